@@ -1,0 +1,74 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Start the controller of a robot."""
+
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+PACKAGE = 'softrobot_dynamics'
+ARGUMENTS = {
+    'namespace': ('', 'Namespace of the nodes'),
+    'params_file': ('', 'YAML file of parameters; empty: the one shipped for the robot, if any'),
+    'use_sim_time': ('false', 'Take the time from /clock'),
+    'autostart': ('true', 'Configure and activate at once'),
+    'log_level': ('info', 'Least severe message to log'),
+    'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
+    'controller': ('', 'Name of the control law; empty: as in params_file'),
+    'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
+    'record': ('', 'File to record to; empty: as in params_file'),
+}
+PARAMETERS = {
+    'use_sim_time': bool,
+    'autostart': bool,
+    'robot': str,
+    'controller': str,
+    'rate': float,
+    'record': str,
+}
+
+
+def generate_launch_description():
+    """Declare the arguments; the node follows once they are known."""
+    declared = [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, (default, description) in ARGUMENTS.items()
+    ]
+    return LaunchDescription([*declared, OpaqueFunction(function=_nodes)])
+
+
+def _nodes(context):
+    return [
+        Node(
+            package=PACKAGE,
+            executable='controller',
+            name='controller',
+            namespace=LaunchConfiguration('namespace'),
+            parameters=[*_parameter_files(context), _given_parameters(context)],
+            arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+            output='screen',
+        )
+    ]
+
+
+def _parameter_files(context):
+    chosen = LaunchConfiguration('params_file').perform(context)
+    if chosen and not Path(chosen).is_file():
+        raise FileNotFoundError(f'params_file: no file {chosen}')
+    robot = LaunchConfiguration('robot').perform(context)
+    folder = Path(get_package_share_directory(PACKAGE), 'config', 'controllers')
+    shipped = folder / f'{robot}.yaml'
+    return [chosen] if chosen else [str(shipped)] * shipped.is_file()
+
+
+def _given_parameters(context):
+    """Return the parameters that an argument sets; the others are left to the file."""
+    return {
+        name: ParameterValue(LaunchConfiguration(name), value_type=kind)
+        for name, kind in PARAMETERS.items()
+        if LaunchConfiguration(name).perform(context)
+    }

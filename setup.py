@@ -1,0 +1,60 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Install the library, the `softrobot` command and what `ros2 launch` and `ros2 run` look for."""
+
+from glob import glob
+
+from setuptools import Distribution, find_packages, setup
+
+NAME = 'softrobot_dynamics'
+
+# An editable install asks `has_data` before it installs data files, and nobody defines it.
+Distribution.has_data = Distribution.has_data_files
+
+PLOT = ['matplotlib>=3.5']
+DEMO = ['rich>=12', *PLOT]
+ROS = [  # for a machine without a ROS installation; x86_64 Linux only
+    'ros-rclpy[fastrtps]==9.1.2',
+    'ros-kilted-diagnostic-msgs==5.5.*',
+    'ros-kilted-geometry-msgs==5.5.*',
+    'ros-kilted-sensor-msgs==5.5.*',
+    'ros-kilted-std-msgs==5.5.*',
+    'ros-kilted-std-srvs==5.5.*',
+    'ros-kilted-trajectory-msgs==5.5.*',
+]
+LINT = ['ruff==0.17.*']
+TEST = ['hypothesis', 'mpmath', 'pin>=3', 'pytest>=7', 'setuptools>=70.1', *LINT]
+BENCH = ['pin>=3']  # the peers that benchmarks/ compares with
+
+setup(
+    name=NAME,
+    version='0.1.0',
+    description='Real-time inverse dynamics, simulation and control of hybrid rigid-soft robots.',
+    author='The softrobot_dynamics authors',
+    maintainer='The softrobot_dynamics authors',
+    maintainer_email='maintainers@softrobot-dynamics.org',
+    license='Apache-2.0',
+    packages=find_packages(exclude=['test', 'test.*']),
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
+        (f'share/{NAME}', ['package.xml']),
+        (f'share/{NAME}/launch', glob('launch/*.launch.py')),
+        (f'share/{NAME}/config/robots', glob('config/robots/*.yaml')),
+        (f'share/{NAME}/config/controllers', glob('config/controllers/*.yaml')),
+        # Here, not as console scripts: pip would put those in bin/, where launch never looks.
+        (f'lib/{NAME}', glob('scripts/*')),
+    ],
+    zip_safe=False,
+    python_requires='>=3.10',
+    install_requires=['numba>=0.57', 'numpy>=1.22', 'pyyaml>=5.4', 'scipy>=1.8'],
+    extras_require={
+        'ros': ROS,
+        'plot': PLOT,
+        'demo': DEMO,
+        'lint': LINT,
+        'test': TEST,
+        'bench': BENCH,
+    },
+    # Another package adds its own kinds by entry points of these groups, each naming a module
+    # that registers them: softrobot_dynamics.bodies, .joints, .actuators, .controllers.
+    entry_points={'console_scripts': [f'softrobot = {NAME}.cli:main']},
+)

@@ -1,0 +1,90 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Actuation coordinates y(q), their Jacobian and bias, of all actuators in one pass.
+
+An actuator's coordinate is a sum of *segments*, rows of the table ``segments`` (., 6)::
+
+    actuator, kind,   numbers, first coordinate, coordinates, -            a coordinate or a length
+    actuator, LINE,   numbers, module A, module B, both in frames: 0-3     a straight line A to B
+
+``kind`` is COORDINATE (y = q_j), or FIBRE plus the tag of the compiled length kernel; ``numbers``
+an offset into P. A line's last entry is 2 (A is in its tip frame) + 1 (B is in its tip frame).
+"""
+
+import math
+
+from softrobot_dynamics.frames import (
+    point_acceleration, point_jacobian, point_position, poses,
+)
+from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.recursion import INERTIAL, forward
+
+LINE, COORDINATE, FIBRE = -1, 0, 1
+
+
+@kernel
+def evaluate(lengths, robot, q, qd, y, J, bias):
+    """Fill y (m,), J = dy/dq (m, n) and bias = (dJ/dt) qd (m,).
+
+    A forward pass with zero qdd must have gone before in the same workspace. y is relative to
+    nothing: the caller subtracts its value at the reference posture.
+    """
+    segments, P, S = robot.segments, robot.P, robot.S
+    y[:] = 0.0
+    J[:, :] = 0.0
+    bias[:] = 0.0
+    placed = False
+    for i in range(len(segments)):
+        row = segments[i]
+        actuator, kind, first, count = row[0], row[1], row[3], row[4]
+        if kind == COORDINATE:
+            y[actuator] += q[first]
+            J[actuator, first] += 1.0
+        elif kind >= FIBRE:
+            out = S[:count + 2]
+            lengths(kind - FIBRE, P[row[2]:], q[first:], qd[first:], out, S[count + 2:])
+            y[actuator] += out[0]
+            for j in range(count):
+                J[actuator, first + j] += out[1 + j]
+            bias[actuator] += out[1 + count]
+        else:
+            if not placed:
+                poses(robot)
+                placed = True
+            _line(robot, row, qd, y, J, bias)
+
+
+@kernel
+def _line(robot, row, qd, y, J, bias):
+    """Add the straight line between a point of module A and one of module B."""
+    n, S = J.shape[1], robot.S
+    actuator, A, B = row[0], row[3], row[4]
+    A_tip, B_tip = row[5] >= 2, row[5] % 2 == 1
+    r = robot.P[row[2]:row[2] + 6]
+    pA, pB, aA, aB = S[0:3], S[3:6], S[6:9], S[9:12]
+    JA, JB = S[12:12 + 6 * n].reshape(6, n), S[12 + 6 * n:12 + 12 * n].reshape(6, n)
+    point_position(robot, A, A_tip, r[0:3], pA)
+    point_position(robot, B, B_tip, r[3:6], pB)
+    point_jacobian(robot, A, A_tip, pA, JA)
+    point_jacobian(robot, B, B_tip, pB, JB)
+    point_acceleration(robot, A, A_tip, r[0:3], aA)
+    point_acceleration(robot, B, B_tip, r[3:6], aB)
+    d0, d1, d2 = pB[0] - pA[0], pB[1] - pA[1], pB[2] - pA[2]
+    length = math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+    d0, d1, d2 = d0 / length, d1 / length, d2 / length
+    rate = v0 = v1 = v2 = 0.0
+    for j in range(n):
+        x0, x1, x2 = JB[3, j] - JA[3, j], JB[4, j] - JA[4, j], JB[5, j] - JA[5, j]
+        along = d0 * x0 + d1 * x1 + d2 * x2
+        J[actuator, j] += along
+        rate += along * qd[j]
+        v0, v1, v2 = v0 + x0 * qd[j], v1 + x1 * qd[j], v2 + x2 * qd[j]
+    y[actuator] += length
+    bias[actuator] += (d0 * (aB[0] - aA[0]) + d1 * (aB[1] - aA[1]) + d2 * (aB[2] - aA[2])
+                       + (v0 * v0 + v1 * v1 + v2 * v2 - rate * rate) / length)
+
+
+@kernel
+def actuation(joint_terms, body_terms, lengths, robot, q, qd, zero, y, J, bias):
+    """Forward pass and :func:`evaluate` in one; ``zero`` (n,) is the acceleration."""
+    forward(joint_terms, body_terms, robot, q, qd, zero, INERTIAL)
+    evaluate(lengths, robot, q, qd, y, J, bias)

@@ -1,0 +1,65 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What every actuator kind has: limits, a sign, a safe command, parts of the robot it needs."""
+from typing import NamedTuple
+
+from softrobot_dynamics.kernels.jit import Kernel
+from softrobot_dynamics.registry import Registry
+
+ACTUATORS = Registry('actuator', 'softrobot_dynamics.actuators', 'softrobot_dynamics.actuators')
+register = ACTUATORS.register
+
+
+class CoordinateSegment(NamedTuple):
+    """The coordinate of a joint, as a part of y."""
+
+    joint: str
+
+
+class FibreSegment(NamedTuple):
+    """The length of a material curve through a body, as a part of y."""
+
+    body: str
+    kernel: Kernel
+
+
+class LineSegment(NamedTuple):
+    """The length of a straight line, as a part of y; points in a joint frame or a tip frame."""
+
+    start_body: str
+    start_at_tip: bool
+    start: tuple            # (3,) [m]
+    end_body: str
+    end_at_tip: bool
+    end: tuple              # (3,) [m]
+
+
+class Actuator:
+    """
+    One actuator: a frozen dataclass with the YAML's fields, made by `softrobot_dynamics.fields`.
+
+    Each kind has the fields `limits`, (low, high), and `rate_limit`, in its own unit and units/s.
+    """
+
+    sign: int      # of the column of A: nu = sign (dy/dq)^T u
+    safe: str      # what to command when nothing better is known: zero, pretension, hold, gravity
+
+    def validate_against(self, bodies, joints):
+        """
+        Yield what does not fit the robot, as (path below this actuator, value, expected).
+
+        `bodies` and `joints` hold the robot's by name, in its order, None for each that is wrong
+        in itself.
+        """
+        raise NotImplementedError
+
+    def segments(self, parts):
+        """Return the segments that y is the sum of; `parts` offers the robot's bodies by name."""
+        raise NotImplementedError
+
+    def command_limits(self, joints):
+        """Return (low, high), the limits of this actuator on a robot with `joints` by name."""
+        return self.limits
+
+    def wire_name(self, name):
+        """Return the name that messages give this actuator, which the description calls `name`."""
+        return name

@@ -1,0 +1,143 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a body is: a formula p = f(x, q), material points with masses, and a stress law.
+
+Everything else, velocities, inertia, actuation, follows from the formula by tracing it once.
+A body starts at its joint's distal frame S_J, in which all its formulas are written.
+"""
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from softrobot_dynamics.kernels.jit import Kernel
+from softrobot_dynamics.kinematics import graph, programs
+from softrobot_dynamics.kinematics.cache import load_module
+from softrobot_dynamics.kinematics.differentiate import tangent
+from softrobot_dynamics.kinematics.graph import SYMBOLIC
+from softrobot_dynamics.registry import Registry
+
+BODIES = Registry('body', 'softrobot_dynamics.bodies', 'softrobot_dynamics.bodies')
+register = BODIES.register
+
+
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """Base of all bodies: subclass it as a frozen dataclass and ``@register`` a name.
+
+    A subclass must have a field ``length`` [m] or override :meth:`tip_frame`. In its formulas each
+    float field of ``self`` is a symbol, so that numbers change without compiling again.
+    """
+
+    section_path = True  # tendons run at section offsets along s; False: through given points
+
+    def coordinates(self):
+        """Names of the generalized coordinates."""
+        raise NotImplementedError
+
+    def position(self, x, q, math):
+        """Position (3 values) [m] in S_J of material point x = (x1, x2, x3) [m]; the formula."""
+        raise NotImplementedError
+
+    def material_points(self):
+        """Material points (K, 3) [m] and their masses (K,) [kg]."""
+        raise NotImplementedError
+
+    def stiffness(self):
+        """Constant stiffness matrix K (n, n): elastic force K q."""
+        return np.zeros((len(self.coordinates()),) * 2)
+
+    def damping_matrix(self):
+        """Constant damping matrix D (n, n): damping force D qd; the field ``damping`` [s] times K."""
+        return getattr(self, 'damping', 0.0) * self.stiffness()
+
+    def tip_frame(self, q, math):
+        """Tip frame in S_J: (nine entries of the rotation, row-major; three of the origin [m]).
+
+        Here from three material points by Gram-Schmidt [P, (5)-(7)]: the contact disc may deform.
+        """
+        L = self.length
+        origin, a, b = (self.position((x, y, L), q, math) for x, y in ((0.0, 0.0), (L, 0.0), (0.0, L)))
+        n1 = _unit([u - v for u, v in zip(a, origin)], math)
+        n3 = _unit(_cross(n1, [u - v for u, v in zip(b, origin)]), math)
+        n2 = _cross(n3, n1)
+        return [c[i] for i in range(3) for c in (n1, n2, n3)], list(origin)
+
+    def fibre_speed(self, x, slope, q, math):
+        """Length per unit of x3 of the material curve x(x3) with slope (dx1/dx3, dx2/dx3)."""
+        along = {('x', 0): slope[0], ('x', 1): slope[1], ('x', 2): 1.0}
+        velocity = tangent([graph.as_node(c) for c in self.position(x, q, math)], along)
+        return math.sqrt(sum((c * c for c in velocity[1:]), velocity[0] * velocity[0]))
+
+    def kernel(self):
+        """Return the :class:`Kernel` of this body's terms, see ``programs.body_terms``."""
+        symbolic, constants = self._symbolic()
+        traced = _trace_terms(symbolic)
+        table = traced.tables.table(*self.material_points(), constants)
+        matrices = np.concatenate([self.stiffness().ravel(), self.damping_matrix().ravel()])
+        return self._kernel(traced, 'terms', matrices, table, constants)
+
+    def fibre_kernel(self, points, slopes, weights):
+        """Return the :class:`Kernel` of the length of a material curve through this body.
+
+        ``points`` (K, 3) [m], ``slopes`` (K, 2) and ``weights`` (K,) [m] discretise it in x3; see
+        ``programs.fibre_length``.
+        """
+        symbolic, constants = self._symbolic()
+        traced = _trace_length(symbolic)
+        table = traced.tables.table(np.hstack([points, slopes]), weights, constants)
+        return self._kernel(traced, 'length', np.zeros(0), table, constants)
+
+    def _kernel(self, traced, function, matrices, table, constants):
+        rows = (len(traced.tables.rows) + 1) * programs.BLOCK
+        parameters = np.concatenate([[len(table) // rows], matrices,
+                                     traced.tables.numbers(constants), table])
+        module = load_module(traced.source, f'{self.type_name}_{function}')
+        return Kernel(module.__name__, function, parameters, traced.scratch)
+
+    def _symbolic(self):
+        """Return this body with symbols for its float fields, and {symbol: value} of them."""
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        constants, replaced = {}, {}
+        for name, value in values.items():
+            if isinstance(value, float):
+                replaced[name] = _constant(value, constants)
+            elif isinstance(value, tuple) and all(isinstance(v, float) for v in value):
+                replaced[name] = tuple(_constant(v, constants) for v in value)
+        return dataclasses.replace(self, **replaced), constants
+
+
+@functools.cache
+def _trace_terms(symbolic):
+    n = len(symbolic.coordinates())
+    q, x = _symbols('q', n), _symbols('x', 3)
+    position = list(map(graph.as_node, symbolic.position(x, q, SYMBOLIC)))
+    rotation, origin = symbolic.tip_frame(q, SYMBOLIC)
+    tip = list(map(graph.as_node, rotation)), list(map(graph.as_node, origin))
+    return programs.body_terms(position, tip, n)
+
+
+@functools.cache
+def _trace_length(symbolic):
+    n, x = len(symbolic.coordinates()), _symbols('x', 5)
+    speed = symbolic.fibre_speed(x[:3], x[3:], _symbols('q', n), SYMBOLIC)
+    return programs.fibre_length(graph.as_node(speed), n)
+
+
+def _symbols(kind, count):
+    return [graph.symbol(kind, i) for i in range(count)]
+
+
+def _constant(value, constants):
+    key = ('p', len(constants))
+    constants[key] = value
+    return graph.symbol(*key)
+
+
+def _cross(a, b):
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def _unit(v, math):
+    norm = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    return [c / norm for c in v]

@@ -1,0 +1,75 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Spatial piecewise constant curvature with elongation."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.fields import flag, integer, number, profile
+from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
+
+
+@register('pcc')
+@dataclass(frozen=True)
+class PiecewiseConstantCurvature(Body):
+    """A rod of constant curvature and stretch; q = (bend_x [rad], bend_y [rad], elongation [m]).
+
+    Strains kappa_y = bend_x / L, kappa_x = -bend_y / L, gamma_z = 1 + elongation / L: a positive
+    bend_x bends towards +x. The frame is the exponential of the constant strain, written in
+    Stumpff functions of the squared bend angle, which are entire: the straight posture is no
+    special case. Valid for bends up to 8 rad.
+    """
+
+    length: float = number('m', above=0.0)
+    radius: tuple = profile('m')
+    density: float = number('kg/m^3', above=0.0)
+    young_modulus: float = number('Pa', above=0.0)
+    poisson_ratio: float = number('-', above=-1.0, at_most=0.5, default=0.5)
+    damping: float = number('s', at_least=0.0, default=0.0)
+    section_inertia: bool = flag(default=True)
+    quadrature: int = integer(at_least=1, default=10)
+
+    def coordinates(self):
+        """See :class:`Body`."""
+        return 'bend_x', 'bend_y', 'elongation'
+
+    def position(self, x, q, math):
+        """Backbone plus rotated section: p(s) + R(s) (x1, x2, 0)."""
+        rotation, origin = self._frame(x[2] / self.length, q, math)
+        return [origin[i] + rotation[3 * i] * x[0] + rotation[3 * i + 1] * x[1] for i in range(3)]
+
+    def tip_frame(self, q, math):
+        """Frame of the last section."""
+        return self._frame(1.0, q, math)
+
+    def fibre_speed(self, x, slope, q, math):
+        """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""
+        axial = (self.length + q[2] - q[0] * x[0] - q[1] * x[1]) / self.length
+        return math.sqrt(axial * axial + slope[0] * slope[0] + slope[1] * slope[1])
+
+    def material_points(self):
+        """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""
+        return rod_points(self.length, self.radius, self.density, self.quadrature,
+                          self.section_inertia)
+
+    def stiffness(self):
+        """diag(E I, E I, E A) / L^2 integrated along the tapered section."""
+        s, weights = gauss_legendre(10, 0.0, self.length)
+        radius = self.radius[0] + (self.radius[1] - self.radius[0]) * s / self.length
+        bending = self.young_modulus * weights @ (np.pi / 4 * radius ** 4) / self.length ** 2
+        axial = self.young_modulus * weights @ (np.pi * radius ** 2) / self.length ** 2
+        return np.diag([bending, bending, axial])
+
+    def _frame(self, s, q, math):
+        """Rotation exp(s K) and origin at s = x3 / L; K = skew(-bend_y, bend_x, 0)."""
+        bx, by = q[0], q[1]
+        z = s * s * (bx * bx + by * by)
+        c1, c2, c3 = (math.stumpff(k, z) for k in (1, 2, 3))
+        u, v = s * c1, s * s * c2
+        rotation = [1.0 - v * bx * bx, -v * bx * by, u * bx,
+                    -v * bx * by, 1.0 - v * by * by, u * by,
+                    -u * bx, -u * by, math.stumpff(0, z)]
+        stretched = self.length + q[2]
+        return rotation, [stretched * v * bx, stretched * v * by,
+                          stretched * s * (1.0 - z * c3)]

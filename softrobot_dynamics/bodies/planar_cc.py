@@ -1,0 +1,170 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Planar constant curvature without elongation, in closed form."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.fields import flag, integer, number
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.functions import stumpff_family
+from softrobot_dynamics.kernels.jit import Kernel, kernel
+from softrobot_dynamics.kernels.quadrature import rod_points
+
+
+@register('planar_cc')
+@dataclass(frozen=True)
+class PlanarConstantCurvature(Body):
+    """An inextensible rod bending in the x-z plane; q = bend_x [rad], positive towards +x.
+
+    All integrals are exact, in Stumpff functions c_k of q^2 and (2 q)^2. These are entire, so the
+    expressions hold at q = 0 as they stand (the paper's, in powers of 1/q, cancel
+    catastrophically there). ``quadrature`` matters for tendons only. The paper's toy coordinate is
+    q = -bend_x.
+    """
+
+    length: float = number('m', above=0.0)
+    radius: float = number('m', above=0.0)
+    density: float = number('kg/m^3', above=0.0)
+    young_modulus: float = number('Pa', above=0.0)
+    damping: float = number('s', at_least=0.0, default=0.0)
+    section_inertia: bool = flag(default=True)
+    quadrature: int = integer(at_least=1, default=10)
+
+    def coordinates(self):
+        """See :class:`Body`."""
+        return ('bend_x',)
+
+    def position(self, x, q, math):
+        """The formula, from which tendons and the oracle of the closed form are made."""
+        rotation, origin = self._frame(x[2] / self.length, q, math)
+        return [origin[0] + rotation[0] * x[0], x[1], origin[2] + rotation[6] * x[0]]
+
+    def tip_frame(self, q, math):
+        """Frame of the last section."""
+        return self._frame(1.0, q, math)
+
+    def fibre_speed(self, x, slope, q, math):
+        """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""
+        axial = 1.0 - q[0] * x[0] / self.length
+        return math.sqrt(axial * axial + slope[0] * slope[0] + slope[1] * slope[1])
+
+    def material_points(self):
+        """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""
+        return rod_points(self.length, (self.radius, self.radius), self.density, self.quadrature,
+                          self.section_inertia)
+
+    def stiffness(self):
+        """E I / L."""
+        return np.array([[self.young_modulus * np.pi / 4 * self.radius ** 4 / self.length]])
+
+    def kernel(self):
+        """Return the closed form."""
+        mass = self.density * np.pi * self.radius ** 2 * self.length
+        section = mass * self.radius ** 2 / 4 if self.section_inertia else 0.0
+        stiffness, damping = self.stiffness()[0, 0], self.damping_matrix()[0, 0]
+        return Kernel(__name__, 'planar_cc_terms',
+                      np.array([self.length, mass, section, stiffness, damping]))
+
+    def _frame(self, s, q, math):
+        bend = s * q[0]
+        cosine, sine = math.cos(bend), math.sin(bend)
+        z = bend * bend
+        origin = [self.length * s * bend * math.stumpff(2, z), 0.0,
+                  self.length * s * math.stumpff(1, z)]
+        return [cosine, 0.0, sine, 0.0, 1.0, 0.0, -sine, 0.0, cosine], origin
+
+
+@kernel
+def planar_cc_terms(P, q, qd, w, W, S):
+    """Slab of a planar constant-curvature body; P: length, mass, mass r^2/4 (or 0), k, d.
+
+    Moments over the body of p, J = dp/dq and p'' = d2p/dq2, with the second-moment matrices
+    S2 = int p p^T dm and P2 = int p J^T dm.
+    """
+    L, mass, section = P[0], P[1], P[2]
+    t = q[0]
+    z = t * t
+    c0, c1, c2, c3, c4, c5, c6, c7 = stumpff_family(z)
+    C0, C1, C2, C3, C4, C5, C6, C7 = stumpff_family(4.0 * z)
+    _frame(L, t, qd[0], W)
+    first, line = mass * L, mass * L * L
+
+    # first moment and its derivatives by q
+    hx, hz = first * t * c3, first * c2
+    hx1, hz1 = first * (c3 + z * (3.0 * c5 - c4)), first * t * (2.0 * c4 - c3)
+    hx2 = first * t * (3.0 * (3.0 * c5 - c4) + z * (15.0 * c7 - 7.0 * c6 + c5))
+    hz2 = first * (2.0 * c4 - c3 + z * (8.0 * c6 - 5.0 * c5 + c4))
+
+    # second moments: backbone, then the section's
+    f, g = 2.0 * z * (C3 - C4), t * (C2 - C3)
+    Sxx = line * 2.0 * z * (4.0 * C5 - c5) + section * 0.5 * (1.0 + C1)
+    Szz = line * 2.0 * C3 + section * 2.0 * z * C3
+    Sxz = line * t * (4.0 * C4 - c4) - section * t * C2
+    swing = line * (c3 - c4) + section * 0.5                        # int (p x J)_y dm
+    swing1 = line * t * (4.0 * c5 - c4 - 4.0 * c6)
+    Sxz1 = line * (4.0 * C4 - c4 + z * (16.0 * (4.0 * C6 - C5) - (4.0 * c6 - c5))) \
+        + section * (2.0 * f - 0.5)
+    Pxx = line * t * (2.0 * (4.0 * C5 - c5) + z * (16.0 * (5.0 * C7 - C6) - (5.0 * c7 - c6))) \
+        - section * g
+    Pzz = line * 4.0 * t * (3.0 * C5 - C4) + section * g
+    Pxz, Pzx = 0.5 * (Sxz1 - swing), 0.5 * (Sxz1 + swing)
+    M = line * 2.0 * (c4 - 2.0 * c5) + section / 3.0
+    half_M1 = line * t * (6.0 * c6 - c5 - 10.0 * c7)                # dM/dq / 2
+
+    _sums(1, mass, hx, hz, Sxx, section, Szz, Sxz, W)
+    _rates(qd[0], w, hx, hz, hx1, hz1, hx2, hz2, Sxx, section, Szz, Sxz, Pxx, Pxz, Pzx, Pzz,
+           swing1, half_M1, W)
+    coupling = layout.coupling_offset(1)
+    W[coupling:coupling + 6] = 0.0
+    W[coupling + 1], W[coupling + 3], W[coupling + 5] = swing, hx1, hz1
+    W[layout.mass_offset(1)] = M
+    elastic = layout.bias_offset(1) + 1
+    W[elastic], W[elastic + 1] = P[3] * t, P[4] * qd[0]
+
+
+@kernel
+def _frame(L, t, rate, W):
+    """Tip frame: rotation by t about y at the end of the arc."""
+    z = t * t
+    c0, c1, c2, c3, c4, c5, c6, c7 = stumpff_family(z)
+    W[0:24] = 0.0
+    W[0], W[2], W[4], W[6], W[8] = c0, t * c1, 1.0, -t * c1, c0
+    W[9], W[11] = L * t * c2, L * c1
+    W[15] = L * rate * rate * t * (3.0 * (2.0 * c4 - c3) + z * (8.0 * c6 - 5.0 * c5 + c4))
+    W[17] = L * rate * rate * (c3 - c2 + z * (3.0 * c5 - 3.0 * c4 + c3))
+    W[19] = 1.0
+    W[21], W[23] = L * (c2 + z * (2.0 * c4 - c3)), L * t * (c3 - c2)
+
+
+@kernel
+def _sums(n, mass, hx, hz, Sxx, Syy, Szz, Sxz, W):
+    """Mass, first moment and inertia about S_J from second moments."""
+    I = W[layout.inertia_offset(n):layout.inertia_offset(n) + 10]
+    I[0], I[1], I[2], I[3] = mass, hx, 0.0, hz
+    I[4], I[5], I[6] = Syy + Szz, Sxx + Szz, Sxx + Syy
+    I[7], I[8], I[9] = 0.0, -Sxz, 0.0
+
+
+@kernel
+def _rates(rate, w, hx, hz, hx1, hz1, hx2, hz2, Sxx, Syy, Szz, Sxz, Pxx, Pxz, Pzx, Pzz,
+           swing1, half_M1, W):
+    """Bias wrench and generalized bias: sums of a = w x (w x p) + 2 w x J qd + p'' qd^2."""
+    w0, w1, w2 = w[0], w[1], w[2]
+    twice, square = 2.0 * rate, rate * rate
+    b = W[layout.wrench_offset(1):layout.wrench_offset(1) + 6]
+    # moment: -w x (S2 w) + 2 qd (w tr P2 - P2^T w) + qd^2 (0, swing', 0)
+    s0, s1, s2 = Sxx * w0 + Sxz * w2, Syy * w1, Sxz * w0 + Szz * w2
+    trace = Pxx + Pzz
+    b[0] = w2 * s1 - w1 * s2 + twice * (w0 * trace - Pxx * w0 - Pzx * w2)
+    b[1] = w0 * s2 - w2 * s0 + twice * w1 * trace + square * swing1
+    b[2] = w1 * s0 - w0 * s1 + twice * (w2 * trace - Pxz * w0 - Pzz * w2)
+    # force: w x (w x h) + 2 qd w x h' + qd^2 h''
+    u0, u1, u2 = w1 * hz + twice * hx1, w2 * hx - w0 * hz, -w1 * hx + twice * hz1
+    b[3] = w1 * u2 - w2 * u1 + square * hx2
+    b[4] = w2 * u0 - w0 * u2
+    b[5] = w0 * u1 - w1 * u0 + square * hz2
+    # generalized: w . P2 w - |w|^2 tr P2 + qd^2 M'/2
+    W[layout.bias_offset(1)] = (w0 * (Pxx * w0 + Pxz * w2) + w2 * (Pzx * w0 + Pzz * w2)
+                                - (w0 * w0 + w1 * w1 + w2 * w2) * trace + square * half_M1)

@@ -1,0 +1,83 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What to command when nothing better is known: no state, no answer, an emergency, the end."""
+import numpy as np
+
+from softrobot_dynamics import dynamics
+from softrobot_dynamics.errors import UnknownNameError
+
+MODES = ('auto', 'zero', 'pretension', 'hold', 'gravity')
+_KINDS = {'pretension': 'tendon', 'gravity': 'joint'}      # modes that only one default has
+
+
+class SafeCommand:
+    """
+    The safe command of every actuator, from the moment it is needed on.
+
+    The mode of an actuator: `zero`; `pretension`, the same small pull on every tendon; `hold`, the
+    last command; `gravity`, the torque that carries the robot's weight in its last known posture,
+    led to zero within `ramp` seconds. `auto` takes what suits the kind of the actuator; so does an
+    actuator for which the mode makes no sense (pretension of a joint, gravity by a tendon).
+    Always within the limits.
+
+    Parameters: `defaults` (m), the mode that suits each actuator; `lower`, `upper` (m,); `gravity`,
+    a function of q (n,) that returns g (n,); `matrix`, one that returns dnu/du (n, m).
+    """
+
+    def __init__(self, defaults, lower, upper, gravity, matrix):
+        self._defaults = tuple(defaults)
+        self._lower, self._upper = np.array(lower, dtype=float), np.array(upper, dtype=float)
+        self._gravity, self._matrix = gravity, matrix
+        self.choose('auto', 0.0, 1.0)
+        self.begin(None, None)
+
+    @classmethod
+    def of_model(cls, model):
+        """Return the safe command of a compiled model, with everything it calls compiled."""
+        safe = cls([entry.actuator.safe for entry in model.description.actuators],
+                   model.lower, model.upper,
+                   lambda q: dynamics.gravity_force(model, q=q),
+                   lambda q: dynamics.actuation(model, q=q, qd=np.zeros(model.n)).matrix)
+        safe.begin(model.q0, None)
+        return safe
+
+    def choose(self, mode, pretension, ramp):
+        """Set the mode, the pretension [actuator unit] and the ramp [s], for the next `begin`."""
+        if mode not in MODES:
+            raise UnknownNameError('safe command', mode, MODES)
+        self._chosen = tuple(_suitable(mode, default) for default in self._defaults), \
+            float(pretension), float(ramp)
+
+    def begin(self, q, u):
+        """
+        Fix the command that `at` returns from now on.
+
+        `q` (n,) is the last valid state, None if there was none (no gravity torque then); `u` (m,)
+        the last command, None if there was none (zero is held then).
+        """
+        modes, pretension, self._ramp = self._chosen
+        self._base = np.zeros(len(modes))
+        self._fading = np.array([mode == 'gravity' for mode in modes], dtype=bool)
+        self._base[[mode == 'pretension' for mode in modes]] = pretension
+        if u is not None:
+            held = np.array([mode == 'hold' for mode in modes], dtype=bool)
+            self._base[held] = np.asarray(u)[held]
+        if q is not None and self._fading.any():
+            self._base[self._fading] = self._weight(np.array(q, dtype=float))
+        self._base = self._limited(self._base)
+
+    def at(self, elapsed):
+        """Return u (m,), `elapsed` seconds after `begin`."""
+        share = min(1.0, max(0.0, 1.0 - elapsed / self._ramp)) if self._ramp > 0.0 else 0.0
+        return self._limited(np.where(self._fading, share * self._base, self._base))
+
+    def _weight(self, q):
+        """Return what the fading actuators must do to carry the weight at q, as well as they can."""
+        return np.linalg.lstsq(self._matrix(q)[:, self._fading], self._gravity(q), rcond=None)[0]
+
+    def _limited(self, u):
+        return np.minimum(np.maximum(u, self._lower), self._upper)
+
+
+def _suitable(mode, default):
+    meaningless = mode in _KINDS and default in _KINDS and mode != default
+    return default if mode == 'auto' or meaningless else mode

@@ -1,0 +1,112 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+A robot as its author describes it: YAML or dict -> frozen RobotDescription.
+
+Everything is checked here, once and completely: whoever holds a RobotDescription made by
+`load_robot` need not check it again. Nothing is computed.
+"""
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from softrobot_dynamics.errors import (
+    MISSING,
+    ArgumentError,
+    DescriptionError,
+    Problem,
+    UnknownNameError,
+)
+from softrobot_dynamics.fields import NAME, name, nested, parse, vector
+from softrobot_dynamics.modules import read_actuators, read_initial, read_modules
+from softrobot_dynamics.poses import Pose
+from softrobot_dynamics.shipped import shipped
+from softrobot_dynamics.yaml_files import read_yaml
+
+
+@dataclass(frozen=True)
+class RobotDescription:
+    """A robot: a tree of modules from base to tips, and its actuators, each in file order."""
+
+    name: str
+    gravity: tuple           # [m/s^2], in the base frame
+    base: Pose               # of the base frame in the world, for tf and markers only
+    modules: tuple           # of Module
+    actuators: tuple         # of NamedActuator
+    start: tuple = ()        # of (coordinate name, value); all others start at zero
+
+    @property
+    def n(self):
+        """The number of coordinates."""
+        return len(self.coordinate_names)
+
+    @property
+    def coordinate_names(self):
+        """The coordinates' names on the wire, module by module, (n,)."""
+        return tuple(c for module in self.modules for c in module.coordinate_names())
+
+    @property
+    def body_names(self):
+        """The bodies' names."""
+        return tuple(module.name for module in self.modules)
+
+    @property
+    def joint_names(self):
+        """The joints' names, one per body."""
+        return tuple(module.joint_name for module in self.modules)
+
+    @property
+    def actuator_names(self):
+        """The actuators' names on the wire, (m,); a joint actuator has its joint's."""
+        return tuple(a.actuator.wire_name(a.name) for a in self.actuators)
+
+    @property
+    def initial(self):
+        """The initial values that are not zero, {coordinate name: value}."""
+        return dict(self.start)
+
+
+def load_robot(source):
+    """
+    Return the RobotDescription of a shipped robot's name, a path to a YAML file, or a dict.
+
+    A str that is a plain name (letters, digits, _) is a shipped robot, any other a path.
+    DescriptionError holds every wrong entry at once; UnknownNameError lists the shipped robots.
+    """
+    if isinstance(source, dict):
+        return _checked(source, [], 'robot description')
+    if not isinstance(source, (str, PathLike)):
+        raise ArgumentError('source', source, 'a shipped name, a path or a dict')
+    path = Path(source).expanduser()
+    if isinstance(source, str) and NAME.fullmatch(source):
+        path = _shipped_robot(source)
+    data, problems = read_yaml(path)
+    return _checked(data, problems, str(path))
+
+
+def _shipped_robot(source):
+    robots = shipped('robots')
+    if source not in robots:
+        raise UnknownNameError('robot', source, robots)
+    return robots[source]
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What stands at the top of a robot file, beside its lists."""
+
+    name: str = name()
+    gravity: tuple = vector('m/s^2', 3, default=(0.0, 0.0, -9.81))
+    base: Pose = nested(Pose, default=Pose())
+
+
+def _checked(data, problems, source):
+    if isinstance(data, dict):
+        header = parse(_Header, data, '', problems, ignore=('bodies', 'actuators', 'initial'))
+        modules = read_modules(data.get('bodies', MISSING), problems)
+        actuators = read_actuators(data.get('actuators'), modules, problems)
+        start = read_initial(data.get('initial'), modules, problems)
+    else:
+        problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
+    if problems:
+        raise DescriptionError(problems, source)
+    return RobotDescription(header.name, header.gravity, header.base, modules, actuators, start)

@@ -1,0 +1,158 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Every error this library raises: what was wrong, with the data, and what would be right.
+
+All are children of `SoftRobotError`, carry their arguments as attributes, and can be pickled,
+so they cross from one process to another unharmed.
+"""
+from dataclasses import dataclass
+from difflib import get_close_matches
+from reprlib import Repr
+from typing import NamedTuple
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 8
+
+
+class _Missing:
+    """The value of a field that was not given."""
+
+    def __repr__(self):
+        return 'missing'
+
+    def __reduce__(self):
+        return 'MISSING'
+
+
+MISSING = _Missing()
+
+
+def shown(value):
+    """Return `value` in few characters, arrays and their scalars as plain numbers."""
+    return _SHORT.repr(value.tolist() if hasattr(value, 'tolist') else value)
+
+
+def closest(name, known):
+    """Return ' (did you mean ...?)' for the name of `known` most like `name`, or ''."""
+    near = get_close_matches(str(name), [str(k) for k in known], n=1)
+    return f' (did you mean {near[0]}?)' if near else ''
+
+
+class Problem(NamedTuple):
+    """One wrong entry of a description."""
+
+    path: str          # where it stands, e.g. bodies[1].body.length
+    value: object      # what stands there; MISSING if nothing does
+    expected: str      # what would be right, in words, with its unit
+
+    def __str__(self):
+        return f'{self.path}: {shown(self.value)}, expected {self.expected}'
+
+
+class SoftRobotError(Exception):
+    """The parent of every error of this library."""
+
+    def __reduce__(self):
+        names = getattr(self, '__dataclass_fields__', ())
+        return type(self), tuple(getattr(self, name) for name in names) or self.args
+
+
+@dataclass(eq=False)
+class DescriptionError(SoftRobotError):
+    """A robot description has wrong entries; `problems` holds all of them."""
+
+    problems: tuple                        # of Problem
+    source: str = 'robot description'      # the file, if there is one
+
+    def __post_init__(self):
+        self.problems = tuple(self.problems)
+
+    def __str__(self):
+        count = len(self.problems)
+        head = f'{self.source}: {count} problem{"s" if count != 1 else ""}'
+        return '\n'.join([head, *(f'  {problem}' for problem in self.problems)])
+
+
+@dataclass(eq=False)
+class UnknownNameError(SoftRobotError):
+    """A name that nothing has; `known` lists those that something has."""
+
+    kind: str      # what was looked for: body, joint, controller, robot, ...
+    name: object
+    known: tuple
+
+    def __post_init__(self):
+        self.known = tuple(self.known)
+
+    def __str__(self):
+        known = ', '.join(map(str, self.known)) or 'none'
+        return f'unknown {self.kind} {shown(self.name)}{closest(self.name, self.known)};' \
+               f' known: {known}'
+
+
+@dataclass(eq=False)
+class ArgumentError(SoftRobotError):
+    """A function was called with an argument it cannot use."""
+
+    argument: str
+    value: object
+    expected: str
+
+    def __str__(self):
+        return f'argument {self.argument}: {shown(self.value)}, expected {self.expected}'
+
+
+@dataclass(eq=False)
+class NotConvergedError(SoftRobotError):
+    """An iteration stopped before its residual was small enough."""
+
+    what: str
+    iterations: int
+    residual: float
+
+    def __str__(self):
+        return f'{self.what} did not converge in {self.iterations} iterations:' \
+               f' residual {self.residual:.3g}'
+
+
+@dataclass(eq=False)
+class InfeasibleReferenceError(SoftRobotError):
+    """A reference asks for a point that no admissible actuation can hold."""
+
+    time: float          # [s]
+    point: tuple         # (x, y, z) [m], base frame
+    actuators: tuple     # names of those at a limit
+    distance: float      # from the point to the nearest one that can be held [m]
+
+    def __post_init__(self):
+        self.point = tuple(self.point)
+        self.actuators = tuple(self.actuators)
+
+    def __str__(self):
+        point = ', '.join(f'{x:.4g}' for x in self.point)
+        names = ', '.join(self.actuators) or 'no actuator'
+        return f'reference at t = {self.time:.4g} s: no admissible actuation holds the point' \
+               f' ({point}) m; the nearest that can be held is {self.distance:.3g} m away,' \
+               f' with {names} at the limit'
+
+
+@dataclass(eq=False)
+class SimulationDivergedError(SoftRobotError):
+    """A simulated coordinate is no longer a number."""
+
+    time: float          # [s]
+    coordinate: str
+
+    def __str__(self):
+        return f'simulation diverged at t = {self.time:.6g} s in {self.coordinate}'
+
+
+@dataclass(eq=False)
+class MessageError(SoftRobotError):
+    """A message from outside was refused."""
+
+    reason: str
+
+    def __str__(self):
+        return f'message refused: {self.reason}'

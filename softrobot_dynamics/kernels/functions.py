@@ -1,0 +1,87 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Scalar functions for compiled kernels, written so that loops over points vectorise."""
+
+import math
+
+import numpy as np
+
+from softrobot_dynamics.kernels.jit import kernel
+
+# pi/2 in three parts (Cody & Waite); exact products for |quadrant| < 2**20
+_PIO2_1 = 1.57079632673412561417e+00
+_PIO2_2 = 6.07710050630396597660e-11
+_PIO2_3 = 2.02226624879595063154e-21
+_TWO_OVER_PI = 2.0 / math.pi
+SINCOS_LIMIT = 1.0e6  # beyond it the reduction loses digits: NaN
+
+# minimax polynomials on [-pi/4, pi/4] (fdlibm's k_sin and k_cos)
+_S1, _S2, _S3 = -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04
+_S4, _S5, _S6 = 2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10
+_C1, _C2, _C3 = 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05
+_C4, _C5, _C6 = -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11
+
+
+@kernel
+def vector_sin(x):
+    """sin x without branches or library calls; 1 ulp for |x| < 1e6, NaN beyond."""
+    quadrant = np.floor(x * _TWO_OVER_PI + 0.5)
+    r = ((x - quadrant * _PIO2_1) - quadrant * _PIO2_2) - quadrant * _PIO2_3
+    z = r * r
+    sine = r + r * z * (_S1 + z * (_S2 + z * (_S3 + z * (_S4 + z * (_S5 + z * _S6)))))
+    cosine = 1.0 - 0.5 * z + z * z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * (_C5 + z * _C6)))))
+    half = np.floor(0.5 * quadrant)
+    odd = quadrant - 2.0 * half
+    sign = 1.0 - 2.0 * (half - 2.0 * np.floor(0.5 * half))
+    value = sign * sine if odd == 0.0 else sign * cosine
+    return value if abs(x) < SINCOS_LIMIT else np.nan
+
+
+@kernel
+def vector_cos(x):
+    """cos x without branches or library calls; 1 ulp for |x| < 1e6, NaN beyond."""
+    quadrant = np.floor(x * _TWO_OVER_PI + 0.5)
+    r = ((x - quadrant * _PIO2_1) - quadrant * _PIO2_2) - quadrant * _PIO2_3
+    z = r * r
+    sine = r + r * z * (_S1 + z * (_S2 + z * (_S3 + z * (_S4 + z * (_S5 + z * _S6)))))
+    cosine = 1.0 - 0.5 * z + z * z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * (_C5 + z * _C6)))))
+    half = np.floor(0.5 * (quadrant + 1.0))
+    odd = (quadrant + 1.0) - 2.0 * half
+    sign = 1.0 - 2.0 * (half - 2.0 * np.floor(0.5 * half))
+    value = sign * sine if odd == 0.0 else sign * cosine
+    return value if abs(x) < SINCOS_LIMIT else np.nan
+
+
+@kernel
+def stumpff(k, z):
+    """Stumpff function c_k(z) of one number z >= 0: series near zero, sine and cosine beyond."""
+    if z < 4.0:
+        term = 1.0
+        for i in range(2, k + 1):
+            term /= i
+        total = term
+        for j in range(1, 16):
+            term *= -z / ((k + 2 * j) * (k + 2 * j - 1))
+            total += term
+        return total
+    root = math.sqrt(z)
+    value = math.cos(root) if k % 2 == 0 else math.sin(root) / root
+    factorial = 1.0
+    for lower in range(k % 2, k, 2):  # c_{k+2} = (1/k! - c_k) / z
+        value = (1.0 / factorial - value) / z
+        factorial *= (lower + 1) * (lower + 2)
+    return value
+
+
+@kernel
+def stumpff_family(z):
+    """c_0 ... c_7 of one number z >= 0, each to rounding error."""
+    if z < 4.0:
+        c6, c7 = stumpff(6, z), stumpff(7, z)
+        c4, c5 = 1.0 / 24.0 - z * c6, 1.0 / 120.0 - z * c7
+        c2, c3 = 0.5 - z * c4, 1.0 / 6.0 - z * c5
+        return 1.0 - z * c2, 1.0 - z * c3, c2, c3, c4, c5, c6, c7
+    root = math.sqrt(z)
+    c0, c1 = math.cos(root), math.sin(root) / root
+    c2, c3 = (1.0 - c0) / z, (1.0 - c1) / z
+    c4, c5 = (0.5 - c2) / z, (1.0 / 6.0 - c3) / z
+    return c0, c1, c2, c3, c4, c5, (1.0 / 24.0 - c4) / z, (1.0 / 120.0 - c5) / z

@@ -1,0 +1,33 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""How we compile: the one place that decides on numba's options.
+
+``kernel``: no fastmath beyond fused multiply-add, so that NaN stays NaN and a check for it is not
+optimised away; division by zero gives inf as in numpy; the GIL is released.
+``reduction``: full fastmath, which lets the compiler reorder sums over quadrature points and
+thereby vectorise them (three to four times faster); only for plain sums.
+
+Neither caches by itself: a cached caller would not notice an edited callee. What Python calls is
+emitted into a folder named after all sources instead (:mod:`softrobot_dynamics.kinematics.cache`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+OPTIONS = {'nogil': True, 'error_model': 'numpy', 'fastmath': {'contract'}}
+
+kernel = njit(**OPTIONS)
+reduction = njit(nogil=True, error_model='numpy', fastmath=True)
+
+
+class Kernel(NamedTuple):
+    """A compiled function by its import path, the numbers it reads and the scratch it needs.
+
+    Equal ``module`` and ``function`` mean the same code: such kernels share one tag in a model.
+    """
+
+    module: str
+    function: str
+    parameters: np.ndarray
+    scratch: int = 0

@@ -1,0 +1,74 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Where numbers lie in the flat workspace; shared by emitted kernels and the recursion.
+
+Every joint and every body owns one contiguous slab. Both begin with a *frame*, the motion of an
+outer frame B relative to an inner frame A (joint: parent's tip -> distal frame; body: distal
+frame -> tip), n coordinates:
+
+====================  ======  ==================================================================
+R                     9       rotation of B in A, row-major
+t                     3       origin of B in A [m]
+angular bias          3       (d/dt Jw) qd, in B [rad/s^2]
+linear bias           3       (d/dt Jt) qd, in A [m/s^2]
+angular Jacobian Jw   3 n     in B, coordinate by coordinate: w_rel = sum_j Jw_j qd_j
+linear Jacobian Jt    3 n     in A: dt/dt = sum_j Jt_j qd_j
+====================  ======  ==================================================================
+
+A body's slab goes on with what the recursion needs of it, all in its distal joint frame S_J:
+
+====================  ======  ==================================================================
+inertia               10      m, first moment (3), xx yy zz xy xz yz of the inertia about S_J
+bias wrench           6       moment about S_J, force, of velocity-product accelerations
+coupling H            6 n     per coordinate: int p x J dm, int J dm
+mass                  n n     int J_i . J_j dm
+generalized bias      n       int J_i . a dm
+elastic force         n       s(q)
+damping force         n       d(q, qd)
+====================  ======  ==================================================================
+"""
+
+from softrobot_dynamics.kernels.jit import kernel
+
+ROTATION, ORIGIN, ANGULAR_BIAS, LINEAR_BIAS, JACOBIAN = 0, 9, 12, 15, 18
+
+
+@kernel
+def frame_size(n):
+    """Length of a frame with n coordinates."""
+    return 18 + 6 * n
+
+
+@kernel
+def inertia_offset(n):
+    """Offset of a body's ten inertia numbers in its slab."""
+    return 18 + 6 * n
+
+
+@kernel
+def wrench_offset(n):
+    """Offset of the bias wrench."""
+    return 28 + 6 * n
+
+
+@kernel
+def coupling_offset(n):
+    """Offset of the coupling H."""
+    return 34 + 6 * n
+
+
+@kernel
+def mass_offset(n):
+    """Offset of the body's own mass block."""
+    return 34 + 12 * n
+
+
+@kernel
+def bias_offset(n):
+    """Offset of the generalized bias; the elastic and the damping force follow it."""
+    return 34 + 12 * n + n * n
+
+
+@kernel
+def body_size(n):
+    """Length of a body's slab."""
+    return 34 + 15 * n + n * n

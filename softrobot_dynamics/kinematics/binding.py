@@ -1,0 +1,64 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Bind a robot's dispatchers into functions written for any robot.
+
+Functions such as ``recursion.forward(joint_terms, body_terms, robot, ...)`` take the compiled
+functions they call as leading arguments, which reads well, but numba cannot cache a caller that
+passes functions. So the source of such a function is emitted once more, into a module of its own,
+with those arguments gone and the names imported instead; functions it calls likewise.
+"""
+
+import functools
+import inspect
+
+from numba.extending import is_jitted
+
+from softrobot_dynamics.kinematics.cache import load_module
+from softrobot_dynamics.kinematics.programs import HEADER
+
+DISPATCHERS = ('joint_terms', 'body_terms', 'lengths')
+
+
+@functools.cache
+def bind(dispatch, function):
+    """Return ``function`` compiled with the dispatchers of the module ``dispatch`` bound.
+
+    ``function`` is a kernel whose leading parameters may be among :data:`DISPATCHERS`, passed on
+    unchanged to what it calls. The result takes the remaining arguments.
+    """
+    source = inspect.getsource(function.py_func)
+    source = source[source.index('def '):]
+    lines = [_import_line(dispatch, name, value)
+             for name, value in _globals_used(function.py_func).items()]
+    lines += [f'from {dispatch.__name__} import {name}' for name in _bound(function)]
+    for names in _leading(source):
+        source = source.replace(f'({names}, ', '(')
+    module = load_module(HEADER + '\n'.join(sorted(lines))
+                         + '\n\n\n@njit(cache=CACHE, **OPTIONS)\n' + source, function.__name__)
+    return getattr(module, function.__name__)
+
+
+def _bound(function):
+    parameters = inspect.signature(function.py_func).parameters
+    return [name for name in DISPATCHERS if name in parameters]
+
+
+def _leading(source):
+    """Argument lists to drop, longest first."""
+    first, second, third = DISPATCHERS
+    return [lead for lead in (f'{first}, {second}, {third}', f'{first}, {second}', third)
+            if f'({lead}, ' in source]
+
+
+def _globals_used(python_function):
+    """Module-level names a function uses, with their values."""
+    return {name: python_function.__globals__[name] for name in python_function.__code__.co_names
+            if name in python_function.__globals__}
+
+
+def _import_line(dispatch, name, value):
+    if is_jitted(value) and _bound(value):
+        return f'from {bind(dispatch, value).py_func.__module__} import {value.__name__} as {name}'
+    if is_jitted(value):
+        return f'from {value.py_func.__module__} import {value.__name__} as {name}'
+    return f'import {value.__name__} as {name}' if inspect.ismodule(value) \
+        else f'{name} = {value!r}'

@@ -1,0 +1,100 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Emitted source becomes a module in a cache folder, so that numba can keep its machine code.
+
+The folder is named after everything the machine code depends on: this package's own sources, the
+emitted source, numba, Python and the processor. Nothing in it is ever edited; it may be deleted
+at any time. ``SOFTROBOT_CACHE_DIR`` (or ``XDG_CACHE_HOME``) chooses another place. Where no
+folder can be written the module is compiled in memory, and a warning says so.
+"""
+
+import functools
+import hashlib
+import importlib.util
+import os
+import pathlib
+import platform
+import sys
+import tempfile
+import types
+import warnings
+
+import llvmlite.binding
+import numba
+
+PREFIX = 'softrobot_dynamics_emitted_'
+_SOURCES = ('kernels', 'kinematics', 'bodies', 'joints', 'actuators', 'controllers', '.')
+
+
+def load_module(source, label):
+    """Return the module made of ``source``, importable under its ``__name__``.
+
+    ``label`` is a readable part of the name. Equal sources give the same module.
+    """
+    name = f'{PREFIX}{label}_{_digest(source)}'
+    if name not in sys.modules:
+        path = _write(cache_folder() / f'{name}.py', source)
+        sys.modules[name] = _load(name, path) if path else _in_memory(name, source)
+    return sys.modules[name]
+
+
+def cache_folder():
+    """Folder of the emitted modules (it need not exist yet)."""
+    chosen = os.environ.get('SOFTROBOT_CACHE_DIR')
+    if chosen:
+        return pathlib.Path(chosen)
+    home = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
+    return pathlib.Path(home) / 'softrobot_dynamics'
+
+
+@functools.cache
+def _environment():
+    """Digest of what every module depends on besides its own source."""
+    digest = hashlib.sha256()
+    package = pathlib.Path(__file__).parent.parent
+    for folder in _SOURCES:
+        for file in sorted((package / folder).glob('*.py')):
+            digest.update(file.read_bytes())
+    cpu = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
+    for fact in (numba.__version__, platform.python_version(), *cpu):
+        digest.update(fact.encode())
+    return digest.digest()
+
+
+def _digest(source):
+    return hashlib.sha256(_environment() + source.encode()).hexdigest()[:16]
+
+
+def _write(path, source):
+    """Write the file unless it is there already; return its path, or None where that fails."""
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile('w', dir=path.parent, delete=False) as file:
+                file.write(source)
+            os.replace(file.name, path)  # another process may be doing the same
+        return path if os.access(path.parent, os.W_OK) else None
+    except OSError:
+        return None
+
+
+def _load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _in_memory(name, source):
+    warnings.warn(f'the kernel cache {cache_folder()} cannot be written: kernels are compiled '
+                  'anew in every process; set SOFTROBOT_CACHE_DIR to a writable folder',
+                  RuntimeWarning, stacklevel=3)
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    exec(compile(source.replace('CACHE = True', 'CACHE = False'), f'<{name}>', 'exec'),
+         module.__dict__)
+    return module

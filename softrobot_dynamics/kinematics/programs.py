@@ -1,0 +1,143 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The kernels a traced body needs: its terms over a cloud of points, and lengths along fibres.
+
+Each function takes formulas that have been traced (graph nodes) and returns a
+:class:`TracedKernel`: source text plus the tables it reads. Nothing here knows a robot.
+"""
+
+import textwrap
+from typing import NamedTuple
+
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kinematics import graph
+from softrobot_dynamics.kinematics.differentiate import kinematic_derivatives, tangent
+from softrobot_dynamics.kinematics.emit import BLOCK, Emitter, Tables
+
+HEADER = '''\
+"""Emitted by softrobot_dynamics; do not edit: it is written anew whenever a source changes."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from softrobot_dynamics.kernels.functions import stumpff, vector_cos, vector_sin
+from softrobot_dynamics.kernels.jit import OPTIONS
+from softrobot_dynamics.kernels.reductions import damped_spring, reduce_block, sum_rows
+
+CACHE = True
+'''
+
+
+class TracedKernel(NamedTuple):
+    """A kernel's source, the tables that go with it and the scratch it needs [numbers]."""
+
+    source: str
+    tables: Tables
+    scratch: int
+
+
+def body_terms(position, tip, n):
+    """Kernel ``terms(P, q, qd, w, W, S)`` of a body given by its kinematics.
+
+    ``position``: three nodes p = f(x, q) [m]; ``tip``: (nine nodes of the tip's rotation,
+    row-major, three nodes of its origin [m]); ``n`` coordinates. The kernel fills the body's slab
+    W (see :mod:`softrobot_dynamics.kernels.layout`) given the angular velocity w of the joint
+    frame in itself [rad/s]; S is scratch. P holds the number of blocks, the K and D matrices
+    (n, n), the offline numbers, the tables.
+    """
+    jacobian, bias = kinematic_derivatives(position, n)
+    cloud = [*position, *(node for column in jacobian for node in column), *bias]
+    frame = frame_nodes(*tip, n)
+    code = Emitter([*cloud, *frame])
+    rows = [f'S[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(cloud)]
+    slots = [f'W[{i}] = {code.name(node)}' for i, node in enumerate(frame)]
+    source = _BODY.format(
+        n=n, block=BLOCK, matrices=2 * n * n + 1, scalars=len(code.tables.scalars),
+        row_count=len(code.tables.rows) + 1, scratch=len(cloud) * BLOCK,
+        first=layout.inertia_offset.py_func(n), last=layout.body_size.py_func(n),
+        call=_indent(code.call + slots, 4), point=_indent(code.point + rows, 12))
+    return TracedKernel(HEADER + source, code.tables, (len(cloud) + 4) * BLOCK)
+
+
+def fibre_length(speed, n):
+    """Kernel ``length(P, q, qd, out, S)``: length of a curve through a body and its derivatives.
+
+    ``speed`` is the node of ds/d(parameter) [m] along the curve. ``out`` receives the length [m],
+    its gradient by q (n,) and its bias (d/dt gradient) qd. P as in :func:`body_terms`, without
+    the matrices.
+    """
+    jacobian, bias = kinematic_derivatives([speed], n)
+    outputs = [speed, *(column[0] for column in jacobian), bias[0]]
+    code = Emitter(outputs)
+    rows = [f'S[{i * BLOCK} + k] = C[k] * ({code.name(node)})' for i, node in enumerate(outputs)]
+    source = _FIBRE.format(
+        block=BLOCK, scalars=len(code.tables.scalars), row_count=len(code.tables.rows) + 1,
+        outputs=len(outputs), call=_indent(code.call, 4), point=_indent(code.point + rows, 12))
+    return TracedKernel(HEADER + source, code.tables, len(outputs) * BLOCK)
+
+
+def frame_nodes(rotation, origin, n):
+    """Nodes of a frame's slab: R, t, biases and Jacobians of a traced motion, in slab order."""
+    along = {('q', j): graph.symbol('qd', j) for j in range(n)}
+    columns = [rotation[i::3] for i in range(3)]
+    spins = [_spin(columns, {('q', j): 1.0}) for j in range(n)]
+    linear, linear_bias = kinematic_derivatives(origin, n)
+    angular_bias = tangent(_spin(columns, along), along)
+    nodes = [*rotation, *origin, *angular_bias, *linear_bias]
+    nodes += [node for spin in spins for node in spin]
+    return nodes + [node for column in linear for node in column]
+
+
+def _spin(columns, seeds):
+    """Angular velocity in the moving frame, vee(R^T dR), of a rotation along a direction."""
+    moving = [tangent(column, seeds) for column in columns]
+    return [_dot(columns[2], moving[1]), _dot(columns[0], moving[2]), _dot(columns[1], moving[0])]
+
+
+def _dot(a, b):
+    total = a[0] * b[0]
+    for x, y in zip(a[1:], b[1:]):
+        total = total + x * y
+    return total
+
+
+def _indent(lines, depth):
+    return textwrap.indent('\n'.join(lines) or 'pass', ' ' * depth)
+
+
+_BODY = '''
+
+@njit(cache=CACHE, **OPTIONS)
+def terms(P, q, qd, w, W, S):
+    blocks = int(P[0])
+    K = P[1:{matrices}]
+    T = P[{matrices} + {scalars}:]
+    P = P[{matrices}:{matrices} + {scalars}]
+{call}
+    W[{first}:{last}] = 0.0
+    S = S[:{scratch} + 4 * {block}]
+    for block in range(blocks):
+        C = T[block * {row_count} * {block}:(block + 1) * {row_count} * {block}]
+        for k in range({block}):
+{point}
+        reduce_block({n}, C[:{block}], qd, w, S, W)
+    damped_spring({n}, K, q, qd, W)
+'''
+
+_FIBRE = '''
+
+@njit(cache=CACHE, **OPTIONS)
+def length(P, q, qd, out, S):
+    blocks = int(P[0])
+    T = P[1 + {scalars}:]
+    P = P[1:1 + {scalars}]
+{call}
+    out[:{outputs}] = 0.0
+    S = S[:{outputs} * {block}]
+    for block in range(blocks):
+        C = T[block * {row_count} * {block}:(block + 1) * {row_count} * {block}]
+        for k in range({block}):
+{point}
+        sum_rows({outputs}, S, out)
+'''

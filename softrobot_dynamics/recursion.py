@@ -1,0 +1,213 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The recursion: one forward and one backward pass for inverse dynamics, and in the same pass M.
+
+It implements IID, ID, MIID and MID of [P] in their direct form: bodies appear only through what
+they reduce to in their joint frame S_J (see :mod:`softrobot_dynamics.kernels.layout`), joints only
+as moving frames. It knows neither a concrete body nor a robot file: ``joint_terms`` and
+``body_terms`` are passed in, compiled functions that dispatch on a type tag.
+
+A robot is the table ``modules`` (N, 11), a row per joint with its body, parents first::
+
+    parent, joint tag, joint numbers, first joint coordinate, joint coordinates, joint slab,
+            body tag,  body numbers,  first body coordinate,  body coordinates,  body slab
+
+where numbers and slabs are offsets into the parameters P and the workspace W. The latter begins
+with the state of each module (:data:`STATE` numbers), then a wrench for each coordinate.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kernels.spatial import (
+    add_inertia, add_wrench, inertia_times, move_motion, move_wrench, rotate, rotate_back,
+)
+
+PARENT, JOINT_TAG, JOINT_NUMBERS, JOINT_FIRST, JOINT_COUNT, JOINT_SLAB = range(6)
+BODY_TAG, BODY_NUMBERS, BODY_FIRST, BODY_COUNT, BODY_SLAB = range(6, 11)
+
+# a module's state: (w, dw/dt, a) of S_J and of the tip; wrench and inertia the tip carries; the
+# wrench at S_J; base poses of S_J and of the tip
+AT_JOINT, AT_TIP, TIP_WRENCH, TIP_INERTIA, JOINT_WRENCH = 0, 9, 18, 24, 34
+JOINT_POSE, TIP_POSE, STATE = 40, 52, 64
+
+INERTIAL, FULL = 0, 1  # without or with gravity, elasticity and damping
+
+
+class Robot(NamedTuple):
+    """All arrays of a compiled robot that kernels see. W and S belong to one thread at a time."""
+
+    modules: np.ndarray     # (N, 11), see above
+    below: np.ndarray       # coordinates beyond each module's tip, in compressed rows
+    segments: np.ndarray    # (., 6), see softrobot_dynamics.actuation
+    P: np.ndarray           # all parameters
+    gravity: np.ndarray     # (3,) [m/s^2], base frame
+    W: np.ndarray           # workspace: states, column wrenches, slabs
+    S: np.ndarray           # scratch of the kernels
+
+
+@kernel
+def forward(joint_terms, body_terms, robot, q, qd, qdd, mode):
+    """Forward pass: evaluate all terms; velocities and accelerations from base to tip.
+
+    In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
+    """
+    modules, P, W, S = robot.modules, robot.P, robot.W, robot.S
+    ground = S[:9]
+    for i in range(len(modules)):
+        m = modules[i]
+        s, parent = i * STATE, m[PARENT]
+        jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
+        bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
+        joint_terms(m[JOINT_TAG], P[m[JOINT_NUMBERS]:], q[jq:], qd[jq:], W[jf:])
+        if parent < 0:
+            ground[:] = 0.0
+            if mode == FULL:
+                for c in range(3):
+                    ground[6 + c] = -robot.gravity[c]
+            move_motion(W, jf, jn, qd[jq:], qdd[jq:], ground, 0, W, s + AT_JOINT)
+        else:
+            move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, parent * STATE + AT_TIP, W, s + AT_JOINT)
+        body_terms(m[BODY_TAG], P[m[BODY_NUMBERS]:], q[bq:], qd[bq:], W[s:s + 3], W[bf:], S)
+        move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
+        W[s + TIP_WRENCH:s + JOINT_WRENCH] = 0.0
+
+
+@kernel
+def backward(robot, q, qd, qdd, mode, Q):
+    """Backward pass: wrenches from tip to base and the generalized forces Q (n,). [P, (32)-(36)]"""
+    modules, P, W = robot.modules, robot.P, robot.W
+    for i in range(len(modules) - 1, -1, -1):
+        m = modules[i]
+        s = i * STATE
+        _body_force(m[BODY_COUNT], m[BODY_SLAB], s, W, qdd[m[BODY_FIRST]:], mode,
+                    Q[m[BODY_FIRST]:])
+        n, f, g = m[JOINT_COUNT], m[JOINT_SLAB], s + JOINT_WRENCH
+        first, springs = m[JOINT_FIRST], m[JOINT_NUMBERS]
+        r0, r1, r2 = rotate(W, f, W[g + 3], W[g + 4], W[g + 5])
+        for j in range(n):
+            k = f + 18 + 3 * j
+            h = k + 3 * n
+            Q[first + j] = (W[k] * W[g] + W[k + 1] * W[g + 1] + W[k + 2] * W[g + 2]
+                            + W[h] * r0 + W[h + 1] * r1 + W[h + 2] * r2)
+            if mode == FULL:  # P: stiffness, damping, rest per coordinate
+                Q[first + j] += (P[springs + j] * (q[first + j] - P[springs + 2 * n + j])
+                                 + P[springs + n + j] * qd[first + j])
+        if m[PARENT] >= 0:
+            add_wrench(W, f, W, g, W, m[PARENT] * STATE + TIP_WRENCH)
+
+
+@kernel
+def _body_force(n, f, s, W, qdd, mode, Q):
+    """Wrench at S_J and generalized forces of one body that carries a wrench at its tip."""
+    H, M, bias = f + layout.coupling_offset(n), f + layout.mass_offset(n), f + layout.bias_offset(n)
+    wrench, tip, g = f + layout.wrench_offset(n), s + TIP_WRENCH, s + JOINT_WRENCH
+    d0, d1, d2 = W[s + 3], W[s + 4], W[s + 5]
+    a0, a1, a2 = W[s + 6], W[s + 7], W[s + 8]
+    m0, m1, m2, f0, f1, f2 = inertia_times(W, f + layout.inertia_offset(n), d0, d1, d2, a0, a1, a2)
+    W[g] = m0 + W[wrench]
+    W[g + 1] = m1 + W[wrench + 1]
+    W[g + 2] = m2 + W[wrench + 2]
+    W[g + 3] = f0 + W[wrench + 3]
+    W[g + 4] = f1 + W[wrench + 4]
+    W[g + 5] = f2 + W[wrench + 5]
+    r0, r1, r2 = rotate(W, f, W[tip + 3], W[tip + 4], W[tip + 5])
+    for j in range(n):
+        k, h = f + 18 + 3 * j, H + 6 * j
+        x = k + 3 * n
+        total = (W[k] * W[tip] + W[k + 1] * W[tip + 1] + W[k + 2] * W[tip + 2]
+                 + W[x] * r0 + W[x + 1] * r1 + W[x + 2] * r2
+                 + W[h] * d0 + W[h + 1] * d1 + W[h + 2] * d2
+                 + W[h + 3] * a0 + W[h + 4] * a1 + W[h + 5] * a2 + W[bias + j])
+        for c in range(n):
+            total += W[M + n * j + c] * qdd[c]
+        if mode == FULL:
+            total += W[bias + n + j] + W[bias + 2 * n + j]
+        Q[j] = total
+        push = qdd[j]
+        for c in range(6):
+            W[g + c] += W[h + c] * push
+    add_wrench(W, f, W, tip, W, g)
+
+
+@kernel
+def mass_matrix(robot, M):
+    """Mass matrix M (n, n) from the terms of a forward pass, by composite inertia. [P, A.6]
+
+    Each coordinate's wrench (its force on the tree when it alone accelerates) moves towards the
+    base, and is projected on the coordinates it passes.
+    """
+    modules, below, W = robot.modules, robot.below, robot.W
+    columns, N = len(modules) * STATE, len(modules)
+    M[:, :] = 0.0  # branches of a tree do not couple
+    for i in range(N - 1, -1, -1):
+        m = modules[i]
+        s, first, last = i * STATE, below[i], below[i + 1]
+        bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
+        jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
+        own = bf + layout.inertia_offset(bn)
+        H, block = bf + layout.coupling_offset(bn), bf + layout.mass_offset(bn)
+        for k in range(first, last):
+            _project(W, bf, bn, bq, columns + 6 * below[k], below[k], M)
+            move_wrench(W, bf, W, columns + 6 * below[k])
+        for j in range(bn):
+            column = columns + 6 * (bq + j)
+            _unit_wrench(W, bf, bn, j, s + TIP_INERTIA, column)
+            _project(W, bf, bn, bq, column, bq + j, M)
+            move_wrench(W, bf, W, column)
+            for c in range(6):
+                W[column + c] += W[H + 6 * j + c]
+        for j in range(bn * bn):
+            M[bq + j // bn, bq + j % bn] += W[block + j]
+        add_inertia(W, bf, W, s + TIP_INERTIA, W, own)  # now the inertia of all beyond the joint
+        for k in range(first, last):
+            _project(W, jf, jn, jq, columns + 6 * below[k], below[k], M)
+        for j in range(bn):
+            _project(W, jf, jn, jq, columns + 6 * (bq + j), bq + j, M)
+        for j in range(jn):
+            _unit_wrench(W, jf, jn, j, own, columns + 6 * (jq + j))
+            _project(W, jf, jn, jq, columns + 6 * (jq + j), jq + j, M)
+        if m[PARENT] >= 0:
+            add_inertia(W, jf, W, own, W, m[PARENT] * STATE + TIP_INERTIA)
+            for k in range(first, last):
+                move_wrench(W, jf, W, columns + 6 * below[k])
+            for j in range(bn):
+                move_wrench(W, jf, W, columns + 6 * (bq + j))
+            for j in range(jn):
+                move_wrench(W, jf, W, columns + 6 * (jq + j))
+
+
+@kernel
+def _unit_wrench(W, f, n, j, inertia, column):
+    """Wrench, in the frame, that accelerates an inertia there by coordinate j alone."""
+    k = f + 18 + 3 * j
+    x = k + 3 * n
+    v0, v1, v2 = rotate_back(W, f, W[x], W[x + 1], W[x + 2])
+    c = column
+    W[c], W[c + 1], W[c + 2], W[c + 3], W[c + 4], W[c + 5] = inertia_times(
+        W, inertia, W[k], W[k + 1], W[k + 2], v0, v1, v2)
+
+
+@kernel
+def _project(W, f, n, first, column, index, M):
+    """M[first:first+n, index] and its mirror: work of a wrench at a frame on its coordinates."""
+    c = column
+    r0, r1, r2 = rotate(W, f, W[c + 3], W[c + 4], W[c + 5])
+    for j in range(n):
+        k = f + 18 + 3 * j
+        x = k + 3 * n
+        value = (W[k] * W[c] + W[k + 1] * W[c + 1] + W[k + 2] * W[c + 2]
+                 + W[x] * r0 + W[x + 1] * r1 + W[x + 2] * r2)
+        M[first + j, index] = value
+        M[index, first + j] = value
+
+
+@kernel
+def inverse_dynamics(joint_terms, body_terms, robot, q, qd, qdd, mode, with_mass, Q, M):
+    """IID or ID by ``mode``: generalized forces Q (n,); with the mass matrix M (n, n): MIID, MID."""
+    forward(joint_terms, body_terms, robot, q, qd, qdd, mode)
+    backward(robot, q, qd, qdd, mode, Q)
+    if with_mass:
+        mass_matrix(robot, M)

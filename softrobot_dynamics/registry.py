@@ -1,0 +1,74 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Find the members of a kind (bodies, joints, ...): one file each, here or in a user's package."""
+import pkgutil
+import threading
+import warnings
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+
+
+class Registry:
+    """
+    The classes of one kind by their type name.
+
+    Members register themselves when their module is imported. On first use the registry imports
+    every module of `package`, then every entry point of `group`; an entry point has the name of
+    the type it registers. One that cannot be loaded is reported by a warning and left out.
+    """
+
+    def __init__(self, kind, package, group):
+        self.kind = kind
+        self._package = package
+        self._group = group
+        self._members = {}
+        self._complete = False
+        self._lock = threading.RLock()
+
+    def register(self, name):
+        """Return a class decorator that enters a class as `name` and sets its `type_name`."""
+        def enter(cls):
+            known = self._members.setdefault(name, cls)
+            if _identity(known) != _identity(cls):
+                raise ArgumentError('name', name, f'a {self.kind} name that is still free')
+            self._members[name] = cls
+            cls.type_name = name
+            return cls
+        return enter
+
+    def get(self, name):
+        """Return the class called `name`; UnknownNameError if there is none."""
+        self._discover()
+        if not isinstance(name, str) or name not in self._members:
+            raise UnknownNameError(self.kind, name, self.names())
+        return self._members[name]
+
+    def names(self):
+        """Return the type names, sorted."""
+        self._discover()
+        return tuple(sorted(self._members))
+
+    def _discover(self):
+        with self._lock:
+            if self._complete:
+                return
+            folder = import_module(self._package).__path__
+            for module in pkgutil.iter_modules(folder, self._package + '.'):
+                import_module(module.name)
+            for entry in entry_points(group=self._group):
+                self._load(entry)
+            self._complete = True
+
+    def _load(self, entry):
+        try:
+            entry.load()
+            if entry.name not in self._members:
+                raise ImportError(f'it does not register {entry.name!r}')
+        except Exception as error:      # foreign code: whatever it raises must not stop ours
+            warnings.warn(f'{self.kind} entry point {entry.name} = {entry.value} left out:'
+                          f' {type(error).__name__}: {error}', RuntimeWarning, stacklevel=2)
+
+
+def _identity(cls):
+    return cls.__module__, cls.__qualname__

@@ -1,0 +1,17 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The code follows the ROS 2 style; runs where ROS 2 is installed (ruff checks the same)."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.flake8
+@pytest.mark.linter
+def test_flake8():
+    """ament_flake8 finds nothing in the package, its launch files and its tests."""
+    flake8 = pytest.importorskip('ament_flake8.main')
+    root = Path(__file__).parents[1]
+    folders = [str(root / name) for name in ('softrobot_dynamics', 'launch', 'test', 'setup.py')]
+    status, errors = flake8.main_with_errors(argv=folders)
+    assert status == 0, '\n'.join(errors)

@@ -1,0 +1,118 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The launch files declare their arguments and pass on what is given; runs where ROS 2 is."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+launch = pytest.importorskip('launch')
+pytest.importorskip('launch_ros')
+
+ROOT = Path(__file__).parents[1]
+COMMON = {'namespace', 'params_file', 'autostart', 'log_level', 'robot', 'rate', 'record'}
+CONTROLLER = COMMON | {'controller', 'use_sim_time'}
+ARGUMENTS = {'simulation': COMMON, 'controller': CONTROLLER, 'closed_loop': CONTROLLER}
+
+# Stands in for a node: writes its arguments down, one per line.
+SPY = '#!/bin/sh\nprintf "%s\\n" "$@" > "$SPIED/$(basename "$0")"\n'
+
+
+@pytest.fixture
+def spied(tmp_path, monkeypatch):
+    """Return the folder where the stand-ins for the nodes of an installed package write."""
+    share = tmp_path / 'share'
+    index = share / 'ament_index/resource_index/packages'
+    programs = tmp_path / 'lib/softrobot_dynamics'
+    for folder in (index, programs, share / 'softrobot_dynamics', tmp_path / 'spied'):
+        folder.mkdir(parents=True)
+    (index / 'softrobot_dynamics').touch()
+    (share / 'softrobot_dynamics/config').symlink_to(ROOT / 'config')
+    for name in ('controller', 'simulation'):
+        (programs / name).write_text(SPY)
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    monkeypatch.setenv('SPIED', str(tmp_path / 'spied'))
+    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'log'))
+    return tmp_path / 'spied'
+
+
+def _source(name):
+    path = str(ROOT / 'launch' / f'{name}.launch.py')
+    return launch.launch_description_sources.PythonLaunchDescriptionSource(path)
+
+
+def _run(name, **given):
+    """Launch until the stand-ins have ended; return the exit status."""
+    service = launch.LaunchService(noninteractive=True)
+    included = launch.actions.IncludeLaunchDescription(
+        _source(name), launch_arguments=given.items()
+    )
+    service.include_launch_description(launch.LaunchDescription([included]))
+    return service.run()
+
+
+def _read(file):
+    """Return the arguments a stand-in was given, and the parameters in all its files."""
+    arguments = file.read_text().splitlines()
+    parameters = {}
+    files = [arguments[i + 1] for i, a in enumerate(arguments) if a == '--params-file']
+    for content in (yaml.safe_load(Path(f).read_text()) for f in files):
+        for section in content.values():
+            section = section.get(file.name, section)
+            parameters.update(section.get('ros__parameters', {}))
+    return arguments, parameters
+
+
+@pytest.mark.parametrize('name', ARGUMENTS)
+def test_the_arguments_are_declared(name):
+    """Every launch file declares nav2's names and ours, each with a default and a description."""
+    source = _source(name)
+    description = source.get_launch_description(launch.LaunchContext())
+    declared = {argument.name: argument for argument in description.get_launch_arguments()}
+    assert ARGUMENTS[name] <= set(declared)
+    assert all(a.default_value is not None and a.description for a in declared.values())
+
+
+def test_a_robot_brings_its_gains(spied):
+    """Without a params_file the one shipped for the robot is used, for any namespace."""
+    assert _run('controller', robot='ur10e', namespace='left') == 0
+    arguments, parameters = _read(spied / 'controller')
+    assert parameters['robot'] == 'ur10e'
+    assert parameters['gains']['p'] > 0
+    assert '__ns:=/left' in arguments and '__node:=controller' in arguments
+
+
+def test_given_arguments_win_over_the_file(spied, tmp_path):
+    """An argument that is given comes after params_file; one that is not leaves it alone."""
+    file = tmp_path / 'mine.yaml'
+    file.write_text('/**: {controller: {ros__parameters: {rate: 200.0, record: kept.csv}}}')
+    assert _run('controller', params_file=str(file), rate='500', log_level='debug') == 0
+    arguments, parameters = _read(spied / 'controller')
+    assert parameters['rate'] == 500.0 and isinstance(parameters['rate'], float)
+    assert parameters['record'] == 'kept.csv'
+    assert parameters['autostart'] is True and parameters['use_sim_time'] is False
+    assert arguments[arguments.index('--log-level') + 1] == 'debug'
+
+
+def test_a_robot_description_of_ones_own(spied, tmp_path):
+    """A path as robot is passed on, with no gains of a shipped robot."""
+    assert _run('simulation', robot=str(tmp_path / 'arm.yaml')) == 0
+    parameters = _read(spied / 'simulation')[1]
+    assert parameters['robot'] == str(tmp_path / 'arm.yaml')
+    assert 'gains' not in parameters
+
+
+def test_a_missing_params_file_stops_the_launch(spied):
+    """A params_file that does not exist is an error, not a warning."""
+    assert _run('controller', params_file='/nowhere/mine.yaml') != 0
+    assert not list(spied.iterdir())
+
+
+def test_the_closed_loop_passes_arguments_to_both(spied):
+    """Both nodes start, with the same robot, rate and namespace."""
+    assert _run('closed_loop', robot='double_pendulum', rate='250.0', namespace='a/b') == 0
+    for node in ('controller', 'simulation'):
+        arguments, parameters = _read(spied / node)
+        assert parameters['robot'] == 'double_pendulum' and parameters['rate'] == 250.0
+        assert '__ns:=/a/b' in arguments

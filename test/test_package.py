@@ -1,0 +1,138 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The package's own files agree with each other, and every way to install it brings all."""
+
+import importlib.metadata
+import importlib.util
+import os
+from pathlib import Path
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from xml.etree import ElementTree
+import zipfile
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+NAME = 'softrobot_dynamics'
+FOLDERS = ('launch', 'config/robots', 'config/controllers')
+SHARED = sorted(
+    ['package.xml', *(f'{d}/{file.name}' for d in FOLDERS for file in (ROOT / d).glob('*.*'))]
+)
+SCRIPTS = sorted(file.name for file in (ROOT / 'scripts').iterdir())
+SOURCES = ('setup.py', 'setup.cfg', 'pyproject.toml', 'README.md', 'LICENSE', 'package.xml')
+
+
+@pytest.fixture(scope='module')
+def manifest():
+    """Return the root element of package.xml."""
+    return ElementTree.parse(ROOT / 'package.xml').getroot()
+
+
+@pytest.fixture(scope='module', params=['build_wheel', 'build_editable'])
+def wheel(request, tmp_path_factory):
+    """Return the opened archive that pip would install, plain or editable."""
+    pytest.importorskip('setuptools', minversion='70.1', reason='older ones need more to build')
+    sources, target = tmp_path_factory.mktemp('sources'), tmp_path_factory.mktemp('wheel')
+    for name in SOURCES:
+        shutil.copy(ROOT / name, sources)
+    for name in (NAME, 'config', 'launch', 'resource', 'scripts'):
+        shutil.copytree(ROOT / name, sources / name)
+    build = f'from setuptools import build_meta; build_meta.{request.param}({str(target)!r})'
+    run = subprocess.run(
+        [sys.executable, '-c', build], cwd=sources, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    with zipfile.ZipFile(next(target.glob('*.whl'))) as archive:
+        yield archive
+
+
+def test_the_versions_agree(manifest):
+    """package.xml, setup.py, the changelog and `__version__` name one version."""
+    version = manifest.findtext('version')
+    setup = (ROOT / 'setup.py').read_text(encoding='utf-8')
+    assert re.search(r"version='(.*)'", setup).group(1) == version
+    assert importlib.import_module(NAME).__version__ == version
+    heading = re.compile(r'^(Forthcoming|\d+\.\d+\.\d+)( \(\d{4}-\d\d-\d\d\))?\n-+$', re.MULTILINE)
+    releases = heading.findall((ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8'))
+    assert releases[0] == ('Forthcoming', '') or releases[0][0] == version
+    assert all(release == version for release, date in releases[:2] if date)
+
+
+def test_package_xml_says_what_colcon_needs(manifest):
+    """Format 3, the right build type, and an e-mail address that colcon accepts."""
+    assert manifest.get('format') == '3'
+    assert manifest.findtext('name') == NAME
+    assert manifest.findtext('export/build_type') == 'ament_python'
+    assert re.fullmatch(r'[-\w.+]+@[-\w]+(\.[-\w]+)+', manifest.find('maintainer').get('email'))
+
+
+def test_every_import_of_ros_is_declared(manifest):
+    """Each ROS package that the nodes and launch files import is a dependency in package.xml."""
+    declared = {entry.text for entry in manifest.iter() if entry.tag.endswith('depend')}
+    files = [*(ROOT / NAME / 'nodes').rglob('*.py'), *(ROOT / 'launch').glob('*.py')]
+    statement = re.compile(r'^\s*(?:from|import) (\w+)', re.MULTILINE)
+    imported = {name for f in files for name in statement.findall(f.read_text(encoding='utf-8'))}
+    ros = {name for name in imported if re.match(r'(rclpy|rosidl|ament|launch|\w+_msgs)', name)}
+    assert ros
+    assert ros <= declared
+
+
+@pytest.mark.parametrize('wheel', ['build_wheel'], indirect=True)
+def test_an_archive_holds_every_module(wheel):
+    """Every module of every sub-package is in the wheel, and no test is."""
+    packed = {name for name in wheel.namelist() if name.endswith('.py') and '.data/' not in name}
+    present = {str(file.relative_to(ROOT)) for file in (ROOT / NAME).rglob('*.py')}
+    assert packed == present
+
+
+def test_an_archive_holds_what_ros_looks_for(wheel):
+    """Launch files, configuration, resource marker and executables are where ROS looks."""
+    data = {name.split('.data/data/')[1] for name in wheel.namelist() if '.data/data/' in name}
+    assert f'share/ament_index/resource_index/packages/{NAME}' in data
+    assert {f'share/{NAME}/{name}' for name in SHARED} <= data
+    assert {f'lib/{NAME}/{name}' for name in SCRIPTS} <= data
+
+
+def test_the_executables_can_be_executed(wheel):
+    """The scripts of lib/softrobot_dynamics keep their right to be run."""
+    entries = [i for i in wheel.infolist() if f'.data/data/lib/{NAME}/' in i.filename]
+    assert sorted(Path(entry.filename).name for entry in entries) == SCRIPTS
+    assert all(entry.external_attr >> 16 & stat.S_IXUSR for entry in entries)
+
+
+def test_launch_files_and_scripts_fit():
+    """The launch files start the scripts that exist; the scripts run modules that exist."""
+    launched = {
+        name
+        for file in (ROOT / 'launch').glob('*.py')
+        for name in re.findall(r"executable='(\w+)'", file.read_text(encoding='utf-8'))
+    }
+    assert launched == set(SCRIPTS)
+    assert all((ROOT / NAME / 'nodes' / f'{name}.py').is_file() for name in SCRIPTS)
+    assert all(os.access(ROOT / 'scripts' / name, os.X_OK) for name in SCRIPTS)
+
+
+@pytest.mark.parametrize('file', sorted((ROOT / 'config/controllers').glob('*.yaml')), ids=str)
+def test_every_parameter_file_holds_in_any_namespace(file):
+    """A parameter file is for a shipped robot and starts with the pattern of any namespace."""
+    assert (ROOT / 'config/robots' / file.name).is_file()
+    content = yaml.safe_load(file.read_text(encoding='utf-8'))
+    assert list(content) == ['/**']
+    assert set(content['/**']) <= set(SCRIPTS)
+    assert all(list(section) == ['ros__parameters'] for section in content['/**'].values())
+
+
+def test_the_tests_see_what_is_installed():
+    """The package under test comes from an installation, when there is one."""
+    try:
+        files = importlib.metadata.files(NAME) or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip('not installed: the tests run on the sources')
+    imported = Path(importlib.util.find_spec(NAME).origin)
+    installed = [Path(file.locate()).resolve() for file in files]
+    editable = any(file.name.startswith('__editable__') for file in files)
+    assert imported.resolve() in installed or (editable and ROOT in imported.parents)
