@@ -20,7 +20,10 @@ ARGUMENTS = {
     'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
     'controller': ('', 'Name of the control law; empty: as in params_file'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
-    'record': ('', 'File to record to; empty: as in params_file'),
+    'record': (
+        '',
+        'Folder for the record of every tick, controller.npz; empty: as in params_file',
+    ),
 }
 PARAMETERS = {
     'use_sim_time': bool,
@@ -28,7 +31,6 @@ PARAMETERS = {
     'robot': str,
     'controller': str,
     'rate': float,
-    'record': str,
 }
 
 
@@ -67,8 +69,10 @@ def _parameter_files(context):
 
 def _given_parameters(context):
     """Return the parameters that an argument sets; the others are left to the file."""
-    return {
+    given = {
         name: ParameterValue(LaunchConfiguration(name), value_type=kind)
         for name, kind in PARAMETERS.items()
         if LaunchConfiguration(name).perform(context)
     }
+    record = LaunchConfiguration('record').perform(context)
+    return given | ({'record': str(Path(record, 'controller.npz'))} if record else {})

@@ -14,13 +14,15 @@ PACKAGE = 'softrobot_dynamics'
 ARGUMENTS = {
     'namespace': ('', 'Namespace of the nodes'),
     'params_file': ('', 'YAML file of parameters; empty: the one shipped for the robot, if any'),
-    'autostart': ('true', 'Configure and activate at once'),
     'log_level': ('info', 'Least severe message to log'),
     'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
-    'record': ('', 'File to record to; empty: as in params_file'),
+    'record': (
+        '',
+        'Folder for the record of every tick, simulation.npz; empty: as in params_file',
+    ),
 }
-PARAMETERS = {'autostart': bool, 'robot': str, 'rate': float, 'record': str}
+PARAMETERS = {'robot': str, 'rate': float}
 
 
 def generate_launch_description():
@@ -58,8 +60,10 @@ def _parameter_files(context):
 
 def _given_parameters(context):
     """Return the parameters that an argument sets; the others are left to the file."""
-    return {
+    given = {
         name: ParameterValue(LaunchConfiguration(name), value_type=kind)
         for name, kind in PARAMETERS.items()
         if LaunchConfiguration(name).perform(context)
     }
+    record = LaunchConfiguration('record').perform(context)
+    return given | ({'record': str(Path(record, 'simulation.npz'))} if record else {})

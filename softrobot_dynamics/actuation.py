@@ -11,14 +11,34 @@ an offset into P. A line's last entry is 2 (A is in its tip frame) + 1 (B is in 
 """
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from softrobot_dynamics.frames import (
     point_acceleration, point_jacobian, point_position, poses,
 )
 from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.recursion import INERTIAL, forward
+from softrobot_dynamics.recursion import FULL, INERTIAL, backward, forward, mass_matrix
 
 LINE, COORDINATE, FIBRE = -1, 0, 1
+
+
+class Terms(NamedTuple):
+    """All a controller or a simulator needs of a robot at one state; arrays to be filled."""
+
+    h: np.ndarray       # (n,) c + g + s = ID(q, qd, 0)
+    M: np.ndarray       # (n, n)
+    y: np.ndarray       # (m,) actuation coordinates, absolute
+    J: np.ndarray       # (m, n) dy/dq
+    bias: np.ndarray    # (m,) (dJ/dt) qd
+    zero: np.ndarray    # (n,) zeros: the acceleration of the forward pass
+
+
+def allocate_terms(n, m):
+    """Return :class:`Terms` for n coordinates and m actuators."""
+    return Terms(np.zeros(n), np.zeros((n, n)), np.zeros(m), np.zeros((m, n)), np.zeros(m),
+                 np.zeros(n))
 
 
 @kernel
@@ -88,3 +108,12 @@ def actuation(joint_terms, body_terms, lengths, robot, q, qd, zero, y, J, bias):
     """Forward pass and :func:`evaluate` in one; ``zero`` (n,) is the acceleration."""
     forward(joint_terms, body_terms, robot, q, qd, zero, INERTIAL)
     evaluate(lengths, robot, q, qd, y, J, bias)
+
+
+@kernel
+def evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms):
+    """Fill all :class:`Terms` at (q, qd): one forward and one backward pass. (MID at zero qdd)"""
+    forward(joint_terms, body_terms, robot, q, qd, terms.zero, FULL)
+    backward(robot, q, qd, terms.zero, FULL, terms.h)
+    mass_matrix(robot, terms.M)
+    evaluate(lengths, robot, q, qd, terms.y, terms.J, terms.bias)

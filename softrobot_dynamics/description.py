@@ -10,14 +10,15 @@ from os import PathLike
 from pathlib import Path
 
 from softrobot_dynamics.errors import (
-    MISSING,
     ArgumentError,
     DescriptionError,
+    MISSING,
     Problem,
     UnknownNameError,
 )
-from softrobot_dynamics.fields import NAME, name, nested, parse, vector
+from softrobot_dynamics.fields import NAME, name, nested, vector
 from softrobot_dynamics.modules import read_actuators, read_initial, read_modules
+from softrobot_dynamics.parsing import parse, Problems
 from softrobot_dynamics.poses import Pose
 from softrobot_dynamics.shipped import shipped
 from softrobot_dynamics.yaml_files import read_yaml
@@ -76,7 +77,7 @@ def load_robot(source):
         return _checked(source, [], 'robot description')
     if not isinstance(source, (str, PathLike)):
         raise ArgumentError('source', source, 'a shipped name, a path or a dict')
-    path = Path(source).expanduser()
+    path = Path(source)
     if isinstance(source, str) and NAME.fullmatch(source):
         path = _shipped_robot(source)
     data, problems = read_yaml(path)
@@ -99,7 +100,8 @@ class _Header:
     base: Pose = nested(Pose, default=Pose())
 
 
-def _checked(data, problems, source):
+def _checked(data, duplicates, source):
+    problems = Problems(duplicates)
     if isinstance(data, dict):
         header = parse(_Header, data, '', problems, ignore=('bodies', 'actuators', 'initial'))
         modules = read_modules(data.get('bodies', MISSING), problems)

@@ -3,8 +3,9 @@
 How a dataclass says what its fields may be in a robot file.
 
 Each function here returns a `dataclasses.field` whose metadata holds a parser: a function
-(value, path, problems) -> converted value, which appends a `Problem` for whatever is wrong.
-Without `default` a field is required; with `default=None` a null counts as not given.
+(value, path, problems) -> converted value, which appends a `Problem` for whatever is wrong;
+`custom` makes one of any other function. Without `default` a field is required; with
+`default=None` a null counts as not given.
 
     @dataclass(frozen=True)
     class Rod:
@@ -13,13 +14,13 @@ Without `default` a field is required; with `default=None` a null counts as not 
 
     rod = parse(Rod, {'length': 0.2, 'radius': [0.03, 0.02]}, 'bodies[0].body', problems=[])
 """
-import dataclasses
 import math
-import re
 from numbers import Integral, Real
+import re
 from typing import NamedTuple
 
-from softrobot_dynamics.errors import MISSING, Problem, closest
+from softrobot_dynamics.errors import closest, MISSING, Problem
+from softrobot_dynamics.parsing import custom, join, mapping_of, parse, reader
 
 NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
@@ -49,6 +50,9 @@ class Bounds(NamedTuple):
         signs = zip(('>', '>=', '<=', '<'), self[:4])
         words = [f'{sign} {bound:g}' for sign, bound in signs if bound is not None]
         return ' '.join(['a number', ' and '.join(words)]).rstrip()
+
+
+ANY = Bounds()
 
 
 def number(unit, *, above=None, at_least=None, at_most=None, below=None, infinite=False,
@@ -127,6 +131,21 @@ def name(*, default=MISSING):
                    lambda v: isinstance(v, str) and NAME.fullmatch(v))
 
 
+def reference(kind, *, default=MISSING):
+    """Return the field of the name of a `kind`, 'body' or 'joint', that the robot has."""
+    a_name = reader(name())
+
+    def read(value, path, problems):
+        known = getattr(problems, 'names', {}).get(kind)
+        if not isinstance(value, str) or known is None:
+            return a_name(value, path, problems)
+        if value not in known:
+            problems.append(Problem(path, value, f'the name of a {kind}: '
+                                    f'{", ".join(known)}{closest(value, known)}'))
+        return value
+    return custom(read, expected=f'the name of a {kind}', default=default)
+
+
 def text(*, default=MISSING):
     """Return the field of any text."""
     return _simple('text', default, str, lambda v: isinstance(v, str))
@@ -147,7 +166,7 @@ def items(item, *, default=MISSING):
 def nested(cls, *, default=MISSING):
     """Return the field of a mapping, read into the dataclass `cls`."""
     return custom(lambda value, path, problems: parse(cls, value, path, problems),
-                  expected=_mapping(cls), default=default)
+                  expected=mapping_of(cls), default=default)
 
 
 def member(registry, *, ignore=(), default=MISSING):
@@ -165,83 +184,6 @@ def member(registry, *, ignore=(), default=MISSING):
             return None
         return parse(registry.get(kind), value, path, problems, ignore=('type', *ignore))
     return custom(read, expected=expected, default=default)
-
-
-def custom(read, *, expected=None, unit=None, default=MISSING):
-    """Return a field read by `read(value, path, problems)`; `expected` says what it accepts."""
-    expected = expected or getattr(read, 'expected', 'a value')
-    metadata = {'parser': read, 'expected': expected, 'unit': unit}
-    given = {} if default is MISSING else {'default': default}
-    return dataclasses.field(metadata=metadata, **given)
-
-
-def reader(field):
-    """Return the function (value, path, problems) -> converted value of a field made here."""
-    return field.metadata['parser']
-
-
-def parse(cls, mapping, path, problems, ignore=()):
-    """
-    Read `mapping` into the dataclass `cls`, or return None and append every problem found.
-
-    Keys in `ignore` are the caller's. If all fields are right and `cls` has a method
-    `validate()`, which yields (field path, value, expected), it is asked as well.
-    """
-    if not isinstance(mapping, dict):
-        problems.append(Problem(path, mapping, _mapping(cls)))
-        return None
-    before = len(problems)
-    _refuse_unknown(_known(cls), mapping, path, problems, ignore)
-    values = {}
-    for key, field in _known(cls).items():
-        value = mapping.get(key, MISSING)
-        if value is MISSING or (value is None and field.default is None):
-            if field.default is dataclasses.MISSING:
-                problems.append(Problem(join(path, key), MISSING, field.metadata['expected']))
-        else:
-            values[key] = field.metadata['parser'](value, join(path, key), problems)
-    if len(problems) > before:
-        return None
-    return _validated(cls(**values), mapping, path, problems)
-
-
-def join(path, key):
-    """Return the path of the entry `key` of the mapping at `path`; '' is the mapping itself."""
-    return '.'.join(filter(None, (path, str(key))))
-
-
-def entry(mapping, path, otherwise):
-    """Return what stands at `path` below `mapping`, as it was written, else `otherwise`."""
-    for key in re.findall(r'[^.[\]]+', path):
-        try:
-            mapping = mapping[key if isinstance(mapping, dict) else int(key)]
-        except (LookupError, TypeError, ValueError):
-            return otherwise
-    return mapping
-
-
-def _validated(instance, mapping, path, problems):
-    wrong = [Problem(join(path, key), entry(mapping, key, value), expected)
-             for key, value, expected in getattr(instance, 'validate', tuple)()]
-    problems.extend(wrong)
-    return None if wrong else instance
-
-
-def _refuse_unknown(known, mapping, path, problems, ignore):
-    allowed = [*ignore, *known]
-    for key in mapping:
-        if key not in allowed:
-            problems.append(Problem(
-                join(path, key), mapping[key],
-                f'one of the fields {", ".join(allowed)}{closest(key, allowed)}'))
-
-
-def _known(cls):
-    return {f.name: f for f in dataclasses.fields(cls) if 'parser' in f.metadata}
-
-
-def _mapping(cls):
-    return f'a mapping of {", ".join(_known(cls))}'
 
 
 def _simple(expected, default, convert, accepts):
@@ -263,7 +205,7 @@ def _number(unit, bounds):
     return read
 
 
-def _numbers(unit, size, bounds=Bounds(), expected=None):
+def _numbers(unit, size, bounds=ANY, expected=None):
     expected = expected or f'a list of {size} numbers [{unit}]'
     one = _number(unit, bounds)
 

@@ -28,7 +28,7 @@ class CompiledModel:
     and ``actuator_names`` as on the wire, ``body_names``; ``stiffness`` and ``damping`` (n, n),
     the constant linear parts, and ``rest`` (n,), where the springs are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s]
     of the actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial
-    coordinates; ``y0`` (m,) the lengths at q = 0, which y is relative to.
+    coordinates, ``q_lower``, ``q_upper`` (n,) the joints' position limits; ``y0`` (m,) the lengths at q = 0, which y is relative to.
     """
 
     def __init__(self, description):
@@ -38,6 +38,7 @@ class CompiledModel:
         self.body_names = tuple(description.body_names)
         self.n, self.m = len(self.coordinate_names), len(self.actuator_names)
         self.q0 = np.array([description.initial.get(c, 0.0) for c in self.coordinate_names])
+        self.q_lower, self.q_upper = _position_limits(description)
         self._read_actuators()
         tables = _Tables(description, self.n)
         self.stiffness, self.damping, self.rest = tables.stiffness, tables.damping, tables.rest
@@ -183,6 +184,15 @@ class _Parts:
         """Tell whether ``second`` stands on the tip of ``first`` by a joint that does not move."""
         i = self._bodies[second]
         return self._modules[i].parent == self._bodies[first] and self._rows[i][4] == 0
+
+
+def _position_limits(description):
+    """Lower and upper bound of each coordinate; bodies have none."""
+    free = -np.inf, np.inf
+    pairs = [pair for m in description.modules
+             for pair in [m.joint.limits.position for _ in m.joint.coordinates()]
+             + [free] * len(m.body.coordinates())]
+    return np.array(pairs, dtype=float).reshape(-1, 2).T.copy()
 
 
 def _coordinates_below(modules):

@@ -8,11 +8,12 @@ does not hide the others, nor show up as a dozen.
 from collections import Counter
 from dataclasses import dataclass
 
-from softrobot_dynamics.actuators.contract import ACTUATORS, Actuator
+from softrobot_dynamics.actuators.contract import Actuator, ACTUATORS
 from softrobot_dynamics.bodies.contract import BODIES, Body
-from softrobot_dynamics.errors import MISSING, Problem, closest
-from softrobot_dynamics.fields import NAME, entry, join, member, name, number, parse, reader
-from softrobot_dynamics.joints.contract import JOINTS, Joint
+from softrobot_dynamics.errors import closest, MISSING, Problem
+from softrobot_dynamics.fields import member, NAME, name, number
+from softrobot_dynamics.joints.contract import Joint, JOINTS
+from softrobot_dynamics.parsing import entry, join, parse, reader
 
 BASE = 'base'       # the frame that the first joint stands on; no body may bear its name
 
@@ -59,8 +60,8 @@ _actuator = reader(member(ACTUATORS, ignore=('name',)))
 
 
 def read_modules(value, problems):
-    """Return a Module for each entry of the list `bodies`; wrong parts of it are None."""
-    if not value or not isinstance(value, (list, tuple)):
+    """Return a Module for each entry of the list `bodies`, and note their names in `problems`."""
+    if not isinstance(value, (list, tuple)) or not value:
         problems.append(Problem('bodies', value, 'a list, not empty, of bodies'))
         return ()
     modules = []
@@ -70,6 +71,9 @@ def read_modules(value, problems):
     if all(m.joint and m.body for m in modules) and not _coordinates(modules):
         problems.append(Problem('bodies', [m.name for m in modules],
                                 'at least one joint or body that moves'))
+    if _named(modules):
+        problems.names = {'body': [m.name for m in modules],
+                          'joint': [m.joint_name for m in modules]}
     return tuple(modules)
 
 
@@ -93,7 +97,7 @@ def read_initial(value, modules, problems):
     unread = {name for m in modules for name, part in ((m.name, m.body), (m.joint_name, m.joint))
               if not part}
     for key in value or ():
-        if modules and _named(modules) and key not in known and str(key).split('/')[0] not in unread:
+        if problems.names and key not in known and str(key).split('/')[0] not in unread:
             problems.append(Problem(
                 f'initial.{key}', value[key],
                 f'one of the coordinates {", ".join(known)}{closest(key, known)}'))
@@ -133,7 +137,7 @@ def _parent(row, path, above, problems):
 
 def _read_actuator(row, path, modules, problems):
     actuator = _actuator(row, path, problems)
-    if actuator and modules and _named(modules):
+    if actuator and problems.names:
         bodies = {m.name: m.body for m in modules}
         joints = {m.joint_name: m.joint for m in modules}
         problems.extend(Problem(join(path, sub), entry(row, sub, value), expected)

@@ -1,10 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Find the members of a kind (bodies, joints, ...): one file each, here or in a user's package."""
+from importlib import import_module
+from importlib.metadata import entry_points
 import pkgutil
 import threading
 import warnings
-from importlib import import_module
-from importlib.metadata import entry_points
 
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 

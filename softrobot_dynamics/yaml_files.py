@@ -2,10 +2,9 @@
 """Read a YAML file as YAML 1.2 reads it, and refuse what PyYAML would pass over in silence."""
 import re
 
-import yaml
-
 from softrobot_dynamics.errors import DescriptionError, Problem
-from softrobot_dynamics.fields import join
+from softrobot_dynamics.parsing import join
+import yaml
 
 _CORE = {       # the scalars of YAML 1.2's core schema: 1e-3 is a number, on and off are texts
     'null': r'~|null|Null|NULL|',
@@ -36,14 +35,15 @@ def read_yaml(path):
     DescriptionError if it cannot be read at all: no such file, a folder, not YAML.
     """
     try:
-        loader = _Loader(path.read_bytes())
+        loader = _Loader(path.expanduser().read_bytes())
         node = loader.get_single_node()
+        problems = list(_duplicates(node, '', set()))     # before merge keys are resolved
         data = None if node is None else loader.construct_document(node)
     except OSError as error:
         raise _unreadable(path, 'a YAML file', error.strerror) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RuntimeError) as error:
         raise _unreadable(path, 'YAML', ' '.join(str(error).split())) from error
-    return data, list(_duplicates(node, '', set()))
+    return data, problems
 
 
 def _unreadable(path, expected, reason):
@@ -61,9 +61,9 @@ def _duplicates(node, path, seen):
     elif isinstance(node, yaml.MappingNode):
         lines = {}
         for key, value in node.value:
-            line = key.start_mark.line + 1
-            first = lines.setdefault((key.tag, str(key.value)), line)
-            here = join(path, key.value)
-            if first != line:
-                yield Problem(here, key.value, f'each key once: lines {first} and {line} have it')
+            here, line, known = join(path, key.value), key.start_mark.line + 1, str(key.value)
+            if known in lines:
+                yield Problem(here, key.value,
+                              f'each key once: lines {lines[known]} and {line} have it')
+            lines.setdefault(known, line)
             yield from _duplicates(value, here, seen)

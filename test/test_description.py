@@ -9,15 +9,9 @@ import re
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-import yaml
-from softrobot_dynamics import shipped
-from softrobot_dynamics.errors import (
-    MISSING,
-    ArgumentError,
-    DescriptionError,
-    UnknownNameError,
-)
-from softrobot_dynamics.fields import entry
+from softrobot_dynamics.errors import DescriptionError, MISSING
+from softrobot_dynamics.parsing import entry
+from softrobot_dynamics.yaml_files import read_yaml
 
 TEXT = """
 name: soft_arm
@@ -26,7 +20,7 @@ base: {xyz: [0, 0, 0], rpy: [3.14159265, 0, 0]}
 bodies:
   - name: shoulder
     joint: {name: pan, type: revolute, dh: [1.5708, 0.1, 0.2, 0.3],
-            stiffness: 1, limits: {position: [-3, 3]}}
+            stiffness: 1, limits: {position: [-3, 3], effort: 50}}
     body:  {type: rigid, mass: 1.3, com: [0.02, -0.01, 0.03],
             inertia: {ixx: 0.01, iyy: 0.012, izz: 0.008, ixy: 0.001, ixz: -0.002, iyz: 0.0005},
             tip: {xyz: [0, 0, 0], rpy: [0, 0, 0]}}
@@ -46,22 +40,19 @@ actuators:
      path: [{body: shoulder, points: [[0, 0, 0], [0.01, 0, 0]]},
             {body: segment1, offset: [0.02, 0.0]},
             {body: thumb, offset: {x: [0.01, -0.002], y: [0.0, 1e-3]}, span: [0, 0.5]}]}
-  - {name: t2, type: tendon, path: [{body: segment1, offset: {radius: 0.02, phase: 1, turns: 0.5}}]}
+  - {name: t2, type: tendon,
+     path: [{body: segment1, offset: {radius: 0.02, phase: 1, turns: 0.5}}]}
   - {name: m1, type: joint, joint: pan, limits: [-330.0, 330.0]}
 initial: {pan: 0.3, segment1/bend_x: 0.1}
 """
 
 
 @pytest.fixture
-def good():
-    """A dict of the robot above, to be spoiled."""
-    return yaml.load(TEXT, Loader=shipped_loader())
-
-
-def shipped_loader():
-    """Return the loader that robot files are read with."""
-    from softrobot_dynamics.yaml_files import _Loader
-    return _Loader
+def good(tmp_path):
+    """Return a dict of the robot above, to be spoiled."""
+    path = tmp_path / 'good.yaml'
+    path.write_text(TEXT)
+    return read_yaml(path)[0]
 
 
 def problems_of(source):
@@ -162,7 +153,7 @@ WRONG = [
      'base or a body above this one: base, shoulder (did you mean shoulder?)'),
     ((*SEGMENT, 'parent'), 'thumb', 'bodies[1].parent', 'base, shoulder'),
     ((*SEGMENT, 'parent'), 0, 'bodies[1].parent', NAMES),
-    ((*SEGMENT, 'colour'), 'red', 'bodies[1].colour', 'one of the fields joint, body, parent, name'),
+    ((*SEGMENT, 'colour'), 'red', 'bodies[1].colour', 'fields joint, body, parent, name'),
     ((*SEGMENT, 'joint'), MISSING, 'bodies[1].joint', 'a mapping with a type and its fields'),
     ((*SEGMENT, 'body'), 'pcc', 'bodies[1].body', 'a mapping with a type and its fields'),
     ((*PCC, 'type'), 'pc', 'bodies[1].body.type', 'one of the body types pcc, planar_cc, rigid'),
@@ -208,12 +199,14 @@ WRONG = [
     (('actuators', 0, 'name'), 'pan', 'actuators[2]', 'actuators[0] has it'),
     (('actuators', 0, 'limits'), [40, 0], 'actuators[0].limits', 'low < high [N]'),
     (('actuators', 0, 'rate_limit'), 0, 'actuators[0].rate_limit', 'a number > 0 [N/s]'),
-    (('actuators', 2, 'joint'), 'pann', 'actuators[2].joint', 'pan, segment2 (did you mean pan?)'),
+    (('actuators', 2, 'joint'), 'pann', 'actuators[2].joint',
+     'the name of a joint: pan, segment1, segment2, thumb (did you mean pan?)'),
     (('actuators', 2, 'joint'), 'thumb', 'actuators[2].joint', 'a joint with one coordinate'),
+    (('actuators', 2, 'limits'), [60, 70], 'actuators[2].limits', 'the effort limit of pan'),
     # tendon paths
     (PATH, [], 'actuators[0].path', 'a list, not empty, of a mapping of body, offset'),
     ((*PATH, 1, 'body'), 'segment9', 'actuators[0].path[1].body',
-     'one of the bodies shoulder, segment1, segment2, thumb (did you mean segment2?)'),
+     'the name of a body: shoulder, segment1, segment2, thumb (did you mean segment2?)'),
     ((*PATH, 2, 'body'), 'segment1', 'actuators[0].path[2].body', 'a body after segment1'),
     ((*PATH, 0, 'points'), [[0, 0]], 'actuators[0].path[0].points[0]', 'a list of 3 numbers [m]'),
     ((*PATH, 0, 'points'), [[0, 0, 1], [0, 0, 1.0]], 'actuators[0].path[0].points[1]',
@@ -258,11 +251,36 @@ def test_everything_wrong_in_a_file_is_reported_at_once(good):
         'gravity[1]': 'x', 'bodies[0].body.mass': -1, 'bodies[0].body.inertia.iyy': math.nan,
         'bodies[0].joint.dh': [1], 'bodies[1].body.type': 'pc', 'bodies[1].origin': 3,
         'bodies[2].parent': 'segment', 'bodies[2].body.length': 0, 'bodies[3].body.nu': 0.5,
-        'actuators[0].path[0].body': 'elbow', 'actuators[0].path[2].offset': [1, 2],
-        'actuators[1].name': 't1', 'actuators[2].joint': 'thumb', 'initial.tilt': 1}
+        'actuators[0].path[0].body': 'elbow', 'actuators[0].path[2].offset': MISSING,
+        'actuators[0].limits': [1, 0], 'actuators[1].name': 't1', 'actuators[2].joint': 'thumb',
+        'initial.tilt': 1}
     for path, value in wrong.items():
-        if path != 'actuators[0].path[2].offset':
-            spoil(good, [int(k) if k.isdigit() else k for k in re.findall(r'[^.[\]]+', path)], value)
-    del good['actuators'][0]['path'][2]['offset'], wrong['actuators[0].path[2].offset']
-    wrong['actuators[0].path[2].offset'] = MISSING
-    assert {p.path for p in problems_of(good)} == set(wrong)
+        keys = re.findall(r'[^.[\]]+', path)
+        spoil(good, [int(key) if key.isdigit() else key for key in keys], value)
+    problems = problems_of(good)
+    assert sorted(p.path for p in problems) == sorted(wrong)
+    text = str(DescriptionError(problems, 'arm.yaml'))
+    assert text.startswith('arm.yaml: 15 problems\n') and text.count('\n') == 15
+
+
+@pytest.mark.parametrize('where', [('bodies',), SEGMENT, (*SEGMENT, 'name')])
+def test_names_that_cannot_be_read_do_not_spoil_what_refers_to_them(good, where):
+    """One body without a name is one problem, not one more for each tendon through it."""
+    spoil(good, where, None)
+    assert [p.path.replace('bodies[1].name', 'bodies[1]') for p in problems_of(good)] == [
+        'bodies' if where == ('bodies',) else 'bodies[1]']
+
+
+def test_two_arms_can_stand_on_the_base(good):
+    """`parent: base` starts another branch."""
+    good['bodies'][3]['parent'] = 'base'
+    del good['actuators'][0]
+    assert [m.parent for m in sd.load_robot(good).modules] == [-1, 0, 1, -1]
+
+
+def test_a_robot_that_cannot_move_is_refused(good):
+    """Without a coordinate there is nothing to compute."""
+    good['bodies'] = good['bodies'][:1]
+    good['bodies'][0]['joint'] = {'type': 'fixed'}
+    (problem,) = problems_of({'name': 'post', 'bodies': good['bodies']})
+    assert problem.path == 'bodies' and 'at least one joint or body that moves' in str(problem)

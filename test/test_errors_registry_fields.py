@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The leaves: errors carry data and words, registries find members, fields check entries."""
 import dataclasses
+from importlib.metadata import EntryPoint
 import inspect
 import math
 import pickle
 import types
-from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
@@ -13,7 +13,8 @@ from softrobot_dynamics import errors, fields, registry
 from softrobot_dynamics.errors import MISSING, Problem
 
 EXAMPLES = [
-    (errors.DescriptionError([Problem('bodies[1].body.length', -0.2, 'a number > 0 [m]')], 'a.yaml'),
+    (errors.DescriptionError(
+        [Problem('bodies[1].body.length', -0.2, 'a number > 0 [m]')], 'a.yaml'),
      'a.yaml: 1 problem\n  bodies[1].body.length: -0.2, expected a number > 0 [m]'),
     (errors.UnknownNameError('body', 'pc', ['pcc', 'rigid']),
      "unknown body 'pc' (did you mean pcc?); known: pcc, rigid"),
@@ -65,7 +66,7 @@ def test_long_values_are_shown_short():
 
 @pytest.fixture
 def kinds():
-    """A registry of its own, over a package without modules that register here."""
+    """Return a registry of its own, over a package without modules that register here."""
     return registry.Registry('colour', 'softrobot_dynamics.joints', 'softrobot_dynamics.none')
 
 
@@ -143,7 +144,7 @@ class Rod:
     path: tuple = fields.items(fields.vector('m', 2), default=None)
 
     def validate(self):
-        """A rule about two fields."""
+        """Yield what breaks a rule about two fields."""
         if self.radius[0] > self.length:
             yield 'radius', self.radius, 'a radius below the length [m]'
 

@@ -10,8 +10,8 @@ launch = pytest.importorskip('launch')
 pytest.importorskip('launch_ros')
 
 ROOT = Path(__file__).parents[1]
-COMMON = {'namespace', 'params_file', 'autostart', 'log_level', 'robot', 'rate', 'record'}
-CONTROLLER = COMMON | {'controller', 'use_sim_time'}
+COMMON = {'namespace', 'params_file', 'log_level', 'robot', 'rate', 'record'}
+CONTROLLER = COMMON | {'controller', 'autostart', 'use_sim_time'}
 ARGUMENTS = {'simulation': COMMON, 'controller': CONTROLLER, 'closed_loop': CONTROLLER}
 
 # Stands in for a node: writes its arguments down, one per line.
@@ -110,9 +110,11 @@ def test_a_missing_params_file_stops_the_launch(spied):
 
 
 def test_the_closed_loop_passes_arguments_to_both(spied):
-    """Both nodes start, with the same robot, rate and namespace."""
-    assert _run('closed_loop', robot='double_pendulum', rate='250.0', namespace='a/b') == 0
+    """Both nodes start, with the same robot, rate and namespace, and a record each."""
+    given = {'robot': 'double_pendulum', 'rate': '250.0', 'namespace': 'a/b', 'record': 'here'}
+    assert _run('closed_loop', **given) == 0
     for node in ('controller', 'simulation'):
         arguments, parameters = _read(spied / node)
         assert parameters['robot'] == 'double_pendulum' and parameters['rate'] == 250.0
         assert '__ns:=/a/b' in arguments
+        assert parameters['record'] == f'here/{node}.npz'

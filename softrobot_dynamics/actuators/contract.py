@@ -48,7 +48,7 @@ class Actuator:
         Yield what does not fit the robot, as (path below this actuator, value, expected).
 
         `bodies` and `joints` hold the robot's by name, in its order, None for each that is wrong
-        in itself.
+        in itself. Names in `reference` fields are known to be among them.
         """
         raise NotImplementedError
 

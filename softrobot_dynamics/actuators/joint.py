@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from math import inf
 
 from softrobot_dynamics.actuators.contract import Actuator, CoordinateSegment, register
-from softrobot_dynamics.errors import closest
-from softrobot_dynamics.fields import interval, name, number
+from softrobot_dynamics.fields import interval, number, reference
 
 
 @register('joint')
@@ -13,7 +12,7 @@ from softrobot_dynamics.fields import interval, name, number
 class JointActuator(Actuator):
     """The torque [N m] or force [N] u along the coordinate of `joint`: y = q, nu = u."""
 
-    joint: str = name()
+    joint: str = reference('joint')
     limits: tuple = interval('N m or N', default=(-inf, inf))
     rate_limit: float = number('N m/s or N/s', above=0, infinite=True, default=inf)
 
@@ -21,13 +20,15 @@ class JointActuator(Actuator):
     safe = 'gravity'
 
     def validate_against(self, bodies, joints):
-        """Yield a joint that does not exist, or that has not exactly one coordinate."""
+        """Yield a joint that has not exactly one coordinate, and limits beyond the joint's."""
         moving = [key for key, joint in joints.items() if joint and len(joint.coordinates()) == 1]
-        unknown = self.joint not in joints
-        if unknown or (joints[self.joint] is not None and self.joint not in moving):
+        if joints[self.joint] is not None and self.joint not in moving:
             known = ', '.join(moving) or 'there is none'
-            yield ('joint', self.joint,
-                   f'a joint with one coordinate: {known}{closest(self.joint, moving)}')
+            yield 'joint', self.joint, f'a joint with one coordinate: {known}'
+        elif self.joint in moving:
+            low, high = self.command_limits(joints)
+            if low >= high:
+                yield 'limits', self.limits, f'limits within the effort limit of {self.joint}'
 
     def segments(self, parts):
         """Return the joint's coordinate."""
@@ -35,7 +36,8 @@ class JointActuator(Actuator):
 
     def command_limits(self, joints):
         """Return `limits`, no wider than the effort limit of the joint."""
-        effort = joints[self.joint].limits.effort
+        built_for = joints[self.joint].limits
+        effort = built_for.effort if built_for else inf
         return max(self.limits[0], -effort), min(self.limits[1], effort)
 
     def wire_name(self, name):

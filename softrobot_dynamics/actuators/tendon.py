@@ -5,20 +5,17 @@ from itertools import pairwise
 from math import inf
 
 import numpy as np
-
-from softrobot_dynamics.actuators.contract import (
-    Actuator, FibreSegment, LineSegment, register,
-)
-from softrobot_dynamics.errors import MISSING, closest
+from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, LineSegment, register
+from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.fields import (
     custom,
     interval,
     items,
-    name,
     nested,
     number,
     parse,
     reader,
+    reference,
     vector,
 )
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
@@ -76,7 +73,7 @@ def _read_routing(value, path, problems):
 class Passage:
     """One entry of a path: along a body's length at an offset, or over points of a rigid body."""
 
-    body: str = name()
+    body: str = reference('body')
     offset: Polynomial | Helix = custom(_read_routing, expected=ROUTING, default=None)
     span: tuple = interval('-', default=(0.0, 1.0))      # from s/L to s/L
     points: tuple = items(vector('m', 3), default=None)  # in the body's joint frame
@@ -137,15 +134,11 @@ class Tendon(Actuator):
                 yield f'path[{i}].span', passage.span, 'a span up to 1: only the last ends earlier'
 
     def validate_against(self, bodies, joints):
-        """Yield unknown bodies, bodies out of order, and offsets and points on the wrong kind."""
-        known = list(bodies)
+        """Yield bodies out of order, and offsets and points on the wrong kind of body."""
         for i, passage in enumerate(self.path):
-            if passage.body not in known:
-                yield (f'path[{i}].body', passage.body,
-                       f'one of the bodies {", ".join(known)}{closest(passage.body, known)}')
-            elif bodies[passage.body] is not None:
+            if bodies[passage.body] is not None:
                 yield from _wrong_kind(f'path[{i}]', passage, bodies[passage.body])
-        yield from self._out_of_order(known)
+        yield from self._out_of_order(list(bodies))
         if len(self.path) == 1 and self.path[0].points is not None:
             yield ('path', [self.path[0].body],
                    'more than one rigid body: the length of this tendon never changes')
@@ -161,12 +154,11 @@ class Tendon(Actuator):
                 result.append(LineSegment(last.body, *last.end(-1), this.body, *this.end(0)))
         return result
 
-    def _out_of_order(self, known):
+    def _out_of_order(self, names):
         for i, (last, this) in enumerate(pairwise(self.path), start=1):
-            if last.body in known and this.body in known:
-                if known.index(this.body) <= known.index(last.body):
-                    yield (f'path[{i}].body', this.body,
-                           f'a body after {last.body}: a path runs from base to tip')
+            if names.index(this.body) <= names.index(last.body):
+                yield (f'path[{i}].body', this.body,
+                       f'a body after {last.body}: a path runs from base to tip')
 
 
 def _wrong_kind(path, passage, body):

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-
 from softrobot_dynamics.fields import direction, nested, vector
-from softrobot_dynamics.poses import Pose, dh_row, flat, z_onto
+from softrobot_dynamics.poses import dh_row, flat, Pose, z_onto
 from softrobot_dynamics.registry import Registry
 
 JOINTS = Registry('joint', 'softrobot_dynamics.joints', 'softrobot_dynamics.joints')
@@ -19,6 +18,8 @@ class Joint:
     `before` and `after` are the constant transforms (4, 4) around the joint's own motion, which
     depends on its coordinates alone.
     """
+
+    limits = None       # or an object with position (low, high), velocity and effort
 
     def coordinates(self):
         """Return the coordinates' names; ('',) for one, which bears the joint's own name."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from softrobot_dynamics.fields import nested
 from softrobot_dynamics.joints.contract import Joint, register
 from softrobot_dynamics.kernels.jit import Kernel, kernel
-from softrobot_dynamics.poses import Pose, flat
+from softrobot_dynamics.poses import flat, Pose
 
 
 @register('fixed')

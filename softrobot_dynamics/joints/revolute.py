@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A joint that turns about an axis."""
-import math
 from dataclasses import dataclass
+import math
 from math import inf
 
 from softrobot_dynamics.fields import interval, nested, number

@@ -1,0 +1,224 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The control loop: one thread, one command for every valid state, and a watchdog.
+
+It owns the controller while it runs. Others tell it what to do by swapping `orders`, one immutable
+object, which it takes up with the next state.
+"""
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.nodes.messages import StampOrder, stamp_of
+from softrobot_dynamics.nodes.realtime import now
+from softrobot_dynamics.nodes.tally import Tally, Window
+
+WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)
+MODES = ('waiting for the first state', 'running', 'emergency stop', 'no command found',
+         'no valid state')
+_REPORT_PERIOD = 50_000_000      # of ~/controller_state and ~/reference [ns]
+
+
+class Hold:
+    """A reference: the outputs as they are when the order is taken up; new for every order."""
+
+
+class Orders(NamedTuple):
+    """What the loop shall do; replaced whole."""
+
+    settings: object                # gains and limits, for controller.use
+    reference: object               # for controller.follow, or a Hold
+    ramp: float = 0.0               # time to blend it in [s]
+    emergency: bool = False         # nothing but the safe command
+
+
+class ReferenceTime:
+    """
+    The time along the reference [s]: it advances by what the stamps of the states say.
+
+    So it is free of the jitter of arrival, and stands still while a simulation does. A step that
+    stamps cannot have (none given, set back, beyond `limit` [ns]) is taken from the arrivals.
+    """
+
+    def __init__(self, limit):
+        self._limit = limit
+        self._stamp = self._arrival = None
+        self.seconds = 0.0
+
+    def advance(self, stamp, arrival):
+        """Return the time of the state with this stamp [ns] and steady arrival time [ns]."""
+        if self._arrival is not None:
+            step = stamp - self._stamp
+            if not 0 < step < self._limit:
+                step = arrival - self._arrival
+            self.seconds += step * 1e-9
+        self._stamp, self._arrival = stamp, arrival
+        return self.seconds
+
+
+class ControlLoop:
+    """
+    One activation of the controller.
+
+    `plant` has the controller and the safe command; `inbox` brings states, which `reader` turns
+    into (q, qd); `outlet` takes away commands and reports. `period` and `watchdog` in ns.
+    """
+
+    def __init__(self, plant, inbox, reader, outlet, orders, *, period, watchdog, record=None):
+        self.orders = self._taken = orders
+        self.tally, self.round_times, self.compute_times = Tally(), Window(), Window()
+        self.mode = WAITING
+        self.command = None          # the last one computed
+        self.error = None            # what ended the loop, if not `finish`
+        self.watchdog = watchdog
+        self.last_valid = None       # arrival of the last valid state [ns]
+        self.record = record
+        self._controller, self._safe = plant.controller, plant.safe
+        self._inbox, self._reader, self._outlet, self._period = inbox, reader, outlet, period
+        self._stamps, self._time = StampOrder(), ReferenceTime(watchdog)
+        self._q = self._u = self._safe_since = None
+        self._next_report, self._leaving = 0, False
+        self._thread = threading.Thread(target=self._run, name='control', daemon=True)
+
+    def start(self):
+        """Start the thread."""
+        self._thread.start()
+
+    def order(self, **changes):
+        """Replace parts of the orders, and let the loop look at them at once."""
+        self.orders = self.orders._replace(**changes)
+        self._inbox.wake()
+
+    def finish(self):
+        """End the thread and send a last safe command; the outlet has delivered it, or gave up."""
+        self._leaving = True
+        self._inbox.wake()
+        if self._thread.ident is not None:
+            self._thread.join()
+        self._send_safe(now())
+        self._outlet.flush()
+
+    def _run(self):
+        try:
+            self._due = now() + self.watchdog
+            while not self._leaving:
+                self._wait()
+        except Exception as error:      # the end of the loop must never be silent
+            self.error = error
+            self._outlet.failed('the control loop ended', error)
+            self._send_safe(now())
+
+    def _wait(self):
+        """Wait for one message, and act on it or on its absence."""
+        before = now()
+        message = self._inbox.wait(self._due - before)
+        arrival = now()
+        if message is not None:
+            try:
+                self._receive(message, before, arrival)
+            except MessageError as error:
+                self.tally.refuse(error)
+        elif self.orders.emergency and self.mode not in (STOPPED, WAITING):
+            self._enter(STOPPED, arrival)
+            self._send_safe(arrival)
+        if arrival >= self._due:
+            self._time_out(arrival)
+
+    def _receive(self, message, before, arrival):
+        if arrival - before > self.watchdog:      # overslept: it may be as old as that
+            raise MessageError('stale: it may have arrived before the watchdog ran out')
+        q, qd = self._reader.read(message)
+        stamp = stamp_of(message)
+        self._stamps.check(stamp)
+        self._due = arrival + self.watchdog
+        self.last_valid, self._q = arrival, q
+        before = self._time.seconds
+        t = self._time.advance(stamp, arrival)
+        self.tally.count('missed', max(0, round((t - before) / self._period * 1e9) - 1))
+        self._tick(message.header.stamp, t, q, qd, arrival)
+
+    def _tick(self, stamp, t, q, qd, arrival):
+        """Answer one valid state."""
+        u = self._answer(t, q, qd, arrival)
+        computed = now()
+        self._outlet.command(u, stamp)
+        sent = now()
+        self._u = u
+        self.tally.count('ticks')
+        self.compute_times.add(computed - arrival)
+        self.round_times.add(sent - arrival)
+        if sent - arrival > self._period:
+            self.tally.count('overruns')
+        if self.record is not None:
+            self._write(t, q, qd, u)
+        if self.mode == RUNNING and sent >= self._next_report:
+            self._next_report = sent + _REPORT_PERIOD
+            self._outlet.report(stamp, self.command, u, self._controller)
+
+    def _answer(self, t, q, qd, arrival):
+        """Return the command for one state: the controller's, or the safe one."""
+        if self.orders.emergency:
+            return self._safe_now(STOPPED, arrival)
+        try:
+            self._follow_orders(t, q, qd)
+            command = self._controller.compute(t, q, qd)
+        except Exception as error:      # a law may raise what it likes; the loop goes on
+            self._outlet.failed('the controller failed', error)
+            command = None
+        if command is None or not command.ok:
+            self.tally.count('failures')
+            return self._safe_now(FAILED, arrival)
+        if self.mode != RUNNING:
+            self._enter(RUNNING, None)
+        self.command = command
+        if command.saturated:
+            self.tally.count('saturated')
+        return command.u
+
+    def _follow_orders(self, t, q, qd):
+        """Take up new orders; begin anew at the present state after whatever was not running."""
+        orders, taken = self.orders, self._taken
+        self._taken = orders
+        begin = self.mode != RUNNING
+        if begin or orders.settings is not taken.settings:
+            self._controller.use(orders.settings)
+        if begin or (isinstance(orders.reference, Hold)
+                     and orders.reference is not taken.reference):
+            self._controller.start(q, qd, t)
+        if begin or orders.reference is not taken.reference:
+            if not isinstance(orders.reference, Hold):
+                self._controller.follow(orders.reference, t, orders.ramp)
+
+    def _enter(self, mode, moment):
+        """Change the mode; fix the safe command when one begins at `moment` [ns]."""
+        if moment is None:
+            self._safe_since = None
+        elif self._safe_since is None:
+            self._safe_since = moment
+            self._safe.begin(self._q, self._u)
+        if mode != self.mode:
+            self._outlet.entered(MODES[mode], MODES[self.mode])
+        self.mode = mode
+
+    def _safe_now(self, mode, moment):
+        self._enter(mode, moment)
+        return self._safe.at((moment - self._safe_since) * 1e-9)
+
+    def _send_safe(self, moment):
+        self._outlet.command(self._safe_now(self.mode, moment), None)
+
+    def _time_out(self, moment):
+        """Send the safe command, now and at every further watchdog time without a state."""
+        self._due = moment + self.watchdog
+        self._stamps.forget()
+        if self.mode not in (WAITING, TIMED_OUT):
+            self.tally.count('timeouts')
+            self._enter(TIMED_OUT, moment)
+        self._send_safe(moment)
+
+    def _write(self, t, q, qd, u):
+        running = self.mode == RUNNING
+        y, y_d = (self.command.y, self._controller.desired[0]) if running else (np.nan, np.nan)
+        self.record.add(t, q, qd, u, y, y_d, self.mode)

@@ -1,0 +1,34 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""One status on /diagnostics at 1 Hz."""
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+
+
+class Diagnostics:
+    """Publishes what `report` returns, a (level, message, {key: value}), every second."""
+
+    def __init__(self, node, part, hardware, report):
+        self._node, self._report = node, report
+        self._status = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: {part}',
+                                        hardware_id=hardware)
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._timer = node.create_timer(1.0, self.publish)
+
+    def publish(self):
+        """Publish the status as it is now."""
+        self._status.level, self._status.message, values = self._report()
+        self._status.values = [KeyValue(key=key, value=_shown(value))
+                               for key, value in values.items()]
+        message = DiagnosticArray(status=[self._status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+    def close(self):
+        """Stop publishing."""
+        self._node.destroy_timer(self._timer)
+        self._node.destroy_publisher(self._publisher)
+
+
+def _shown(value):
+    return f'{value:.6g}' if isinstance(value, float) else str(value)

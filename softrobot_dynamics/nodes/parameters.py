@@ -1,0 +1,200 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Parameters as a table: what each is, its default and bounds, and how a change is accepted.
+
+The tables themselves are in `tables`. A change is checked whole and then swapped in at once, or
+refused whole with a reason that names the parameter, its value and what would be right.
+"""
+import math
+from typing import NamedTuple
+
+from rcl_interfaces.msg import (
+    FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult,
+)
+from rclpy.exceptions import InvalidParameterException
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+
+from softrobot_dynamics.errors import closest, DescriptionError, Problem, SoftRobotError
+
+_FOREIGN = ('use_sim_time', 'start_type_description_service', 'qos_overrides.')
+_LARGEST = 1e300      # a bound that stands for none where a message wants a number
+
+
+class Row(NamedTuple):
+    """One parameter."""
+
+    name: str
+    kind: str                 # double, integer, bool, string, doubles or strings
+    default: object           # nan: not set, another parameter or the robot file decides
+    description: str
+    lower: float = -math.inf
+    upper: float = math.inf
+    choices: tuple = ()
+    size: int = 0             # of doubles; 0: any
+    read_only: bool = False
+
+    @property
+    def optional(self):
+        """Tell whether nan is a value, as it is where it is the default."""
+        return self.kind == 'double' and math.isnan(self.default)
+
+    def expected(self):
+        """Return in words what a value must be."""
+        if self.choices:
+            return 'one of ' + ', '.join(self.choices)
+        words = {'double': 'a number', 'integer': 'a whole number', 'bool': 'true or false',
+                 'string': 'a text', 'strings': 'a list of texts',
+                 'doubles': f'a list of {self.size or ""} numbers'.replace('  ', ' ')}[self.kind]
+        if math.isfinite(self.lower):
+            words += f' >= {self.lower:g}'
+        if math.isfinite(self.upper):
+            words += f'{" and" if math.isfinite(self.lower) else ""} <= {self.upper:g}'
+        return words + (', or nan for not set' if self.optional else '')
+
+    def read(self, value):
+        """Return `value` as the kind of this row (an int is a double too); ValueError if not."""
+        converted = _CONVERSIONS[self.kind](value)
+        for number in {'double': [converted], 'integer': [converted],
+                       'doubles': converted}.get(self.kind, ()):
+            if not self.lower <= number <= self.upper or math.isinf(number):
+                if not (self.optional and math.isnan(number)):
+                    raise ValueError
+        if self.choices and converted not in self.choices:
+            raise ValueError
+        if self.size and len(converted) != self.size:
+            raise ValueError
+        return converted
+
+    def descriptor(self):
+        """Return the ParameterDescriptor of this row."""
+        bounded = math.isfinite(self.lower) or math.isfinite(self.upper)
+        low, high = max(self.lower, -_LARGEST), min(self.upper, _LARGEST)
+        descriptor = ParameterDescriptor(
+            name=self.name, description=self.description, read_only=self.read_only,
+            additional_constraints=self.expected(),
+            dynamic_typing=self.kind in ('double', 'doubles', 'strings'))
+        if bounded and self.kind == 'integer':
+            descriptor.integer_range = [IntegerRange(from_value=int(max(low, -2**63)),
+                                                     to_value=int(min(high, 2**63 - 1)))]
+        elif bounded and self.kind == 'double' and not self.optional:      # a range refuses nan
+            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+        return descriptor
+
+
+def _is(kind):
+    def convert(value):
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise ValueError
+        return value
+    return convert
+
+
+def _double(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError
+    return float(value)
+
+
+def _list(convert):
+    def convert_all(value):
+        if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
+            raise ValueError
+        return tuple(map(convert, value))
+    return convert_all
+
+
+_CONVERSIONS = {'double': _double, 'integer': _is(int), 'bool': _is(bool), 'string': _is(str),
+                'doubles': _list(_double), 'strings': _list(_is(str))}
+
+
+class Table:
+    """Rows by name; reads raw values against them."""
+
+    def __init__(self, rows):
+        self.rows = {row.name: row for row in rows}
+
+    def read(self, values):
+        """Return `values` (name: raw) converted; DescriptionError with every problem."""
+        good, problems = {}, []
+        for name, value in values.items():
+            try:
+                good[name] = self.rows[name].read(value)
+            except ValueError:
+                problems.append(Problem(name, value, self.rows[name].expected()))
+        if problems:
+            raise DescriptionError(problems, 'parameters')
+        return good
+
+
+class Parameters:
+    """
+    The parameters of a node that are in one or more tables, declared, checked and kept.
+
+    `values` maps names to converted values and is replaced, never changed. `accept(values,
+    changed)` is called with the values as they would be and the names that were set; it raises
+    SoftRobotError to refuse, or takes the values as its own.
+    """
+
+    def __init__(self, node, rows):
+        self._node = node
+        self._table = Table(())
+        self._accept = None
+        self.values = {}
+        self.declare(rows)
+
+    def declare(self, rows):
+        """
+        Declare further rows, unless they are already.
+
+        Values from the command line or a parameter file are taken. DescriptionError for those that
+        a row does not allow.
+        """
+        new = [row for row in rows if row.name not in self._table.rows]
+        for row in new:
+            self._declare(row)
+        self._table = Table([*self._table.rows.values(), *new])
+        raw = {row.name: self._node.get_parameter(row.name).value for row in new}
+        self.values = {**self.values, **self._table.read(raw)}
+
+    def _declare(self, row):
+        try:
+            default = list(row.default) if isinstance(row.default, tuple) else row.default
+            self._node.declare_parameter(row.name, default, row.descriptor())
+        except (InvalidParameterException, InvalidParameterTypeException,
+                InvalidParameterValueException):
+            value = self._overrides()[row.name].value
+            raise DescriptionError([Problem(row.name, value, row.expected())],
+                                   'parameters') from None
+
+    def on_change(self, accept):
+        """Let live changes through to `accept` from now on."""
+        if self._accept is None:
+            self._node.add_on_set_parameters_callback(self._on_set)
+        self._accept = accept
+
+    def unknown(self):
+        """Return, in words each, the given parameters that no table has: most are misspelt."""
+        known = self._table.rows
+        return [f'{name}{closest(name, known)}' for name in self._overrides()
+                if name not in known and not name.startswith(_FOREIGN)]
+
+    def _overrides(self):
+        return getattr(self._node, '_parameter_overrides', {})      # not public, for words only
+
+    def _on_set(self, parameters):
+        raw = {p.name: p.value for p in parameters if p.name in self._table.rows}
+        try:
+            values = {**self.values, **self._table.read(raw)}
+            if raw:
+                self._accept(values, frozenset(raw))
+        except SoftRobotError as error:
+            return SetParametersResult(successful=False, reason=reason_of(error))
+        self.values = values
+        return SetParametersResult(successful=True)
+
+
+def reason_of(error):
+    """Return the reason for a refusal, in one line."""
+    if isinstance(error, DescriptionError):
+        return '; '.join(map(str, error.problems))
+    return str(error)

@@ -1,0 +1,104 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+A node as a process: priority, start of ROS, spinning, and an orderly end on Ctrl-C and SIGTERM.
+
+The signal handlers of rclpy would shut the context down at once, and no last command could go out.
+"""
+import argparse
+import contextlib
+import gc
+import signal
+import sys
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
+
+from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.nodes.realtime import ask_for_priority, PRIORITY
+
+_SPIN = 0.1                # [s] a signal is noticed after this time
+_SWITCH_INTERVAL = 5e-4    # [s] the longest the loop's thread waits for Python code of another
+
+
+class Stop:
+    """Notes SIGINT and SIGTERM; interrupts where that has been allowed, asks everywhere else."""
+
+    def __init__(self):
+        self.requested = False
+        self._may_interrupt = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._handle)
+
+    def _handle(self, number, frame):
+        self.requested = True
+        if self._may_interrupt:
+            raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def interrupting(self):
+        """Let a signal end the code within, as by Ctrl-C: for what takes long and can be left."""
+        self._may_interrupt = True
+        try:
+            if self.requested:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._may_interrupt = False
+
+
+def run(make_node, argv=None):
+    """
+    Run `make_node(stop)` until a signal comes or the node says it is `done`; return exit status.
+
+    The node has three methods: `begin()`, once it is about to spin, returning whether to go on;
+    `finish()`, which makes the robot safe; and destroy_node(). `argv` is as of sys.argv, whole.
+    """
+    argv = sys.argv if argv is None else argv
+    refusal = ask_for_priority(_arguments(argv).priority)
+    rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    stop = Stop()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    try:
+        node = make_node(stop)
+        if refusal:
+            node.get_logger().warning(refusal)
+        return _spin(node, stop)
+    except KeyboardInterrupt:
+        return 0
+    except SoftRobotError as error:
+        rclpy.logging.get_logger('softrobot_dynamics').fatal(str(error))
+        return 1
+    finally:
+        rclpy.try_shutdown()
+
+
+def _arguments(argv):
+    parser = argparse.ArgumentParser(description=run.__doc__.partition('\n')[0])
+    parser.add_argument('--priority', type=int, default=PRIORITY, metavar='0..99',
+                        help=f'real-time priority (FIFO), 0 for none; default {PRIORITY}')
+    return parser.parse_args(remove_ros_args(argv)[1:])
+
+
+def _spin(node, stop):
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    try:
+        if not node.begin():
+            return 1
+        while not stop.requested:
+            executor.spin_once(timeout_sec=_SPIN)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        node.finish()
+        executor.shutdown()
+        node.destroy_node()
+    return 0
+
+
+def keep_collector_away():
+    """Take all objects that exist out of the garbage collector's rounds: one lasts 100 ms."""
+    gc.collect()
+    gc.freeze()

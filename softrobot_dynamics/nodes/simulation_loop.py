@@ -1,0 +1,208 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The simulation loop: one thread that publishes a state at every deadline and steps to the next.
+
+The deadlines are absolute. A command that answers the last state lets the step be computed at
+once, so that the next state leaves exactly at its deadline; without one, the step is computed at
+the deadline with the command that was. Waking more than a period late moves all later deadlines:
+the simulation never catches up in a burst.
+"""
+from threading import Event, Thread
+
+import numpy as np
+
+from softrobot_dynamics.errors import MessageError, SimulationDivergedError
+from softrobot_dynamics.nodes.messages import SECOND
+from softrobot_dynamics.nodes.realtime import now, sleep_until
+from softrobot_dynamics.nodes.tally import Tally, Window
+
+IDLE, DRIVEN, TIMED_OUT, DIVERGED = range(4)
+MODES = ('safe command: no command yet', 'driven by commands',
+         'safe command: the last command is too old', 'diverged, waiting for a reset')
+
+
+class SimulationLoop:
+    """
+    One simulated robot at `rate` [Hz].
+
+    `plant` has the simulator and the safe command; `inbox` brings commands, which `reader` turns
+    into (u, stamp); `outlet` takes away states. `timeout`: age of a command in periods from which
+    the safe one is applied. `epoch`: the stamp of the first state [ns]; later ones are stamped
+    with the simulated time that has passed since.
+    """
+
+    def __init__(self, plant, inbox, reader, outlet, *, rate, timeout, epoch, record=None):
+        self.tally, self.round_trips, self.lateness = Tally(), Window(), Window()
+        self.mode = IDLE
+        self.error = None            # what stopped the robot, or the loop
+        self.timeout = timeout
+        self.record = record
+        self.slipped = 0             # [ns] by which all deadlines have moved
+        self.period = round(SECOND / rate)
+        self._dt = 1.0 / rate
+        self._simulator, self._safe = plant.simulator, plant.safe
+        self._inbox, self._reader, self._outlet = inbox, reader, outlet
+        self._epoch, self._stamp = epoch, epoch
+        self._u = np.zeros(plant.model.m)
+        self._lower, self._upper = plant.model.lower, plant.model.upper
+        self._arrival, self._answered, self._safe_since = None, 0, None
+        self._leaving, self._reset, self._reset_done = False, False, Event()
+        self._thread = Thread(target=self._run, name='simulation', daemon=True)
+
+    def start(self):
+        """Start the thread."""
+        self._thread.start()
+
+    def reset(self, patience=1.0):
+        """Go back to the initial state; return whether that was done within `patience` [s]."""
+        self._reset_done.clear()
+        self._reset = True
+        self._inbox.wake()
+        return self._reset_done.wait(patience)
+
+    def finish(self):
+        """End the thread."""
+        self._leaving = True
+        self._inbox.wake()
+        self._thread.join()
+
+    def _run(self):
+        try:
+            self._deadline = now() + self.period
+            self._publish()
+            while not self._leaving:
+                self._cycle()
+        except Exception as error:      # the end of the loop must never be silent
+            self.error = error
+            self._outlet.failed('the simulation loop ended', error)
+
+    def _cycle(self):
+        """Go from one deadline to the next."""
+        if self._reset:
+            self._start_anew()
+        round_trip = self._listen()
+        if self._leaving:
+            return
+        answered = round_trip is not None
+        if answered:
+            self._step(round_trip)
+            sleep_until(self._deadline)
+        woken = now()
+        if not answered:
+            self._step(None)
+        self._plan(woken)
+        self._publish()
+
+    def _listen(self):
+        """Take commands until one answers the last state or the deadline is there."""
+        while not self._leaving:
+            message = self._inbox.wait(self._deadline - now())
+            arrival = now()
+            if message is not None:
+                try:
+                    if self._receive(message, arrival):
+                        return arrival - self._published
+                except MessageError as error:
+                    self.tally.refuse(error)
+            if arrival >= self._deadline:
+                return None
+        return None
+
+    def _receive(self, message, arrival):
+        """Take a command as the one to apply; return whether it answers the last state."""
+        u, stamp = self._reader.read(message)
+        if self._is_ours(stamp):
+            if stamp < self._stamp - self.timeout * self.period:
+                raise MessageError('stale: it answers a state of long ago')
+            if stamp <= self._answered:
+                raise MessageError('out of order: a later state has been answered already')
+            self._answered = stamp
+        np.minimum(np.maximum(u, self._lower), self._upper, out=self._u)
+        if (self._u != u).any():
+            self.tally.count('clipped')
+        self._arrival = arrival
+        return stamp in (0, self._stamp)
+
+    def _is_ours(self, stamp):
+        """Tell whether a stamp [ns] is that of a state of ours; a safe command has another."""
+        return self._epoch <= stamp <= self._stamp and not (stamp - self._epoch) % self.period
+
+    def _step(self, round_trip):
+        """Apply the command, or the safe one, for one period; `round_trip` [ns] if answered."""
+        if self.mode == DIVERGED:
+            return
+        simulator, u = self._simulator, self._applied(now())
+        if self.record is not None:
+            trip = np.nan if round_trip is None else round_trip * 1e-9
+            self._row = simulator.time, simulator.q.copy(), simulator.qd.copy(), u, trip, self.mode
+        try:
+            simulator.step(u, self._dt)
+        except SimulationDivergedError as error:
+            self._stop(error)
+            return
+        self._stamp += self.period
+        self._count(round_trip)
+
+    def _applied(self, moment):
+        """Return the u to apply; notice commands that come, stay away and return."""
+        fresh = self._arrival is not None \
+            and moment - self._arrival <= self.timeout * self.period
+        if fresh:
+            self._enter(DRIVEN)
+            return self._u
+        if self._safe_since is None:
+            self._safe_since = moment
+            self._safe.begin(self._simulator.q, None if self._arrival is None else self._u)
+            if self._arrival is not None:
+                self.tally.count('timeouts')
+                self._enter(TIMED_OUT)
+        return self._safe.at((moment - self._safe_since) * 1e-9)
+
+    def _count(self, round_trip):
+        self.tally.count('ticks')
+        if round_trip is not None:
+            self.tally.count('answered')
+            self.round_trips.add(round_trip)
+        elif self.mode == DRIVEN:
+            self.tally.count('missed')
+        if self.mode != DRIVEN:
+            self.tally.count('safe')
+
+    def _plan(self, woken):
+        """Set the next deadline after having woken at `woken` [ns] for the last one."""
+        late = woken - self._deadline
+        self.lateness.add(late)
+        if self.record is not None and self.mode != DIVERGED:
+            self.record.add(*self._row, late * 1e-9)
+        if late > self.period:
+            self.slipped += late
+            self.tally.count('slips')
+            self._outlet.slipped(late)
+            self._deadline = woken
+        self._deadline += self.period
+
+    def _publish(self):
+        if self.mode != DIVERGED:
+            self._published = now()
+            self._outlet.state(self._simulator.q, self._simulator.qd, self._stamp)
+
+    def _enter(self, mode):
+        if mode == DRIVEN:
+            self._safe_since = None
+        if mode != self.mode:
+            self._outlet.entered(MODES[mode], MODES[self.mode])
+        self.mode = mode
+
+    def _stop(self, error):
+        """Stay at the last good state and publish nothing, until a reset."""
+        self.error = error
+        self._outlet.failed('the simulation stopped at its last good state', error)
+        self._enter(DIVERGED)
+
+    def _start_anew(self):
+        """Carry out a reset: the initial state under the safe command; stamps go on."""
+        self._simulator.reset()
+        self.error = self._arrival = self._safe_since = None
+        self._enter(IDLE)
+        self._reset = False
+        self._reset_done.set()

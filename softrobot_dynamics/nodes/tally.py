@@ -1,0 +1,57 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a loop counts and times as it goes, for another thread to report."""
+from collections import Counter
+
+import numpy as np
+
+from softrobot_dynamics.nodes.messages import CAUSES, cause_of
+from softrobot_dynamics.nodes.realtime import now
+
+
+class Window:
+    """The last `size` durations, of which quantiles are wanted now and then."""
+
+    def __init__(self, size=4096):
+        self._values = np.zeros(size, dtype=np.int64)
+        self._count = 0
+
+    def add(self, duration):
+        """Take in a duration [ns]."""
+        self._values[self._count % len(self._values)] = duration
+        self._count += 1
+
+    def report(self):
+        """Return 'p50 / p99 / max' in microseconds, of the last ones."""
+        values = self._values[:self._count]
+        if not len(values):
+            return 'none'
+        return ' / '.join(f'{v * 1e-3:.0f}' for v in np.percentile(values, (50, 99, 100)))
+
+
+class Tally:
+    """Counts by name and the messages refused by cause; written by one thread, read by any."""
+
+    def __init__(self):
+        self.counts = Counter()
+        self.refused = Counter()
+        self.last_refusal = ''
+        self._reported = now(), Counter(), Counter()
+
+    def count(self, name, number=1):
+        """Add to the count called `name`."""
+        self.counts[name] += number
+
+    def refuse(self, error):
+        """Count a refused message by the cause of its MessageError."""
+        self.refused[cause_of(error)] += 1
+        self.last_refusal = error.reason
+
+    def recent(self):
+        """Return (seconds, counts, refusals) since the last call."""
+        moment, counts, refused = now(), self.counts.copy(), self.refused.copy()
+        (since, *before), self._reported = self._reported, (moment, counts, refused)
+        return (moment - since) * 1e-9, counts - before[0], refused - before[1]
+
+    def refusals(self):
+        """Return {'refused: cause': number} for every cause."""
+        return {f'refused: {cause}': self.refused[cause] for cause in CAUSES}

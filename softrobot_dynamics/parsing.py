@@ -1,0 +1,92 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Read mappings into dataclasses whose fields carry a parser, and collect every problem found."""
+import dataclasses
+import re
+
+from softrobot_dynamics.errors import closest, MISSING, Problem
+
+
+class Problems(list):
+    """The problems found so far; `names` holds what `reference` fields may name, by kind."""
+
+    def __init__(self, found=()):
+        super().__init__(found)
+        self.names = {}
+
+
+def custom(read, *, expected=None, unit=None, default=MISSING):
+    """Return a field read by `read(value, path, problems)`; `expected` says what it accepts."""
+    expected = expected or getattr(read, 'expected', 'a value')
+    metadata = {'parser': read, 'expected': expected, 'unit': unit}
+    given = {} if default is MISSING else {'default': default}
+    return dataclasses.field(metadata=metadata, **given)
+
+
+def reader(field):
+    """Return the function (value, path, problems) -> converted value of a field made here."""
+    return field.metadata['parser']
+
+
+def parse(cls, mapping, path, problems, ignore=()):
+    """
+    Read `mapping` into the dataclass `cls`, or return None and append every problem found.
+
+    Keys in `ignore` are the caller's. If all fields are right and `cls` has a method
+    `validate()`, which yields (field path, value, expected), it is asked as well.
+    """
+    if not isinstance(mapping, dict):
+        problems.append(Problem(path, mapping, mapping_of(cls)))
+        return None
+    before = len(problems)
+    _refuse_unknown(_known(cls), mapping, path, problems, ignore)
+    values = {}
+    for key, field in _known(cls).items():
+        value = mapping.get(key, MISSING)
+        if value is MISSING or (value is None and field.default is None):
+            if field.default is dataclasses.MISSING:
+                problems.append(Problem(join(path, key), MISSING, field.metadata['expected']))
+        else:
+            values[key] = reader(field)(value, join(path, key), problems)
+    if len(problems) > before:
+        return None
+    return _validated(cls(**values), mapping, path, problems)
+
+
+def join(path, key):
+    """Return the path of the entry `key` of the mapping at `path`; '' is the mapping itself."""
+    return '.'.join(filter(None, (path, str(key))))
+
+
+def entry(mapping, path, otherwise):
+    """Return what stands at `path` below `mapping`, as it was written, else `otherwise`."""
+    for key in re.findall(r'[^.[\]]+', path):
+        try:
+            mapping = mapping[key if isinstance(mapping, dict) else int(key)]
+        except (LookupError, TypeError, ValueError):
+            return otherwise
+    return mapping
+
+
+def mapping_of(cls):
+    """Say in words what `cls` is read from."""
+    return f'a mapping of {", ".join(_known(cls))}'
+
+
+def _validated(instance, mapping, path, problems):
+    wrong = [Problem(join(path, key), entry(mapping, key, value), expected)
+             for key, value, expected in getattr(instance, 'validate', tuple)()]
+    problems.extend(wrong)
+    return None if wrong else instance
+
+
+def _refuse_unknown(known, mapping, path, problems, ignore):
+    allowed = [*ignore, *known]
+    for key in mapping:
+        if key not in allowed:
+            problems.append(Problem(
+                join(path, key), mapping[key],
+                f'one of the fields {", ".join(allowed)}{closest(key, allowed)}'))
+
+
+def _known(cls):
+    return {f.name: f for f in dataclasses.fields(cls) if 'parser' in f.metadata}

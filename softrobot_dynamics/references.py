@@ -1,0 +1,160 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""References: what the actuation coordinates y shall do in time, twice differentiable.
+
+Every reference becomes one thing, a piecewise polynomial y_d(t), which compiled code samples.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from softrobot_dynamics import statics
+from softrobot_dynamics.dynamics import checked
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.kernels.jit import kernel
+
+CIRCLE_SAMPLES = 128
+TYPES = ('hold', 'setpoint', 'circle')
+
+
+class Reference(NamedTuple):
+    """A piecewise polynomial for m coordinates, held at both ends or repeated.
+
+    On [breaks[k], breaks[k + 1]] coordinate i is sum_p coefficients[p, k, i] (t - breaks[k])^p.
+    """
+
+    breaks: np.ndarray          # (K + 1,) [s]
+    coefficients: np.ndarray    # (6, K, m)
+    period: float               # [s]; 0: not repeated
+
+
+@kernel
+def sample(reference, t, out):
+    """Fill out (3, m) with y_d, its rate and its acceleration at time t [s]."""
+    breaks, coefficients = reference.breaks, reference.coefficients
+    out[:, :] = 0.0
+    if reference.period > 0.0:
+        t = breaks[0] + (t - breaks[0]) % reference.period
+    moving = breaks[0] <= t <= breaks[-1]
+    t = min(max(t, breaks[0]), breaks[-1])
+    k = min(max(np.searchsorted(breaks, t, side='right') - 1, 0), len(breaks) - 2)
+    s = t - breaks[k]
+    for i in range(out.shape[1]):
+        for p in range(5, -1, -1):
+            out[2, i] = out[2, i] * s + 2.0 * out[1, i]
+            out[1, i] = out[1, i] * s + out[0, i]
+            out[0, i] = out[0, i] * s + coefficients[p, k, i]
+        if not moving:
+            out[1, i] = out[2, i] = 0.0
+
+
+def constant(y):
+    """Return the reference that stays at y (m,)."""
+    y = np.asarray(y, dtype=float)
+    coefficients = np.zeros((6, 1, len(y)))
+    coefficients[0, 0] = y
+    return Reference(np.array([0.0, 1.0]), coefficients, 0.0)
+
+
+def spline(times, y, periodic=False):
+    """Return the cubic spline through y (K, m) at times (K,) [s]; at rest at its ends.
+
+    A periodic one repeats; its last row must equal the first.
+    """
+    fitted = CubicSpline(times, y, axis=0, bc_type='periodic' if periodic else 'clamped')
+    coefficients = np.zeros((6, len(times) - 1, np.shape(y)[1]))
+    coefficients[:4] = fitted.c[::-1]
+    return Reference(np.asarray(times, dtype=float), coefficients,
+                     float(times[-1] - times[0]) if periodic else 0.0)
+
+
+def braking(state, t, duration):
+    """Return the reference that comes to rest from ``state`` (3, m) at t within ``duration``.
+
+    ``state`` holds y_d, its rate and acceleration; the quintic continues all three.
+    """
+    y, v, a = np.asarray(state, dtype=float)
+    T = max(float(duration), 1e-3)
+    end = 0.5 * v * T + a * T * T / 12.0  # where it stops, relative to y
+    c3 = (20.0 * end - 12.0 * v * T - 3.0 * a * T * T) / (2.0 * T ** 3)
+    c4 = (-30.0 * end + 16.0 * v * T + 3.0 * a * T * T) / (2.0 * T ** 4)
+    c5 = (12.0 * end - 6.0 * v * T - a * T * T) / (2.0 * T ** 5)
+    coefficients = np.array([y, v, 0.5 * a, c3, c4, c5])[:, None, :]
+    return Reference(np.array([t, t + T]), coefficients, 0.0)
+
+
+class Circle(NamedTuple):
+    """A tip's path: ``radius`` [m] about ``center`` [m] across ``normal``, once in ``period`` [s].
+
+    All in the base frame. It starts in the direction of the base's x axis as seen from the
+    center (y, where the normal is along x) and turns right-handed about the normal.
+    """
+
+    body: str
+    center: tuple
+    normal: tuple
+    radius: float
+    period: float
+
+    def points(self, phases):
+        """Points (K, 3) [m] at phases (K,) [rad]."""
+        normal = np.array(self.normal, dtype=float)
+        normal = normal / np.linalg.norm(normal)
+        across = np.array([1.0, 0.0, 0.0]) if abs(normal[0]) < 0.99 else np.array([0.0, 1.0, 0.0])
+        first = across - (across @ normal) * normal
+        first /= np.linalg.norm(first)
+        second = np.cross(normal, first)
+        return (np.array(self.center, dtype=float)
+                + self.radius * (np.outer(np.cos(phases), first)
+                                 + np.outer(np.sin(phases), second)))
+
+    def check(self, model):
+        """Raise ArgumentError for a value that gives no circle."""
+        statics.body_index(model, self.body)
+        checked('center', self.center, (3,))
+        if not np.linalg.norm(checked('normal', self.normal, (3,))) > 0.0:
+            raise ArgumentError('normal', self.normal, 'a vector that is not zero')
+        for name in ('radius', 'period'):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0.0):
+                raise ArgumentError(name, value, 'a number > 0')
+
+
+def tip_circle(model, circle, q0=None, samples=CIRCLE_SAMPLES):
+    """Return (reference of all m coordinates, postures) that move a body's tip on a :class:`Circle`.
+
+    Raises ArgumentError, InfeasibleReferenceError, NotConvergedError (see ``statics``).
+    """
+    circle.check(model)
+    phases = np.linspace(0.0, 2.0 * np.pi, samples + 1)
+    times = circle.period * phases / (2.0 * np.pi)
+    postures = statics.hold_points(model, bodies=[circle.body], times=times[:-1],
+                                   points=circle.points(phases[:-1])[:, None], q0=q0)
+    y = np.vstack([postures.y, postures.y[:1]])
+    return spline(times, y, periodic=True), postures
+
+
+def select(reference, indices):
+    """Return the reference of some of the coordinates, by index."""
+    return reference._replace(coefficients=reference.coefficients[:, :, indices].copy())
+
+
+def from_settings(model, controlled, settings, q):
+    """Return the reference of the ``controlled`` actuators (indices) that settings describe.
+
+    ``settings`` maps the names of the ``reference.*`` parameters: ``type`` (one of
+    :data:`TYPES`), ``setpoint`` (one y per controlled actuator), ``circle.body``, ``.center``,
+    ``.normal``, ``.radius``, ``.period``. ``q`` (n,) is the present state, which 'hold' keeps.
+    Raises ArgumentError, InfeasibleReferenceError, NotConvergedError.
+    """
+    kind = settings['type']
+    if kind == 'hold':
+        return constant(statics.actuation_coordinates(model, q)[controlled])
+    if kind == 'setpoint':
+        return constant(checked('reference.setpoint', settings['setpoint'], (len(controlled),)))
+    if kind == 'circle':
+        circle = Circle(*(settings[f'circle.{name}'] for name in Circle._fields))
+        return select(tip_circle(model, circle)[0], controlled)
+    raise ArgumentError('reference.type', kind, 'one of ' + ', '.join(TYPES))
