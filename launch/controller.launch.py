@@ -20,10 +20,7 @@ ARGUMENTS = {
     'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
     'controller': ('', 'Name of the control law; empty: as in params_file'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
-    'record': (
-        '',
-        'Folder for the record of every tick, controller.npz; empty: as in params_file',
-    ),
+    'record': ('', 'Folder for a record of all ticks, controller.npz; empty: as in params_file'),
 }
 PARAMETERS = {
     'use_sim_time': bool,

@@ -17,10 +17,7 @@ ARGUMENTS = {
     'log_level': ('info', 'Least severe message to log'),
     'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
-    'record': (
-        '',
-        'Folder for the record of every tick, simulation.npz; empty: as in params_file',
-    ),
+    'record': ('', 'Folder for a record of all ticks, simulation.npz; empty: as in params_file'),
 }
 PARAMETERS = {'robot': str, 'rate': float}
 

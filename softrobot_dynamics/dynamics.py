@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from softrobot_dynamics.actuation import actuation as actuation_pass
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.frames import kinematics, point_jacobian
+from softrobot_dynamics.frames import point_jacobian, poses
+from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.recursion import (
     FULL, INERTIAL, STATE, TIP_POSE, inverse_dynamics as recursion,
 )
@@ -63,8 +63,8 @@ def mass_inverse_dynamics(model, *, q, qd, qdd):
 
 def gravity_force(model, *, q):
     """Return g(q) = dV/dq, (n,)."""
-    zero = np.zeros(model.n)
-    return _recursion(model, q, zero, zero, FULL)[0] - elastic_force(model, q=q)
+    q = checked('q', q, (model.n,))
+    return model.evaluator()(q, np.zeros(model.n)).h - elastic_force(model, q=q)
 
 
 def elastic_force(model, *, q):
@@ -100,7 +100,7 @@ def jacobian(model, *, q, body=None):
     robot = _placed(model, q)
     pose = robot.W[index * STATE + TIP_POSE:index * STATE + TIP_POSE + 12]
     J = np.empty((6, model.n))
-    model.program(point_jacobian)(robot, index, True, pose[9:12].copy(), J)
+    cached(point_jacobian)(robot, index, True, pose[9:12].copy(), J.reshape(-1))
     rotation = pose[:9].reshape(3, 3)
     return np.vstack([rotation.T @ J[:3], rotation.T @ J[3:]])
 
@@ -108,16 +108,15 @@ def jacobian(model, *, q, body=None):
 def actuation(model, *, q, qd):
     """Return the :class:`Actuation` of all actuators at (q, qd)."""
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
-    y, J, bias = np.zeros(model.m), np.zeros((model.m, model.n)), np.zeros(model.m)
-    model.program(actuation_pass)(model.robot(), q, qd, np.zeros(model.n), y, J, bias)
-    return Actuation(J.T * model.signs, y - model.y0, J @ qd, bias, J)
+    t = model.evaluator()(q, qd)
+    return Actuation(t.J.T * model.signs, t.y - model.y0, t.J @ qd, t.bias, t.J)
 
 
 def forward_dynamics(model, *, q, qd, u):
     """Acceleration qdd (n,) under the actuation u (m,): M qdd = A u - (c + g + s)."""
-    u = checked('u', u, (model.m,))
-    h, M = mass_inverse_dynamics(model, q=q, qd=qd, qdd=np.zeros(model.n))
-    return np.linalg.solve(M, actuation(model, q=q, qd=qd).matrix @ u - h)
+    q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
+    u, t = checked('u', u, (model.m,)), model.evaluator()(q, qd)
+    return np.linalg.solve(t.M, (model.signs * u) @ t.J - t.h)
 
 
 def body_index(model, body):
@@ -131,9 +130,10 @@ def body_index(model, body):
 
 def _placed(model, q):
     """Workspace after a forward pass at rest, with all poses."""
-    robot, zero = model.robot(), np.zeros(model.n)
-    model.program(kinematics)(robot, q, zero, zero)
-    return robot
+    evaluator = model.evaluator()
+    evaluator(q, np.zeros(model.n))
+    cached(poses)(evaluator.robot)
+    return evaluator.robot
 
 
 def _recursion(model, q, qd, qdd, mode, with_mass=False):

@@ -4,8 +4,8 @@
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.spatial import compose, rotate
 from softrobot_dynamics.recursion import (
-    AT_JOINT, AT_TIP, BODY_COUNT, BODY_FIRST, BODY_SLAB, FULL, JOINT_COUNT, JOINT_FIRST, JOINT_POSE,
-    JOINT_SLAB, PARENT, STATE, TIP_POSE, forward,
+    AT_JOINT, AT_TIP, BODY_COUNT, BODY_FIRST, BODY_SLAB, JOINT_COUNT, JOINT_FIRST, JOINT_POSE,
+    JOINT_SLAB, PARENT, STATE, TIP_POSE,
 )
 
 
@@ -48,12 +48,14 @@ def point_acceleration(robot, module, at_tip, r, a):
 
 @kernel
 def point_jacobian(robot, module, at_tip, p, J):
-    """Jacobian J (6, n), base frame, angular rows first, of a point at p (3,) [m], base frame.
+    """Jacobian, base frame, angular rows first, of a point at p (3,) [m], base frame.
 
-    The point moves with a joint frame or a tip. Columns the point does not depend on are zero.
+    The point moves with a joint frame or a tip. J (6 n,) receives the rows one after the other;
+    columns the point does not depend on are zero.
     """
     modules, W = robot.modules, robot.W
-    J[:, :] = 0.0
+    for i in range(len(J)):
+        J[i] = 0.0
     i, tip = module, at_tip
     while i >= 0:
         m, s = modules[i], i * STATE
@@ -70,6 +72,7 @@ def point_jacobian(robot, module, at_tip, p, J):
 def _columns(W, f, n, first, pose, outer, p, J):
     """Columns of one frame's coordinates; ``outer`` is the outer frame's pose, -1 for the base."""
     r0, r1, r2 = p[0] - W[pose + 9], p[1] - W[pose + 10], p[2] - W[pose + 11]
+    row = len(J) // 6
     for j in range(n):
         k = f + 18 + 3 * j
         x = k + 3 * n
@@ -78,14 +81,7 @@ def _columns(W, f, n, first, pose, outer, p, J):
         if outer >= 0:
             v0, v1, v2 = rotate(W, outer, v0, v1, v2)
         c = first + j
-        J[0, c], J[1, c], J[2, c] = w0, w1, w2
-        J[3, c] = v0 + w1 * r2 - w2 * r1
-        J[4, c] = v1 + w2 * r0 - w0 * r2
-        J[5, c] = v2 + w0 * r1 - w1 * r0
-
-
-@kernel
-def kinematics(joint_terms, body_terms, robot, q, qd, qdd):
-    """Run a forward pass and fill the poses: what the functions above read."""
-    forward(joint_terms, body_terms, robot, q, qd, qdd, FULL)
-    poses(robot)
+        J[c], J[row + c], J[2 * row + c] = w0, w1, w2
+        J[3 * row + c] = v0 + w1 * r2 - w2 * r1
+        J[4 * row + c] = v1 + w2 * r0 - w0 * r2
+        J[5 * row + c] = v2 + w0 * r1 - w1 * r0

@@ -3,7 +3,9 @@
 
 import numpy as np
 
-from softrobot_dynamics.actuation import COORDINATE, FIBRE, LINE, actuation
+from softrobot_dynamics.transmission import (
+    COORDINATE, FIBRE, LINE, allocate_terms, evaluate_terms,
+)
 from softrobot_dynamics.actuators.contract import CoordinateSegment, FibreSegment
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kinematics.binding import bind
@@ -59,6 +61,10 @@ class CompiledModel:
         """
         return bind(self._dispatch, function)
 
+    def evaluator(self):
+        """Return a new :class:`Evaluator`: one for each thread."""
+        return Evaluator(self)
+
     def _read_actuators(self):
         joints = {m.joint_name: m.joint for m in self.description.modules}
         actuators = [entry.actuator for entry in self.description.actuators]
@@ -69,11 +75,26 @@ class CompiledModel:
 
     def _reference_lengths(self):
         """Actuation coordinates at q = 0, by the same kernels that will be compared with them."""
-        zero, y, bias = np.zeros(self.n), np.zeros(self.m), np.zeros(self.m)
-        if any(row[1] != COORDINATE for row in self._arrays[2]):
-            J = np.zeros((self.m, self.n))
-            self.program(actuation)(self.robot(), zero, zero, zero, y, J, bias)
-        return y
+        if all(row[1] == COORDINATE for row in self._arrays[2]):
+            return np.zeros(self.m)
+        return self.evaluator()(np.zeros(self.n), np.zeros(self.n)).y
+
+
+class Evaluator:
+    """All terms of a robot at a state, in arrays of its own that every call fills anew.
+
+    Attributes: ``robot`` (:class:`Robot`), whose workspace also holds the frames of the state;
+    ``terms`` (:class:`Terms`).
+    """
+
+    def __init__(self, model):
+        self.robot, self.terms = model.robot(), allocate_terms(model.n, model.m)
+        self._evaluate = model.program(evaluate_terms)
+
+    def __call__(self, q, qd):
+        """Return the terms at (q, qd), arrays (n,) of floats, unchecked."""
+        self._evaluate(self.robot, q, qd, self.terms)
+        return self.terms
 
 
 class _Tables:
@@ -145,7 +166,7 @@ class _Tables:
         self.damping[part, part] = body.damping_matrix()
 
     def _segment(self, actuator, segment, parts):
-        """Row of a segment, see :mod:`softrobot_dynamics.actuation`."""
+        """Row of a segment, see :mod:`softrobot_dynamics.transmission`."""
         if isinstance(segment, CoordinateSegment):
             return [actuator, COORDINATE, 0, parts.joint_coordinate(segment.joint), 1, 0]
         if isinstance(segment, FibreSegment):

@@ -41,7 +41,7 @@ class Robot(NamedTuple):
 
     modules: np.ndarray     # (N, 11), see above
     below: np.ndarray       # coordinates beyond each module's tip, in compressed rows
-    segments: np.ndarray    # (., 6), see softrobot_dynamics.actuation
+    segments: np.ndarray    # (., 6), see softrobot_dynamics.transmission
     P: np.ndarray           # all parameters
     gravity: np.ndarray     # (3,) [m/s^2], base frame
     W: np.ndarray           # workspace: states, column wrenches, slabs
@@ -141,7 +141,9 @@ def mass_matrix(robot, M):
     """
     modules, below, W = robot.modules, robot.below, robot.W
     columns, N = len(modules) * STATE, len(modules)
-    M[:, :] = 0.0  # branches of a tree do not couple
+    for i in range(len(M)):
+        for j in range(len(M)):
+            M[i, j] = 0.0  # branches of a tree do not couple
     for i in range(N - 1, -1, -1):
         m = modules[i]
         s, first, last = i * STATE, below[i], below[i + 1]

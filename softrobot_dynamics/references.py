@@ -34,7 +34,8 @@ class Reference(NamedTuple):
 def sample(reference, t, out):
     """Fill out (3, m) with y_d, its rate and its acceleration at time t [s]."""
     breaks, coefficients = reference.breaks, reference.coefficients
-    out[:, :] = 0.0
+    for i in range(out.shape[1]):
+        out[0, i] = out[1, i] = out[2, i] = 0.0
     if reference.period > 0.0:
         t = breaks[0] + (t - breaks[0]) % reference.period
     moving = breaks[0] <= t <= breaks[-1]

@@ -5,46 +5,42 @@ import math
 
 import numpy as np
 
-from softrobot_dynamics.actuation import allocate_terms, evaluate_terms
 from softrobot_dynamics.dynamics import checked
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
+from softrobot_dynamics.kernels.linalg import (
+    all_finite, cholesky, solve_lower, solve_lower_transposed,
+)
+from softrobot_dynamics.kinematics.binding import cached
 
 
 @kernel
-def advance(joint_terms, body_terms, lengths, robot, terms, K, D, force, q, qd, h, steps):
-    """Advance (q, qd), in place, by ``steps`` linearly implicit steps of h [s].
+def implicit_step(terms, K, D, force, q, qd, h):
+    """Advance (q, qd), in place, by one linearly implicit step of h [s] from their terms.
 
     (M + h D + h^2 K) dv = h (J' force - ID(q, v, 0) - h K v),  v += dv,  q += h v:  first order,
-    stable for any stiffness K and damping D (n, n). ``force`` (m,) acts on y. Returns 0, or the
-    step, counted from 1, at which the state stopped being a number; the state before it is kept.
+    stable for any stiffness K and damping D (n, n). ``force`` (m,) acts along y. Returns 0, or 1
+    if the state would no longer be a number; it is then kept.
     """
-    n = len(q)
-    for step in range(steps):
-        evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
-        M, rhs = terms.M, terms.h
-        for i in range(n):
-            total = -rhs[i]
-            for a in range(len(force)):
-                total += terms.J[a, i] * force[a]
-            for j in range(n):
-                total -= h * K[i, j] * qd[j]
-            for j in range(i + 1):
-                M[i, j] += h * D[i, j] + h * h * K[i, j]
-            rhs[i] = h * total
-        if cholesky(M) != 0:
-            return step + 1
-        solve_lower(M, rhs)
-        solve_lower_transposed(M, rhs)
-        check = 0.0
-        for i in range(n):
-            check += rhs[i] * 0.0
-        if check != 0.0:
-            return step + 1
-        for i in range(n):
-            qd[i] += rhs[i]
-            q[i] += h * qd[i]
+    n, M, rhs = len(q), terms.M, terms.h
+    for i in range(n):
+        total = -rhs[i]
+        for a in range(len(force)):
+            total += terms.J[a, i] * force[a]
+        for j in range(n):
+            total -= h * K[i, j] * qd[j]
+        for j in range(i + 1):
+            M[i, j] += h * D[i, j] + h * h * K[i, j]
+        rhs[i] = h * total
+    if cholesky(M) != 0:
+        return 1
+    solve_lower(M, rhs)
+    solve_lower_transposed(M, rhs)
+    if not all_finite(rhs):
+        return 1
+    for i in range(n):
+        qd[i] += rhs[i]
+        q[i] += h * qd[i]
     return 0
 
 
@@ -60,9 +56,8 @@ class Simulator:
             raise ArgumentError('substep', substep, 'a time > 0 [s]')
         self.model, self.substep, self.time = model, float(substep), 0.0
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
-        self._robot, self._terms = model.robot(), allocate_terms(model.n, model.m)
+        self._evaluate, self._step = model.evaluator(), cached(implicit_step)
         self._force = np.zeros(model.m)
-        self._advance = model.program(advance)
         self.reset(q, qd)
 
     def reset(self, q=None, qd=None):
@@ -82,11 +77,13 @@ class Simulator:
             raise ArgumentError('dt', dt, 'a time > 0 [s]')
         steps = max(1, math.ceil(dt / self.substep - 1e-9))
         np.multiply(u, self.model.signs, out=self._force)
-        model = self.model
-        failed = self._advance(self._robot, self._terms, model.stiffness, model.damping,
-                               self._force, self.q, self.qd, dt / steps, steps)
-        if failed:
-            wrong = np.flatnonzero(~np.isfinite(self._terms.h))
-            name = model.coordinate_names[wrong[0] if len(wrong) else 0]
-            raise SimulationDivergedError(self.time + (failed - 1) * dt / steps, name)
-        self.time += dt
+        for _ in range(steps):
+            self._substep(dt / steps)
+
+    def _substep(self, h):
+        model, terms = self.model, self._evaluate(self.q, self.qd)
+        if self._step(terms, model.stiffness, model.damping, self._force, self.q, self.qd, h):
+            wrong = np.flatnonzero(~np.isfinite(terms.h))
+            raise SimulationDivergedError(self.time,
+                                          model.coordinate_names[wrong[0] if len(wrong) else 0])
+        self.time += h

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from softrobot_dynamics.actuation import actuation, allocate_terms
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.references import Reference, braking, constant, sample
 from softrobot_dynamics.registry import Registry
 
@@ -97,9 +97,7 @@ class Controller:
         self.model, self.period = model, float(period)
         self.controlled = np.array([model.actuator_names.index(n) for n in names], dtype=np.int64)
         self.settings = settings or default_settings(model)
-        self._robot, self._terms = model.robot(), allocate_terms(model.n, model.m)
-        self._actuation = model.program(actuation)
-        self._sampling = model.program(sample_plan)
+        self._evaluate, self._sample = model.evaluator(), cached(sample_plan)
         self.plan = Plan(constant(np.zeros(len(names))), constant(np.zeros(len(names))), 0.0, 0.0)
         self.last = np.full(model.m, np.nan)
 
@@ -125,15 +123,13 @@ class Controller:
     def desired(self, t):
         """y_d, its rate and acceleration, (3, controlled), at time t [s]."""
         out = np.empty((3, len(self.controlled)))
-        self._sampling(self.plan, float(t), out, np.empty_like(out))
+        self._sample(self.plan, float(t), out, np.empty_like(out))
         return out
 
     def outputs(self, q, qd):
         """Actuation coordinates y (m,) and their rates (m,) at a state."""
-        y, J, bias = np.zeros(self.model.m), np.zeros((self.model.m, self.model.n)), \
-            np.zeros(self.model.m)
-        self._actuation(self.model.robot(), q, qd, np.zeros(self.model.n), y, J, bias)
-        return y - self.model.y0, J @ qd
+        terms = self.model.evaluator()(q, qd)
+        return terms.y - self.model.y0, terms.J @ qd
 
     def compute(self, t, q, qd):
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""

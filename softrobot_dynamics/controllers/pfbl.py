@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from softrobot_dynamics.actuation import evaluate_terms
 from softrobot_dynamics.controllers.contract import Command, Controller, register, sample_plan
 from softrobot_dynamics.kernels.box_qp import solve_box_qp
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import (
     all_finite, cholesky, solve_lower, solve_lower_transposed,
 )
+from softrobot_dynamics.kinematics.binding import cached
 
 SINGULAR = 1e-12        # pivots of S below this share of its largest entry: damped solve
 DAMPING = 1e-8          # that is then added to its diagonal, as a share of its largest entry
@@ -53,13 +53,13 @@ class PartialFeedbackLinearization(Controller):
             np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m), np.zeros((3, c)),
             np.zeros((3, c)), np.zeros((c, n)), np.zeros((c, c)), np.zeros((c, c)), np.zeros(c),
             np.zeros(c), np.zeros((2, c)), np.zeros((3, c)), np.zeros(c, dtype=np.int64))
-        self._law = model.program(law)
+        self._law = cached(law)
 
     def compute(self, t, q, qd):
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         b, model = self._buffers, self.model
-        saturated = self._law(self._robot, self._terms, model.signs, model.y0, self.controlled,
-                              self.plan, self.settings, self.period, self.last, q, qd, float(t), b)
+        saturated = self._law(self._evaluate(q, qd), model.signs, model.y0, self.controlled,
+                              self.plan, self.settings, self.period, self.last, qd, float(t), b)
         ok = saturated >= 0
         if ok:
             self.last[:] = b.u
@@ -67,15 +67,14 @@ class PartialFeedbackLinearization(Controller):
 
 
 @kernel
-def law(joint_terms, body_terms, lengths, robot, terms, signs, y0, controlled, plan, settings,
-        period, last, q, qd, t, b):
+def law(terms, signs, y0, controlled, plan, settings, period, last, qd, t, b):
     """One tick into the :class:`Buffers` b; returns the number of saturated commands, or -1.
 
-    ``last`` (m,) is the last command, NaN where unknown. -1: the state is not finite or the
-    robot is in a posture its model cannot represent; b.u is then not to be used.
+    ``terms`` are the robot's at the present state (they are used up), ``last`` (m,) the last
+    command, NaN where unknown. -1: the state is not finite or the robot is in a posture its model
+    cannot represent; b.u is then not to be used.
     """
     c = len(controlled)
-    evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
     sample_plan(plan, t, b.desired, b.blend)
     _outputs(terms, y0, qd, b)
     _subtract_feed_forward(terms, signs, controlled, settings, last, period, b)
@@ -84,7 +83,7 @@ def law(joint_terms, body_terms, lengths, robot, terms, signs, y0, controlled, p
     solve_lower(terms.M, terms.h)
     for i in range(c):
         k = controlled[i]
-        for j in range(len(q)):
+        for j in range(len(qd)):
             b.X[i, j] = terms.J[k, j]
         solve_lower(terms.M, b.X[i])
         acceleration = (b.desired[2, i] + settings.d[k] * (b.desired[1, i] - b.velocity[k])
@@ -149,6 +148,13 @@ def _bound(i, k, signs, settings, last, period, b):
 
 
 @kernel
+def _copy_lower(A, B):
+    for i in range(len(A)):
+        for j in range(i + 1):
+            B[i, j] = A[i, j]
+
+
+@kernel
 def _solve(b):
     """w from S w = r within the bounds, damped where S is singular; unmet acceleration in r."""
     c, largest = len(b.r), 0.0
@@ -156,14 +162,15 @@ def _solve(b):
         largest = max(largest, b.S[i, i])
     if not (all_finite(b.r) and largest > 0.0 and largest * 0.0 == 0.0):
         return False
-    b.F[:, :] = b.S
+    _copy_lower(b.S, b.F)
     if cholesky(b.F, SINGULAR * largest) != 0:
         for i in range(c):
             b.S[i, i] += DAMPING * largest
-        b.F[:, :] = b.S
+        _copy_lower(b.S, b.F)
         if cholesky(b.F) != 0:
             return False
-    b.w[:] = b.r
+    for i in range(c):
+        b.w[i] = b.r[i]
     solve_lower(b.F, b.w)
     solve_lower_transposed(b.F, b.w)
     inside = True

@@ -1,7 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What to command when nothing better is known: no state, no answer, an emergency, the end."""
 import numpy as np
-
 from softrobot_dynamics import dynamics
 from softrobot_dynamics.errors import UnknownNameError
 
@@ -19,8 +18,8 @@ class SafeCommand:
     actuator for which the mode makes no sense (pretension of a joint, gravity by a tendon).
     Always within the limits.
 
-    Parameters: `defaults` (m), the mode that suits each actuator; `lower`, `upper` (m,); `gravity`,
-    a function of q (n,) that returns g (n,); `matrix`, one that returns dnu/du (n, m).
+    Parameters: `defaults` (m), the mode that suits each actuator; `lower`, `upper` (m,);
+    `gravity`, a function of q (n,) that returns g (n,); `matrix`, one that returns dnu/du (n, m).
     """
 
     def __init__(self, defaults, lower, upper, gravity, matrix):
@@ -71,7 +70,7 @@ class SafeCommand:
         return self._limited(np.where(self._fading, share * self._base, self._base))
 
     def _weight(self, q):
-        """Return what the fading actuators must do to carry the weight at q, as well as they can."""
+        """Return what the fading actuators must do to carry the weight at q, if they can."""
         return np.linalg.lstsq(self._matrix(q)[:, self._fading], self._gravity(q), rcond=None)[0]
 
     def _limited(self, u):

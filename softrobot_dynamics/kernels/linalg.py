@@ -54,3 +54,34 @@ def all_finite(values):
     for value in values:
         total += value * 0.0
     return total == 0.0
+
+
+@kernel
+def solve_general(A, b):
+    """Replace b (n,) by A^-1 b by elimination with row pivots; A (n, n) is destroyed.
+
+    Returns 0, or 1 + i where column i holds no usable pivot.
+    """
+    n = len(b)
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[best, k]):
+                best = i
+        if not abs(A[best, k]) > 0.0:
+            return 1 + k
+        if best != k:
+            for j in range(k, n):
+                A[k, j], A[best, j] = A[best, j], A[k, j]
+            b[k], b[best] = b[best], b[k]
+        for i in range(k + 1, n):
+            factor = A[i, k] / A[k, k]
+            if factor != 0.0:
+                for j in range(k + 1, n):
+                    A[i, j] -= factor * A[k, j]
+                b[i] -= factor * b[k]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            b[i] -= A[i, j] * b[j]
+        b[i] /= A[i, i]
+    return 0

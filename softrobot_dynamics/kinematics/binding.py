@@ -37,6 +37,11 @@ def bind(dispatch, function):
     return getattr(module, function.__name__)
 
 
+def cached(function):
+    """Return a kernel that depends on no robot, with its machine code kept across processes."""
+    return bind(None, function)
+
+
 def _bound(function):
     parameters = inspect.signature(function.py_func).parameters
     return [name for name in DISPATCHERS if name in parameters]
@@ -60,5 +65,7 @@ def _import_line(dispatch, name, value):
         return f'from {bind(dispatch, value).py_func.__module__} import {value.__name__} as {name}'
     if is_jitted(value):
         return f'from {value.py_func.__module__} import {value.__name__} as {name}'
-    return f'import {value.__name__} as {name}' if inspect.ismodule(value) \
-        else f'{name} = {value!r}'
+    if inspect.ismodule(value):
+        return f'import {value.__name__} as {name}'
+    # a plain int would become a literal type, and every value of it one more compilation
+    return f'{name} = np.int64({value})' if type(value) is int else f'{name} = {value!r}'

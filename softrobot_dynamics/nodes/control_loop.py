@@ -9,9 +9,8 @@ import threading
 from typing import NamedTuple
 
 import numpy as np
-
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.nodes.messages import StampOrder, stamp_of
+from softrobot_dynamics.nodes.messages import stamp_of, StampOrder
 from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.tally import Tally, Window
 
@@ -62,7 +61,8 @@ class ControlLoop:
     """
     One activation of the controller.
 
-    `plant` has the controller and the safe command; `inbox` brings states, which `reader` turns
+    `plant` has the controller, the safe command and `hold`, a function of (q, qd) that returns the
+    reference to stay there; `inbox` brings states, which `reader` turns
     into (q, qd); `outlet` takes away commands and reports. `period` and `watchdog` in ns.
     """
 
@@ -75,12 +75,13 @@ class ControlLoop:
         self.watchdog = watchdog
         self.last_valid = None       # arrival of the last valid state [ns]
         self.record = record
-        self._controller, self._safe = plant.controller, plant.safe
+        self._controller, self._safe, self._hold = plant.controller, plant.safe, plant.hold
         self._inbox, self._reader, self._outlet, self._period = inbox, reader, outlet, period
         self._stamps, self._time = StampOrder(), ReferenceTime(watchdog)
-        self._q = self._u = self._safe_since = None
+        self._q = self._safe_since = None
+        self._u, self._sent = np.zeros(plant.model.m), False      # the last command
         self._next_report, self._leaving = 0, False
-        self._thread = threading.Thread(target=self._run, name='control', daemon=True)
+        self._thread = threading.Thread(target=self.run, name='control', daemon=True)
 
     def start(self):
         """Start the thread."""
@@ -93,14 +94,19 @@ class ControlLoop:
 
     def finish(self):
         """End the thread and send a last safe command; the outlet has delivered it, or gave up."""
-        self._leaving = True
-        self._inbox.wake()
+        self.leave()
         if self._thread.ident is not None:
             self._thread.join()
         self._send_safe(now())
         self._outlet.flush()
 
-    def _run(self):
+    def leave(self):
+        """Let `run` return."""
+        self._leaving = True
+        self._inbox.wake()
+
+    def run(self):
+        """Answer states until told to `leave`; for the loop's own thread."""
         try:
             self._due = now() + self.watchdog
             while not self._leaving:
@@ -143,9 +149,8 @@ class ControlLoop:
         """Answer one valid state."""
         u = self._answer(t, q, qd, arrival)
         computed = now()
-        self._outlet.command(u, stamp)
+        self._send(u, stamp)
         sent = now()
-        self._u = u
         self.tally.count('ticks')
         self.compute_times.add(computed - arrival)
         self.round_times.add(sent - arrival)
@@ -155,7 +160,7 @@ class ControlLoop:
             self._write(t, q, qd, u)
         if self.mode == RUNNING and sent >= self._next_report:
             self._next_report = sent + _REPORT_PERIOD
-            self._outlet.report(stamp, self.command, u, self._controller)
+            self._outlet.report(stamp, self.command)
 
     def _answer(self, t, q, qd, arrival):
         """Return the command for one state: the controller's, or the safe one."""
@@ -184,12 +189,13 @@ class ControlLoop:
         begin = self.mode != RUNNING
         if begin or orders.settings is not taken.settings:
             self._controller.use(orders.settings)
-        if begin or (isinstance(orders.reference, Hold)
-                     and orders.reference is not taken.reference):
-            self._controller.start(q, qd, t)
         if begin or orders.reference is not taken.reference:
-            if not isinstance(orders.reference, Hold):
-                self._controller.follow(orders.reference, t, orders.ramp)
+            reference = orders.reference
+            if isinstance(reference, Hold):
+                reference = self._hold(q, qd)
+            self._controller.follow(reference, t, orders.ramp)
+        if begin:
+            self._controller.start(q, qd, t, self._u if self._sent else None)
 
     def _enter(self, mode, moment):
         """Change the mode; fix the safe command when one begins at `moment` [ns]."""
@@ -197,7 +203,7 @@ class ControlLoop:
             self._safe_since = None
         elif self._safe_since is None:
             self._safe_since = moment
-            self._safe.begin(self._q, self._u)
+            self._safe.begin(self._q, self._u if self._sent else None)
         if mode != self.mode:
             self._outlet.entered(MODES[mode], MODES[self.mode])
         self.mode = mode
@@ -207,7 +213,12 @@ class ControlLoop:
         return self._safe.at((moment - self._safe_since) * 1e-9)
 
     def _send_safe(self, moment):
-        self._outlet.command(self._safe_now(self.mode, moment), None)
+        self._send(self._safe_now(self.mode, moment), None)
+
+    def _send(self, u, stamp):
+        self._outlet.command(u, stamp)
+        self._u[:] = u      # a copy: the controller uses its arrays again
+        self._sent = True
 
     def _time_out(self, moment):
         """Send the safe command, now and at every further watchdog time without a state."""
@@ -220,5 +231,5 @@ class ControlLoop:
 
     def _write(self, t, q, qd, u):
         running = self.mode == RUNNING
-        y, y_d = (self.command.y, self._controller.desired[0]) if running else (np.nan, np.nan)
+        y, y_d = (self.command.y, self.command.desired[0]) if running else (np.nan, np.nan)
         self.record.add(t, q, qd, u, y, y_d, self.mode)

@@ -1,27 +1,29 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The controller as a lifecycle node; see `ControllerNode`."""
 import contextlib
-import sys
 import traceback
 
 import numpy as np
-from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
-from std_srvs.srv import SetBool, Trigger
-from trajectory_msgs.msg import JointTrajectory
-
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.nodes import control_loop, diagnostics, messages, plants, process, realtime
-from softrobot_dynamics.nodes import tables
+from softrobot_dynamics.nodes import (
+    control_loop,
+    diagnostics,
+    messages,
+    plants,
+    process,
+    realtime,
+    tables,
+)
 from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Orders
+from softrobot_dynamics.nodes.inbox import Inbox
+from softrobot_dynamics.nodes.outlets import ControlOutlet, quality_of
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
 from softrobot_dynamics.nodes.record import Record
+from std_srvs.srv import SetBool, Trigger
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
-_ACKNOWLEDGED = Duration(seconds=0.5)
-_THROTTLE = 1.0      # [s] between two logs of the same failure
 
 
 class ControllerNode(LifecycleNode):
@@ -44,10 +46,10 @@ class ControllerNode(LifecycleNode):
     def __init__(self, stop=None, build=plants.controlled):
         super().__init__('controller')
         self._build, self._stop = build, stop
-        self._plant = self._loop = self._inbox = self._outlet = None
+        self._plant = self._loop = self._inbox = self._outlet = self._diagnostics = None
         self._emergency, self._reference = False, Hold()
-        self._parameters = Parameters(self, tables.CONTROLLER)
-        self._parameters.on_change(self._accept)
+        self.options = Parameters(self, tables.CONTROLLER)
+        self.options.on_change(self._accept)
         self.create_service(Trigger, '~/hold', self._on_hold)
         self.create_service(SetBool, '~/emergency_stop', self._on_emergency_stop)
 
@@ -55,7 +57,7 @@ class ControllerNode(LifecycleNode):
 
     def begin(self):
         """Configure and activate if `autostart` says so; return whether that went well."""
-        if not self._parameters.values['autostart']:
+        if not self.options.values['autostart']:
             return True
         return self.trigger_configure() == SUCCESS and self.trigger_activate() == SUCCESS
 
@@ -101,7 +103,7 @@ class ControllerNode(LifecycleNode):
         return SUCCESS
 
     def _configure(self):
-        values = self._parameters.values
+        values = self.options.values
         self.get_logger().info(f"loading {values['robot']}; the first time, this compiles for up"
                                ' to 20 s')
         started = realtime.now()
@@ -109,29 +111,31 @@ class ControllerNode(LifecycleNode):
         with interrupting, realtime.patient():
             plant = self._build(values)
         names = plant.model.actuator_names
-        self._parameters.declare(tables.actuator_rows(names))
-        for words in self._parameters.unknown():
+        self.options.declare(tables.actuator_rows(names))
+        for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
-        plant.settings(self._parameters.values)
+        plant.settings(self.options.values)
         self._plant = plant
-        quality = _quality(values)
-        self._outlet = Outlet(self, names, values['command_type'], quality)
-        self._inbox = realtime.Inbox(self, JointState, 'joint_states', quality)
+        quality = quality_of(values)
+        controlled = [names[i] for i in plant.controller.controlled]
+        self._outlet = ControlOutlet(self, names, controlled, values['command_type'], quality)
+        self._inbox = Inbox(self, JointState, 'joint_states', quality)
         self._diagnostics = diagnostics.Diagnostics(self, 'control loop', values['robot'],
                                                     self._report)
         self.get_logger().info(f'configured in {(realtime.now() - started) * 1e-9:.1f} s:'
                                f' {plant.model.n} coordinates, {len(names)} actuators')
 
     def _activate(self):
-        values, plant = self._parameters.values, self._plant
-        orders = self._orders(values, self._prepare(values), self._emergency)
+        values, plant = self.options.values, self._plant
+        self._reference = self._prepare(values)
         self._choose_safe(values)
-        period = round(messages.SECOND / values['rate'])
         process.keep_collector_away()
         self._loop = ControlLoop(
             plant, self._inbox, messages.StateReader(plant.model.coordinate_names), self._outlet,
-            orders, period=period, watchdog=period * values['watchdog_periods'],
-            record=_record(plant.model) if values['record'] else None)
+            Orders(plant.settings(values), self._reference, values['reference.ramp_time'],
+                   self._emergency),
+            period=round(messages.SECOND / values['rate']), watchdog=_watchdog(values),
+            record=_record(plant) if values['record'] else None)
         self._loop.start()
 
     def _end_loop(self):
@@ -140,7 +144,7 @@ class ControllerNode(LifecycleNode):
         loop, self._loop = self._loop, None
         loop.finish()
         if loop.record is not None:
-            path, model = self._parameters.values['record'], self._plant.model
+            path, model = self.options.values['record'], self._plant.model
             loop.record.save(path, coordinate_names=model.coordinate_names,
                              actuator_names=model.actuator_names, modes=control_loop.MODES)
             self.get_logger().info(f'{len(loop.record)} ticks recorded in {path}')
@@ -157,5 +161,94 @@ class ControllerNode(LifecycleNode):
         """Take changed parameters as the new orders; SoftRobotError refuses them."""
         if self._plant is None:
             return
-        settings = self._plant.settings(values)
+        settings, reference = self._plant.settings(values), self._reference
+        if _reference_changed(values, changed):
+            reference = self._prepare(values)
+        self._reference = reference
         self._choose_safe(values)
+        if self._loop is not None:
+            self._loop.watchdog = _watchdog(values)
+            self._loop.order(settings=settings, reference=reference,
+                             ramp=values['reference.ramp_time'])
+
+    def _prepare(self, values):
+        """Return the reference that the parameters describe; this may take a second."""
+        if values['reference.type'] == 'hold':
+            return Hold()
+        with realtime.patient():
+            return self._plant.reference(values, self._plant.model.q0)
+
+    def _choose_safe(self, values):
+        self._plant.safe.choose(values['safe_command'], values['safe_pretension'],
+                                values['safe_ramp'])
+
+    def _on_hold(self, request, response):
+        response.success = self._loop is not None
+        response.message = 'holding' if response.success else 'not active'
+        if response.success:
+            self._reference = Hold()
+            self._loop.order(reference=self._reference)
+        return response
+
+    def _on_emergency_stop(self, request, response):
+        """Latch, also while inactive; a release leads to holding, never to going on."""
+        self._emergency, self._reference = request.data, Hold()
+        if self._loop is not None:
+            self._loop.order(emergency=request.data, reference=self._reference)
+        response.success = True
+        response.message = 'stopped' if request.data else 'released, holding'
+        self.get_logger().warning(f'emergency stop: {response.message}')
+        return response
+
+    # Diagnostics
+
+    def _report(self):
+        """Return (level, message, values) for /diagnostics."""
+        loop = self._loop
+        if loop is None:
+            return diagnostics.OK, 'inactive', {}
+        seconds, counts, refused = loop.tally.recent()
+        total, ticks = loop.tally.counts, max(1, counts['ticks'])
+        age = np.nan if loop.last_valid is None else (realtime.now() - loop.last_valid) * 1e-6
+        unmet = float(np.abs(loop.command.unmet).max()) if loop.command is not None else 0.0
+        return *self._judgement(loop, counts, refused), {
+            'mode': control_loop.MODES[loop.mode], 'rate [Hz]': counts['ticks'] / seconds,
+            'ticks': total['ticks'], 'missed ticks': total['missed'],
+            'overrun ticks': total['overruns'], 'state age [ms]': age,
+            'state to command p50 / p99 / max [us]': loop.round_times.report(),
+            'computation p50 / p99 / max [us]': loop.compute_times.report(),
+            'saturated share': counts['saturated'] / ticks, 'unmet acceleration': unmet,
+            'watchdog trips': total['timeouts'], 'failures': total['failures'],
+            'last refusal': loop.tally.last_refusal, **loop.tally.refusals()}
+
+    def _judgement(self, loop, counts, refused):
+        mode = control_loop.MODES[loop.mode]
+        if loop.error is not None:
+            return diagnostics.ERROR, f'the loop ended: {loop.error}'
+        if loop.mode in (control_loop.TIMED_OUT, control_loop.FAILED):
+            return diagnostics.ERROR, f'{mode}: the safe command is sent'
+        if counts['failures'] or counts['timeouts']:
+            return diagnostics.ERROR, 'the safe command was sent for a while'
+        if refused:
+            return diagnostics.WARN, f'messages refused; the last: {loop.tally.last_refusal}'
+        running = loop.mode == control_loop.RUNNING
+        return diagnostics.OK if running else diagnostics.WARN, mode
+
+
+def _reference_changed(values, changed):
+    parts = ('reference.type', f"reference.{values['reference.type']}")
+    return any(name.startswith(parts) for name in changed)
+
+
+def _watchdog(values):
+    return round(messages.SECOND / values['rate']) * values['watchdog_periods']
+
+
+def _record(plant):
+    n, m, controlled = plant.model.n, plant.model.m, len(plant.controller.controlled)
+    return Record({'t': 0, 'q': n, 'qd': n, 'u': m, 'y': m, 'y_d': controlled, 'mode': 0})
+
+
+def main(argv=None, build=plants.controlled):
+    """Run the controller node until Ctrl-C or SIGTERM."""
+    return process.run(lambda stop: ControllerNode(stop, build), argv)

@@ -11,10 +11,9 @@ from math import isfinite
 
 import numpy as np
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.errors import closest, MessageError
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-from softrobot_dynamics.errors import closest, MessageError
 
 CAUSES = ('wrong size', 'wrong name', 'not a number', 'out of order', 'stale')
 SECOND = 1_000_000_000      # [ns]
@@ -93,7 +92,7 @@ class CommandReader:
 
 
 class CommandArrayReader:
-    """A Float64MultiArray as (u (m,), 0): values in the order of the actuators, without a stamp."""
+    """A Float64MultiArray as (u (m,), 0): values in the order of the actuators, no stamp."""
 
     message_type = Float64MultiArray
 

@@ -9,11 +9,16 @@ import math
 from typing import NamedTuple
 
 from rcl_interfaces.msg import (
-    FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult,
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
 )
-from rclpy.exceptions import InvalidParameterException
-from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
-
+from rclpy.exceptions import (
+    InvalidParameterException,
+    InvalidParameterTypeException,
+    InvalidParameterValueException,
+)
 from softrobot_dynamics.errors import closest, DescriptionError, Problem, SoftRobotError
 
 _FOREIGN = ('use_sim_time', 'start_type_description_service', 'qos_overrides.')

@@ -4,12 +4,11 @@ from math import isnan
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
-
 from softrobot_dynamics import references
 from softrobot_dynamics.controllers.contract import CONTROLLERS, Settings
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description import load_robot
-from softrobot_dynamics.errors import DescriptionError, Problem, UnknownNameError
+from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.model import compile_model
 from softrobot_dynamics.simulation import Simulator
 
@@ -22,6 +21,7 @@ class Controlled(NamedTuple):
     safe: SafeCommand
     settings: Callable      # (values) -> Settings; DescriptionError if they break a limit
     reference: Callable     # (values, q) -> Reference; ArgumentError, InfeasibleReferenceError
+    hold: Callable          # (q, qd) -> Reference that stays at the present outputs
 
 
 class Simulated(NamedTuple):
@@ -33,17 +33,18 @@ class Simulated(NamedTuple):
 
 
 def controlled(values):
-    """Return the :class:`Controlled` of parameter `values`, compiled and warmed; takes its time."""
+    """Return the :class:`Controlled` of parameter `values`, compiled and warmed: takes a while."""
     model = compile_model(load_robot(values['robot']))
-    names = _chosen(values['controlled'], model.actuator_names)
-    indices = np.array([model.actuator_names.index(name) for name in names])
+    names = values['controlled'] or model.actuator_names
     law = CONTROLLERS.get(values['controller'])
     controller = law(model, period=1.0 / values['rate'], controlled=names,
                      settings=settings_of(model, values))
     controller.warm()
+    chosen = controller.controlled
     return Controlled(
         model, controller, SafeCommand.of_model(model), lambda values: settings_of(model, values),
-        lambda values, q: references.from_settings(model, indices, _reference(values), q))
+        lambda values, q: references.from_settings(model, chosen, _reference(values), q),
+        lambda q, qd: references.constant(controller.outputs(q, qd)[0][chosen]))
 
 
 def simulated(values):
@@ -75,7 +76,8 @@ def settings_of(model, values):
                  for i in np.flatnonzero(lower > upper)]
     if problems:
         raise DescriptionError(problems, 'parameters')
-    return Settings(p=p, d=d, lower=lower, upper=upper, rate=rate)
+    return Settings(p=p, d=d, lower=lower, upper=upper, rate=rate,
+                    feed_forward=np.clip(np.zeros(model.m), lower, upper))
 
 
 def _each(model, values, group, key, default):
@@ -93,13 +95,6 @@ def _beyond(wrong, sources, values, relation, bounds, model):
     return [Problem(sources[i], values[i], f'a number {relation} {bounds[i]:g},'
                     f' the limit of {model.actuator_names[i]} in the robot file')
             for i in np.flatnonzero(wrong)]
-
-
-def _chosen(names, known):
-    for name in names:
-        if name not in known:
-            raise UnknownNameError('controlled actuator', name, known)
-    return tuple(names) or known
 
 
 def _reference(values):

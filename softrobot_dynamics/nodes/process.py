@@ -14,7 +14,6 @@ import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
-
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes.realtime import ask_for_priority, PRIORITY
 

@@ -10,7 +10,6 @@ the simulation never catches up in a burst.
 from threading import Event, Thread
 
 import numpy as np
-
 from softrobot_dynamics.errors import MessageError, SimulationDivergedError
 from softrobot_dynamics.nodes.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now, sleep_until
@@ -47,7 +46,7 @@ class SimulationLoop:
         self._lower, self._upper = plant.model.lower, plant.model.upper
         self._arrival, self._answered, self._safe_since = None, 0, None
         self._leaving, self._reset, self._reset_done = False, False, Event()
-        self._thread = Thread(target=self._run, name='simulation', daemon=True)
+        self._thread = Thread(target=self.run, name='simulation', daemon=True)
 
     def start(self):
         """Start the thread."""
@@ -60,13 +59,19 @@ class SimulationLoop:
         self._inbox.wake()
         return self._reset_done.wait(patience)
 
-    def finish(self):
-        """End the thread."""
+    def leave(self):
+        """Let `run` return."""
         self._leaving = True
         self._inbox.wake()
-        self._thread.join()
 
-    def _run(self):
+    def finish(self):
+        """End the thread."""
+        self.leave()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def run(self):
+        """Go from deadline to deadline until told to `leave`; for the loop's own thread."""
         try:
             self._deadline = now() + self.period
             self._publish()

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The parameters of the two nodes, one row each. Rates in Hz, times in s, the rest as described."""
+"""The parameters of the two nodes, one row each. Rates [Hz], times [s], else as described."""
 from math import nan
 
 from softrobot_dynamics.controllers.safe import MODES
@@ -9,8 +9,8 @@ WATCHDOG_PERIODS = 50
 
 _ROBOT = Row('robot', 'string', 'pcc_arm', 'Name of a shipped robot, or path of a description',
              read_only=True)
-_RECORD = Row('record', 'string', '', 'File (.npz) to write a record of every tick to at the end;'
-              ' empty for none', read_only=True)
+_RECORD = Row('record', 'string', '', 'File (.npz) to write a record of every tick to at the'
+              ' end; empty for none', read_only=True)
 _COMMUNICATION = (
     Row('reliability', 'string', 'reliable', 'Quality of service of states and commands',
         choices=('reliable', 'best_effort'), read_only=True),
@@ -22,7 +22,8 @@ _SAFE = (
     Row('safe_command', 'string', 'auto', 'What is commanded when nothing better is known; auto:'
         ' pretension for tendons, gravity torque led to zero for joints', choices=MODES),
     Row('safe_pretension', 'double', 1.0, 'Pull of a tendon in the safe command [N]', 0.0, 1e6),
-    Row('safe_ramp', 'double', 2.0, 'Time in which a gravity torque is led to zero [s]', 0.0, 3600.0),
+    Row('safe_ramp', 'double', 2.0, 'Time in which a gravity torque is led to zero [s]', 0.0,
+        3600.0),
 )
 
 CONTROLLER = (
@@ -34,8 +35,8 @@ CONTROLLER = (
     Row('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
     _RECORD,
     *_COMMUNICATION,
-    Row('watchdog_periods', 'integer', WATCHDOG_PERIODS, 'Periods without a valid state after which'
-        ' the safe command goes out', 2, 100000),
+    Row('watchdog_periods', 'integer', WATCHDOG_PERIODS, 'Periods without a valid state after'
+        ' which the safe command goes out', 2, 100000),
     *_SAFE,
     Row('reference.type', 'string', 'hold', 'What is to be followed',
         choices=('hold', 'setpoint', 'circle')),

@@ -3,8 +3,7 @@
 from collections import Counter
 
 import numpy as np
-
-from softrobot_dynamics.nodes.messages import CAUSES, cause_of
+from softrobot_dynamics.nodes.messages import cause_of, CAUSES
 from softrobot_dynamics.nodes.realtime import now
 
 

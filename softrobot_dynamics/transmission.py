@@ -19,7 +19,7 @@ from softrobot_dynamics.frames import (
     point_acceleration, point_jacobian, point_position, poses,
 )
 from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.recursion import FULL, INERTIAL, backward, forward, mass_matrix
+from softrobot_dynamics.recursion import FULL, backward, forward, mass_matrix
 
 LINE, COORDINATE, FIBRE = -1, 0, 1
 
@@ -49,9 +49,10 @@ def evaluate(lengths, robot, q, qd, y, J, bias):
     nothing: the caller subtracts its value at the reference posture.
     """
     segments, P, S = robot.segments, robot.P, robot.S
-    y[:] = 0.0
-    J[:, :] = 0.0
-    bias[:] = 0.0
+    for i in range(len(y)):
+        y[i] = bias[i] = 0.0
+        for j in range(J.shape[1]):
+            J[i, j] = 0.0
     placed = False
     for i in range(len(segments)):
         row = segments[i]
@@ -81,7 +82,7 @@ def _line(robot, row, qd, y, J, bias):
     A_tip, B_tip = row[5] >= 2, row[5] % 2 == 1
     r = robot.P[row[2]:row[2] + 6]
     pA, pB, aA, aB = S[0:3], S[3:6], S[6:9], S[9:12]
-    JA, JB = S[12:12 + 6 * n].reshape(6, n), S[12 + 6 * n:12 + 12 * n].reshape(6, n)
+    JA, JB = S[12:12 + 6 * n], S[12 + 6 * n:12 + 12 * n]
     point_position(robot, A, A_tip, r[0:3], pA)
     point_position(robot, B, B_tip, r[3:6], pB)
     point_jacobian(robot, A, A_tip, pA, JA)
@@ -90,10 +91,14 @@ def _line(robot, row, qd, y, J, bias):
     point_acceleration(robot, B, B_tip, r[3:6], aB)
     d0, d1, d2 = pB[0] - pA[0], pB[1] - pA[1], pB[2] - pA[2]
     length = math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+    if length == 0.0:  # its ends meet: the least length there is, so it has no direction
+        return
     d0, d1, d2 = d0 / length, d1 / length, d2 / length
     rate = v0 = v1 = v2 = 0.0
     for j in range(n):
-        x0, x1, x2 = JB[3, j] - JA[3, j], JB[4, j] - JA[4, j], JB[5, j] - JA[5, j]
+        x0 = JB[3 * n + j] - JA[3 * n + j]
+        x1 = JB[4 * n + j] - JA[4 * n + j]
+        x2 = JB[5 * n + j] - JA[5 * n + j]
         along = d0 * x0 + d1 * x1 + d2 * x2
         J[actuator, j] += along
         rate += along * qd[j]
@@ -101,13 +106,6 @@ def _line(robot, row, qd, y, J, bias):
     y[actuator] += length
     bias[actuator] += (d0 * (aB[0] - aA[0]) + d1 * (aB[1] - aA[1]) + d2 * (aB[2] - aA[2])
                        + (v0 * v0 + v1 * v1 + v2 * v2 - rate * rate) / length)
-
-
-@kernel
-def actuation(joint_terms, body_terms, lengths, robot, q, qd, zero, y, J, bias):
-    """Forward pass and :func:`evaluate` in one; ``zero`` (n,) is the acceleration."""
-    forward(joint_terms, body_terms, robot, q, qd, zero, INERTIAL)
-    evaluate(lengths, robot, q, qd, y, J, bias)
 
 
 @kernel

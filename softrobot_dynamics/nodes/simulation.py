@@ -1,0 +1,135 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The simulated robot as a node; see `SimulationNode`."""
+from rclpy.node import Node
+from softrobot_dynamics.nodes import (
+    diagnostics,
+    messages,
+    plants,
+    process,
+    realtime,
+    simulation_loop,
+    tables,
+)
+from softrobot_dynamics.nodes.inbox import Inbox
+from softrobot_dynamics.nodes.outlets import quality_of, SimulationOutlet
+from softrobot_dynamics.nodes.parameters import Parameters
+from softrobot_dynamics.nodes.record import Record
+from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
+from std_srvs.srv import Trigger
+
+_TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
+
+
+class SimulationNode(Node):
+    """
+    Takes the place of a robot: states out at a fixed rate, commands in.
+
+    - publishes `joint_states` (sensor_msgs/JointState): coordinates by name, stamped with the
+      simulated time since the start; `/diagnostics` at 1 Hz
+    - subscribes to `joint_commands` (sensor_msgs/JointState): u in effort, by actuator; or
+      `~/commands` (std_msgs/Float64MultiArray), see `command_type`
+    - serves `~/reset` (std_srvs/Trigger): the initial state, also after a divergence
+    - parameters: `tables.SIMULATION`
+
+    Without commands for a while the robot applies a safe command of its own. `build(values)`
+    returns the `plants.Simulated` to run.
+    """
+
+    def __init__(self, stop=None, build=plants.simulated):
+        super().__init__('simulation')
+        self._build, self._stop = build, stop
+        self._loop = None
+        self.options = Parameters(self, tables.SIMULATION)
+        self.options.on_change(self._accept)
+        for words in self.options.unknown():
+            self.get_logger().warning(f'unknown parameter {words} left out')
+        self.create_service(Trigger, '~/reset', self._on_reset)
+
+    def begin(self):
+        """Load, compile and start."""
+        values = self.options.values
+        self.get_logger().info(f"loading {values['robot']}; the first time, this compiles for up"
+                               ' to 20 s')
+        with self._stop.interrupting(), realtime.patient():
+            plant = self._build(values)
+        self._plant = plant
+        self._choose_safe(values)
+        quality = quality_of(values)
+        self._outlet = SimulationOutlet(self, plant.model.coordinate_names, quality)
+        reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
+        self._inbox = Inbox(self, reader.message_type, _TOPICS[values['command_type']],
+                                     quality)
+        process.keep_collector_away()
+        self._loop = SimulationLoop(
+            plant, self._inbox, reader, self._outlet, rate=values['rate'],
+            timeout=values['command_timeout_periods'], epoch=self.get_clock().now().nanoseconds,
+            record=_record(plant.model) if values['record'] else None)
+        diagnostics.Diagnostics(self, 'simulated robot', values['robot'], self._report)
+        self._loop.start()
+        return True
+
+    def finish(self):
+        """End the loop and write the record."""
+        if self._loop is None:
+            return
+        self._loop.finish()
+        self._inbox.close()
+        record, path = self._loop.record, self.options.values['record']
+        if record is not None:
+            model = self._plant.model
+            record.save(path, coordinate_names=model.coordinate_names,
+                        actuator_names=model.actuator_names, modes=simulation_loop.MODES,
+                        period=self._loop.period * 1e-9)
+            self.get_logger().info(f'{len(record)} ticks recorded in {path}')
+
+    def _accept(self, values, changed):
+        """Take changed parameters; they have been checked one by one."""
+        if self._loop is not None:
+            self._choose_safe(values)
+            self._loop.timeout = values['command_timeout_periods']
+
+    def _choose_safe(self, values):
+        self._plant.safe.choose(values['safe_command'], values['safe_pretension'],
+                                values['safe_ramp'])
+
+    def _on_reset(self, request, response):
+        response.success = self._loop is not None and self._loop.reset()
+        response.message = 'at the initial state' if response.success else 'no answer in time'
+        return response
+
+    def _report(self):
+        """Return (level, message, values) for /diagnostics."""
+        loop = self._loop
+        seconds, counts, refused = loop.tally.recent()
+        total = loop.tally.counts
+        return *self._judgement(loop, counts, refused), {
+            'mode': simulation_loop.MODES[loop.mode], 'rate [Hz]': counts['ticks'] / seconds,
+            'ticks': total['ticks'], 'missed ticks': total['missed'],
+            'ticks under the safe command': total['safe'], 'slips': total['slips'],
+            'slipped [ms]': loop.slipped * 1e-6,
+            'round trip p50 / p99 / max [us]': loop.round_trips.report(),
+            'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
+            'commands beyond a limit': total['clipped'], 'command time-outs': total['timeouts'],
+            'last refusal': loop.tally.last_refusal, **loop.tally.refusals()}
+
+    def _judgement(self, loop, counts, refused):
+        mode = simulation_loop.MODES[loop.mode]
+        if loop.error is not None:
+            return diagnostics.ERROR, f'stopped: {loop.error}'
+        if loop.mode == simulation_loop.TIMED_OUT:
+            return diagnostics.WARN, mode
+        if refused:
+            return diagnostics.WARN, f'messages refused; the last: {loop.tally.last_refusal}'
+        if counts['slips']:
+            return diagnostics.WARN, f"woke more than a period late {counts['slips']} times"
+        return diagnostics.OK, mode
+
+
+def _record(model):
+    return Record({'t': 0, 'q': model.n, 'qd': model.n, 'u': model.m, 'round_trip': 0, 'mode': 0,
+                   'late': 0})
+
+
+def main(argv=None, build=plants.simulated):
+    """Run the simulation node until Ctrl-C or SIGTERM."""
+    return process.run(lambda stop: SimulationNode(stop, build), argv)
