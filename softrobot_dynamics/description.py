@@ -5,6 +5,7 @@ A robot as its author describes it: YAML or dict -> frozen RobotDescription.
 Everything is checked here, once and completely: whoever holds a RobotDescription made by
 `load_robot` need not check it again. Nothing is computed.
 """
+
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -29,11 +30,11 @@ class RobotDescription:
     """A robot: a tree of modules from base to tips, and its actuators, each in file order."""
 
     name: str
-    gravity: tuple           # [m/s^2], in the base frame
-    base: Pose               # of the base frame in the world, for tf and markers only
-    modules: tuple           # of Module
-    actuators: tuple         # of NamedActuator
-    start: tuple = ()        # of (coordinate name, value); all others start at zero
+    gravity: tuple  # [m/s^2], in the base frame
+    base: Pose  # of the base frame in the world, for tf and markers only
+    modules: tuple  # of Module
+    actuators: tuple  # of NamedActuator
+    start: tuple = ()  # of (coordinate name, value); all others start at zero
 
     @property
     def n(self):

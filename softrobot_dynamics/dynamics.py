@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Friendly calls: check the arguments, allocate, run a compiled program, check the result.
+"""
+Friendly calls: check the arguments, allocate, run a compiled program, check the result.
 
 All vectors are keyword-only, float64, SI units. Every function raises ArgumentError, naming the
 argument, for a wrong shape or a number that is not finite. For calls at control rate build a
@@ -9,27 +10,25 @@ controller or a simulator, which allocate nothing.
 from typing import NamedTuple
 
 import numpy as np
-
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.frames import point_jacobian, poses
 from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.recursion import (
-    FULL, INERTIAL, STATE, TIP_POSE, inverse_dynamics as recursion,
-)
+from softrobot_dynamics.recursion import FULL, INERTIAL, STATE, TIP_POSE
+from softrobot_dynamics.recursion import inverse_dynamics as recursion
 
 
 class Actuation(NamedTuple):
     """How the actuators act: u in actuator units, y their coordinates (tendon: elongation)."""
 
-    matrix: np.ndarray        # (n, m) dnu/du
-    coordinates: np.ndarray   # (m,) y [m or rad], zero at q = 0
-    velocities: np.ndarray    # (m,) dy/dt
-    bias: np.ndarray          # (m,) (d/dt dy/dq) qd
-    jacobian: np.ndarray      # (m, n) dy/dq
+    matrix: np.ndarray  # (n, m) dnu/du
+    coordinates: np.ndarray  # (m,) y [m or rad], zero at q = 0
+    velocities: np.ndarray  # (m,) dy/dt
+    bias: np.ndarray  # (m,) (d/dt dy/dq) qd
+    jacobian: np.ndarray  # (m, n) dy/dq
 
 
 def checked(name, value, shape):
-    """Return ``value`` as a contiguous float64 array of ``shape``, all finite; or ArgumentError."""
+    """Return ``value`` as a contiguous float64 array of ``shape``, finite; or ArgumentError."""
     try:
         array = np.ascontiguousarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -42,22 +41,22 @@ def checked(name, value, shape):
 
 
 def inertial_inverse_dynamics(model, *, q, qd, qdd):
-    """IID: M(q) qdd + c(q, qd), (n,), for q, qd, qdd (n,). [P, Alg. 1]"""
+    """Return IID [P, Alg. 1]: M(q) qdd + c(q, qd), (n,), for q, qd, qdd (n,)."""
     return _recursion(model, q, qd, qdd, INERTIAL)[0]
 
 
 def inverse_dynamics(model, *, q, qd, qdd):
-    """ID: M qdd + c + g + s, (n,), with gravity, elastic and damping forces. [P, Alg. 2]"""
+    """Return ID [P, Alg. 2]: M qdd + c + g + s, with gravity, elasticity and damping, (n,)."""
     return _recursion(model, q, qd, qdd, FULL)[0]
 
 
 def mass_inertial_inverse_dynamics(model, *, q, qd, qdd):
-    """MIID: (IID (n,), mass matrix (n, n)) in one pass. [P, A.6]"""
+    """Return MIID [P, A.6]: IID (n,) and the mass matrix (n, n), in one pass."""
     return _recursion(model, q, qd, qdd, INERTIAL, with_mass=True)
 
 
 def mass_inverse_dynamics(model, *, q, qd, qdd):
-    """MID: (ID (n,), mass matrix (n, n)) in one pass. [P, A.6]"""
+    """Return MID [P, A.6]: ID (n,) and the mass matrix (n, n), in one pass."""
     return _recursion(model, q, qd, qdd, FULL, with_mass=True)
 
 
@@ -85,20 +84,21 @@ def forward_kinematics(model, *, q):
     frames = np.zeros((len(model.body_names), 4, 4))
     frames[:, 3, 3] = 1.0
     for i, frame in enumerate(frames):
-        pose = robot.W[i * STATE + TIP_POSE:i * STATE + TIP_POSE + 12]
+        pose = robot.W[i * STATE + TIP_POSE : i * STATE + TIP_POSE + 12]
         frame[:3, :3], frame[:3, 3] = pose[:9].reshape(3, 3), pose[9:]
     return frames
 
 
 def jacobian(model, *, q, body=None):
-    """Jacobian (6, n) of a body's tip: angular rows first, at the tip, in the tip frame.
+    """
+    Jacobian (6, n) of a body's tip: angular rows first, at the tip, in the tip frame.
 
     ``body`` is a body's name, or 'tip' or None for the last one.
     """
     index = body_index(model, body)
     q = checked('q', q, (model.n,))
     robot = _placed(model, q)
-    pose = robot.W[index * STATE + TIP_POSE:index * STATE + TIP_POSE + 12]
+    pose = robot.W[index * STATE + TIP_POSE : index * STATE + TIP_POSE + 12]
     J = np.empty((6, model.n))
     cached(point_jacobian)(robot, index, True, pose[9:12].copy(), J.reshape(-1))
     rotation = pose[:9].reshape(3, 3)

@@ -5,6 +5,7 @@ Every error this library raises: what was wrong, with the data, and what would b
 All are children of `SoftRobotError`, carry their arguments as attributes, and can be pickled,
 so they cross from one process to another unharmed.
 """
+
 from dataclasses import dataclass
 from difflib import get_close_matches
 from reprlib import Repr
@@ -42,9 +43,9 @@ def closest(name, known):
 class Problem(NamedTuple):
     """One wrong entry of a description."""
 
-    path: str          # where it stands, e.g. bodies[1].body.length
-    value: object      # what stands there; MISSING if nothing does
-    expected: str      # what would be right, in words, with its unit
+    path: str  # where it stands, e.g. bodies[1].body.length
+    value: object  # what stands there; MISSING if nothing does
+    expected: str  # what would be right, in words, with its unit
 
     def __str__(self):
         return f'{self.path}: {shown(self.value)}, expected {self.expected}'
@@ -62,8 +63,8 @@ class SoftRobotError(Exception):
 class DescriptionError(SoftRobotError):
     """A robot description has wrong entries; `problems` holds all of them."""
 
-    problems: tuple                        # of Problem
-    source: str = 'robot description'      # the file, if there is one
+    problems: tuple  # of Problem
+    source: str = 'robot description'  # the file, if there is one
 
     def __post_init__(self):
         self.problems = tuple(self.problems)
@@ -78,7 +79,7 @@ class DescriptionError(SoftRobotError):
 class UnknownNameError(SoftRobotError):
     """A name that nothing has; `known` lists those that something has."""
 
-    kind: str      # what was looked for: body, joint, controller, robot, ...
+    kind: str  # what was looked for: body, joint, controller, robot, ...
     name: object
     known: tuple
 
@@ -87,8 +88,10 @@ class UnknownNameError(SoftRobotError):
 
     def __str__(self):
         known = ', '.join(map(str, self.known)) or 'none'
-        return f'unknown {self.kind} {shown(self.name)}{closest(self.name, self.known)};' \
-               f' known: {known}'
+        return (
+            f'unknown {self.kind} {shown(self.name)}{closest(self.name, self.known)};'
+            f' known: {known}'
+        )
 
 
 @dataclass(eq=False)
@@ -112,18 +115,20 @@ class NotConvergedError(SoftRobotError):
     residual: float
 
     def __str__(self):
-        return f'{self.what} did not converge in {self.iterations} iterations:' \
-               f' residual {self.residual:.3g}'
+        return (
+            f'{self.what} did not converge in {self.iterations} iterations:'
+            f' residual {self.residual:.3g}'
+        )
 
 
 @dataclass(eq=False)
 class InfeasibleReferenceError(SoftRobotError):
     """A reference asks for a point that no admissible actuation can hold."""
 
-    time: float          # [s]
-    point: tuple         # (x, y, z) [m], base frame
-    actuators: tuple     # names of those at a limit
-    distance: float      # from the point to the nearest one that can be held [m]
+    time: float  # [s]
+    point: tuple  # (x, y, z) [m], base frame
+    actuators: tuple  # names of those at a limit
+    distance: float  # from the point to the nearest one that can be held [m]
 
     def __post_init__(self):
         self.point = tuple(self.point)
@@ -132,16 +137,18 @@ class InfeasibleReferenceError(SoftRobotError):
     def __str__(self):
         point = ', '.join(f'{x:.4g}' for x in self.point)
         names = ', '.join(self.actuators) or 'no actuator'
-        return f'reference at t = {self.time:.4g} s: no admissible actuation holds the point' \
-               f' ({point}) m; the nearest that can be held is {self.distance:.3g} m away,' \
-               f' with {names} at the limit'
+        return (
+            f'reference at t = {self.time:.4g} s: no admissible actuation holds the point'
+            f' ({point}) m; the nearest that can be held is {self.distance:.3g} m away,'
+            f' with {names} at the limit'
+        )
 
 
 @dataclass(eq=False)
 class SimulationDivergedError(SoftRobotError):
     """A simulated coordinate is no longer a number."""
 
-    time: float          # [s]
+    time: float  # [s]
     coordinate: str
 
     def __str__(self):

@@ -14,6 +14,7 @@ Each function here returns a `dataclasses.field` whose metadata holds a parser: 
 
     rod = parse(Rod, {'length': 0.2, 'radius': [0.03, 0.02]}, 'bodies[0].body', problems=[])
 """
+
 import math
 from numbers import Integral, Real
 import re
@@ -32,19 +33,21 @@ class Bounds(NamedTuple):
     at_least: float | None = None
     at_most: float | None = None
     below: float | None = None
-    infinite: bool = False      # infinity, but never NaN, is allowed too
+    infinite: bool = False  # infinity, but never NaN, is allowed too
 
     def contain(self, x):
         """Tell whether the number `x`, as a float, is one of these."""
         try:
             x = float(x)
-        except OverflowError:       # a whole number beyond 1e308
+        except OverflowError:  # a whole number beyond 1e308
             return False
-        return ((math.isfinite(x) or (self.infinite and not math.isnan(x)))
-                and (self.above is None or x > self.above)
-                and (self.at_least is None or x >= self.at_least)
-                and (self.at_most is None or x <= self.at_most)
-                and (self.below is None or x < self.below))
+        return (
+            (math.isfinite(x) or (self.infinite and not math.isnan(x)))
+            and (self.above is None or x > self.above)
+            and (self.at_least is None or x >= self.at_least)
+            and (self.at_most is None or x <= self.at_most)
+            and (self.below is None or x < self.below)
+        )
 
     def __str__(self):
         signs = zip(('>', '>=', '<=', '<'), self[:4])
@@ -55,11 +58,15 @@ class Bounds(NamedTuple):
 ANY = Bounds()
 
 
-def number(unit, *, above=None, at_least=None, at_most=None, below=None, infinite=False,
-           default=MISSING):
+def number(
+    unit, *, above=None, at_least=None, at_most=None, below=None, infinite=False, default=MISSING
+):
     """Return the field of a finite (unless `infinite`) number within bounds, in `unit`."""
-    return custom(_number(unit, Bounds(above, at_least, at_most, below, infinite)),
-                  unit=unit, default=default)
+    return custom(
+        _number(unit, Bounds(above, at_least, at_most, below, infinite)),
+        unit=unit,
+        default=default,
+    )
 
 
 def vector(unit, size, *, expected=None, default=MISSING):
@@ -77,6 +84,7 @@ def direction(*, default=MISSING):
         if length == 0:
             problems.append(Problem(path, value, '3 numbers, not all zero [-]'))
         return vector and tuple(x / (length or 1.0) for x in vector)
+
     return custom(read, expected=numbers.expected, unit='-', default=default)
 
 
@@ -89,8 +97,10 @@ def interval(unit, *, default=MISSING):
         if limits is not None and not limits[0] < limits[1]:
             problems.append(Problem(path, value, f'[low, high] with low < high [{unit}]'))
         return limits
-    return custom(read, expected=f'[low, high] with low < high [{unit}]', unit=unit,
-                  default=default)
+
+    return custom(
+        read, expected=f'[low, high] with low < high [{unit}]', unit=unit, default=default
+    )
 
 
 def profile(unit, *, above=0.0, default=MISSING):
@@ -105,13 +115,18 @@ def profile(unit, *, above=0.0, default=MISSING):
         if _size(value) == 2:
             return two(value, path, problems)
         problems.append(Problem(path, value, expected))
+
     return custom(read, expected=expected, unit=unit, default=default)
 
 
 def integer(*, at_least=1, default=MISSING):
     """Return the field of a whole number, not below `at_least`."""
-    return _simple(f'a whole number >= {at_least}', default, int,
-                   lambda v: isinstance(v, Integral) and _is_number(v) and v >= at_least)
+    return _simple(
+        f'a whole number >= {at_least}',
+        default,
+        int,
+        lambda v: isinstance(v, Integral) and _is_number(v) and v >= at_least,
+    )
 
 
 def flag(*, default=MISSING):
@@ -121,14 +136,19 @@ def flag(*, default=MISSING):
 
 def choice(names, *, default=MISSING):
     """Return the field of one of `names`."""
-    return _simple('one of ' + ', '.join(names), default, str,
-                   lambda v: isinstance(v, str) and v in names)
+    return _simple(
+        'one of ' + ', '.join(names), default, str, lambda v: isinstance(v, str) and v in names
+    )
 
 
 def name(*, default=MISSING):
     """Return the field of a name: letters, digits and _, not starting with a digit."""
-    return _simple(f'a name matching {NAME.pattern}', default, str,
-                   lambda v: isinstance(v, str) and NAME.fullmatch(v))
+    return _simple(
+        f'a name matching {NAME.pattern}',
+        default,
+        str,
+        lambda v: isinstance(v, str) and NAME.fullmatch(v),
+    )
 
 
 def reference(kind, *, default=MISSING):
@@ -140,9 +160,13 @@ def reference(kind, *, default=MISSING):
         if not isinstance(value, str) or known is None:
             return a_name(value, path, problems)
         if value not in known:
-            problems.append(Problem(path, value, f'the name of a {kind}: '
-                                    f'{", ".join(known)}{closest(value, known)}'))
+            problems.append(
+                Problem(
+                    path, value, f'the name of a {kind}: {", ".join(known)}{closest(value, known)}'
+                )
+            )
         return value
+
     return custom(read, expected=f'the name of a {kind}', default=default)
 
 
@@ -160,13 +184,17 @@ def items(item, *, default=MISSING):
         if _size(value):
             return tuple(one(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
         problems.append(Problem(path, value, expected))
+
     return custom(read, expected=expected, default=default)
 
 
 def nested(cls, *, default=MISSING):
     """Return the field of a mapping, read into the dataclass `cls`."""
-    return custom(lambda value, path, problems: parse(cls, value, path, problems),
-                  expected=mapping_of(cls), default=default)
+    return custom(
+        lambda value, path, problems: parse(cls, value, path, problems),
+        expected=mapping_of(cls),
+        default=default,
+    )
 
 
 def member(registry, *, ignore=(), default=MISSING):
@@ -179,10 +207,16 @@ def member(registry, *, ignore=(), default=MISSING):
             return None
         kind, known = value.get('type', MISSING), registry.names()
         if kind not in known:
-            problems.append(Problem(join(path, 'type'), kind, f'one of the {registry.kind} types '
-                                    f'{", ".join(known)}{closest(kind, known)}'))
+            problems.append(
+                Problem(
+                    join(path, 'type'),
+                    kind,
+                    f'one of the {registry.kind} types {", ".join(known)}{closest(kind, known)}',
+                )
+            )
             return None
         return parse(registry.get(kind), value, path, problems, ignore=('type', *ignore))
+
     return custom(read, expected=expected, default=default)
 
 
@@ -191,6 +225,7 @@ def _simple(expected, default, convert, accepts):
         if accepts(value):
             return convert(value)
         problems.append(Problem(path, value, expected))
+
     return custom(read, expected=expected, default=default)
 
 
@@ -201,6 +236,7 @@ def _number(unit, bounds):
         if _is_number(value) and bounds.contain(value):
             return float(value)
         problems.append(Problem(path, value, expected + _hint(value)))
+
     read.expected = expected
     return read
 
@@ -213,6 +249,7 @@ def _numbers(unit, size, bounds=ANY, expected=None):
         if _size(value) == size:
             return tuple(one(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
         problems.append(Problem(path, value, expected))
+
     read.expected = expected
     return read
 

@@ -4,14 +4,24 @@
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.spatial import compose, rotate
 from softrobot_dynamics.recursion import (
-    AT_JOINT, AT_TIP, BODY_COUNT, BODY_FIRST, BODY_SLAB, JOINT_COUNT, JOINT_FIRST, JOINT_POSE,
-    JOINT_SLAB, PARENT, STATE, TIP_POSE,
+    AT_JOINT,
+    AT_TIP,
+    BODY_COUNT,
+    BODY_FIRST,
+    BODY_SLAB,
+    JOINT_COUNT,
+    JOINT_FIRST,
+    JOINT_POSE,
+    JOINT_SLAB,
+    PARENT,
+    STATE,
+    TIP_POSE,
 )
 
 
 @kernel
 def poses(robot):
-    """Base poses of every joint frame and tip, into the modules' states."""
+    """Compute the base poses of every joint frame and tip, into the modules' states."""
     modules, W = robot.modules, robot.W
     for i in range(len(modules)):
         m, s = modules[i], i * STATE
@@ -36,19 +46,28 @@ def point_acceleration(robot, module, at_tip, r, a):
     """Acceleration a (3,) [m/s^2], base frame, of a point given as in :func:`point_position`."""
     W, s = robot.W, module * STATE
     pose, state = s + (TIP_POSE if at_tip else JOINT_POSE), s + (AT_TIP if at_tip else AT_JOINT)
-    w0, w1, w2, d0, d1, d2 = (W[state], W[state + 1], W[state + 2], W[state + 3], W[state + 4],
-                              W[state + 5])
+    w0, w1, w2, d0, d1, d2 = (
+        W[state],
+        W[state + 1],
+        W[state + 2],
+        W[state + 3],
+        W[state + 4],
+        W[state + 5],
+    )
     u0, u1, u2 = w1 * r[2] - w2 * r[1], w2 * r[0] - w0 * r[2], w0 * r[1] - w1 * r[0]
     a[0], a[1], a[2] = rotate(
-        W, pose,
+        W,
+        pose,
         W[state + 6] + d1 * r[2] - d2 * r[1] + w1 * u2 - w2 * u1,
         W[state + 7] + d2 * r[0] - d0 * r[2] + w2 * u0 - w0 * u2,
-        W[state + 8] + d0 * r[1] - d1 * r[0] + w0 * u1 - w1 * u0)
+        W[state + 8] + d0 * r[1] - d1 * r[0] + w0 * u1 - w1 * u0,
+    )
 
 
 @kernel
 def point_jacobian(robot, module, at_tip, p, J):
-    """Jacobian, base frame, angular rows first, of a point at p (3,) [m], base frame.
+    """
+    Jacobian, base frame, angular rows first, of a point at p (3,) [m], base frame.
 
     The point moves with a joint frame or a tip. J (6 n,) receives the rows one after the other;
     columns the point does not depend on are zero.
@@ -60,8 +79,9 @@ def point_jacobian(robot, module, at_tip, p, J):
     while i >= 0:
         m, s = modules[i], i * STATE
         if tip:
-            _columns(W, m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST], s + TIP_POSE, s + JOINT_POSE,
-                     p, J)
+            _columns(
+                W, m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST], s + TIP_POSE, s + JOINT_POSE, p, J
+            )
         i = m[PARENT]
         outer = i * STATE + TIP_POSE if i >= 0 else -1
         _columns(W, m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST], s + JOINT_POSE, outer, p, J)

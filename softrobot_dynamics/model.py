@@ -2,20 +2,18 @@
 """From a description to flat arrays and compiled kernels; all that can be computed once, is."""
 
 import numpy as np
-
-from softrobot_dynamics.transmission import (
-    COORDINATE, FIBRE, LINE, allocate_terms, evaluate_terms,
-)
 from softrobot_dynamics.actuators.contract import CoordinateSegment, FibreSegment
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kinematics.binding import bind
 from softrobot_dynamics.kinematics.cache import load_module
 from softrobot_dynamics.kinematics.programs import HEADER
-from softrobot_dynamics.recursion import STATE, Robot
+from softrobot_dynamics.recursion import Robot, STATE
+from softrobot_dynamics.transmission import allocate_terms, COORDINATE, evaluate_terms, FIBRE, LINE
 
 
 def compile_model(description):
-    """Return the :class:`CompiledModel` of a RobotDescription (see ``load_robot``).
+    """
+    Return the :class:`CompiledModel` of a RobotDescription (see ``load_robot``).
 
     Kernels are compiled on first use; a robot made of body and joint types seen before is loaded
     from the cache.
@@ -24,13 +22,15 @@ def compile_model(description):
 
 
 class CompiledModel:
-    """A robot as kernels see it.
+    """
+    A robot as kernels see it.
 
     Attributes: ``description``; ``n`` coordinates and ``m`` actuators with ``coordinate_names``
     and ``actuator_names`` as on the wire, ``body_names``; ``stiffness`` and ``damping`` (n, n),
-    the constant linear parts, and ``rest`` (n,), where the springs are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s]
-    of the actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial
-    coordinates, ``q_lower``, ``q_upper`` (n,) the joints' position limits; ``y0`` (m,) the lengths at q = 0, which y is relative to.
+    the constant linear parts, and ``rest`` (n,), where the springs are at ease; ``lower``,
+    ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the actuators, ``signs`` (m,) with
+    dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial coordinates, ``q_lower``, ``q_upper``
+    (n,) the joints' position limits; ``y0`` (m,) the lengths at q = 0, which y is relative to.
     """
 
     def __init__(self, description):
@@ -54,7 +54,8 @@ class CompiledModel:
         return Robot(*self._arrays, *map(np.zeros, self._sizes))
 
     def program(self, function):
-        """Return ``function`` compiled for this robot, a callable of its remaining arguments.
+        """
+        Return ``function`` compiled for this robot, a callable of its remaining arguments.
 
         Arguments called ``joint_terms``, ``body_terms`` and ``lengths`` are bound to this robot's
         dispatchers. The machine code is cached across processes.
@@ -81,7 +82,8 @@ class CompiledModel:
 
 
 class Evaluator:
-    """All terms of a robot at a state, in arrays of its own that every call fills anew.
+    """
+    All terms of a robot at a state, in arrays of its own that every call fills anew.
 
     Attributes: ``robot`` (:class:`Robot`), whose workspace also holds the frames of the state;
     ``terms`` (:class:`Terms`).
@@ -117,21 +119,31 @@ class _Tables:
             self._matrices(module.body, body[2])
         self._modules = np.array(rows, dtype=np.int64)
         parts = _Parts(description, self._modules)
-        rows = [self._segment(i, segment, parts)
-                for i, entry in enumerate(description.actuators)
-                for segment in entry.actuator.segments(parts)]
+        rows = [
+            self._segment(i, segment, parts)
+            for i, entry in enumerate(description.actuators)
+            for segment in entry.actuator.segments(parts)
+        ]
         self._segments = np.array(rows, dtype=np.int64).reshape(-1, 6)
 
     def arrays(self, gravity):
         """Modules, below, segments, P and gravity of :class:`Robot`."""
-        return (self._modules, _coordinates_below(self._modules), self._segments,
-                np.concatenate([np.zeros(1), *self._numbers]), gravity)
+        return (
+            self._modules,
+            _coordinates_below(self._modules),
+            self._segments,
+            np.concatenate([np.zeros(1), *self._numbers]),
+            gravity,
+        )
 
     def dispatch(self):
         """Return the module with ``joint_terms``, ``body_terms`` and ``lengths``."""
-        source = HEADER + _dispatcher('joint_terms', self._codes['joint'], 'P, q, qd, W') \
-            + _dispatcher('body_terms', self._codes['body'], 'P, q, qd, w, W, S') \
+        source = (
+            HEADER
+            + _dispatcher('joint_terms', self._codes['joint'], 'P, q, qd, W')
+            + _dispatcher('body_terms', self._codes['body'], 'P, q, qd, w, W, S')
             + _dispatcher('lengths', self._codes['length'], 'P, q, qd, out, S')
+        )
         return load_module(source, 'dispatch')
 
     def _part(self, kind, part, size, first):
@@ -173,8 +185,14 @@ class _Tables:
             tag, numbers = self._enter('length', segment.kernel)
             return [actuator, FIBRE + tag, numbers, *parts.body_coordinates(segment.body), 0]
         numbers = self._append([*segment.start, *segment.end])
-        return [actuator, LINE, numbers, parts.index(segment.start_body),
-                parts.index(segment.end_body), 2 * segment.start_at_tip + segment.end_at_tip]
+        return [
+            actuator,
+            LINE,
+            numbers,
+            parts.index(segment.start_body),
+            parts.index(segment.end_body),
+            2 * segment.start_at_tip + segment.end_at_tip,
+        ]
 
 
 class _Parts:
@@ -210,9 +228,12 @@ class _Parts:
 def _position_limits(description):
     """Lower and upper bound of each coordinate; bodies have none."""
     free = -np.inf, np.inf
-    pairs = [pair for m in description.modules
-             for pair in [m.joint.limits.position for _ in m.joint.coordinates()]
-             + [free] * len(m.body.coordinates())]
+    pairs = [
+        pair
+        for m in description.modules
+        for pair in [m.joint.limits.position for _ in m.joint.coordinates()]
+        + [free] * len(m.body.coordinates())
+    ]
     return np.array(pairs, dtype=float).reshape(-1, 2).T.copy()
 
 
@@ -232,7 +253,10 @@ def _dispatcher(name, codes, arguments):
     imports, branches = '', ''
     for tag, (module, function) in enumerate(codes):
         imports += f'from {module} import {function} as {name}_{tag}\n'
-        branches += f'    {"elif" if tag else "if"} tag == {tag}:\n' \
-                    f'        {name}_{tag}({arguments})\n'
-    return (f'\n{imports}\n\n@njit(**OPTIONS)\ndef {name}(tag, {arguments}):\n'
-            f'{branches or "    pass"}\n')
+        branches += (
+            f'    {"elif" if tag else "if"} tag == {tag}:\n        {name}_{tag}({arguments})\n'
+        )
+    return (
+        f'\n{imports}\n\n@njit(**OPTIONS)\ndef {name}(tag, {arguments}):\n'
+        f'{branches or "    pass"}\n'
+    )

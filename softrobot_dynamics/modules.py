@@ -5,6 +5,7 @@ The parts of a robot description, bodies with their joints and actuators, and ho
 A part that is wrong in itself is None until all problems are known, so that one wrong number
 does not hide the others, nor show up as a dozen.
 """
+
 from collections import Counter
 from dataclasses import dataclass
 
@@ -15,15 +16,15 @@ from softrobot_dynamics.fields import member, NAME, name, number
 from softrobot_dynamics.joints.contract import Joint, JOINTS
 from softrobot_dynamics.parsing import entry, join, parse, reader
 
-BASE = 'base'       # the frame that the first joint stands on; no body may bear its name
+BASE = 'base'  # the frame that the first joint stands on; no body may bear its name
 
 
 @dataclass(frozen=True)
 class Module:
     """One body and the joint that carries it."""
 
-    name: str            # of the body
-    parent: int          # index of the parent's module; -1 is the base
+    name: str  # of the body
+    parent: int  # index of the parent's module; -1 is the base
     joint_name: str
     joint: Joint
     body: Body
@@ -32,8 +33,10 @@ class Module:
         """Return the names of this module's coordinates on the wire, the joint's first."""
         joint = self.joint.coordinates() if self.joint else ()
         body = self.body.coordinates() if self.body else ()
-        return (*(f'{self.joint_name}/{c}' if c else self.joint_name for c in joint),
-                *(f'{self.name}/{c}' for c in body))
+        return (
+            *(f'{self.joint_name}/{c}' if c else self.joint_name for c in joint),
+            *(f'{self.name}/{c}' for c in body),
+        )
 
 
 @dataclass(frozen=True)
@@ -69,11 +72,14 @@ def read_modules(value, problems):
         modules.append(_read_module(row, f'bodies[{i}]', modules, problems))
     _refuse_shared_names(modules, problems)
     if all(m.joint and m.body for m in modules) and not _coordinates(modules):
-        problems.append(Problem('bodies', [m.name for m in modules],
-                                'at least one joint or body that moves'))
+        problems.append(
+            Problem('bodies', [m.name for m in modules], 'at least one joint or body that moves')
+        )
     if _named(modules):
-        problems.names = {'body': [m.name for m in modules],
-                          'joint': [m.joint_name for m in modules]}
+        problems.names = {
+            'body': [m.name for m in modules],
+            'joint': [m.joint_name for m in modules],
+        }
     return tuple(modules)
 
 
@@ -82,8 +88,10 @@ def read_actuators(value, modules, problems):
     if value is not None and not isinstance(value, (list, tuple)):
         problems.append(Problem('actuators', value, 'a list of actuators'))
         return ()
-    actuators = tuple(_read_actuator(row, f'actuators[{i}]', modules, problems)
-                      for i, row in enumerate(value or ()))
+    actuators = tuple(
+        _read_actuator(row, f'actuators[{i}]', modules, problems)
+        for i, row in enumerate(value or ())
+    )
     _refuse_shared_commands(actuators, problems)
     return actuators
 
@@ -94,15 +102,22 @@ def read_initial(value, modules, problems):
         problems.append(Problem('initial', value, 'a mapping of coordinate names to numbers'))
         return ()
     known = _coordinates(modules)
-    unread = {name for m in modules for name, part in ((m.name, m.body), (m.joint_name, m.joint))
-              if not part}
+    unread = {
+        name
+        for m in modules
+        for name, part in ((m.name, m.body), (m.joint_name, m.joint))
+        if not part
+    }
     for key in value or ():
         if problems.names and key not in known and str(key).split('/')[0] not in unread:
-            problems.append(Problem(
-                f'initial.{key}', value[key],
-                f'one of the coordinates {", ".join(known)}{closest(key, known)}'))
-    return tuple((key, _value(x, f'initial.{key}', problems))
-                 for key, x in (value or {}).items())
+            problems.append(
+                Problem(
+                    f'initial.{key}',
+                    value[key],
+                    f'one of the coordinates {", ".join(known)}{closest(key, known)}',
+                )
+            )
+    return tuple((key, _value(x, f'initial.{key}', problems)) for key, x in (value or {}).items())
 
 
 def _read_module(row, path, above, problems):
@@ -117,8 +132,13 @@ def _read_module(row, path, above, problems):
         joint_name = _text(joint['name'])
     joint = _joint(joint, f'{path}.joint', problems)
     body = _body(row.get('body', MISSING), f'{path}.body', problems)
-    return Module(body_name, _parent(row, path, above, problems), joint_name,
-                  joint if joint_name else None, body if body_name else None)
+    return Module(
+        body_name,
+        _parent(row, path, above, problems),
+        joint_name,
+        joint if joint_name else None,
+        body if body_name else None,
+    )
 
 
 def _parent(row, path, above, problems):
@@ -129,9 +149,14 @@ def _parent(row, path, above, problems):
     names = [BASE, *(m.name for m in above if m.name)]
     if wanted in names:
         return [m.name for m in above].index(wanted) if wanted != BASE else -1
-    if _named(above) and _text(wanted) and NAME.fullmatch(wanted):      # else reported already
-        problems.append(Problem(f'{path}.parent', wanted, 'base or a body above this one: '
-                                f'{", ".join(names)}{closest(wanted, names)}'))
+    if _named(above) and _text(wanted) and NAME.fullmatch(wanted):  # else reported already
+        problems.append(
+            Problem(
+                f'{path}.parent',
+                wanted,
+                f'base or a body above this one: {", ".join(names)}{closest(wanted, names)}',
+            )
+        )
     return None
 
 
@@ -140,8 +165,10 @@ def _read_actuator(row, path, modules, problems):
     if actuator and problems.names:
         bodies = {m.name: m.body for m in modules}
         joints = {m.joint_name: m.joint for m in modules}
-        problems.extend(Problem(join(path, sub), entry(row, sub, value), expected)
-                        for sub, value, expected in actuator.validate_against(bodies, joints))
+        problems.extend(
+            Problem(join(path, sub), entry(row, sub, value), expected)
+            for sub, value, expected in actuator.validate_against(bodies, joints)
+        )
     name = None
     if isinstance(row, dict):
         name = _name(row.get('name', MISSING), f'{path}.name', problems)
@@ -165,21 +192,46 @@ def _coordinates(modules):
 def _refuse_shared_names(modules, problems):
     bodies, joints = (Counter(getattr(m, key) for m in modules) for key in ('name', 'joint_name'))
     rows = [(f'bodies[{i}]', m) for i, m in enumerate(modules)]
-    problems.extend(Problem(f'{path}.name', BASE, f'a name other than {BASE}, where the robot '
-                            'stands') for path, m in rows if m.name == BASE)
+    problems.extend(
+        Problem(f'{path}.name', BASE, f'a name other than {BASE}, where the robot stands')
+        for path, m in rows
+        if m.name == BASE
+    )
     _refuse_shared('body', ((f'{path}.name', m.name) for path, m in rows), problems)
-    _refuse_shared('joint', ((f'{path}.joint.name', m.joint_name) for path, m in rows
-                             if m.joint_name != m.name or bodies[m.name] == 1), problems)
-    _refuse_shared('coordinate', ((path, c) for path, m in rows for c in m.coordinate_names()
-                                  if bodies[m.name] == joints[m.joint_name] == 1), problems)
+    _refuse_shared(
+        'joint',
+        (
+            (f'{path}.joint.name', m.joint_name)
+            for path, m in rows
+            if m.joint_name != m.name or bodies[m.name] == 1
+        ),
+        problems,
+    )
+    _refuse_shared(
+        'coordinate',
+        (
+            (path, c)
+            for path, m in rows
+            for c in m.coordinate_names()
+            if bodies[m.name] == joints[m.joint_name] == 1
+        ),
+        problems,
+    )
 
 
 def _refuse_shared_commands(actuators, problems):
     names = Counter(a.name for a in actuators)
     rows = [(f'actuators[{i}]', a) for i, a in enumerate(actuators)]
     _refuse_shared('actuator', ((f'{path}.name', a.name) for path, a in rows), problems)
-    _refuse_shared('command', ((path, a.actuator.wire_name(a.name)) for path, a in rows
-                               if a.actuator and a.name and names[a.name] == 1), problems)
+    _refuse_shared(
+        'command',
+        (
+            (path, a.actuator.wire_name(a.name))
+            for path, a in rows
+            if a.actuator and a.name and names[a.name] == 1
+        ),
+        problems,
+    )
 
 
 def _refuse_shared(kind, rows, problems):

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Read mappings into dataclasses whose fields carry a parser, and collect every problem found."""
+
 import dataclasses
 import re
 
@@ -73,8 +74,10 @@ def mapping_of(cls):
 
 
 def _validated(instance, mapping, path, problems):
-    wrong = [Problem(join(path, key), entry(mapping, key, value), expected)
-             for key, value, expected in getattr(instance, 'validate', tuple)()]
+    wrong = [
+        Problem(join(path, key), entry(mapping, key, value), expected)
+        for key, value, expected in getattr(instance, 'validate', tuple)()
+    ]
     problems.extend(wrong)
     return None if wrong else instance
 
@@ -83,9 +86,13 @@ def _refuse_unknown(known, mapping, path, problems, ignore):
     allowed = [*ignore, *known]
     for key in mapping:
         if key not in allowed:
-            problems.append(Problem(
-                join(path, key), mapping[key],
-                f'one of the fields {", ".join(allowed)}{closest(key, allowed)}'))
+            problems.append(
+                Problem(
+                    join(path, key),
+                    mapping[key],
+                    f'one of the fields {", ".join(allowed)}{closest(key, allowed)}',
+                )
+            )
 
 
 def _known(cls):

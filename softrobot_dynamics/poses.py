@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Constant poses, as homogeneous transforms (plain numpy, set-up time)."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +17,14 @@ class Pose:
     def matrix(self):
         """Return the transform (4, 4) from this frame's coordinates to the other's."""
         (sr, sp, sy), (cr, cp, cy) = np.sin(self.rpy), np.cos(self.rpy)
-        return transform([[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-                          [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-                          [-sp, cp * sr, cp * cr]], self.xyz)
+        return transform(
+            [
+                [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+                [-sp, cp * sr, cp * cr],
+            ],
+            self.xyz,
+        )
 
 
 def transform(rotation, translation=(0.0, 0.0, 0.0)):
@@ -30,19 +36,19 @@ def transform(rotation, translation=(0.0, 0.0, 0.0)):
 
 def dh_row(alpha, a, d, theta0):
     """Return Rz(theta0) Tz(d) Tx(a) Rx(alpha), (4, 4): a row of the standard DH table."""
-    return (Pose((0.0, 0.0, d), (0.0, 0.0, theta0)).matrix()
-            @ Pose((a, 0.0, 0.0), (alpha, 0.0, 0.0)).matrix())
+    return (
+        Pose((0.0, 0.0, d), (0.0, 0.0, theta0)).matrix()
+        @ Pose((a, 0.0, 0.0), (alpha, 0.0, 0.0)).matrix()
+    )
 
 
 def z_onto(axis):
     """Return the least rotation, as (4, 4), that turns z onto the nonzero `axis` (3,)."""
     x, y, z = np.asarray(axis) / np.linalg.norm(axis)
-    if z < 0:       # by way of -z: the formula below is 0/0 there
+    if z < 0:  # by way of -z: the formula below is 0/0 there
         return z_onto((-x, -y, -z)) @ np.diag([1.0, -1.0, -1.0, 1.0])
     k = 1 / (1 + z)
-    return transform([[1 - k * x * x, -k * x * y, x],
-                      [-k * x * y, 1 - k * y * y, y],
-                      [-x, -y, z]])
+    return transform([[1 - k * x * x, -k * x * y, x], [-k * x * y, 1 - k * y * y, y], [-x, -y, z]])
 
 
 def flat(T):

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The recursion: one forward and one backward pass for inverse dynamics, and in the same pass M.
+"""
+The recursion: one forward and one backward pass for inverse dynamics, and in the same pass M.
 
 It implements IID, ID, MIID and MID of [P] in their direct form: bodies appear only through what
 they reduce to in their joint frame S_J (see :mod:`softrobot_dynamics.kernels.layout`), joints only
@@ -18,11 +19,16 @@ with the state of each module (:data:`STATE` numbers), then a wrench for each co
 from typing import NamedTuple
 
 import numpy as np
-
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.spatial import (
-    add_inertia, add_wrench, inertia_times, move_motion, move_wrench, rotate, rotate_back,
+    add_inertia,
+    add_wrench,
+    inertia_times,
+    move_motion,
+    move_wrench,
+    rotate,
+    rotate_back,
 )
 
 PARENT, JOINT_TAG, JOINT_NUMBERS, JOINT_FIRST, JOINT_COUNT, JOINT_SLAB = range(6)
@@ -39,18 +45,19 @@ INERTIAL, FULL = 0, 1  # without or with gravity, elasticity and damping
 class Robot(NamedTuple):
     """All arrays of a compiled robot that kernels see. W and S belong to one thread at a time."""
 
-    modules: np.ndarray     # (N, 11), see above
-    below: np.ndarray       # coordinates beyond each module's tip, in compressed rows
-    segments: np.ndarray    # (., 6), see softrobot_dynamics.transmission
-    P: np.ndarray           # all parameters
-    gravity: np.ndarray     # (3,) [m/s^2], base frame
-    W: np.ndarray           # workspace: states, column wrenches, slabs
-    S: np.ndarray           # scratch of the kernels
+    modules: np.ndarray  # (N, 11), see above
+    below: np.ndarray  # coordinates beyond each module's tip, in compressed rows
+    segments: np.ndarray  # (., 6), see softrobot_dynamics.transmission
+    P: np.ndarray  # all parameters
+    gravity: np.ndarray  # (3,) [m/s^2], base frame
+    W: np.ndarray  # workspace: states, column wrenches, slabs
+    S: np.ndarray  # scratch of the kernels
 
 
 @kernel
 def forward(joint_terms, body_terms, robot, q, qd, qdd, mode):
-    """Forward pass: evaluate all terms; velocities and accelerations from base to tip.
+    """
+    Forward pass: evaluate all terms; velocities and accelerations from base to tip.
 
     In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
     """
@@ -61,7 +68,7 @@ def forward(joint_terms, body_terms, robot, q, qd, qdd, mode):
         s, parent = i * STATE, m[PARENT]
         jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
         bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
-        joint_terms(m[JOINT_TAG], P[m[JOINT_NUMBERS]:], q[jq:], qd[jq:], W[jf:])
+        joint_terms(m[JOINT_TAG], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
         if parent < 0:
             ground[:] = 0.0
             if mode == FULL:
@@ -70,31 +77,40 @@ def forward(joint_terms, body_terms, robot, q, qd, qdd, mode):
             move_motion(W, jf, jn, qd[jq:], qdd[jq:], ground, 0, W, s + AT_JOINT)
         else:
             move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, parent * STATE + AT_TIP, W, s + AT_JOINT)
-        body_terms(m[BODY_TAG], P[m[BODY_NUMBERS]:], q[bq:], qd[bq:], W[s:s + 3], W[bf:], S)
+        body_terms(m[BODY_TAG], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s : s + 3], W[bf:], S)
         move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
-        W[s + TIP_WRENCH:s + JOINT_WRENCH] = 0.0
+        W[s + TIP_WRENCH : s + JOINT_WRENCH] = 0.0
 
 
 @kernel
 def backward(robot, q, qd, qdd, mode, Q):
-    """Backward pass: wrenches from tip to base and the generalized forces Q (n,). [P, (32)-(36)]"""
+    """Backward pass [P, (32)-(36)]: wrenches from tip to base, generalized forces Q (n,)."""
     modules, P, W = robot.modules, robot.P, robot.W
     for i in range(len(modules) - 1, -1, -1):
         m = modules[i]
         s = i * STATE
-        _body_force(m[BODY_COUNT], m[BODY_SLAB], s, W, qdd[m[BODY_FIRST]:], mode,
-                    Q[m[BODY_FIRST]:])
+        _body_force(
+            m[BODY_COUNT], m[BODY_SLAB], s, W, qdd[m[BODY_FIRST] :], mode, Q[m[BODY_FIRST] :]
+        )
         n, f, g = m[JOINT_COUNT], m[JOINT_SLAB], s + JOINT_WRENCH
         first, springs = m[JOINT_FIRST], m[JOINT_NUMBERS]
         r0, r1, r2 = rotate(W, f, W[g + 3], W[g + 4], W[g + 5])
         for j in range(n):
             k = f + 18 + 3 * j
             h = k + 3 * n
-            Q[first + j] = (W[k] * W[g] + W[k + 1] * W[g + 1] + W[k + 2] * W[g + 2]
-                            + W[h] * r0 + W[h + 1] * r1 + W[h + 2] * r2)
+            Q[first + j] = (
+                W[k] * W[g]
+                + W[k + 1] * W[g + 1]
+                + W[k + 2] * W[g + 2]
+                + W[h] * r0
+                + W[h + 1] * r1
+                + W[h + 2] * r2
+            )
             if mode == FULL:  # P: stiffness, damping, rest per coordinate
-                Q[first + j] += (P[springs + j] * (q[first + j] - P[springs + 2 * n + j])
-                                 + P[springs + n + j] * qd[first + j])
+                Q[first + j] += (
+                    P[springs + j] * (q[first + j] - P[springs + 2 * n + j])
+                    + P[springs + n + j] * qd[first + j]
+                )
         if m[PARENT] >= 0:
             add_wrench(W, f, W, g, W, m[PARENT] * STATE + TIP_WRENCH)
 
@@ -102,7 +118,11 @@ def backward(robot, q, qd, qdd, mode, Q):
 @kernel
 def _body_force(n, f, s, W, qdd, mode, Q):
     """Wrench at S_J and generalized forces of one body that carries a wrench at its tip."""
-    H, M, bias = f + layout.coupling_offset(n), f + layout.mass_offset(n), f + layout.bias_offset(n)
+    H, M, bias = (
+        f + layout.coupling_offset(n),
+        f + layout.mass_offset(n),
+        f + layout.bias_offset(n),
+    )
     wrench, tip, g = f + layout.wrench_offset(n), s + TIP_WRENCH, s + JOINT_WRENCH
     d0, d1, d2 = W[s + 3], W[s + 4], W[s + 5]
     a0, a1, a2 = W[s + 6], W[s + 7], W[s + 8]
@@ -117,10 +137,21 @@ def _body_force(n, f, s, W, qdd, mode, Q):
     for j in range(n):
         k, h = f + 18 + 3 * j, H + 6 * j
         x = k + 3 * n
-        total = (W[k] * W[tip] + W[k + 1] * W[tip + 1] + W[k + 2] * W[tip + 2]
-                 + W[x] * r0 + W[x + 1] * r1 + W[x + 2] * r2
-                 + W[h] * d0 + W[h + 1] * d1 + W[h + 2] * d2
-                 + W[h + 3] * a0 + W[h + 4] * a1 + W[h + 5] * a2 + W[bias + j])
+        total = (
+            W[k] * W[tip]
+            + W[k + 1] * W[tip + 1]
+            + W[k + 2] * W[tip + 2]
+            + W[x] * r0
+            + W[x + 1] * r1
+            + W[x + 2] * r2
+            + W[h] * d0
+            + W[h + 1] * d1
+            + W[h + 2] * d2
+            + W[h + 3] * a0
+            + W[h + 4] * a1
+            + W[h + 5] * a2
+            + W[bias + j]
+        )
         for c in range(n):
             total += W[M + n * j + c] * qdd[c]
         if mode == FULL:
@@ -134,7 +165,8 @@ def _body_force(n, f, s, W, qdd, mode, Q):
 
 @kernel
 def mass_matrix(robot, M):
-    """Mass matrix M (n, n) from the terms of a forward pass, by composite inertia. [P, A.6]
+    """
+    Mass matrix M (n, n) from the terms of a forward pass, by composite inertia [P, A.6].
 
     Each coordinate's wrench (its force on the tree when it alone accelerates) moves towards the
     base, and is projected on the coordinates it passes.
@@ -189,7 +221,8 @@ def _unit_wrench(W, f, n, j, inertia, column):
     v0, v1, v2 = rotate_back(W, f, W[x], W[x + 1], W[x + 2])
     c = column
     W[c], W[c + 1], W[c + 2], W[c + 3], W[c + 4], W[c + 5] = inertia_times(
-        W, inertia, W[k], W[k + 1], W[k + 2], v0, v1, v2)
+        W, inertia, W[k], W[k + 1], W[k + 2], v0, v1, v2
+    )
 
 
 @kernel
@@ -200,15 +233,21 @@ def _project(W, f, n, first, column, index, M):
     for j in range(n):
         k = f + 18 + 3 * j
         x = k + 3 * n
-        value = (W[k] * W[c] + W[k + 1] * W[c + 1] + W[k + 2] * W[c + 2]
-                 + W[x] * r0 + W[x + 1] * r1 + W[x + 2] * r2)
+        value = (
+            W[k] * W[c]
+            + W[k + 1] * W[c + 1]
+            + W[k + 2] * W[c + 2]
+            + W[x] * r0
+            + W[x + 1] * r1
+            + W[x + 2] * r2
+        )
         M[first + j, index] = value
         M[index, first + j] = value
 
 
 @kernel
 def inverse_dynamics(joint_terms, body_terms, robot, q, qd, qdd, mode, with_mass, Q, M):
-    """IID or ID by ``mode``: generalized forces Q (n,); with the mass matrix M (n, n): MIID, MID."""
+    """IID or ID by ``mode``: forces Q (n,); with the mass matrix M (n, n): MIID or MID."""
     forward(joint_terms, body_terms, robot, q, qd, qdd, mode)
     backward(robot, q, qd, qdd, mode, Q)
     if with_mass:

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""References: what the actuation coordinates y shall do in time, twice differentiable.
+"""
+References: what the actuation coordinates y shall do in time, twice differentiable.
 
 Every reference becomes one thing, a piecewise polynomial y_d(t), which compiled code samples.
 """
@@ -9,25 +10,25 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-
 from softrobot_dynamics import statics
 from softrobot_dynamics.dynamics import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.jit import kernel
 
 CIRCLE_SAMPLES = 128
-TYPES = ('hold', 'setpoint', 'circle')
+TYPES = ('hold', 'setpoint', 'circle', 'path')
 
 
 class Reference(NamedTuple):
-    """A piecewise polynomial for m coordinates, held at both ends or repeated.
+    """
+    A piecewise polynomial for m coordinates, held at both ends or repeated.
 
     On [breaks[k], breaks[k + 1]] coordinate i is sum_p coefficients[p, k, i] (t - breaks[k])^p.
     """
 
-    breaks: np.ndarray          # (K + 1,) [s]
-    coefficients: np.ndarray    # (6, K, m)
-    period: float               # [s]; 0: not repeated
+    breaks: np.ndarray  # (K + 1,) [s]
+    coefficients: np.ndarray  # (6, K, m)
+    period: float  # [s]; 0: not repeated
 
 
 @kernel
@@ -60,34 +61,40 @@ def constant(y):
 
 
 def spline(times, y, periodic=False):
-    """Return the cubic spline through y (K, m) at times (K,) [s]; at rest at its ends.
+    """
+    Return the cubic spline through y (K, m) at times (K,) [s]; at rest at its ends.
 
     A periodic one repeats; its last row must equal the first.
     """
     fitted = CubicSpline(times, y, axis=0, bc_type='periodic' if periodic else 'clamped')
     coefficients = np.zeros((6, len(times) - 1, np.shape(y)[1]))
     coefficients[:4] = fitted.c[::-1]
-    return Reference(np.asarray(times, dtype=float), coefficients,
-                     float(times[-1] - times[0]) if periodic else 0.0)
+    return Reference(
+        np.asarray(times, dtype=float),
+        coefficients,
+        float(times[-1] - times[0]) if periodic else 0.0,
+    )
 
 
 def braking(state, t, duration):
-    """Return the reference that comes to rest from ``state`` (3, m) at t within ``duration``.
+    """
+    Return the reference that comes to rest from ``state`` (3, m) at t within ``duration``.
 
     ``state`` holds y_d, its rate and acceleration; the quintic continues all three.
     """
     y, v, a = np.asarray(state, dtype=float)
     T = max(float(duration), 1e-3)
     end = 0.5 * v * T + a * T * T / 12.0  # where it stops, relative to y
-    c3 = (20.0 * end - 12.0 * v * T - 3.0 * a * T * T) / (2.0 * T ** 3)
-    c4 = (-30.0 * end + 16.0 * v * T + 3.0 * a * T * T) / (2.0 * T ** 4)
-    c5 = (12.0 * end - 6.0 * v * T - a * T * T) / (2.0 * T ** 5)
+    c3 = (20.0 * end - 12.0 * v * T - 3.0 * a * T * T) / (2.0 * T**3)
+    c4 = (-30.0 * end + 16.0 * v * T + 3.0 * a * T * T) / (2.0 * T**4)
+    c5 = (12.0 * end - 6.0 * v * T - a * T * T) / (2.0 * T**5)
     coefficients = np.array([y, v, 0.5 * a, c3, c4, c5])[:, None, :]
     return Reference(np.array([t, t + T]), coefficients, 0.0)
 
 
 class Circle(NamedTuple):
-    """A tip's path: ``radius`` [m] about ``center`` [m] across ``normal``, once in ``period`` [s].
+    """
+    A tip's path: ``radius`` [m] about ``center`` [m] across ``normal``, once in ``period`` [s].
 
     All in the base frame. It starts in the direction of the base's x axis as seen from the
     center (y, where the normal is along x) and turns right-handed about the normal.
@@ -107,9 +114,9 @@ class Circle(NamedTuple):
         first = across - (across @ normal) * normal
         first /= np.linalg.norm(first)
         second = np.cross(normal, first)
-        return (np.array(self.center, dtype=float)
-                + self.radius * (np.outer(np.cos(phases), first)
-                                 + np.outer(np.sin(phases), second)))
+        return np.array(self.center, dtype=float) + self.radius * (
+            np.outer(np.cos(phases), first) + np.outer(np.sin(phases), second)
+        )
 
     def check(self, model):
         """Raise ArgumentError for a value that gives no circle."""
@@ -124,17 +131,46 @@ class Circle(NamedTuple):
 
 
 def tip_circle(model, circle, q0=None, samples=CIRCLE_SAMPLES):
-    """Return (reference of all m coordinates, postures) that move a body's tip on a :class:`Circle`.
+    """
+    Return (reference of all m coordinates, postures) that move a body's tip on a :class:`Circle`.
 
     Raises ArgumentError, InfeasibleReferenceError, NotConvergedError (see ``statics``).
     """
     circle.check(model)
     phases = np.linspace(0.0, 2.0 * np.pi, samples + 1)
     times = circle.period * phases / (2.0 * np.pi)
-    postures = statics.hold_points(model, bodies=[circle.body], times=times[:-1],
-                                   points=circle.points(phases[:-1])[:, None], q0=q0)
+    postures = statics.hold_points(
+        model,
+        bodies=[circle.body],
+        times=times[:-1],
+        points=circle.points(phases[:-1])[:, None],
+        q0=q0,
+    )
     y = np.vstack([postures.y, postures.y[:1]])
     return spline(times, y, periodic=True), postures
+
+
+def tip_path(model, bodies, times, points, periodic=False, q0=None):
+    """
+    Return (reference of all m coordinates, postures) that move tips through given points.
+
+    ``bodies`` (P names), ``times`` (K,) [s] increasing from 0, ``points`` (K, P, 3) [m], base
+    frame; splines in between. The last point of a periodic path must be the first. Raises as
+    :func:`tip_circle`.
+    """
+    times = checked('times', times, (len(times),))
+    if len(times) < 3 or times[0] != 0.0 or not (np.diff(times) > 0.0).all():
+        raise ArgumentError('times', times, 'three or more times from 0 on, increasing [s]')
+    points = checked('points', points, (len(times), len(bodies), 3))
+    if periodic and not np.array_equal(points[0], points[-1]):
+        raise ArgumentError('points', points[-1], 'the first point again, as the path is periodic')
+    between = CubicSpline(times, points, axis=0, bc_type='periodic' if periodic else 'clamped')
+    fine = np.linspace(0.0, times[-1], max(CIRCLE_SAMPLES, 8 * len(times)) + 1)
+    postures = statics.hold_points(model, bodies=bodies, times=fine, points=between(fine), q0=q0)
+    y = postures.y.copy()
+    if periodic:
+        y[-1] = y[0]
+    return spline(fine, y, periodic), postures
 
 
 def select(reference, indices):
@@ -143,11 +179,13 @@ def select(reference, indices):
 
 
 def from_settings(model, controlled, settings, q):
-    """Return the reference of the ``controlled`` actuators (indices) that settings describe.
+    """
+    Return the reference of the ``controlled`` actuators (indices) that settings describe.
 
     ``settings`` maps the names of the ``reference.*`` parameters: ``type`` (one of
     :data:`TYPES`), ``setpoint`` (one y per controlled actuator), ``circle.body``, ``.center``,
-    ``.normal``, ``.radius``, ``.period``. ``q`` (n,) is the present state, which 'hold' keeps.
+    ``.normal``, ``.radius``, ``.period``; ``path.bodies``, ``.times``, ``.points`` (row by row in
+    one list), ``.periodic``. ``q`` (n,) is the present state, which 'hold' keeps.
     Raises ArgumentError, InfeasibleReferenceError, NotConvergedError.
     """
     kind = settings['type']
@@ -158,4 +196,11 @@ def from_settings(model, controlled, settings, q):
     if kind == 'circle':
         circle = Circle(*(settings[f'circle.{name}'] for name in Circle._fields))
         return select(tip_circle(model, circle)[0], controlled)
+    if kind == 'path':
+        bodies, times = settings['path.bodies'], settings['path.times']
+        points = checked(
+            'reference.path.points', settings['path.points'], (3 * len(times) * len(bodies),)
+        ).reshape(len(times), len(bodies), 3)
+        path = tip_path(model, bodies, times, points, settings['path.periodic'])
+        return select(path[0], controlled)
     raise ArgumentError('reference.type', kind, 'one of ' + ', '.join(TYPES))

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Find the members of a kind (bodies, joints, ...): one file each, here or in a user's package."""
+
 from importlib import import_module
 from importlib.metadata import entry_points
 import pkgutil
@@ -28,6 +29,7 @@ class Registry:
 
     def register(self, name):
         """Return a class decorator that enters a class as `name` and sets its `type_name`."""
+
         def enter(cls):
             known = self._members.setdefault(name, cls)
             if _identity(known) != _identity(cls):
@@ -35,6 +37,7 @@ class Registry:
             self._members[name] = cls
             cls.type_name = name
             return cls
+
         return enter
 
     def get(self, name):
@@ -65,9 +68,13 @@ class Registry:
             entry.load()
             if entry.name not in self._members:
                 raise ImportError(f'it does not register {entry.name!r}')
-        except Exception as error:      # foreign code: whatever it raises must not stop ours
-            warnings.warn(f'{self.kind} entry point {entry.name} = {entry.value} left out:'
-                          f' {type(error).__name__}: {error}', RuntimeWarning, stacklevel=2)
+        except Exception as error:  # foreign code: whatever it raises must not stop ours
+            warnings.warn(
+                f'{self.kind} entry point {entry.name} = {entry.value} left out:'
+                f' {type(error).__name__}: {error}',
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
 
 def _identity(cls):

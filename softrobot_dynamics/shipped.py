@@ -1,11 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Find the YAML files that come with the package, however it was installed."""
+
 import importlib.metadata
 from pathlib import Path
 
 try:
     from ament_index_python.packages import get_package_share_directory
-except ImportError:     # no ROS installation
+except ImportError:  # no ROS installation
     get_package_share_directory = None
 
 PACKAGE = 'softrobot_dynamics'
@@ -30,7 +31,7 @@ def _ament(kind):
         return []
     try:
         share = get_package_share_directory(PACKAGE)
-    except (LookupError, OSError):      # not a package of this ROS installation, or none sourced
+    except (LookupError, OSError):  # not a package of this ROS installation, or none sourced
         return []
     return Path(share, 'config', kind).glob('*.yaml')
 
@@ -40,8 +41,11 @@ def _distribution(kind):
         files = importlib.metadata.files(PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
         return []
-    return [Path(file.locate()) for file in files
-            if file.suffix == '.yaml' and file.parts[-3:-1] == ('config', kind)]
+    return [
+        Path(file.locate())
+        for file in files
+        if file.suffix == '.yaml' and file.parts[-3:-1] == ('config', kind)
+    ]
 
 
 def _source_tree(kind):

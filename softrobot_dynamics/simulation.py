@@ -4,19 +4,22 @@
 import math
 
 import numpy as np
-
 from softrobot_dynamics.dynamics import checked
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import (
-    all_finite, cholesky, solve_lower, solve_lower_transposed,
+    all_finite,
+    cholesky,
+    solve_lower,
+    solve_lower_transposed,
 )
 from softrobot_dynamics.kinematics.binding import cached
 
 
 @kernel
 def implicit_step(terms, K, D, force, q, qd, h):
-    """Advance (q, qd), in place, by one linearly implicit step of h [s] from their terms.
+    """
+    Advance (q, qd), in place, by one linearly implicit step of h [s] from their terms.
 
     (M + h D + h^2 K) dv = h (J' force - ID(q, v, 0) - h K v),  v += dv,  q += h v:  first order,
     stable for any stiffness K and damping D (n, n). ``force`` (m,) acts along y. Returns 0, or 1
@@ -45,7 +48,8 @@ def implicit_step(terms, K, D, force, q, qd, h):
 
 
 class Simulator:
-    """A robot in simulation; deterministic: equal inputs give equal states, bit by bit.
+    """
+    A robot in simulation; deterministic: equal inputs give equal states, bit by bit.
 
     Attributes: ``q``, ``qd`` (n,) the state, ``time`` [s]. ``substep`` [s] is the longest step of
     the integrator. Not thread-safe: one simulator belongs to one thread.
@@ -68,7 +72,8 @@ class Simulator:
         self.time = 0.0
 
     def step(self, u, dt):
-        """Advance by dt [s] under the constant actuation u (m,), in actuator units.
+        """
+        Advance by dt [s] under the constant actuation u (m,), in actuator units.
 
         Raises ArgumentError, or SimulationDivergedError with the last good state kept.
         """
@@ -84,6 +89,7 @@ class Simulator:
         model, terms = self.model, self._evaluate(self.q, self.qd)
         if self._step(terms, model.stiffness, model.damping, self._force, self.q, self.qd, h):
             wrong = np.flatnonzero(~np.isfinite(terms.h))
-            raise SimulationDivergedError(self.time,
-                                          model.coordinate_names[wrong[0] if len(wrong) else 0])
+            raise SimulationDivergedError(
+                self.time, model.coordinate_names[wrong[0] if len(wrong) else 0]
+            )
         self.time += h

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Equilibria: postures under given actuation, and the actuation that holds given points.
+"""
+Equilibria: postures under given actuation, and the actuation that holds given points.
 
 Both are Newton iterations on the static residual ID(q, 0, 0) - A(q) u [P, (55)]. Each evaluation
 releases the GIL, so that a controller keeps its rate while a new reference is prepared.
@@ -8,24 +9,24 @@ releases the GIL, so that a controller keeps its rate while a new reference is p
 from typing import NamedTuple
 
 import numpy as np
-
+from scipy.optimize import minimize
 from softrobot_dynamics.dynamics import actuation, body_index, checked
 from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError
 from softrobot_dynamics.frames import point_jacobian, poses
 from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.recursion import STATE, TIP_POSE
 
-DIFFERENCE = 1e-6       # step of the central differences [rad or m]
+DIFFERENCE = 1e-6  # step of the central differences [rad or m]
 MAX_ITERATIONS = 100
-_RESIDUAL = 1e-10       # of the forces at play
+_RESIDUAL = 1e-10  # of the forces at play
 
 # hold_points: limits enter by a logarithmic barrier, so that u stays strictly inside them and
 # depends smoothly on the points; points enter by a stiff penalty, so that the search for one out
 # of reach ends at the nearest that is not
-RESERVE = 0.02          # share of each actuator's range left to feedback at both limits
-BARRIER = 1e-4          # final weight of the logarithms
-STIFFNESS = 1e8         # of the penalty [1/m^2]: offsets of some 1e-8 m
-REACHED = 1e-5          # farther than this from its point, a posture does not hold it [m]
+RESERVE = 0.02  # share of each actuator's range left to feedback at both limits
+BARRIER = 1e-4  # final weight of the logarithms
+STIFFNESS = 1e8  # of the penalty [1/m^2]: offsets of some 1e-8 m
+REACHED = 1e-5  # farther than this from its point, a posture does not hold it [m]
 
 
 class Equilibrium(NamedTuple):
@@ -45,7 +46,8 @@ class Postures(NamedTuple):
 
 
 def equilibrium(model, *, u, q0=None):
-    """Return the :class:`Equilibrium` under constant actuation u (m,), found from q0 (n,).
+    """
+    Return the :class:`Equilibrium` under constant actuation u (m,), found from q0 (n,).
 
     Newton's method with a line search; ``q0`` is the description's initial posture unless given.
     Raises ArgumentError, or NotConvergedError with the residual where it stopped.
@@ -73,7 +75,8 @@ def equilibrium(model, *, u, q0=None):
 
 
 def hold_points(model, *, bodies, times, points, q0=None):
-    """Return the :class:`Postures` in which tips stay at given points with the least |u|^2.
+    """
+    Return the :class:`Postures` in which tips stay at given points with the least |u|^2.
 
     ``bodies`` (P names) whose tips shall be at ``points`` (K, P, 3) [m], base frame, at ``times``
     (K,) [s]; consecutive points should be close to each other. The search starts from ``q0`` (n,),
@@ -88,7 +91,7 @@ def hold_points(model, *, bodies, times, points, q0=None):
     search = _Search(model, indices, q0)
     search.approach(points[0])
     solutions = np.array([search.reach(target, t) for t, target in zip(times, points)])
-    q, u = solutions[:, :model.n], solutions[:, model.n:]
+    q, u = solutions[:, : model.n], solutions[:, model.n :]
     return Postures(q, u, np.array([actuation_coordinates(model, each) for each in q]))
 
 
@@ -106,7 +109,7 @@ class _Statics:
         self._poses, self._jacobian = cached(poses), cached(point_jacobian)
 
     def residual(self, q, u):
-        """Static residual (n,) and the size of the forces in it."""
+        """Return the static residual (n,) and the size of the forces in it."""
         t = self._evaluate(q, self._zero)
         parts = (self.model.signs * u)[:, None] * t.J
         size = max(np.abs(t.h).max(), np.abs(parts).max(initial=0.0))
@@ -121,7 +124,7 @@ class _Statics:
         return np.array(columns).T
 
     def actuation_matrix(self):
-        """A (n, m) at the last residual's posture."""
+        """Return A (n, m) at the last residual's posture."""
         return (self._evaluate.terms.J * self.model.signs[:, None]).T
 
     def tips(self, bodies):
@@ -131,14 +134,15 @@ class _Statics:
         J, points, jacobians = np.empty(6 * self.model.n), [], []
         for body in bodies:
             origin = body * STATE + TIP_POSE + 9
-            points.append(robot.W[origin:origin + 3].copy())
+            points.append(robot.W[origin : origin + 3].copy())
             self._jacobian(robot, body, True, points[-1], J)
             jacobians.append(J.reshape(6, -1)[3:].copy())
         return np.array(points), np.array(jacobians)
 
 
 class _Search:
-    """Newton's method for the conditions of optimality, along a path of targets.
+    """
+    Newton's method for the conditions of optimality, along a path of targets.
 
     z = (q, u) minimises |u|^2 / 2 with its barrier, subject to statics; q has barriers at the
     joints' position limits and, for uniqueness, a slight preference to stay.
@@ -152,8 +156,9 @@ class _Search:
         self._lower = np.concatenate([model.q_lower, model.lower + reserve])
         self._upper = np.concatenate([model.q_upper, model.upper - reserve])
         self._unit = float(np.median(half[finite])) if finite.any() else 1.0
-        gap = np.where(np.isfinite(self._upper - self._lower),
-                       0.01 * (self._upper - self._lower), 0.01)
+        gap = np.where(
+            np.isfinite(self._upper - self._lower), 0.01 * (self._upper - self._lower), 0.01
+        )
         z = np.concatenate([q0, np.zeros(model.m)])
         self._z = np.clip(z, self._lower + gap, self._upper - gap)
 
@@ -168,16 +173,77 @@ class _Search:
 
     def reach(self, target, time):
         """Return z that holds a target, or raise for the reason why there is none."""
-        error, static, change = self._solve(target, BARRIER, STIFFNESS, MAX_ITERATIONS)
+        error, static, change = self._solve(target, BARRIER, STIFFNESS, 40)
         if error < REACHED and static < 1e-7 and change < 1e-5:
             return self._z.copy()
-        error, static, change = self._solve(target, BARRIER, 1e4, 5 * MAX_ITERATIONS)
-        if not error >= REACHED or not static <= 1e-3:
-            raise NotConvergedError(f'posture at t = {time:.4g} s', MAX_ITERATIONS, static)
-        raise InfeasibleReferenceError(time, target[0], self._at_limits(), error)
+        found = self._rescue(target)
+        if found.success and np.abs(self._gap(found.x, target)).max() < REACHED:
+            self._z = found.x
+            return self._z.copy()
+        raise self._explanation(target, time)
+
+    def _rescue(self, target):
+        """Solve the problem without barrier and penalty by sequential quadratic programming."""
+        n = self._model.n
+        points = {'type': 'eq', 'fun': lambda z: self._gap(z, target), 'jac': self._gap_slope}
+
+        def effort(z):
+            u = z[n:] / self._unit
+            return 0.5 * u @ u, np.concatenate([np.zeros(n), u / self._unit])
+
+        return self._minimise(effort, [points])
+
+    def _explanation(self, target, time):
+        """Return the error that says why a target was not reached, from the nearest posture."""
+
+        def miss(z):
+            gap = self._gap(z, target)
+            return gap @ gap, 2.0 * gap @ self._gap_slope(z)
+
+        found = self._minimise(miss, [])
+        distance = float(np.sqrt(found.fun))
+        if not found.success or distance < REACHED:
+            return NotConvergedError(f'posture at t = {time:.4g} s', found.nit, distance)
+        self._z = found.x
+        return InfeasibleReferenceError(time, target[0], self._at_limits(), distance)
+
+    def _minimise(self, objective, constraints):
+        n = self._model.n
+
+        def slope(z):
+            K = self._statics.tangent(z[:n], z[n:])
+            return np.hstack([K, -self._statics.actuation_matrix()])
+
+        statics = {
+            'type': 'eq',
+            'fun': lambda z: self._statics.residual(z[:n], z[n:])[0],
+            'jac': slope,
+        }
+        start = np.nan_to_num(np.clip(self._z, self._lower, self._upper))
+        return minimize(
+            objective,
+            start,
+            jac=True,
+            bounds=list(zip(self._lower, self._upper)),
+            constraints=[statics, *constraints],
+            method='SLSQP',
+            options={'maxiter': 500, 'ftol': 1e-14},
+        )
+
+    def _gap(self, z, target):
+        """From the targets to the tips, (3 P,) [m]."""
+        self._statics.residual(z[: self._model.n], z[self._model.n :])
+        return (self._statics.tips(self._bodies)[0] - target).ravel()
+
+    def _gap_slope(self, z):
+        self._statics.residual(z[: self._model.n], z[self._model.n :])
+        jacobians = self._statics.tips(self._bodies)[1]
+        columns = np.zeros((3 * len(self._bodies), len(z)))
+        columns[:, : self._model.n] = jacobians.reshape(-1, self._model.n)
+        return columns
 
     def _split(self):
-        return self._z[:self._model.n], self._z[self._model.n:]
+        return self._z[: self._model.n], self._z[self._model.n :]
 
     def _solve(self, target, barrier, stiffness, iterations):
         """Iterate; returns the points' error [m], the relative static residual, the last step."""
@@ -185,7 +251,7 @@ class _Search:
         for _ in range(iterations):
             matrix, rhs, error, static = self._conditions(target, barrier, stiffness)
             try:
-                step = np.linalg.solve(matrix, rhs)[:len(self._z)]
+                step = np.linalg.solve(matrix, rhs)[: len(self._z)]
             except np.linalg.LinAlgError:
                 return error, static, np.inf
             scale = self._longest(step)
@@ -205,30 +271,36 @@ class _Search:
         points, jacobians = self._statics.tips(self._bodies)
         gap = (target - points).ravel()
         below, above = 1.0 / (self._z - self._lower), 1.0 / (self._upper - self._z)
-        cost = np.concatenate([np.zeros(n), np.full(m, self._unit ** -2)])
+        cost = np.concatenate([np.zeros(n), np.full(m, self._unit**-2)])
         gradient = cost * self._z + barrier * (above - below)
         constraints = np.zeros((n + len(gap), size))
         constraints[:n, :n], constraints[:n, n:] = K, -self._statics.actuation_matrix()
         constraints[n:, :n] = jacobians.reshape(-1, n)
-        curvature = cost + barrier * (above ** 2 + below ** 2) + 1e-9
+        curvature = cost + barrier * (above**2 + below**2) + 1e-9
         softness = np.concatenate([np.zeros(n), np.full(len(gap), 1.0 / stiffness)])
-        matrix = np.block([[np.diag(curvature), constraints.T],
-                           [constraints, -np.diag(softness)]])
-        return (matrix, np.concatenate([-gradient, -r, gap]), np.abs(gap).max(),
-                np.abs(r).max() / max(forces, 1e-9))
+        matrix = np.block([[np.diag(curvature), constraints.T], [constraints, -np.diag(softness)]])
+        return (
+            matrix,
+            np.concatenate([-gradient, -r, gap]),
+            np.abs(gap).max(),
+            np.abs(r).max() / max(forces, 1e-9),
+        )
 
     def _longest(self, step):
         """Share of a step that stays inside the bounds and turns no coordinate too far."""
-        with np.errstate(divide='ignore', invalid='ignore'):
-            room = np.where(step < 0.0, (self._lower - self._z) / step,
-                            (self._upper - self._z) / step)
-        turn = 0.3 / max(np.abs(step[:self._model.n]).max(), 1e-300)
-        return min(1.0, turn, 0.95 * float(np.nanmin(room)))
+        room = np.where(step < 0.0, self._z - self._lower, self._upper - self._z)
+        longest = 0.95 * room / np.maximum(np.abs(step), 1e-300)
+        turn = 0.3 / max(np.abs(step[: self._model.n]).max(), 1e-300)
+        return min(1.0, turn, float(longest.min()))
 
     def _at_limits(self):
         """Names of the actuators within 1 % of their range of the reserve at a limit."""
         model, u = self._model, self._split()[1]
         near = (RESERVE + 0.01) * (model.upper - model.lower)
-        return [name for name, x, low, high, gap in zip(
-            model.actuator_names, u, model.lower, model.upper, near)
-            if x - low < gap or high - x < gap]
+        return [
+            name
+            for name, x, low, high, gap in zip(
+                model.actuator_names, u, model.lower, model.upper, near
+            )
+            if x - low < gap or high - x < gap
+        ]

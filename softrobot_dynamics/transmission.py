@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Actuation coordinates y(q), their Jacobian and bias, of all actuators in one pass.
+"""
+Actuation coordinates y(q), their Jacobian and bias, of all actuators in one pass.
 
 An actuator's coordinate is a sum of *segments*, rows of the table ``segments`` (., 6)::
 
@@ -14,12 +15,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-
-from softrobot_dynamics.frames import (
-    point_acceleration, point_jacobian, point_position, poses,
-)
+from softrobot_dynamics.frames import point_acceleration, point_jacobian, point_position, poses
 from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.recursion import FULL, backward, forward, mass_matrix
+from softrobot_dynamics.recursion import backward, forward, FULL, mass_matrix
 
 LINE, COORDINATE, FIBRE = -1, 0, 1
 
@@ -27,23 +25,25 @@ LINE, COORDINATE, FIBRE = -1, 0, 1
 class Terms(NamedTuple):
     """All a controller or a simulator needs of a robot at one state; arrays to be filled."""
 
-    h: np.ndarray       # (n,) c + g + s = ID(q, qd, 0)
-    M: np.ndarray       # (n, n)
-    y: np.ndarray       # (m,) actuation coordinates, absolute
-    J: np.ndarray       # (m, n) dy/dq
-    bias: np.ndarray    # (m,) (dJ/dt) qd
-    zero: np.ndarray    # (n,) zeros: the acceleration of the forward pass
+    h: np.ndarray  # (n,) c + g + s = ID(q, qd, 0)
+    M: np.ndarray  # (n, n)
+    y: np.ndarray  # (m,) actuation coordinates, absolute
+    J: np.ndarray  # (m, n) dy/dq
+    bias: np.ndarray  # (m,) (dJ/dt) qd
+    zero: np.ndarray  # (n,) zeros: the acceleration of the forward pass
 
 
 def allocate_terms(n, m):
     """Return :class:`Terms` for n coordinates and m actuators."""
-    return Terms(np.zeros(n), np.zeros((n, n)), np.zeros(m), np.zeros((m, n)), np.zeros(m),
-                 np.zeros(n))
+    return Terms(
+        np.zeros(n), np.zeros((n, n)), np.zeros(m), np.zeros((m, n)), np.zeros(m), np.zeros(n)
+    )
 
 
 @kernel
 def evaluate(lengths, robot, q, qd, y, J, bias):
-    """Fill y (m,), J = dy/dq (m, n) and bias = (dJ/dt) qd (m,).
+    """
+    Fill y (m,), J = dy/dq (m, n) and bias = (dJ/dt) qd (m,).
 
     A forward pass with zero qdd must have gone before in the same workspace. y is relative to
     nothing: the caller subtracts its value at the reference posture.
@@ -61,8 +61,8 @@ def evaluate(lengths, robot, q, qd, y, J, bias):
             y[actuator] += q[first]
             J[actuator, first] += 1.0
         elif kind >= FIBRE:
-            out = S[:count + 2]
-            lengths(kind - FIBRE, P[row[2]:], q[first:], qd[first:], out, S[count + 2:])
+            out = S[: count + 2]
+            lengths(kind - FIBRE, P[row[2] :], q[first:], qd[first:], out, S[count + 2 :])
             y[actuator] += out[0]
             for j in range(count):
                 J[actuator, first + j] += out[1 + j]
@@ -80,9 +80,9 @@ def _line(robot, row, qd, y, J, bias):
     n, S = J.shape[1], robot.S
     actuator, A, B = row[0], row[3], row[4]
     A_tip, B_tip = row[5] >= 2, row[5] % 2 == 1
-    r = robot.P[row[2]:row[2] + 6]
+    r = robot.P[row[2] : row[2] + 6]
     pA, pB, aA, aB = S[0:3], S[3:6], S[6:9], S[9:12]
-    JA, JB = S[12:12 + 6 * n], S[12 + 6 * n:12 + 12 * n]
+    JA, JB = S[12 : 12 + 6 * n], S[12 + 6 * n : 12 + 12 * n]
     point_position(robot, A, A_tip, r[0:3], pA)
     point_position(robot, B, B_tip, r[3:6], pB)
     point_jacobian(robot, A, A_tip, pA, JA)
@@ -104,13 +104,17 @@ def _line(robot, row, qd, y, J, bias):
         rate += along * qd[j]
         v0, v1, v2 = v0 + x0 * qd[j], v1 + x1 * qd[j], v2 + x2 * qd[j]
     y[actuator] += length
-    bias[actuator] += (d0 * (aB[0] - aA[0]) + d1 * (aB[1] - aA[1]) + d2 * (aB[2] - aA[2])
-                       + (v0 * v0 + v1 * v1 + v2 * v2 - rate * rate) / length)
+    bias[actuator] += (
+        d0 * (aB[0] - aA[0])
+        + d1 * (aB[1] - aA[1])
+        + d2 * (aB[2] - aA[2])
+        + (v0 * v0 + v1 * v1 + v2 * v2 - rate * rate) / length
+    )
 
 
 @kernel
 def evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms):
-    """Fill all :class:`Terms` at (q, qd): one forward and one backward pass. (MID at zero qdd)"""
+    """Fill all :class:`Terms` at (q, qd): one forward, one backward pass (MID at zero qdd)."""
     forward(joint_terms, body_terms, robot, q, qd, terms.zero, FULL)
     backward(robot, q, qd, terms.zero, FULL, terms.h)
     mass_matrix(robot, terms.M)

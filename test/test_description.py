@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Every wrong entry of a description is reported: where, what, and what would be right."""
+
 import copy
 import dataclasses
 import math
@@ -80,8 +81,16 @@ def test_a_right_description_is_read_completely(good):
     assert robot.joint_names == ('pan', 'segment1', 'segment2', 'thumb')
     assert [m.parent for m in robot.modules] == [-1, 0, 1, 1]
     assert robot.coordinate_names == (
-        'pan', 'segment1/bend_x', 'segment1/bend_y', 'segment1/elongation', 'segment2',
-        'segment2/bend_x', 'thumb/bend_x', 'thumb/bend_y', 'thumb/elongation')
+        'pan',
+        'segment1/bend_x',
+        'segment1/bend_y',
+        'segment1/elongation',
+        'segment2',
+        'segment2/bend_x',
+        'thumb/bend_x',
+        'thumb/bend_y',
+        'thumb/elongation',
+    )
     assert robot.n == 9 and robot.actuator_names == ('t1', 't2', 'pan')
     assert robot.initial == {'pan': 0.3, 'segment1/bend_x': 0.1}
     assert robot.gravity == (0.0, 0.0, 9.81) and robot.base.rpy == (3.14159265, 0.0, 0.0)
@@ -93,20 +102,46 @@ def test_a_right_description_is_read_completely(good):
 
 def test_defaults_are_the_documented_ones():
     """Gravity points down, bodies are passive and unlimited, and start at zero."""
-    robot = sd.load_robot({'name': 'rod', 'bodies': [
-        {'name': 'rod', 'joint': {'type': 'fixed'},
-         'body': {'type': 'pcc', 'length': 1, 'radius': 0.1, 'density': 1, 'young_modulus': 1}}]})
+    robot = sd.load_robot(
+        {
+            'name': 'rod',
+            'bodies': [
+                {
+                    'name': 'rod',
+                    'joint': {'type': 'fixed'},
+                    'body': {
+                        'type': 'pcc',
+                        'length': 1,
+                        'radius': 0.1,
+                        'density': 1,
+                        'young_modulus': 1,
+                    },
+                }
+            ],
+        }
+    )
     assert robot.gravity == (0.0, 0.0, -9.81) and robot.actuators == () and robot.initial == {}
     body = robot.modules[0].body
     assert (body.poisson_ratio, body.damping, body.section_inertia, body.quadrature) == (
-        0.5, 0.0, True, 10)
+        0.5,
+        0.0,
+        True,
+        10,
+    )
 
 
 def test_a_description_is_frozen(good):
     """Neither the description nor its parts change, and it can be hashed, copied and pickled."""
     robot = sd.load_robot(good)
-    for part in (robot, robot.modules[0], robot.modules[0].body, robot.modules[0].joint,
-                 robot.actuators[0], robot.actuators[0].actuator, robot.base):
+    for part in (
+        robot,
+        robot.modules[0],
+        robot.modules[0].body,
+        robot.modules[0].joint,
+        robot.actuators[0],
+        robot.actuators[0].actuator,
+        robot.base,
+    ):
         with pytest.raises(dataclasses.FrozenInstanceError):
             part.name = 'other'
     robot.initial['pan'] = 9.0
@@ -149,8 +184,12 @@ WRONG = [
     ((*SEGMENT, 'name'), 'shoulder', 'bodies[1].name', 'bodies[0].name has it'),
     ((*SEGMENT, 'name'), 'base', 'bodies[1].name', 'a name other than base'),
     ((*SEGMENT, 'joint', 'name'), 'pan', 'bodies[1].joint.name', 'bodies[0].joint.name has it'),
-    ((*SEGMENT, 'parent'), 'sholder', 'bodies[1].parent',
-     'base or a body above this one: base, shoulder (did you mean shoulder?)'),
+    (
+        (*SEGMENT, 'parent'),
+        'sholder',
+        'bodies[1].parent',
+        'base or a body above this one: base, shoulder (did you mean shoulder?)',
+    ),
     ((*SEGMENT, 'parent'), 'thumb', 'bodies[1].parent', 'base, shoulder'),
     ((*SEGMENT, 'parent'), 0, 'bodies[1].parent', NAMES),
     ((*SEGMENT, 'colour'), 'red', 'bodies[1].colour', 'fields joint, body, parent, name'),
@@ -199,44 +238,74 @@ WRONG = [
     (('actuators', 0, 'name'), 'pan', 'actuators[2]', 'actuators[0] has it'),
     (('actuators', 0, 'limits'), [40, 0], 'actuators[0].limits', 'low < high [N]'),
     (('actuators', 0, 'rate_limit'), 0, 'actuators[0].rate_limit', 'a number > 0 [N/s]'),
-    (('actuators', 2, 'joint'), 'pann', 'actuators[2].joint',
-     'the name of a joint: pan, segment1, segment2, thumb (did you mean pan?)'),
+    (
+        ('actuators', 2, 'joint'),
+        'pann',
+        'actuators[2].joint',
+        'the name of a joint: pan, segment1, segment2, thumb (did you mean pan?)',
+    ),
     (('actuators', 2, 'joint'), 'thumb', 'actuators[2].joint', 'a joint with one coordinate'),
     (('actuators', 2, 'limits'), [60, 70], 'actuators[2].limits', 'the effort limit of pan'),
     # tendon paths
     (PATH, [], 'actuators[0].path', 'a list, not empty, of a mapping of body, offset'),
-    ((*PATH, 1, 'body'), 'segment9', 'actuators[0].path[1].body',
-     'the name of a body: shoulder, segment1, segment2, thumb (did you mean segment2?)'),
+    (
+        (*PATH, 1, 'body'),
+        'segment9',
+        'actuators[0].path[1].body',
+        'the name of a body: shoulder, segment1, segment2, thumb (did you mean segment2?)',
+    ),
     ((*PATH, 2, 'body'), 'segment1', 'actuators[0].path[2].body', 'a body after segment1'),
     ((*PATH, 0, 'points'), [[0, 0]], 'actuators[0].path[0].points[0]', 'a list of 3 numbers [m]'),
-    ((*PATH, 0, 'points'), [[0, 0, 1], [0, 0, 1.0]], 'actuators[0].path[0].points[1]',
-     'a point other than points[0]'),
+    (
+        (*PATH, 0, 'points'),
+        [[0, 0, 1], [0, 0, 1.0]],
+        'actuators[0].path[0].points[1]',
+        'a point other than points[0]',
+    ),
     ((*PATH, 0, 'points'), MISSING, 'actuators[0].path[0].offset', 'on a rigid body points'),
-    ((*PATH, 0), {'body': 'shoulder', 'offset': [0, 0]}, 'actuators[0].path[0].offset',
-     'points: [[x, y, z], ...] [m] (shoulder has no sections)'),
-    ((*PATH, 1), {'body': 'segment1', 'points': [[0, 0, 0]]}, 'actuators[0].path[1].points',
-     '(segment1 has sections)'),
+    (
+        (*PATH, 0),
+        {'body': 'shoulder', 'offset': [0, 0]},
+        'actuators[0].path[0].offset',
+        'points: [[x, y, z], ...] [m] (shoulder has no sections)',
+    ),
+    (
+        (*PATH, 1),
+        {'body': 'segment1', 'points': [[0, 0, 0]]},
+        'actuators[0].path[1].points',
+        '(segment1 has sections)',
+    ),
     ((*PATH, 1, 'points'), [[0, 0, 0]], 'actuators[0].path[1].points', 'not both'),
     ((*PATH, 1, 'offset'), 0.02, 'actuators[0].path[1].offset', 'or {radius, phase, turns}'),
     ((*PATH, 1, 'offset'), [[0, 1], [2]], 'actuators[0].path[1].offset[0]', 'a number [m]'),
     ((*PATH, 1, 'offset'), {}, 'actuators[0].path[1].offset', '[x, y] [m]'),
     ((*PATH, 2, 'offset', 'x'), 0.01, 'actuators[0].path[2].offset.x', 'a list, not empty'),
     ((*PATH, 2, 'offset', 'z'), [1], 'actuators[0].path[2].offset.z', 'one of the fields x, y'),
-    (('actuators', 1, 'path', 0, 'offset', 'radius'), 0, 'actuators[1].path[0].offset.radius',
-     'a number > 0 [m]'),
+    (
+        ('actuators', 1, 'path', 0, 'offset', 'radius'),
+        0,
+        'actuators[1].path[0].offset.radius',
+        'a number > 0 [m]',
+    ),
     ((*PATH, 2, 'span'), [0, 1.5], 'actuators[0].path[2].span', 'within [0, 1] [-]'),
     ((*PATH, 2, 'span'), [0.5, 1], 'actuators[0].path[2].span', 'a span from 0'),
     ((*PATH, 1, 'span'), [0, 0.5], 'actuators[0].path[1].span', 'a span up to 1'),
     ((*PATH, 0, 'span'), [0, 0.5], 'actuators[0].path[0].span', 'no span beside points'),
-    (PATH, [{'body': 'shoulder', 'points': [[0, 0, 0], [0, 0, 1]]}], 'actuators[0].path',
-     'the length of this tendon never changes'),
+    (
+        PATH,
+        [{'body': 'shoulder', 'points': [[0, 0, 0], [0, 0, 1]]}],
+        'actuators[0].path',
+        'the length of this tendon never changes',
+    ),
 ]
 
 
-@pytest.mark.parametrize('where, value, path, expected', WRONG,
-                         ids=[f'{w[2]}={w[1]}'[:60] for w in WRONG])
+@pytest.mark.parametrize(
+    'where, value, path, expected', WRONG, ids=[f'{w[2]}={w[1]}'[:60] for w in WRONG]
+)
 def test_a_wrong_entry_is_named_with_its_value_and_what_would_be_right(
-        good, where, value, path, expected):
+    good, where, value, path, expected
+):
     """One wrong entry is one problem: its path in the file, its value, the right in words."""
     spoil(good, where, value)
     found = {p.path: p for p in problems_of(good)}
@@ -248,12 +317,22 @@ def test_a_wrong_entry_is_named_with_its_value_and_what_would_be_right(
 def test_everything_wrong_in_a_file_is_reported_at_once(good):
     """Spoiling many places gives exactly one problem for each, in one error."""
     wrong = {
-        'gravity[1]': 'x', 'bodies[0].body.mass': -1, 'bodies[0].body.inertia.iyy': math.nan,
-        'bodies[0].joint.dh': [1], 'bodies[1].body.type': 'pc', 'bodies[1].origin': 3,
-        'bodies[2].parent': 'segment', 'bodies[2].body.length': 0, 'bodies[3].body.nu': 0.5,
-        'actuators[0].path[0].body': 'elbow', 'actuators[0].path[2].offset': MISSING,
-        'actuators[0].limits': [1, 0], 'actuators[1].name': 't1', 'actuators[2].joint': 'thumb',
-        'initial.tilt': 1}
+        'gravity[1]': 'x',
+        'bodies[0].body.mass': -1,
+        'bodies[0].body.inertia.iyy': math.nan,
+        'bodies[0].joint.dh': [1],
+        'bodies[1].body.type': 'pc',
+        'bodies[1].origin': 3,
+        'bodies[2].parent': 'segment',
+        'bodies[2].body.length': 0,
+        'bodies[3].body.nu': 0.5,
+        'actuators[0].path[0].body': 'elbow',
+        'actuators[0].path[2].offset': MISSING,
+        'actuators[0].limits': [1, 0],
+        'actuators[1].name': 't1',
+        'actuators[2].joint': 'thumb',
+        'initial.tilt': 1,
+    }
     for path, value in wrong.items():
         keys = re.findall(r'[^.[\]]+', path)
         spoil(good, [int(key) if key.isdigit() else key for key in keys], value)
@@ -268,7 +347,8 @@ def test_names_that_cannot_be_read_do_not_spoil_what_refers_to_them(good, where)
     """One body without a name is one problem, not one more for each tendon through it."""
     spoil(good, where, None)
     assert [p.path.replace('bodies[1].name', 'bodies[1]') for p in problems_of(good)] == [
-        'bodies' if where == ('bodies',) else 'bodies[1]']
+        'bodies' if where == ('bodies',) else 'bodies[1]'
+    ]
 
 
 def test_two_arms_can_stand_on_the_base(good):

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The leaves: errors carry data and words, registries find members, fields check entries."""
+
 import dataclasses
 from importlib.metadata import EntryPoint
 import inspect
@@ -13,21 +14,34 @@ from softrobot_dynamics import errors, fields, registry
 from softrobot_dynamics.errors import MISSING, Problem
 
 EXAMPLES = [
-    (errors.DescriptionError(
-        [Problem('bodies[1].body.length', -0.2, 'a number > 0 [m]')], 'a.yaml'),
-     'a.yaml: 1 problem\n  bodies[1].body.length: -0.2, expected a number > 0 [m]'),
-    (errors.UnknownNameError('body', 'pc', ['pcc', 'rigid']),
-     "unknown body 'pc' (did you mean pcc?); known: pcc, rigid"),
+    (
+        errors.DescriptionError(
+            [Problem('bodies[1].body.length', -0.2, 'a number > 0 [m]')], 'a.yaml'
+        ),
+        'a.yaml: 1 problem\n  bodies[1].body.length: -0.2, expected a number > 0 [m]',
+    ),
+    (
+        errors.UnknownNameError('body', 'pc', ['pcc', 'rigid']),
+        "unknown body 'pc' (did you mean pcc?); known: pcc, rigid",
+    ),
     (errors.UnknownNameError('robot', 'x', []), "unknown robot 'x'; known: none"),
-    (errors.ArgumentError('q', np.ones(2), 'shape (3,)'),
-     'argument q: [1.0, 1.0], expected shape (3,)'),
-    (errors.NotConvergedError('equilibrium', 20, 1.25e-3),
-     'equilibrium did not converge in 20 iterations: residual 0.00125'),
-    (errors.InfeasibleReferenceError(1.5, np.array([0.1, 0, 0.5]), ['t1', 't2'], 0.02),
-     'reference at t = 1.5 s: no admissible actuation holds the point (0.1, 0, 0.5) m; the nearest'
-     ' that can be held is 0.02 m away, with t1, t2 at the limit'),
-    (errors.SimulationDivergedError(0.25, 'arm/bend_x'),
-     'simulation diverged at t = 0.25 s in arm/bend_x'),
+    (
+        errors.ArgumentError('q', np.ones(2), 'shape (3,)'),
+        'argument q: [1.0, 1.0], expected shape (3,)',
+    ),
+    (
+        errors.NotConvergedError('equilibrium', 20, 1.25e-3),
+        'equilibrium did not converge in 20 iterations: residual 0.00125',
+    ),
+    (
+        errors.InfeasibleReferenceError(1.5, np.array([0.1, 0, 0.5]), ['t1', 't2'], 0.02),
+        'reference at t = 1.5 s: no admissible actuation holds the point (0.1, 0, 0.5) m; the nearest'
+        ' that can be held is 0.02 m away, with t1, t2 at the limit',
+    ),
+    (
+        errors.SimulationDivergedError(0.25, 'arm/bend_x'),
+        'simulation diverged at t = 0.25 s in arm/bend_x',
+    ),
     (errors.MessageError('3 efforts for 9 names'), 'message refused: 3 efforts for 9 names'),
 ]
 
@@ -47,8 +61,11 @@ def test_error_survives_pickling(error):
 
 def test_examples_cover_every_error():
     """No child of SoftRobotError is without an example above."""
-    children = {c for _, c in inspect.getmembers(errors, inspect.isclass)
-                if issubclass(c, errors.SoftRobotError)} - {errors.SoftRobotError}
+    children = {
+        c
+        for _, c in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(c, errors.SoftRobotError)
+    } - {errors.SoftRobotError}
     assert children == {type(e) for e, _ in EXAMPLES}
 
 
@@ -72,9 +89,11 @@ def kinds():
 
 def test_registered_class_is_found_by_name(kinds):
     """A decorated class is known by its name and carries it."""
+
     @kinds.register('red')
     class Red:
         pass
+
     assert kinds.get('red') is Red and Red.type_name == 'red' and kinds.names() == ('red',)
 
 
@@ -98,6 +117,7 @@ def test_a_name_cannot_be_taken_twice(kinds):
 def test_the_package_registers_its_own_members():
     """Importing every module of a sub-package is the registry's work, not the user's."""
     from softrobot_dynamics.joints.contract import JOINTS
+
     assert {'fixed', 'revolute', 'prismatic'} <= set(JOINTS.names())
 
 
@@ -106,15 +126,18 @@ def test_entry_points_are_loaded_and_broken_ones_named(kinds, monkeypatch):
     plugin = types.ModuleType('a_colour_plugin')
     monkeypatch.setitem(__import__('sys').modules, 'a_colour_plugin', plugin)
     plugin.__getattr__ = lambda name: kinds.register('blue')(type('Blue', (), {}))
-    points = [EntryPoint('blue', 'a_colour_plugin:Blue', 'g'),
-              EntryPoint('green', 'no_such_module_at_all:Green', 'g'),
-              EntryPoint('mute', 'math:sqrt', 'g')]
+    points = [
+        EntryPoint('blue', 'a_colour_plugin:Blue', 'g'),
+        EntryPoint('green', 'no_such_module_at_all:Green', 'g'),
+        EntryPoint('mute', 'math:sqrt', 'g'),
+    ]
     monkeypatch.setattr(registry, 'entry_points', lambda group: points)
     with pytest.warns(RuntimeWarning) as warned:
         assert kinds.names() == ('blue',)
     assert [str(w.message).split(' left out')[0] for w in warned] == [
         'colour entry point green = no_such_module_at_all:Green',
-        'colour entry point mute = math:sqrt']
+        'colour entry point mute = math:sqrt',
+    ]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,15 +172,29 @@ class Rod:
             yield 'radius', self.radius, 'a radius below the length [m]'
 
 
-@pytest.mark.parametrize('key, value, read', [
-    ('length', 2, 2.0), ('length', np.float32(1.5), 1.5), ('nu', 0.5, 0.5), ('speed', 0, 0.0),
-    ('top', math.inf, math.inf), ('radius', 0.1, (0.1, 0.1)), ('radius', [0.1, 0.2], (0.1, 0.2)),
-    ('axis', [0, 3, 4], (0.0, 0.6, 0.8)), ('limits', [0, math.inf], (0.0, math.inf)),
-    ('points', np.int64(3), 3), ('thick', False, False), ('basis', 'monomial', 'monomial'),
-    ('label', '_a1', '_a1'), ('note', 'x y', 'x y'), ('note', None, None),
-    ('tip', {'xyz': np.arange(3)}, Tip((0.0, 1.0, 2.0))), ('path', None, None),
-    ('path', [[1, 2], (3, 4)], ((1.0, 2.0), (3.0, 4.0))),
-])
+@pytest.mark.parametrize(
+    'key, value, read',
+    [
+        ('length', 2, 2.0),
+        ('length', np.float32(1.5), 1.5),
+        ('nu', 0.5, 0.5),
+        ('speed', 0, 0.0),
+        ('top', math.inf, math.inf),
+        ('radius', 0.1, (0.1, 0.1)),
+        ('radius', [0.1, 0.2], (0.1, 0.2)),
+        ('axis', [0, 3, 4], (0.0, 0.6, 0.8)),
+        ('limits', [0, math.inf], (0.0, math.inf)),
+        ('points', np.int64(3), 3),
+        ('thick', False, False),
+        ('basis', 'monomial', 'monomial'),
+        ('label', '_a1', '_a1'),
+        ('note', 'x y', 'x y'),
+        ('note', None, None),
+        ('tip', {'xyz': np.arange(3)}, Tip((0.0, 1.0, 2.0))),
+        ('path', None, None),
+        ('path', [[1, 2], (3, 4)], ((1.0, 2.0), (3.0, 4.0))),
+    ],
+)
 def test_right_entries_are_read_as_plain_python_values(key, value, read):
     """Numbers become float, lists tuples, whatever they came as."""
     problems = []
@@ -165,45 +202,52 @@ def test_right_entries_are_read_as_plain_python_values(key, value, read):
     assert problems == [] and getattr(rod, key) == read and type(getattr(rod, key)) is type(read)
 
 
-@pytest.mark.parametrize('key, value, path, expected', [
-    ('length', -0.2, 'length', 'a number > 0 [m]'),
-    ('length', 0, 'length', 'a number > 0 [m]'),
-    ('length', math.nan, 'length', 'a number > 0 [m], finite'),
-    ('length', math.inf, 'length', 'a number > 0 [m], finite'),
-    ('length', 10 ** 400, 'length', 'a number > 0 [m]'),
-    ('length', True, 'length', 'a number > 0 [m]'),
-    ('length', '1e-3', 'length',
-     'a number > 0 [m], not text (plain PyYAML reads 1e-3 as text: write 1.0e-3)'),
-    ('length', 'long', 'length', 'a number > 0 [m]'),
-    ('length', None, 'length', 'a number > 0 [m]'),
-    ('nu', 0.51, 'nu', 'a number > -1 and <= 0.5 [-]'),
-    ('speed', 9, 'speed', 'a number >= 0 and < 9 [m/s]'),
-    ('top', math.nan, 'top', 'a number [m], finite'),
-    ('radius', [0.1, 0], 'radius[1]', 'a number > 0 [m]'),
-    ('radius', [1, 1, 1], 'radius', 'a number > 0 [m] or a pair [base, tip] of such numbers'),
-    ('radius', False, 'radius', 'a number > 0 [m]'),
-    ('axis', [0, 0, 0], 'axis', '3 numbers, not all zero [-]'),
-    ('axis', [0, 1], 'axis', 'a list of 3 numbers [-]'),
-    ('axis', [0, 1, 'z'], 'axis[2]', 'a number [-]'),
-    ('limits', [1, 1], 'limits', '[low, high] with low < high [N]'),
-    ('limits', [math.nan, 1], 'limits[0]', 'a number [N], finite'),
-    ('limits', 5, 'limits', 'a list of 2 numbers [N]'),
-    ('points', 2.0, 'points', 'a whole number >= 1'),
-    ('points', True, 'points', 'a whole number >= 1'),
-    ('points', 0, 'points', 'a whole number >= 1'),
-    ('thick', 1, 'thick', 'true or false'),
-    ('thick', 'yes', 'thick', 'true or false'),
-    ('basis', 'spline', 'basis', 'one of legendre, monomial'),
-    ('label', '1a', 'label', 'a name matching [A-Za-z_][A-Za-z0-9_]*'),
-    ('label', 'a\n', 'label', 'a name matching [A-Za-z_][A-Za-z0-9_]*'),
-    ('note', 3, 'note', 'text'),
-    ('tip', [0, 0, 0], 'tip', 'a mapping of xyz'),
-    ('tip', {'xyz': [0, 0]}, 'tip.xyz', 'a list of 3 numbers [m]'),
-    ('tip', {'rpy': 0}, 'tip.rpy', 'one of the fields xyz'),
-    ('path', [], 'path', 'a list, not empty, of a list of 2 numbers [m]'),
-    ('path', [[1, 2], [3]], 'path[1]', 'a list of 2 numbers [m]'),
-    ('path', [[1, math.inf]], 'path[0][1]', 'a number [m], finite'),
-])
+@pytest.mark.parametrize(
+    'key, value, path, expected',
+    [
+        ('length', -0.2, 'length', 'a number > 0 [m]'),
+        ('length', 0, 'length', 'a number > 0 [m]'),
+        ('length', math.nan, 'length', 'a number > 0 [m], finite'),
+        ('length', math.inf, 'length', 'a number > 0 [m], finite'),
+        ('length', 10**400, 'length', 'a number > 0 [m]'),
+        ('length', True, 'length', 'a number > 0 [m]'),
+        (
+            'length',
+            '1e-3',
+            'length',
+            'a number > 0 [m], not text (plain PyYAML reads 1e-3 as text: write 1.0e-3)',
+        ),
+        ('length', 'long', 'length', 'a number > 0 [m]'),
+        ('length', None, 'length', 'a number > 0 [m]'),
+        ('nu', 0.51, 'nu', 'a number > -1 and <= 0.5 [-]'),
+        ('speed', 9, 'speed', 'a number >= 0 and < 9 [m/s]'),
+        ('top', math.nan, 'top', 'a number [m], finite'),
+        ('radius', [0.1, 0], 'radius[1]', 'a number > 0 [m]'),
+        ('radius', [1, 1, 1], 'radius', 'a number > 0 [m] or a pair [base, tip] of such numbers'),
+        ('radius', False, 'radius', 'a number > 0 [m]'),
+        ('axis', [0, 0, 0], 'axis', '3 numbers, not all zero [-]'),
+        ('axis', [0, 1], 'axis', 'a list of 3 numbers [-]'),
+        ('axis', [0, 1, 'z'], 'axis[2]', 'a number [-]'),
+        ('limits', [1, 1], 'limits', '[low, high] with low < high [N]'),
+        ('limits', [math.nan, 1], 'limits[0]', 'a number [N], finite'),
+        ('limits', 5, 'limits', 'a list of 2 numbers [N]'),
+        ('points', 2.0, 'points', 'a whole number >= 1'),
+        ('points', True, 'points', 'a whole number >= 1'),
+        ('points', 0, 'points', 'a whole number >= 1'),
+        ('thick', 1, 'thick', 'true or false'),
+        ('thick', 'yes', 'thick', 'true or false'),
+        ('basis', 'spline', 'basis', 'one of legendre, monomial'),
+        ('label', '1a', 'label', 'a name matching [A-Za-z_][A-Za-z0-9_]*'),
+        ('label', 'a\n', 'label', 'a name matching [A-Za-z_][A-Za-z0-9_]*'),
+        ('note', 3, 'note', 'text'),
+        ('tip', [0, 0, 0], 'tip', 'a mapping of xyz'),
+        ('tip', {'xyz': [0, 0]}, 'tip.xyz', 'a list of 3 numbers [m]'),
+        ('tip', {'rpy': 0}, 'tip.rpy', 'one of the fields xyz'),
+        ('path', [], 'path', 'a list, not empty, of a list of 2 numbers [m]'),
+        ('path', [[1, 2], [3]], 'path[1]', 'a list of 2 numbers [m]'),
+        ('path', [[1, math.inf]], 'path[0][1]', 'a number [m], finite'),
+    ],
+)
 def test_wrong_entries_are_named_with_what_would_be_right(key, value, path, expected):
     """Path, value and words of the one problem are exactly these."""
     problems = []
@@ -226,7 +270,10 @@ def test_all_problems_of_a_mapping_are_collected():
     problems = []
     fields.parse(Rod, {'lenght': 1, 'radius': 5, 'thick': 0}, '', problems, ignore=('type',))
     assert [(p.path, p.value) for p in problems] == [
-        ('lenght', 1), ('length', MISSING), ('thick', 0)]
+        ('lenght', 1),
+        ('length', MISSING),
+        ('thick', 0),
+    ]
     assert problems[0].expected.startswith('one of the fields type, length, nu')
     assert problems[0].expected.endswith('(did you mean length?)')
 

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What joints and actuators make of their fields: constant transforms, routings, limits."""
+
 import math
 
 import numpy as np
@@ -49,9 +50,11 @@ def test_axis_joints_move_along_or_about_their_axis_in_the_origin_frame(axis):
     unit = np.array(axis) / np.linalg.norm(axis)
     revolute, prismatic = (kind(origin=origin, axis=tuple(unit)) for kind in (Revolute, Prismatic))
     assert revolute.before @ turn(Z, q) @ revolute.after == pytest.approx(
-        origin.matrix() @ turn(unit, q), abs=1e-15)
+        origin.matrix() @ turn(unit, q), abs=1e-15
+    )
     assert prismatic.before @ shift(q * Z) @ prismatic.after == pytest.approx(
-        origin.matrix() @ shift(q * unit), abs=1e-15)
+        origin.matrix() @ shift(q * unit), abs=1e-15
+    )
 
 
 def test_dh_row_is_the_standard_one():
@@ -59,9 +62,11 @@ def test_dh_row_is_the_standard_one():
     alpha, a, d, theta0, q = 0.3, 0.2, -0.1, 0.5, 0.7
     revolute, prismatic = (kind(dh=(alpha, a, d, theta0)) for kind in (Revolute, Prismatic))
     assert revolute.before @ turn(Z, q) @ revolute.after == pytest.approx(
-        turn(Z, theta0 + q) @ shift((0, 0, d)) @ shift((a, 0, 0)) @ turn(X, alpha), abs=1e-15)
+        turn(Z, theta0 + q) @ shift((0, 0, d)) @ shift((a, 0, 0)) @ turn(X, alpha), abs=1e-15
+    )
     assert prismatic.before @ shift(q * Z) @ prismatic.after == pytest.approx(
-        turn(Z, theta0) @ shift((0, 0, d + q)) @ shift((a, 0, 0)) @ turn(X, alpha), abs=1e-15)
+        turn(Z, theta0) @ shift((0, 0, d + q)) @ shift((a, 0, 0)) @ turn(X, alpha), abs=1e-15
+    )
 
 
 @pytest.mark.parametrize('joint', [Revolute(), Prismatic(), Fixed()], ids=lambda j: j.type_name)
@@ -77,8 +82,12 @@ def test_fixed_joint_is_its_origin():
     assert Fixed().coordinates() == ()
 
 
-ROUTINGS = [Polynomial((0.02,), (0.01,)), Polynomial((0.01, -0.02, 0.03), (0.0, 0.5)),
-            Helix(0.02, 0.4, 1.5), Helix(0.02)]
+ROUTINGS = [
+    Polynomial((0.02,), (0.01,)),
+    Polynomial((0.01, -0.02, 0.03), (0.0, 0.5)),
+    Helix(0.02, 0.4, 1.5),
+    Helix(0.02),
+]
 
 
 @pytest.mark.parametrize('routing', ROUTINGS, ids=str)
@@ -96,9 +105,14 @@ def test_routings_are_in_powers_of_relative_length_and_turn_from_x_to_y():
     assert Helix(2.0, 0.0, 1.0).at(0.25) == pytest.approx((0.0, 2.0), abs=1e-15)
 
 
-@pytest.mark.parametrize('effort, limits, expected', [
-    (math.inf, (-3.0, 4.0), (-3.0, 4.0)), (2.0, (-math.inf, math.inf), (-2.0, 2.0)),
-    (3.5, (-3.0, 4.0), (-3.0, 3.5))])
+@pytest.mark.parametrize(
+    'effort, limits, expected',
+    [
+        (math.inf, (-3.0, 4.0), (-3.0, 4.0)),
+        (2.0, (-math.inf, math.inf), (-2.0, 2.0)),
+        (3.5, (-3.0, 4.0), (-3.0, 3.5)),
+    ],
+)
 def test_a_motor_does_not_exceed_its_joints_effort_limit(effort, limits, expected):
     """The narrower of the actuator's and the joint's limits counts, on each side."""
     joints = {'elbow': Revolute(limits=Limits(effort=effort))}

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Robot files: what can be wrong before a single field is read, and where shipped ones are."""
+
 import importlib.metadata
 from pathlib import Path
 import subprocess
@@ -23,10 +24,12 @@ ROBOTS = ('double_pendulum', 'pcc_arm', 'planar_cc_chain', 'ur10e')
 @pytest.fixture
 def file(tmp_path):
     """Return a function that writes a robot file and returns its path."""
+
     def write(content):
         path = tmp_path / 'rod.yaml'
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
+
     return write
 
 
@@ -38,19 +41,22 @@ def problems_of(path):
     return [str(problem) for problem in caught.value.problems]
 
 
-@pytest.mark.parametrize('content, words', [
-    ('', 'file: None, expected a mapping of name, gravity, bodies, ...'),
-    ('# nothing\n', 'file: None, expected a mapping'),
-    ('- name: rod', "file: [{'name': 'rod'}], expected a mapping"),
-    ('rod', "file: 'rod', expected a mapping"),
-    ('name: [rod', 'expected YAML (while parsing a flow sequence'),
-    ('name: a\n---\nname: b', 'expected a single document'),
-    ('name: !!python/object:os.system {}', 'could not determine a constructor'),
-    ('[1]: 2', 'found unhashable key'),
-    ('name: !!int x', 'invalid literal'),
-    (b'\xff\xfe\x00\xd8', 'expected YAML'),
-    ('[' * 20000, 'expected YAML'),
-])
+@pytest.mark.parametrize(
+    'content, words',
+    [
+        ('', 'file: None, expected a mapping of name, gravity, bodies, ...'),
+        ('# nothing\n', 'file: None, expected a mapping'),
+        ('- name: rod', "file: [{'name': 'rod'}], expected a mapping"),
+        ('rod', "file: 'rod', expected a mapping"),
+        ('name: [rod', 'expected YAML (while parsing a flow sequence'),
+        ('name: a\n---\nname: b', 'expected a single document'),
+        ('name: !!python/object:os.system {}', 'could not determine a constructor'),
+        ('[1]: 2', 'found unhashable key'),
+        ('name: !!int x', 'invalid literal'),
+        (b'\xff\xfe\x00\xd8', 'expected YAML'),
+        ('[' * 20000, 'expected YAML'),
+    ],
+)
 def test_a_file_that_is_no_description_is_one_problem(file, content, words):
     """Empty, not a mapping, not YAML, several documents, foreign tags, broken text."""
     (problem,) = problems_of(file(content))
@@ -70,17 +76,21 @@ def test_keys_given_twice_are_refused_with_their_lines(file):
     assert problems_of(file(text)) == [
         "bodies[0].body.length: 'length', expected each key once: lines 6 and 6 have it",
         "name: 'name', expected each key once: lines 2 and 7 have it",
-        'bodies[0].body.length: -1, expected a number > 0 [m]']
+        'bodies[0].body.length: -1, expected a number > 0 [m]',
+    ]
 
 
 def test_anchors_and_merge_keys_are_no_duplicates(file):
     """A body may be written once and used twice, with one field changed."""
-    text = ROD.replace('body: {', 'body: &rod {') + """
+    text = (
+        ROD.replace('body: {', 'body: &rod {')
+        + """
   - name: tip
     joint: {type: fixed}
     body: {<<: *rod, length: 0.1}
   - {name: end, joint: {type: fixed}, body: *rod}
 """
+    )
     bodies = [m.body for m in sd.load_robot(file(text)).modules]
     assert [b.length for b in bodies] == [0.2, 0.1, 0.2] and bodies[0] == bodies[2]
 
@@ -90,24 +100,48 @@ def test_a_file_that_contains_itself_is_refused(file):
     assert any('bodies[0]' in p for p in problems_of(file('name: a\nbodies: &b [*b]')))
 
 
-@pytest.mark.parametrize('number, value', [
-    ('1e-3', 1e-3), ('6.66e5', 6.66e5), ('1E6', 1e6), ('.5', 0.5), ('+1.', 1.0), ('1.0e+6', 1e6),
-    ('010', 10.0), ('0.2', 0.2), ('2', 2.0)])
+@pytest.mark.parametrize(
+    'number, value',
+    [
+        ('1e-3', 1e-3),
+        ('6.66e5', 6.66e5),
+        ('1E6', 1e6),
+        ('.5', 0.5),
+        ('+1.', 1.0),
+        ('1.0e+6', 1e6),
+        ('010', 10.0),
+        ('0.2', 0.2),
+        ('2', 2.0),
+    ],
+)
 def test_numbers_are_read_as_yaml_1_2_has_them(file, number, value):
     """1e-3 is a number, though PyYAML alone takes it for text; 010 is ten, not eight."""
     robot = sd.load_robot(file(ROD.replace('0.2', number)))
     assert robot.modules[0].body.length == value
 
 
-@pytest.mark.parametrize('text, shown', [
-    ('1:30', "'1:30'"), ('1_000', "'1_000'"), ('0x10', "'0x10'"), ('yes', "'yes'"), ('~', 'None'),
-    ('2024-01-01', "'2024-01-01'"), ('"0.2"', "'0.2'"), ('.nan', 'nan'), ('-.inf', '-inf'),
-    ('true', 'True'), ('1' * 5000, None)])
+@pytest.mark.parametrize(
+    'text, shown',
+    [
+        ('1:30', "'1:30'"),
+        ('1_000', "'1_000'"),
+        ('0x10', "'0x10'"),
+        ('yes', "'yes'"),
+        ('~', 'None'),
+        ('2024-01-01', "'2024-01-01'"),
+        ('"0.2"', "'0.2'"),
+        ('.nan', 'nan'),
+        ('-.inf', '-inf'),
+        ('true', 'True'),
+        ('1' * 5000, None),
+    ],
+)
 def test_what_only_looks_like_a_number_is_refused(file, text, shown):
     """Minutes, dates, quoted numbers and infinity are no lengths."""
     (problem,) = problems_of(file(ROD.replace('0.2', text)))
     assert shown is None or problem.startswith(
-        f'bodies[0].body.length: {shown}, expected a number > 0 [m]')
+        f'bodies[0].body.length: {shown}, expected a number > 0 [m]'
+    )
 
 
 @pytest.mark.parametrize('name', ROBOTS)
@@ -157,8 +191,10 @@ def test_the_ament_share_folder_comes_first(tmp_path, monkeypatch):
 @pytest.mark.parametrize('error', [KeyError('no such package'), OSError('no AMENT_PREFIX_PATH')])
 def test_a_ros_installation_without_us_is_passed_over(monkeypatch, error):
     """Neither an unknown package nor an unsourced installation hides the other places."""
+
     def fail(package):
         raise error
+
     monkeypatch.setattr(shipped, 'get_package_share_directory', fail)
     assert set(ROBOTS) <= set(shipped.shipped('robots'))
 
@@ -174,28 +210,34 @@ def test_an_installed_distribution_comes_before_the_source_tree(tmp_path, monkey
     info.joinpath('RECORD').write_text(
         '../share/softrobot_dynamics/config/robots/rod.yaml,,\n'
         '../share/softrobot_dynamics/config/robots/gone.yaml,,\n'
-        '../share/softrobot_dynamics/package.xml,,\n')
+        '../share/softrobot_dynamics/package.xml,,\n'
+    )
     installed = importlib.metadata.PathDistribution(info)
     monkeypatch.setattr(shipped, 'get_package_share_directory', None)
     monkeypatch.setattr(importlib.metadata, 'files', lambda package: installed.files)
     assert {k: p.resolve() for k, p in shipped.shipped('robots').items()} == {
-        'rod': folder / 'rod.yaml'}
+        'rod': folder / 'rod.yaml'
+    }
 
 
 def test_the_source_tree_is_the_last_resort(monkeypatch):
     """A clone works without being installed; a kind nobody ships is empty."""
+
     def fail(package):
         raise importlib.metadata.PackageNotFoundError(package)
+
     monkeypatch.setattr(shipped, 'get_package_share_directory', None)
     monkeypatch.setattr(importlib.metadata, 'files', fail)
     folder = Path(shipped.__file__).parents[1] / 'config' / 'robots'
-    if folder.is_dir():     # else the tests run on an installed package
+    if folder.is_dir():  # else the tests run on an installed package
         assert set(shipped.shipped('robots').values()) == set(folder.glob('*.yaml'))
     assert shipped.shipped('houses') == {}
 
 
 def test_reading_a_robot_needs_no_ros():
     """The description layer imports neither rclpy nor messages."""
-    code = ('import sys; from softrobot_dynamics.description import load_robot;'
-            'load_robot("ur10e"); sys.exit("rclpy" in sys.modules)')
+    code = (
+        'import sys; from softrobot_dynamics.description import load_robot;'
+        'load_robot("ur10e"); sys.exit("rclpy" in sys.modules)'
+    )
     assert subprocess.run([sys.executable, '-c', code], timeout=120).returncode == 0

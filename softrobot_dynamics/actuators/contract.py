@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What every actuator kind has: limits, a sign, a safe command, parts of the robot it needs."""
+
 from typing import NamedTuple
 
 from softrobot_dynamics.kernels.jit import Kernel
@@ -27,10 +28,10 @@ class LineSegment(NamedTuple):
 
     start_body: str
     start_at_tip: bool
-    start: tuple            # (3,) [m]
+    start: tuple  # (3,) [m]
     end_body: str
     end_at_tip: bool
-    end: tuple              # (3,) [m]
+    end: tuple  # (3,) [m]
 
 
 class Actuator:
@@ -40,8 +41,8 @@ class Actuator:
     Each kind has the fields `limits`, (low, high), and `rate_limit`, in its own unit and units/s.
     """
 
-    sign: int      # of the column of A: nu = sign (dy/dq)^T u
-    safe: str      # what to command when nothing better is known: zero, pretension, hold, gravity
+    sign: int  # of the column of A: nu = sign (dy/dq)^T u
+    safe: str  # what to command when nothing better is known: zero, pretension, hold, gravity
 
     def validate_against(self, bodies, joints):
         """

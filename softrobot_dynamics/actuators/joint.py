@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A motor at a joint of one coordinate."""
+
 from dataclasses import dataclass
 from math import inf
 

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A tendon through one or several bodies."""
+
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
@@ -42,8 +43,8 @@ class Helix:
     """A routing at a constant radius that turns about the axis, evenly in s/L."""
 
     radius: float = number('m', above=0)
-    phase: float = number('rad', default=0.0)       # the angle from x towards y at s = 0
-    turns: float = number('-', default=0.0)         # over the whole length, from x towards y
+    phase: float = number('rad', default=0.0)  # the angle from x towards y at s = 0
+    turns: float = number('-', default=0.0)  # over the whole length, from x towards y
 
     def at(self, sigma, math=np):
         """Return (x, y) [m] in the section at `sigma` = s/L [-]."""
@@ -57,8 +58,10 @@ class Helix:
         return -rate * y, rate * x
 
 
-ROUTING = ('[x, y] [m], {x: [a0, a1, ...], y: [...]} [m] in powers of s/L,'
-           ' or {radius, phase, turns} [m, rad, -]')
+ROUTING = (
+    '[x, y] [m], {x: [a0, a1, ...], y: [...]} [m] in powers of s/L,'
+    ' or {radius, phase, turns} [m, rad, -]'
+)
 _POINT = reader(vector('m', 2, expected=ROUTING))
 
 
@@ -75,7 +78,7 @@ class Passage:
 
     body: str = reference('body')
     offset: Polynomial | Helix = custom(_read_routing, expected=ROUTING, default=None)
-    span: tuple = interval('-', default=(0.0, 1.0))      # from s/L to s/L
+    span: tuple = interval('-', default=(0.0, 1.0))  # from s/L to s/L
     points: tuple = items(vector('m', 3), default=None)  # in the body's joint frame
 
     def validate(self):
@@ -140,8 +143,11 @@ class Tendon(Actuator):
                 yield from _wrong_kind(f'path[{i}]', passage, bodies[passage.body])
         yield from self._out_of_order(list(bodies))
         if len(self.path) == 1 and self.path[0].points is not None:
-            yield ('path', [self.path[0].body],
-                   'more than one rigid body: the length of this tendon never changes')
+            yield (
+                'path',
+                [self.path[0].body],
+                'more than one rigid body: the length of this tendon never changes',
+            )
 
     def segments(self, parts):
         """Return the curve through each body, and the lines whose length can change."""
@@ -157,16 +163,22 @@ class Tendon(Actuator):
     def _out_of_order(self, names):
         for i, (last, this) in enumerate(pairwise(self.path), start=1):
             if names.index(this.body) <= names.index(last.body):
-                yield (f'path[{i}].body', this.body,
-                       f'a body after {last.body}: a path runs from base to tip')
+                yield (
+                    f'path[{i}].body',
+                    this.body,
+                    f'a body after {last.body}: a path runs from base to tip',
+                )
 
 
 def _wrong_kind(path, passage, body):
     if body.section_path and passage.points is not None:
         yield f'{path}.points', passage.points, f'offset: {ROUTING} ({passage.body} has sections)'
     if not body.section_path and passage.offset is not None:
-        yield (f'{path}.offset', passage.offset,
-               f'points: [[x, y, z], ...] [m] ({passage.body} has no sections)')
+        yield (
+            f'{path}.offset',
+            passage.offset,
+            f'points: [[x, y, z], ...] [m] ({passage.body} has no sections)',
+        )
 
 
 def _horner(coefficients, x):

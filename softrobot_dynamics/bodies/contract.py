@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a body is: a formula p = f(x, q), material points with masses, and a stress law.
+"""
+What a body is: a formula p = f(x, q), material points with masses, and a stress law.
 
 Everything else, velocities, inertia, actuation, follows from the formula by tracing it once.
 A body starts at its joint's distal frame S_J, in which all its formulas are written.
@@ -9,7 +10,6 @@ import dataclasses
 import functools
 
 import numpy as np
-
 from softrobot_dynamics.kernels.jit import Kernel
 from softrobot_dynamics.kinematics import graph, programs
 from softrobot_dynamics.kinematics.cache import load_module
@@ -23,7 +23,8 @@ register = BODIES.register
 
 @dataclasses.dataclass(frozen=True)
 class Body:
-    """Base of all bodies: subclass it as a frozen dataclass and ``@register`` a name.
+    """
+    Base of all bodies: subclass it as a frozen dataclass and ``@register`` a name.
 
     A subclass must have a field ``length`` [m] or override :meth:`tip_frame`. In its formulas each
     float field of ``self`` is a symbol, so that numbers change without compiling again.
@@ -48,16 +49,19 @@ class Body:
         return np.zeros((len(self.coordinates()),) * 2)
 
     def damping_matrix(self):
-        """Constant damping matrix D (n, n): damping force D qd; the field ``damping`` [s] times K."""
+        """Constant damping matrix D (n, n), force D qd: the field ``damping`` [s] times K."""
         return getattr(self, 'damping', 0.0) * self.stiffness()
 
     def tip_frame(self, q, math):
-        """Tip frame in S_J: (nine entries of the rotation, row-major; three of the origin [m]).
+        """
+        Tip frame in S_J: (nine entries of the rotation, row-major; three of the origin [m]).
 
         Here from three material points by Gram-Schmidt [P, (5)-(7)]: the contact disc may deform.
         """
         L = self.length
-        origin, a, b = (self.position((x, y, L), q, math) for x, y in ((0.0, 0.0), (L, 0.0), (0.0, L)))
+        origin, a, b = (
+            self.position((x, y, L), q, math) for x, y in ((0.0, 0.0), (L, 0.0), (0.0, L))
+        )
         n1 = _unit([u - v for u, v in zip(a, origin)], math)
         n3 = _unit(_cross(n1, [u - v for u, v in zip(b, origin)]), math)
         n2 = _cross(n3, n1)
@@ -78,7 +82,8 @@ class Body:
         return self._kernel(traced, 'terms', matrices, table, constants)
 
     def fibre_kernel(self, points, slopes, weights):
-        """Return the :class:`Kernel` of the length of a material curve through this body.
+        """
+        Return the :class:`Kernel` of the length of a material curve through this body.
 
         ``points`` (K, 3) [m], ``slopes`` (K, 2) and ``weights`` (K,) [m] discretise it in x3; see
         ``programs.fibre_length``.
@@ -90,8 +95,9 @@ class Body:
 
     def _kernel(self, traced, function, matrices, table, constants):
         rows = (len(traced.tables.rows) + 1) * programs.BLOCK
-        parameters = np.concatenate([[len(table) // rows], matrices,
-                                     traced.tables.numbers(constants), table])
+        parameters = np.concatenate(
+            [[len(table) // rows], matrices, traced.tables.numbers(constants), table]
+        )
         module = load_module(traced.source, f'{self.type_name}_{function}')
         return Kernel(module.__name__, function, parameters, traced.scratch)
 

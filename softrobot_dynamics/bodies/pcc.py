@@ -4,7 +4,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.fields import flag, integer, number, profile
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
@@ -13,7 +12,8 @@ from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 @register('pcc')
 @dataclass(frozen=True)
 class PiecewiseConstantCurvature(Body):
-    """A rod of constant curvature and stretch; q = (bend_x [rad], bend_y [rad], elongation [m]).
+    """
+    A rod of constant curvature and stretch; q = (bend_x [rad], bend_y [rad], elongation [m]).
 
     Strains kappa_y = bend_x / L, kappa_x = -bend_y / L, gamma_z = 1 + elongation / L: a positive
     bend_x bends towards +x. The frame is the exponential of the constant strain, written in
@@ -50,15 +50,16 @@ class PiecewiseConstantCurvature(Body):
 
     def material_points(self):
         """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""
-        return rod_points(self.length, self.radius, self.density, self.quadrature,
-                          self.section_inertia)
+        return rod_points(
+            self.length, self.radius, self.density, self.quadrature, self.section_inertia
+        )
 
     def stiffness(self):
         """diag(E I, E I, E A) / L^2 integrated along the tapered section."""
         s, weights = gauss_legendre(10, 0.0, self.length)
         radius = self.radius[0] + (self.radius[1] - self.radius[0]) * s / self.length
-        bending = self.young_modulus * weights @ (np.pi / 4 * radius ** 4) / self.length ** 2
-        axial = self.young_modulus * weights @ (np.pi * radius ** 2) / self.length ** 2
+        bending = self.young_modulus * weights @ (np.pi / 4 * radius**4) / self.length**2
+        axial = self.young_modulus * weights @ (np.pi * radius**2) / self.length**2
         return np.diag([bending, bending, axial])
 
     def _frame(self, s, q, math):
@@ -67,9 +68,16 @@ class PiecewiseConstantCurvature(Body):
         z = s * s * (bx * bx + by * by)
         c1, c2, c3 = (math.stumpff(k, z) for k in (1, 2, 3))
         u, v = s * c1, s * s * c2
-        rotation = [1.0 - v * bx * bx, -v * bx * by, u * bx,
-                    -v * bx * by, 1.0 - v * by * by, u * by,
-                    -u * bx, -u * by, math.stumpff(0, z)]
+        rotation = [
+            1.0 - v * bx * bx,
+            -v * bx * by,
+            u * bx,
+            -v * bx * by,
+            1.0 - v * by * by,
+            u * by,
+            -u * bx,
+            -u * by,
+            math.stumpff(0, z),
+        ]
         stretched = self.length + q[2]
-        return rotation, [stretched * v * bx, stretched * v * by,
-                          stretched * s * (1.0 - z * c3)]
+        return rotation, [stretched * v * bx, stretched * v * by, stretched * s * (1.0 - z * c3)]

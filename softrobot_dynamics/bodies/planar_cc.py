@@ -4,7 +4,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.fields import flag, integer, number
 from softrobot_dynamics.kernels import layout
@@ -16,7 +15,8 @@ from softrobot_dynamics.kernels.quadrature import rod_points
 @register('planar_cc')
 @dataclass(frozen=True)
 class PlanarConstantCurvature(Body):
-    """An inextensible rod bending in the x-z plane; q = bend_x [rad], positive towards +x.
+    """
+    An inextensible rod bending in the x-z plane; q = bend_x [rad], positive towards +x.
 
     All integrals are exact, in Stumpff functions c_k of q^2 and (2 q)^2. These are entire, so the
     expressions hold at q = 0 as they stand (the paper's, in powers of 1/q, cancel
@@ -37,7 +37,7 @@ class PlanarConstantCurvature(Body):
         return ('bend_x',)
 
     def position(self, x, q, math):
-        """The formula, from which tendons and the oracle of the closed form are made."""
+        """Return p: the formula from which tendons and the oracle of the closed form are made."""
         rotation, origin = self._frame(x[2] / self.length, q, math)
         return [origin[0] + rotation[0] * x[0], x[1], origin[2] + rotation[6] * x[0]]
 
@@ -52,33 +52,43 @@ class PlanarConstantCurvature(Body):
 
     def material_points(self):
         """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""
-        return rod_points(self.length, (self.radius, self.radius), self.density, self.quadrature,
-                          self.section_inertia)
+        return rod_points(
+            self.length,
+            (self.radius, self.radius),
+            self.density,
+            self.quadrature,
+            self.section_inertia,
+        )
 
     def stiffness(self):
         """E I / L."""
-        return np.array([[self.young_modulus * np.pi / 4 * self.radius ** 4 / self.length]])
+        return np.array([[self.young_modulus * np.pi / 4 * self.radius**4 / self.length]])
 
     def kernel(self):
         """Return the closed form."""
-        mass = self.density * np.pi * self.radius ** 2 * self.length
-        section = mass * self.radius ** 2 / 4 if self.section_inertia else 0.0
+        mass = self.density * np.pi * self.radius**2 * self.length
+        section = mass * self.radius**2 / 4 if self.section_inertia else 0.0
         stiffness, damping = self.stiffness()[0, 0], self.damping_matrix()[0, 0]
-        return Kernel(__name__, 'planar_cc_terms',
-                      np.array([self.length, mass, section, stiffness, damping]))
+        return Kernel(
+            __name__, 'planar_cc_terms', np.array([self.length, mass, section, stiffness, damping])
+        )
 
     def _frame(self, s, q, math):
         bend = s * q[0]
         cosine, sine = math.cos(bend), math.sin(bend)
         z = bend * bend
-        origin = [self.length * s * bend * math.stumpff(2, z), 0.0,
-                  self.length * s * math.stumpff(1, z)]
+        origin = [
+            self.length * s * bend * math.stumpff(2, z),
+            0.0,
+            self.length * s * math.stumpff(1, z),
+        ]
         return [cosine, 0.0, sine, 0.0, 1.0, 0.0, -sine, 0.0, cosine], origin
 
 
 @kernel
 def planar_cc_terms(P, q, qd, w, W, S):
-    """Slab of a planar constant-curvature body; P: length, mass, mass r^2/4 (or 0), k, d.
+    """
+    Slab of a planar constant-curvature body; P: length, mass, mass r^2/4 (or 0), k, d.
 
     Moments over the body of p, J = dp/dq and p'' = d2p/dq2, with the second-moment matrices
     S2 = int p p^T dm and P2 = int p J^T dm.
@@ -102,22 +112,44 @@ def planar_cc_terms(P, q, qd, w, W, S):
     Sxx = line * 2.0 * z * (4.0 * C5 - c5) + section * 0.5 * (1.0 + C1)
     Szz = line * 2.0 * C3 + section * 2.0 * z * C3
     Sxz = line * t * (4.0 * C4 - c4) - section * t * C2
-    swing = line * (c3 - c4) + section * 0.5                        # int (p x J)_y dm
+    swing = line * (c3 - c4) + section * 0.5  # int (p x J)_y dm
     swing1 = line * t * (4.0 * c5 - c4 - 4.0 * c6)
-    Sxz1 = line * (4.0 * C4 - c4 + z * (16.0 * (4.0 * C6 - C5) - (4.0 * c6 - c5))) \
-        + section * (2.0 * f - 0.5)
-    Pxx = line * t * (2.0 * (4.0 * C5 - c5) + z * (16.0 * (5.0 * C7 - C6) - (5.0 * c7 - c6))) \
+    Sxz1 = line * (4.0 * C4 - c4 + z * (16.0 * (4.0 * C6 - C5) - (4.0 * c6 - c5))) + section * (
+        2.0 * f - 0.5
+    )
+    Pxx = (
+        line * t * (2.0 * (4.0 * C5 - c5) + z * (16.0 * (5.0 * C7 - C6) - (5.0 * c7 - c6)))
         - section * g
+    )
     Pzz = line * 4.0 * t * (3.0 * C5 - C4) + section * g
     Pxz, Pzx = 0.5 * (Sxz1 - swing), 0.5 * (Sxz1 + swing)
     M = line * 2.0 * (c4 - 2.0 * c5) + section / 3.0
-    half_M1 = line * t * (6.0 * c6 - c5 - 10.0 * c7)                # dM/dq / 2
+    half_M1 = line * t * (6.0 * c6 - c5 - 10.0 * c7)  # dM/dq / 2
 
     _sums(1, mass, hx, hz, Sxx, section, Szz, Sxz, W)
-    _rates(qd[0], w, hx, hz, hx1, hz1, hx2, hz2, Sxx, section, Szz, Sxz, Pxx, Pxz, Pzx, Pzz,
-           swing1, half_M1, W)
+    _rates(
+        qd[0],
+        w,
+        hx,
+        hz,
+        hx1,
+        hz1,
+        hx2,
+        hz2,
+        Sxx,
+        section,
+        Szz,
+        Sxz,
+        Pxx,
+        Pxz,
+        Pzx,
+        Pzz,
+        swing1,
+        half_M1,
+        W,
+    )
     coupling = layout.coupling_offset(1)
-    W[coupling:coupling + 6] = 0.0
+    W[coupling : coupling + 6] = 0.0
     W[coupling + 1], W[coupling + 3], W[coupling + 5] = swing, hx1, hz1
     W[layout.mass_offset(1)] = M
     elastic = layout.bias_offset(1) + 1
@@ -141,19 +173,20 @@ def _frame(L, t, rate, W):
 @kernel
 def _sums(n, mass, hx, hz, Sxx, Syy, Szz, Sxz, W):
     """Mass, first moment and inertia about S_J from second moments."""
-    I = W[layout.inertia_offset(n):layout.inertia_offset(n) + 10]
-    I[0], I[1], I[2], I[3] = mass, hx, 0.0, hz
-    I[4], I[5], I[6] = Syy + Szz, Sxx + Szz, Sxx + Syy
-    I[7], I[8], I[9] = 0.0, -Sxz, 0.0
+    ten = W[layout.inertia_offset(n) : layout.inertia_offset(n) + 10]
+    ten[0], ten[1], ten[2], ten[3] = mass, hx, 0.0, hz
+    ten[4], ten[5], ten[6] = Syy + Szz, Sxx + Szz, Sxx + Syy
+    ten[7], ten[8], ten[9] = 0.0, -Sxz, 0.0
 
 
 @kernel
-def _rates(rate, w, hx, hz, hx1, hz1, hx2, hz2, Sxx, Syy, Szz, Sxz, Pxx, Pxz, Pzx, Pzz,
-           swing1, half_M1, W):
+def _rates(
+    rate, w, hx, hz, hx1, hz1, hx2, hz2, Sxx, Syy, Szz, Sxz, Pxx, Pxz, Pzx, Pzz, swing1, half_M1, W
+):
     """Bias wrench and generalized bias: sums of a = w x (w x p) + 2 w x J qd + p'' qd^2."""
     w0, w1, w2 = w[0], w[1], w[2]
     twice, square = 2.0 * rate, rate * rate
-    b = W[layout.wrench_offset(1):layout.wrench_offset(1) + 6]
+    b = W[layout.wrench_offset(1) : layout.wrench_offset(1) + 6]
     # moment: -w x (S2 w) + 2 qd (w tr P2 - P2^T w) + qd^2 (0, swing', 0)
     s0, s1, s2 = Sxx * w0 + Sxz * w2, Syy * w1, Sxz * w0 + Szz * w2
     trace = Pxx + Pzz
@@ -166,5 +199,9 @@ def _rates(rate, w, hx, hz, hx1, hz1, hx2, hz2, Sxx, Syy, Szz, Sxz, Pxx, Pxz, Pz
     b[4] = w2 * u0 - w0 * u2
     b[5] = w0 * u1 - w1 * u0 + square * hz2
     # generalized: w . P2 w - |w|^2 tr P2 + qd^2 M'/2
-    W[layout.bias_offset(1)] = (w0 * (Pxx * w0 + Pxz * w2) + w2 * (Pzx * w0 + Pzz * w2)
-                                - (w0 * w0 + w1 * w1 + w2 * w2) * trace + square * half_M1)
+    W[layout.bias_offset(1)] = (
+        w0 * (Pxx * w0 + Pxz * w2)
+        + w2 * (Pzx * w0 + Pzz * w2)
+        - (w0 * w0 + w1 * w1 + w2 * w2) * trace
+        + square * half_M1
+    )

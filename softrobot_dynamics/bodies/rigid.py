@@ -4,12 +4,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.fields import nested, number, vector
 from softrobot_dynamics.kernels.jit import Kernel, kernel
-from softrobot_dynamics.kernels.layout import LINEAR_BIAS, inertia_offset, wrench_offset
-from softrobot_dynamics.poses import Pose, flat
+from softrobot_dynamics.kernels.layout import inertia_offset, LINEAR_BIAS, wrench_offset
+from softrobot_dynamics.poses import flat, Pose
 
 
 @dataclass(frozen=True)
@@ -25,9 +24,13 @@ class Inertia:
 
     def matrix(self):
         """Inertia matrix (3, 3)."""
-        return np.array([[self.ixx, self.ixy, self.ixz],
-                         [self.ixy, self.iyy, self.iyz],
-                         [self.ixz, self.iyz, self.izz]])
+        return np.array(
+            [
+                [self.ixx, self.ixy, self.ixz],
+                [self.ixy, self.iyy, self.iyz],
+                [self.ixz, self.iyz, self.izz],
+            ]
+        )
 
     def validate(self):
         """Principal moments must be positive and obey the triangle inequality."""
@@ -36,8 +39,12 @@ class Inertia:
         if low <= 0.0:
             yield '', self.matrix().tolist(), f'a positive definite inertia {moments}'
         elif low + middle < high * (1.0 - 1e-9):
-            yield ('', self.matrix().tolist(), 'an inertia of a real body: each principal moment '
-                   f'at most the sum of the other two {moments}')
+            yield (
+                '',
+                self.matrix().tolist(),
+                'an inertia of a real body: each principal moment '
+                f'at most the sum of the other two {moments}',
+            )
 
 
 @register('rigid')
@@ -53,15 +60,15 @@ class Rigid(Body):
     section_path = False
 
     def coordinates(self):
-        """A rigid body has none."""
+        """Return none."""
         return ()
 
     def position(self, x, q, math):
-        """The identity."""
+        """Return x: the formula is the identity."""
         return list(x)
 
     def tip_frame(self, q, math):
-        """The constant frame where the next joint attaches."""
+        """Return the constant frame where the next joint attaches."""
         T = self.tip.matrix()
         return list(T[:3, :3].ravel()), list(T[:3, 3])
 
@@ -77,8 +84,14 @@ class Rigid(Body):
         """Return the closed form: ten inertia numbers about S_J and the tip frame."""
         com = np.array(self.com)
         inertia = self.inertia.matrix() + self.mass * (com @ com * np.eye(3) - np.outer(com, com))
-        numbers = [self.mass, *(self.mass * com), *inertia.diagonal(),
-                   inertia[0, 1], inertia[0, 2], inertia[1, 2]]
+        numbers = [
+            self.mass,
+            *(self.mass * com),
+            *inertia.diagonal(),
+            inertia[0, 1],
+            inertia[0, 2],
+            inertia[1, 2],
+        ]
         tip = flat(self.tip.matrix())
         return Kernel(__name__, 'rigid_terms', np.concatenate([numbers, tip]))
 
@@ -87,9 +100,9 @@ class Rigid(Body):
 def rigid_terms(P, q, qd, w, W, S):
     """Slab of a rigid body; P: ten inertia numbers, tip frame (12)."""
     W[0:12] = P[10:22]
-    W[12:LINEAR_BIAS + 3] = 0.0
+    W[12 : LINEAR_BIAS + 3] = 0.0
     first, wrench = inertia_offset(0), wrench_offset(0)
-    W[first:first + 10] = P[0:10]
+    W[first : first + 10] = P[0:10]
     w0, w1, w2 = w[0], w[1], w[2]
     L0 = P[4] * w0 + P[7] * w1 + P[8] * w2
     L1 = P[7] * w0 + P[5] * w1 + P[9] * w2

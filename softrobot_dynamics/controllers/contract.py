@@ -4,27 +4,27 @@
 from typing import NamedTuple
 
 import numpy as np
-
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.references import Reference, braking, constant, sample
+from softrobot_dynamics.references import braking, constant, Reference, sample
 from softrobot_dynamics.registry import Registry
 
-CONTROLLERS = Registry('controller', 'softrobot_dynamics.controllers',
-                       'softrobot_dynamics.controllers')
+CONTROLLERS = Registry(
+    'controller', 'softrobot_dynamics.controllers', 'softrobot_dynamics.controllers'
+)
 register = CONTROLLERS.register
 
 
 class Settings(NamedTuple):
     """All that may change while a controller runs; never edited, only replaced as a whole."""
 
-    p: np.ndarray               # (m,) gain on y_d - y [1/s^2]
-    d: np.ndarray               # (m,) gain on its rate [1/s]
-    lower: np.ndarray           # (m,) limits of u, actuator units
-    upper: np.ndarray           # (m,)
-    rate: np.ndarray            # (m,) limit of |du/dt| [unit/s]
-    feed_forward: np.ndarray    # (m,) u of the actuators that are not controlled
+    p: np.ndarray  # (m,) gain on y_d - y [1/s^2]
+    d: np.ndarray  # (m,) gain on its rate [1/s]
+    lower: np.ndarray  # (m,) limits of u, actuator units
+    upper: np.ndarray  # (m,)
+    rate: np.ndarray  # (m,) limit of |du/dt| [unit/s]
+    feed_forward: np.ndarray  # (m,) u of the actuators that are not controlled
 
 
 class Plan(NamedTuple):
@@ -32,32 +32,39 @@ class Plan(NamedTuple):
 
     previous: Reference
     current: Reference
-    start: float                # both references' time zero [s]
-    ramp: float                 # [s]
+    start: float  # both references' time zero [s]
+    ramp: float  # [s]
 
 
 class Command(NamedTuple):
     """What one tick decided. The arrays belong to the controller: valid until its next tick."""
 
-    u: np.ndarray               # (m,) command, actuator units
-    y: np.ndarray               # (m,) actuation coordinates
-    velocity: np.ndarray        # (m,) their rates
-    desired: np.ndarray         # (3, controlled) y_d, its rate and acceleration
-    unmet: np.ndarray           # (m,) acceleration asked for that the limits do not allow
-    saturated: int              # number of commands at a limit
-    ok: bool                    # False: no valid command; use the safe one
+    u: np.ndarray  # (m,) command, actuator units
+    y: np.ndarray  # (m,) actuation coordinates
+    velocity: np.ndarray  # (m,) their rates
+    desired: np.ndarray  # (3, controlled) y_d, its rate and acceleration
+    unmet: np.ndarray  # (m,) acceleration asked for that the limits do not allow
+    saturated: int  # number of commands at a limit
+    ok: bool  # False: no valid command; use the safe one
 
 
 def default_settings(model, p=100.0, d=20.0):
     """Return :class:`Settings` with equal gains and the description's limits."""
     feed_forward = np.clip(np.zeros(model.m), model.lower, model.upper)
-    return Settings(np.full(model.m, float(p)), np.full(model.m, float(d)), model.lower.copy(),
-                    model.upper.copy(), model.rate_limit.copy(), feed_forward)
+    return Settings(
+        np.full(model.m, float(p)),
+        np.full(model.m, float(d)),
+        model.lower.copy(),
+        model.upper.copy(),
+        model.rate_limit.copy(),
+        feed_forward,
+    )
 
 
 @kernel
 def sample_plan(plan, t, out, scratch):
-    """Fill out (3, m) with the blended y_d, rate and acceleration at t [s]; ``scratch`` (3, m).
+    """
+    Fill out (3, m) with the blended y_d, rate and acceleration at t [s]; ``scratch`` (3, m).
 
     The blend s(x) = 10 x^3 - 15 x^4 + 6 x^5 keeps two derivatives continuous.
     """
@@ -78,9 +85,10 @@ def sample_plan(plan, t, out, scratch):
 
 
 class Controller:
-    """Base of all controllers: a file beside this one with one law, ``@register``ed.
+    """
+    Base of all controllers: a file beside this one with one law, ``@register``ed.
 
-    Parameters: ``model``; ``period`` [s] of the ticks; ``controlled``, names of the actuators whose
+    Parameters: ``model``; ``period`` [s] of the ticks; ``controlled``, names of actuators whose
     coordinates follow the reference (default: all); ``settings`` (default: the description's
     limits and equal gains). :meth:`compute` belongs to one thread; :meth:`use` and :meth:`follow`
     may be called from another at any time and take effect with the next tick.
@@ -90,8 +98,11 @@ class Controller:
         names = model.actuator_names if controlled is None else tuple(controlled)
         unknown = [name for name in names if name not in model.actuator_names]
         if unknown or not names or len(set(names)) != len(names):
-            raise ArgumentError('controlled', list(names), 'one or more different names of '
-                                + ', '.join(model.actuator_names))
+            raise ArgumentError(
+                'controlled',
+                list(names),
+                'one or more different names of ' + ', '.join(model.actuator_names),
+            )
         if not period > 0.0:
             raise ArgumentError('period', period, 'a time > 0 [s]')
         self.model, self.period = model, float(period)
@@ -106,17 +117,20 @@ class Controller:
         self.settings = settings
 
     def start(self, q, qd, t, u=None):
-        """Begin at the present state (q, qd) at time t [s]: the plan takes over from there.
+        """
+        Begin at the present state (q, qd) at time t [s]: the plan takes over from there.
 
         ``u`` (m,) is the command in force, from which rate limits count (default: unknown).
         """
         y, velocity = self.outputs(q, qd)
         state = np.array([y, velocity, 0.0 * y])[:, self.controlled]
-        self.plan = self.plan._replace(previous=braking(state, 0.0, self.plan.ramp), start=float(t))
+        self.plan = self.plan._replace(
+            previous=braking(state, 0.0, self.plan.ramp), start=float(t)
+        )
         self.last[:] = np.nan if u is None else u
 
     def follow(self, reference, t, ramp):
-        """Turn to another reference at time t [s], whose time zero is then, within ``ramp`` [s]."""
+        """Turn to another reference, whose time zero is now, t [s], within ``ramp`` [s]."""
         state = self.desired(t)
         self.plan = Plan(braking(state, 0.0, ramp), reference, float(t), float(ramp))
 

@@ -4,41 +4,44 @@
 from typing import NamedTuple
 
 import numpy as np
-
 from softrobot_dynamics.controllers.contract import Command, Controller, register, sample_plan
 from softrobot_dynamics.kernels.box_qp import solve_box_qp
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import (
-    all_finite, cholesky, solve_lower, solve_lower_transposed,
+    all_finite,
+    cholesky,
+    solve_lower,
+    solve_lower_transposed,
 )
 from softrobot_dynamics.kinematics.binding import cached
 
-SINGULAR = 1e-12        # pivots of S below this share of its largest entry: damped solve
-DAMPING = 1e-8          # that is then added to its diagonal, as a share of its largest entry
+SINGULAR = 1e-12  # pivots of S below this share of its largest entry: damped solve
+DAMPING = 1e-8  # that is then added to its diagonal, as a share of its largest entry
 
 
 class Buffers(NamedTuple):
     """Results and scratch of the law; c controlled actuators."""
 
-    u: np.ndarray           # (m,)
-    y: np.ndarray           # (m,) relative to q = 0
-    velocity: np.ndarray    # (m,)
-    unmet: np.ndarray       # (m,)
-    desired: np.ndarray     # (3, c)
-    blend: np.ndarray       # (3, c)
-    X: np.ndarray           # (c, n) rows L^-1 J_i'
-    S: np.ndarray           # (c, c) J M^-1 J'
-    F: np.ndarray           # (c, c)
-    r: np.ndarray           # (c,)
-    w: np.ndarray           # (c,) force along y: sign * u
-    bounds: np.ndarray      # (2, c)
-    scratch: np.ndarray     # (3, c)
-    free: np.ndarray        # (c,) integers
+    u: np.ndarray  # (m,)
+    y: np.ndarray  # (m,) relative to q = 0
+    velocity: np.ndarray  # (m,)
+    unmet: np.ndarray  # (m,)
+    desired: np.ndarray  # (3, c)
+    blend: np.ndarray  # (3, c)
+    X: np.ndarray  # (c, n) rows L^-1 J_i'
+    S: np.ndarray  # (c, c) J M^-1 J'
+    F: np.ndarray  # (c, c)
+    r: np.ndarray  # (c,)
+    w: np.ndarray  # (c,) force along y: sign * u
+    bounds: np.ndarray  # (2, c)
+    scratch: np.ndarray  # (3, c)
+    free: np.ndarray  # (c,) integers
 
 
 @register('pfbl')
 class PartialFeedbackLinearization(Controller):
-    """y'' = y_d'' + d (y_d' - y') + p (y_d - y) for the controlled actuators' coordinates y.
+    """
+    y'' = y_d'' + d (y_d' - y') + p (y_d - y) for the controlled actuators' coordinates y.
 
     With J = dy/dq and h = c + g + s from one pass of the recursion: S w = a + J M^-1 h - Jdot qd,
     S = J M^-1 J', w the forces along y. No complementing coordinates are needed, and the robot may
@@ -50,16 +53,39 @@ class PartialFeedbackLinearization(Controller):
         super().__init__(model, **options)
         c, m, n = len(self.controlled), model.m, model.n
         self._buffers = Buffers(
-            np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m), np.zeros((3, c)),
-            np.zeros((3, c)), np.zeros((c, n)), np.zeros((c, c)), np.zeros((c, c)), np.zeros(c),
-            np.zeros(c), np.zeros((2, c)), np.zeros((3, c)), np.zeros(c, dtype=np.int64))
+            np.zeros(m),
+            np.zeros(m),
+            np.zeros(m),
+            np.zeros(m),
+            np.zeros((3, c)),
+            np.zeros((3, c)),
+            np.zeros((c, n)),
+            np.zeros((c, c)),
+            np.zeros((c, c)),
+            np.zeros(c),
+            np.zeros(c),
+            np.zeros((2, c)),
+            np.zeros((3, c)),
+            np.zeros(c, dtype=np.int64),
+        )
         self._law = cached(law)
 
     def compute(self, t, q, qd):
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         b, model = self._buffers, self.model
-        saturated = self._law(self._evaluate(q, qd), model.signs, model.y0, self.controlled,
-                              self.plan, self.settings, self.period, self.last, qd, float(t), b)
+        saturated = self._law(
+            self._evaluate(q, qd),
+            model.signs,
+            model.y0,
+            self.controlled,
+            self.plan,
+            self.settings,
+            self.period,
+            self.last,
+            qd,
+            float(t),
+            b,
+        )
         ok = saturated >= 0
         if ok:
             self.last[:] = b.u
@@ -68,7 +94,8 @@ class PartialFeedbackLinearization(Controller):
 
 @kernel
 def law(terms, signs, y0, controlled, plan, settings, period, last, qd, t, b):
-    """One tick into the :class:`Buffers` b; returns the number of saturated commands, or -1.
+    """
+    One tick into the :class:`Buffers` b; returns the number of saturated commands, or -1.
 
     ``terms`` are the robot's at the present state (they are used up), ``last`` (m,) the last
     command, NaN where unknown. -1: the state is not finite or the robot is in a posture its model
@@ -86,8 +113,11 @@ def law(terms, signs, y0, controlled, plan, settings, period, last, qd, t, b):
         for j in range(len(qd)):
             b.X[i, j] = terms.J[k, j]
         solve_lower(terms.M, b.X[i])
-        acceleration = (b.desired[2, i] + settings.d[k] * (b.desired[1, i] - b.velocity[k])
-                        + settings.p[k] * (b.desired[0, i] - b.y[k]))
+        acceleration = (
+            b.desired[2, i]
+            + settings.d[k] * (b.desired[1, i] - b.velocity[k])
+            + settings.p[k] * (b.desired[0, i] - b.y[k])
+        )
         b.r[i] = acceleration - terms.bias[k] + _dot(b.X[i], terms.h)
         for j in range(i + 1):
             b.S[i, j] = b.S[j, i] = _dot(b.X[i], b.X[j])
@@ -107,7 +137,7 @@ def _dot(x, y):
 
 @kernel
 def _outputs(terms, y0, qd, b):
-    """y and its rate."""
+    """Y and its rate."""
     for k in range(len(y0)):
         b.y[k] = terms.y[k] - y0[k]
         b.velocity[k] = _dot(terms.J[k], qd)
@@ -156,7 +186,7 @@ def _copy_lower(A, B):
 
 @kernel
 def _solve(b):
-    """w from S w = r within the bounds, damped where S is singular; unmet acceleration in r."""
+    """W from S w = r within the bounds, damped where S is singular; unmet acceleration in r."""
     c, largest = len(b.r), 0.0
     for i in range(c):
         largest = max(largest, b.S[i, i])
@@ -176,8 +206,22 @@ def _solve(b):
     inside = True
     for i in range(c):
         inside &= b.bounds[0, i] <= b.w[i] <= b.bounds[1, i]
-    if not inside and solve_box_qp(b.S, b.r, b.bounds[0], b.bounds[1], b.w, b.scratch[0],
-                                   b.scratch[1], b.scratch[2], b.F, b.free) < 0:
+    if (
+        not inside
+        and solve_box_qp(
+            b.S,
+            b.r,
+            b.bounds[0],
+            b.bounds[1],
+            b.w,
+            b.scratch[0],
+            b.scratch[1],
+            b.scratch[2],
+            b.F,
+            b.free,
+        )
+        < 0
+    ):
         return all_finite(b.w)
     return True
 

@@ -1,11 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What to command when nothing better is known: no state, no answer, an emergency, the end."""
+
 import numpy as np
 from softrobot_dynamics import dynamics
 from softrobot_dynamics.errors import UnknownNameError
 
 MODES = ('auto', 'zero', 'pretension', 'hold', 'gravity')
-_KINDS = {'pretension': 'tendon', 'gravity': 'joint'}      # modes that only one default has
+_KINDS = {'pretension': 'tendon', 'gravity': 'joint'}  # modes that only one default has
 
 
 class SafeCommand:
@@ -32,10 +33,13 @@ class SafeCommand:
     @classmethod
     def of_model(cls, model):
         """Return the safe command of a compiled model, with everything it calls compiled."""
-        safe = cls([entry.actuator.safe for entry in model.description.actuators],
-                   model.lower, model.upper,
-                   lambda q: dynamics.gravity_force(model, q=q),
-                   lambda q: dynamics.actuation(model, q=q, qd=np.zeros(model.n)).matrix)
+        safe = cls(
+            [entry.actuator.safe for entry in model.description.actuators],
+            model.lower,
+            model.upper,
+            lambda q: dynamics.gravity_force(model, q=q),
+            lambda q: dynamics.actuation(model, q=q, qd=np.zeros(model.n)).matrix,
+        )
         safe.begin(model.q0, None)
         return safe
 
@@ -43,8 +47,11 @@ class SafeCommand:
         """Set the mode, the pretension [actuator unit] and the ramp [s], for the next `begin`."""
         if mode not in MODES:
             raise UnknownNameError('safe command', mode, MODES)
-        self._chosen = tuple(_suitable(mode, default) for default in self._defaults), \
-            float(pretension), float(ramp)
+        self._chosen = (
+            tuple(_suitable(mode, default) for default in self._defaults),
+            float(pretension),
+            float(ramp),
+        )
 
     def begin(self, q, u):
         """

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What every joint type has: T(q) = before @ motion(q) @ after, parent's tip to distal frame."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ class Joint:
     depends on its coordinates alone.
     """
 
-    limits = None       # or an object with position (low, high), velocity and effort
+    limits = None  # or an object with position (low, high), velocity and effort
 
     def coordinates(self):
         """Return the coordinates' names; ('',) for one, which bears the joint's own name."""
@@ -46,10 +47,14 @@ class AxisJoint(Joint):
     Denavit-Hartenberg table. Both are given here by a motion about or along z.
     """
 
-    origin: Pose = nested(Pose, default=None)         # default: identity
-    axis: tuple = direction(default=None)             # unit vector [-], default: z
-    dh: tuple = vector('rad or m', 4, default=None,
-                       expected='a list of 4 numbers: alpha, a, d, theta0 [rad, m, m, rad]')
+    origin: Pose = nested(Pose, default=None)  # default: identity
+    axis: tuple = direction(default=None)  # unit vector [-], default: z
+    dh: tuple = vector(
+        'rad or m',
+        4,
+        default=None,
+        expected='a list of 4 numbers: alpha, a, d, theta0 [rad, m, m, rad]',
+    )
 
     def coordinates(self):
         """Return the one coordinate's name, '': it bears the joint's own."""
@@ -73,8 +78,9 @@ class AxisJoint(Joint):
 
     def numbers(self):
         """Return the kernel's numbers (27,): stiffness, damping, rest, then both constants."""
-        return np.concatenate([[self.stiffness, self.damping, self.rest],
-                               flat(self.before), flat(self.after)])
+        return np.concatenate(
+            [[self.stiffness, self.damping, self.rest], flat(self.before), flat(self.after)]
+        )
 
     def _align(self):
         return z_onto(self.axis or (0.0, 0.0, 1.0))

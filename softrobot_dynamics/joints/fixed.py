@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A joint that does not move."""
+
 from dataclasses import dataclass
 
 from softrobot_dynamics.fields import nested

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A joint that slides along an axis."""
+
 from dataclasses import dataclass
 from math import inf
 

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Convex quadratic programme over a box, by projected Newton steps on the free variables.
+"""
+Convex quadratic programme over a box, by projected Newton steps on the free variables.
 
 minimise  1/2 w' S w - r' w   subject to  lower <= w <= upper,   S symmetric positive definite.
 
@@ -16,7 +17,8 @@ _TOLERANCE = 1e-12
 
 @kernel
 def solve_box_qp(S, r, lower, upper, w, g, step, trial, F, free):
-    """Solve into w (m,), which holds the starting point; returns the iterations, or -1.
+    """
+    Solve into w (m,), which holds the starting point; returns the iterations, or -1.
 
     ``g``, ``step``, ``trial`` (m,), ``F`` (m, m) and ``free`` (m,) of integers are scratch. -1:
     S is not positive definite, or the limit of iterations was reached; w is then still in the box.

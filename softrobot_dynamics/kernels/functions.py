@@ -4,31 +4,40 @@
 import math
 
 import numpy as np
-
 from softrobot_dynamics.kernels.jit import kernel
 
 # pi/2 in three parts (Cody & Waite); exact products for |quadrant| < 2**20
-_PIO2_1 = 1.57079632673412561417e+00
+_PIO2_1 = 1.57079632673412561417e00
 _PIO2_2 = 6.07710050630396597660e-11
 _PIO2_3 = 2.02226624879595063154e-21
 _TWO_OVER_PI = 2.0 / math.pi
 SINCOS_LIMIT = 1.0e6  # beyond it the reduction loses digits: NaN
 
 # minimax polynomials on [-pi/4, pi/4] (fdlibm's k_sin and k_cos)
-_S1, _S2, _S3 = -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04
+_S1, _S2, _S3 = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+)
 _S4, _S5, _S6 = 2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10
 _C1, _C2, _C3 = 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05
-_C4, _C5, _C6 = -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11
+_C4, _C5, _C6 = (
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
 
 
 @kernel
 def vector_sin(x):
-    """sin x without branches or library calls; 1 ulp for |x| < 1e6, NaN beyond."""
+    """Sin x without branches or library calls; 1 ulp for |x| < 1e6, NaN beyond."""
     quadrant = np.floor(x * _TWO_OVER_PI + 0.5)
     r = ((x - quadrant * _PIO2_1) - quadrant * _PIO2_2) - quadrant * _PIO2_3
     z = r * r
     sine = r + r * z * (_S1 + z * (_S2 + z * (_S3 + z * (_S4 + z * (_S5 + z * _S6)))))
-    cosine = 1.0 - 0.5 * z + z * z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * (_C5 + z * _C6)))))
+    cosine = (
+        1.0 - 0.5 * z + z * z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * (_C5 + z * _C6)))))
+    )
     half = np.floor(0.5 * quadrant)
     odd = quadrant - 2.0 * half
     sign = 1.0 - 2.0 * (half - 2.0 * np.floor(0.5 * half))
@@ -38,12 +47,14 @@ def vector_sin(x):
 
 @kernel
 def vector_cos(x):
-    """cos x without branches or library calls; 1 ulp for |x| < 1e6, NaN beyond."""
+    """Cos x without branches or library calls; 1 ulp for |x| < 1e6, NaN beyond."""
     quadrant = np.floor(x * _TWO_OVER_PI + 0.5)
     r = ((x - quadrant * _PIO2_1) - quadrant * _PIO2_2) - quadrant * _PIO2_3
     z = r * r
     sine = r + r * z * (_S1 + z * (_S2 + z * (_S3 + z * (_S4 + z * (_S5 + z * _S6)))))
-    cosine = 1.0 - 0.5 * z + z * z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * (_C5 + z * _C6)))))
+    cosine = (
+        1.0 - 0.5 * z + z * z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * (_C5 + z * _C6)))))
+    )
     half = np.floor(0.5 * (quadrant + 1.0))
     odd = (quadrant + 1.0) - 2.0 * half
     sign = 1.0 - 2.0 * (half - 2.0 * np.floor(0.5 * half))

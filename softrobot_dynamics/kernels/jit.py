@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How we compile: the one place that decides on numba's options.
+"""
+How we compile: the one place that decides on numba's options.
 
 ``kernel``: no fastmath beyond fused multiply-add, so that NaN stays NaN and a check for it is not
 optimised away; division by zero gives inf as in numpy; the GIL is released.
@@ -12,8 +13,8 @@ emitted into a folder named after all sources instead (:mod:`softrobot_dynamics.
 
 from typing import NamedTuple
 
-import numpy as np
 from numba import njit
+import numpy as np
 
 OPTIONS = {'nogil': True, 'error_model': 'numpy', 'fastmath': {'contract'}}
 
@@ -22,7 +23,8 @@ reduction = njit(nogil=True, error_model='numpy', fastmath=True)
 
 
 class Kernel(NamedTuple):
-    """A compiled function by its import path, the numbers it reads and the scratch it needs.
+    """
+    A compiled function by its import path, the numbers it reads and the scratch it needs.
 
     Equal ``module`` and ``function`` mean the same code: such kernels share one tag in a model.
     """

@@ -8,7 +8,8 @@ from softrobot_dynamics.kernels.jit import kernel
 
 @kernel
 def cholesky(A, floor=0.0):
-    """Replace the lower triangle of A (n, n) by its Cholesky factor; only that triangle is read.
+    """
+    Replace the lower triangle of A (n, n) by its Cholesky factor; only that triangle is read.
 
     Returns 0, or 1 + i at the first pivot that is not above ``floor`` (or not a number).
     """
@@ -58,7 +59,8 @@ def all_finite(values):
 
 @kernel
 def solve_general(A, b):
-    """Replace b (n,) by A^-1 b by elimination with row pivots; A (n, n) is destroyed.
+    """
+    Replace b (n,) by A^-1 b by elimination with row pivots; A (n, n) is destroyed.
 
     Returns 0, or 1 + i where column i holds no usable pivot.
     """

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Sums over a block of quadrature points: from point values to a body's slab.
+"""
+Sums over a block of quadrature points: from point values to a body's slab.
 
 Scratch S holds, BLOCK numbers each: position p (3), Jacobian columns J_j (3 n), bias b (3), then
 room for the weighted acceleration (3) and one spare row.
@@ -16,13 +17,13 @@ def _accelerations(n, mass, qd, w, S):
     """Velocity-product acceleration a = w x (w x p) + 2 w x (J qd) + b of each point, times dm."""
     w0, w1, w2 = w[0], w[1], w[2]
     B = BLOCK
-    p = S[0:3 * B]
-    b = S[(3 + 3 * n) * B:(6 + 3 * n) * B]
-    a = S[(6 + 3 * n) * B:(9 + 3 * n) * B]
+    p = S[0 : 3 * B]
+    b = S[(3 + 3 * n) * B : (6 + 3 * n) * B]
+    a = S[(6 + 3 * n) * B : (9 + 3 * n) * B]
     for k in range(3 * B):
         a[k] = 0.0
     for j in range(n):
-        J = S[(3 + 3 * j) * B:(6 + 3 * j) * B]
+        J = S[(3 + 3 * j) * B : (6 + 3 * j) * B]
         rate = 2.0 * qd[j]
         for k in range(3 * B):
             a[k] += rate * J[k]
@@ -42,8 +43,8 @@ def _accelerations(n, mass, qd, w, S):
 def _rigid_sums(n, mass, S, inertia, wrench):
     """Mass, first moment, inertia about the origin, and the bias wrench."""
     B = BLOCK
-    p = S[0:3 * B]
-    a = S[(6 + 3 * n) * B:(9 + 3 * n) * B]
+    p = S[0 : 3 * B]
+    a = S[(6 + 3 * n) * B : (9 + 3 * n) * B]
     m = h0 = h1 = h2 = xx = yy = zz = xy = xz = yz = 0.0
     for k in range(B):
         dm, p0, p1, p2 = mass[k], p[k], p[B + k], p[2 * B + k]
@@ -88,7 +89,7 @@ def _rigid_sums(n, mass, S, inertia, wrench):
 
 @reduction
 def _coupling(J, p, a, mass, out):
-    """int p x J dm, int J dm and int J . a dm of one coordinate, into out (7,)."""
+    """Int p x J dm, int J dm and int J . a dm of one coordinate, into out (7,)."""
     B = BLOCK
     c0 = c1 = c2 = l0 = l1 = l2 = g = 0.0
     for k in range(B):
@@ -116,7 +117,7 @@ def _coupling(J, p, a, mass, out):
 
 @reduction
 def _inner(Ji, Jj, mass):
-    """int J_i . J_j dm."""
+    """Int J_i . J_j dm."""
     B = BLOCK
     total = 0.0
     for k in range(B):
@@ -129,17 +130,20 @@ def reduce_block(n, mass, qd, w, S, W):
     """Add one block's point values in S, weighted by ``mass`` [kg], to a body's slab W."""
     B = BLOCK
     _accelerations(n, mass, qd, w, S)
-    p = S[0:3 * B]
-    a = S[(6 + 3 * n) * B:(9 + 3 * n) * B]
+    p = S[0 : 3 * B]
+    a = S[(6 + 3 * n) * B : (9 + 3 * n) * B]
     first = layout.inertia_offset(n)
-    _rigid_sums(n, mass, S, W[first:first + 10], W[first + 10:first + 16])
-    coupling, block, bias = (layout.coupling_offset(n), layout.mass_offset(n),
-                             layout.bias_offset(n))
+    _rigid_sums(n, mass, S, W[first : first + 10], W[first + 10 : first + 16])
+    coupling, block, bias = (
+        layout.coupling_offset(n),
+        layout.mass_offset(n),
+        layout.bias_offset(n),
+    )
     for i in range(n):
-        Ji = S[(3 + 3 * i) * B:(6 + 3 * i) * B]
-        W[bias + i] += _coupling(Ji, p, a, mass, W[coupling + 6 * i:coupling + 6 * i + 6])
+        Ji = S[(3 + 3 * i) * B : (6 + 3 * i) * B]
+        W[bias + i] += _coupling(Ji, p, a, mass, W[coupling + 6 * i : coupling + 6 * i + 6])
         for j in range(i, n):
-            value = _inner(Ji, S[(3 + 3 * j) * B:(6 + 3 * j) * B], mass)
+            value = _inner(Ji, S[(3 + 3 * j) * B : (6 + 3 * j) * B], mass)
             W[block + n * i + j] += value
             if j > i:
                 W[block + n * j + i] += value
@@ -162,7 +166,7 @@ def damped_spring(n, matrices, q, qd, W):
 def sum_rows(count, S, out):
     """Add the sum of each of ``count`` rows of a block in S to out (count,)."""
     for r in range(count):
-        row = S[r * BLOCK:(r + 1) * BLOCK]
+        row = S[r * BLOCK : (r + 1) * BLOCK]
         total = 0.0
         for k in range(BLOCK):
             total += row[k]

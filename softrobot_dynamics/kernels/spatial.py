@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Three-vectors, frames and spatial inertia in flat arrays, by offset.
+"""
+Three-vectors, frames and spatial inertia in flat arrays, by offset.
 
 Wrenches are (moment, force), twists and accelerations (angular, linear); inertia is ten numbers:
 m, first moment h, then xx yy zz xy xz yz of the inertia about the frame's origin. A *frame* at
@@ -12,17 +13,21 @@ from softrobot_dynamics.kernels.jit import kernel
 @kernel
 def rotate(F, f, x, y, z):
     """R v: from the frame's coordinates to the outer ones."""
-    return (F[f] * x + F[f + 1] * y + F[f + 2] * z,
-            F[f + 3] * x + F[f + 4] * y + F[f + 5] * z,
-            F[f + 6] * x + F[f + 7] * y + F[f + 8] * z)
+    return (
+        F[f] * x + F[f + 1] * y + F[f + 2] * z,
+        F[f + 3] * x + F[f + 4] * y + F[f + 5] * z,
+        F[f + 6] * x + F[f + 7] * y + F[f + 8] * z,
+    )
 
 
 @kernel
 def rotate_back(F, f, x, y, z):
     """R^T v: from the outer coordinates to the frame's."""
-    return (F[f] * x + F[f + 3] * y + F[f + 6] * z,
-            F[f + 1] * x + F[f + 4] * y + F[f + 7] * z,
-            F[f + 2] * x + F[f + 5] * y + F[f + 8] * z)
+    return (
+        F[f] * x + F[f + 3] * y + F[f + 6] * z,
+        F[f + 1] * x + F[f + 4] * y + F[f + 7] * z,
+        F[f + 2] * x + F[f + 5] * y + F[f + 8] * z,
+    )
 
 
 @kernel
@@ -54,16 +59,18 @@ def move_wrench(F, f, A, a):
 
 
 @kernel
-def inertia_times(I, i, w0, w1, w2, a0, a1, a2):
-    """Wrench (6 numbers) of the inertia I[i:i+10] accelerated by (w, a) at its origin."""
-    m, h0, h1, h2 = I[i], I[i + 1], I[i + 2], I[i + 3]
-    xx, yy, zz, xy, xz, yz = I[i + 4], I[i + 5], I[i + 6], I[i + 7], I[i + 8], I[i + 9]
-    return (xx * w0 + xy * w1 + xz * w2 + h1 * a2 - h2 * a1,
-            xy * w0 + yy * w1 + yz * w2 + h2 * a0 - h0 * a2,
-            xz * w0 + yz * w1 + zz * w2 + h0 * a1 - h1 * a0,
-            m * a0 + w1 * h2 - w2 * h1,
-            m * a1 + w2 * h0 - w0 * h2,
-            m * a2 + w0 * h1 - w1 * h0)
+def inertia_times(A, i, w0, w1, w2, a0, a1, a2):
+    """Wrench (6 numbers) of the inertia A[i:i+10] accelerated by (w, a) at its origin."""
+    m, h0, h1, h2 = A[i], A[i + 1], A[i + 2], A[i + 3]
+    xx, yy, zz, xy, xz, yz = A[i + 4], A[i + 5], A[i + 6], A[i + 7], A[i + 8], A[i + 9]
+    return (
+        xx * w0 + xy * w1 + xz * w2 + h1 * a2 - h2 * a1,
+        xy * w0 + yy * w1 + yz * w2 + h2 * a0 - h0 * a2,
+        xz * w0 + yz * w1 + zz * w2 + h0 * a1 - h1 * a0,
+        m * a0 + w1 * h2 - w2 * h1,
+        m * a1 + w2 * h0 - w0 * h2,
+        m * a2 + w0 * h1 - w1 * h0,
+    )
 
 
 @kernel
@@ -101,21 +108,23 @@ def compose(A, a, F, f, B, b):
     for row in range(3):
         x, y, z = A[a + 3 * row], A[a + 3 * row + 1], A[a + 3 * row + 2]
         for column in range(3):
-            B[b + 3 * row + column] = (x * F[f + column] + y * F[f + 3 + column]
-                                       + z * F[f + 6 + column])
+            B[b + 3 * row + column] = (
+                x * F[f + column] + y * F[f + 3 + column] + z * F[f + 6 + column]
+            )
         B[b + 9 + row] = (x * F[f + 9] + y * F[f + 10] + z * F[f + 11]) + A[a + 9 + row]
 
 
 @kernel
 def move_motion(F, f, n, qd, qdd, A, a, B, b):
-    """Carry angular velocity, angular and linear acceleration across a frame with n coordinates.
+    """
+    Carry angular velocity, angular and linear acceleration across a frame with n coordinates.
 
     A[a:a+9] = (w, dw/dt, a) of the outer frame in itself; B[b:b+9] receives those of the frame
     in itself: (60)-(66) of [P], with the velocity products gathered.
     """
     bias = f + 12
-    p0, p1, p2 = F[bias], F[bias + 1], F[bias + 2]          # relative angular acceleration, in B
-    c0, c1, c2 = F[bias + 3], F[bias + 4], F[bias + 5]      # relative linear acceleration, in A
+    p0, p1, p2 = F[bias], F[bias + 1], F[bias + 2]  # relative angular acceleration, in B
+    c0, c1, c2 = F[bias + 3], F[bias + 4], F[bias + 5]  # relative linear acceleration, in A
     r0 = r1 = r2 = v0 = v1 = v2 = 0.0
     for j in range(n):
         g = f + 18 + 3 * j
@@ -136,7 +145,7 @@ def move_motion(F, f, n, qd, qdd, A, a, B, b):
     w0, w1, w2 = A[a], A[a + 1], A[a + 2]
     d0, d1, d2 = A[a + 3], A[a + 4], A[a + 5]
     t0, t1, t2 = F[f + 9], F[f + 10], F[f + 11]
-    u0 = w1 * t2 - w2 * t1 + 2.0 * v0                       # w x t + 2 dt/dt
+    u0 = w1 * t2 - w2 * t1 + 2.0 * v0  # w x t + 2 dt/dt
     u1 = w2 * t0 - w0 * t2 + 2.0 * v1
     u2 = w0 * t1 - w1 * t0 + 2.0 * v2
     c0 += A[a + 6] + d1 * t2 - d2 * t1 + w1 * u2 - w2 * u1

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The functions a kinematics formula may call, for numbers and numpy arrays.
+"""
+The functions a kinematics formula may call, for numbers and numpy arrays.
 
 ``position(x, q, NUMERIC)`` runs a formula on arrays: offline tables are made this way, and so are
 oracles. Another arithmetic (say, arbitrary precision) is a class with the same names.

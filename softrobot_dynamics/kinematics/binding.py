@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Bind a robot's dispatchers into functions written for any robot.
+"""
+Bind a robot's dispatchers into functions written for any robot.
 
 Functions such as ``recursion.forward(joint_terms, body_terms, robot, ...)`` take the compiled
 functions they call as leading arguments, which reads well, but numba cannot cache a caller that
@@ -7,11 +8,11 @@ passes functions. So the source of such a function is emitted once more, into a 
 with those arguments gone and the names imported instead; functions it calls likewise.
 """
 
+import ast
 import functools
 import inspect
 
 from numba.extending import is_jitted
-
 from softrobot_dynamics.kinematics.cache import load_module
 from softrobot_dynamics.kinematics.programs import HEADER
 
@@ -20,21 +21,42 @@ DISPATCHERS = ('joint_terms', 'body_terms', 'lengths')
 
 @functools.cache
 def bind(dispatch, function):
-    """Return ``function`` compiled with the dispatchers of the module ``dispatch`` bound.
+    """
+    Return ``function`` compiled with the dispatchers of the module ``dispatch`` bound.
 
     ``function`` is a kernel whose leading parameters may be among :data:`DISPATCHERS`, passed on
     unchanged to what it calls. The result takes the remaining arguments.
     """
-    source = inspect.getsource(function.py_func)
-    source = source[source.index('def '):]
-    lines = [_import_line(dispatch, name, value)
-             for name, value in _globals_used(function.py_func).items()]
+    tree = ast.parse(inspect.getsource(function.py_func))
+    definition = _Unbound().visit(tree.body[0])
+    lines = [
+        _import_line(dispatch, name, value)
+        for name, value in _globals_used(function.py_func).items()
+    ]
     lines += [f'from {dispatch.__name__} import {name}' for name in _bound(function)]
-    for names in _leading(source):
-        source = source.replace(f'({names}, ', '(')
-    module = load_module(HEADER + '\n'.join(sorted(lines))
-                         + '\n\n\n@njit(cache=CACHE, **OPTIONS)\n' + source, function.__name__)
-    return getattr(module, function.__name__)
+    source = (
+        HEADER
+        + '\n'.join(sorted(lines))
+        + '\n\n\n@njit(cache=CACHE, **OPTIONS)\n'
+        + ast.unparse(definition)
+        + '\n'
+    )
+    return getattr(load_module(source, function.__name__), function.__name__)
+
+
+class _Unbound(ast.NodeTransformer):
+    """Takes the dispatchers out of a function's parameters and of the calls it makes."""
+
+    def visit_FunctionDef(self, node):
+        node.decorator_list = []
+        node.args.args = [arg for arg in node.args.args if arg.arg not in DISPATCHERS]
+        return self.generic_visit(node)
+
+    def visit_Call(self, node):
+        node.args = [
+            arg for arg in node.args if not (isinstance(arg, ast.Name) and arg.id in DISPATCHERS)
+        ]
+        return self.generic_visit(node)
 
 
 def cached(function):
@@ -47,17 +69,13 @@ def _bound(function):
     return [name for name in DISPATCHERS if name in parameters]
 
 
-def _leading(source):
-    """Argument lists to drop, longest first."""
-    first, second, third = DISPATCHERS
-    return [lead for lead in (f'{first}, {second}, {third}', f'{first}, {second}', third)
-            if f'({lead}, ' in source]
-
-
 def _globals_used(python_function):
     """Module-level names a function uses, with their values."""
-    return {name: python_function.__globals__[name] for name in python_function.__code__.co_names
-            if name in python_function.__globals__}
+    return {
+        name: python_function.__globals__[name]
+        for name in python_function.__code__.co_names
+        if name in python_function.__globals__
+    }
 
 
 def _import_line(dispatch, name, value):

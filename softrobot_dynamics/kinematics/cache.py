@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Emitted source becomes a module in a cache folder, so that numba can keep its machine code.
+"""
+Emitted source becomes a module in a cache folder, so that numba can keep its machine code.
 
 The folder is named after everything the machine code depends on: this package's own sources, the
 emitted source, numba, Python and the processor. Nothing in it is ever edited; it may be deleted
@@ -26,7 +27,8 @@ _SOURCES = ('kernels', 'kinematics', 'bodies', 'joints', 'actuators', 'controlle
 
 
 def load_module(source, label):
-    """Return the module made of ``source``, importable under its ``__name__``.
+    """
+    Return the module made of ``source``, importable under its ``__name__``.
 
     ``label`` is a readable part of the name. Equal sources give the same module.
     """
@@ -90,11 +92,16 @@ def _load(name, path):
 
 
 def _in_memory(name, source):
-    warnings.warn(f'the kernel cache {cache_folder()} cannot be written: kernels are compiled '
-                  'anew in every process; set SOFTROBOT_CACHE_DIR to a writable folder',
-                  RuntimeWarning, stacklevel=3)
+    warnings.warn(
+        f'the kernel cache {cache_folder()} cannot be written: kernels are compiled '
+        'anew in every process; set SOFTROBOT_CACHE_DIR to a writable folder',
+        RuntimeWarning,
+        stacklevel=3,
+    )
     module = types.ModuleType(name)
     sys.modules[name] = module
-    exec(compile(source.replace('CACHE = True', 'CACHE = False'), f'<{name}>', 'exec'),
-         module.__dict__)
+    exec(
+        compile(source.replace('CACHE = True', 'CACHE = False'), f'<{name}>', 'exec'),
+        module.__dict__,
+    )
     return module

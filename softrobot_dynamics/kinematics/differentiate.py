@@ -2,8 +2,8 @@
 """Forward differentiation of an expression graph into an expression graph."""
 
 from softrobot_dynamics.kinematics import graph
-from softrobot_dynamics.kinematics.graph import SYMBOLIC as m
 from softrobot_dynamics.kinematics.graph import constant, is_constant, stumpff, topological
+from softrobot_dynamics.kinematics.graph import SYMBOLIC as m
 
 ZERO = constant(0.0)
 
@@ -26,13 +26,15 @@ _RULES = {
     'tanh': lambda n, a, d: (1.0 - n * n) * d[0],
     'arctan2': lambda n, a, d: (a[1] * d[0] - a[0] * d[1]) / (a[0] * a[0] + a[1] * a[1]),
     # dc_k/dz = (k c_{k+2} - c_{k+1}) / 2
-    'stumpff': lambda n, a, d: (n.value * stumpff(n.value + 2, a[0])
-                                - stumpff(n.value + 1, a[0])) * 0.5 * d[0],
+    'stumpff': lambda n, a, d: (
+        (n.value * stumpff(n.value + 2, a[0]) - stumpff(n.value + 1, a[0])) * 0.5 * d[0]
+    ),
 }
 
 
 def tangent(outputs, seeds):
-    """Directional derivative of each output.
+    """
+    Directional derivative of each output.
 
     ``seeds`` maps ``(kind, index)`` of a symbol to its tangent, a node or a number; symbols not
     named do not move. Returns one node per output.
@@ -53,7 +55,8 @@ def _node_tangent(node, tangents, seeds):
 
 
 def kinematic_derivatives(outputs, n):
-    """First derivatives by q and the velocity-product term of each output.
+    """
+    First derivatives by q and the velocity-product term of each output.
 
     With coordinates ``('q', j)`` and velocities ``('qd', j)`` returns ``(J, b)``: ``J[j][i]`` is
     the node of d output_i / d q_j and ``b[i]`` that of the bias (d/dt dy_i/dq) qd, the second

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From an expression graph to straight-line numba source over blocks of material points.
+"""
+From an expression graph to straight-line numba source over blocks of material points.
 
 Every value of a traced formula belongs to one of four levels, by the inputs it depends on:
 
@@ -15,12 +16,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-
 from softrobot_dynamics.kinematics import graph
 from softrobot_dynamics.kinematics.arithmetic import NUMERIC
 
-BLOCK = 32               # points per block; 16 and 64 were slower (docs/performance.md)
-SERIES_LIMIT = 64.0      # vectorised Stumpff series: good for angles up to 8 rad, NaN beyond
+BLOCK = 32  # points per block; 16 and 64 were slower (docs/performance.md)
+SERIES_LIMIT = 64.0  # vectorised Stumpff series: good for angles up to 8 rad, NaN beyond
 SERIES_TERMS = 22
 PER_CALL, PER_POINT = frozenset(('q', 'qd')), frozenset(('x',))
 
@@ -28,7 +28,8 @@ _BINARY = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/'}
 
 
 class Tables(NamedTuple):
-    """What one traced formula computes once per body, before any kernel runs.
+    """
+    What one traced formula computes once per body, before any kernel runs.
 
     ``scalars`` are the nodes of the offline numbers, ``rows`` those of the table rows.
     """
@@ -41,7 +42,8 @@ class Tables(NamedTuple):
         return np.array(graph.evaluate(self.scalars, constants, NUMERIC), dtype=float)
 
     def table(self, points, weights, constants, block=BLOCK):
-        """Blocked table, flat: per block the weights, then each row; padded with weight 0.
+        """
+        Blocked table, flat: per block the weights, then each row; padded with weight 0.
 
         ``points`` (K, number of x symbols), ``weights`` (K,). A padding point repeats the last
         one, so that it stays inside the formula's range.
@@ -56,7 +58,8 @@ class Tables(NamedTuple):
 
 
 class Emitter:
-    """Sorts the nodes below ``outputs`` by level and writes their statements.
+    """
+    Sorts the nodes below ``outputs`` by level and writes their statements.
 
     Attributes: ``tables`` (:class:`Tables`), ``call`` and ``point`` (lists of statements),
     ``name(node)`` the variable or literal that holds a node. Offline numbers are read from the
@@ -85,8 +88,9 @@ class Emitter:
 
     def _load(self, scalars, rows):
         self.call += [f'{self.name(node)} = P[{i}]' for i, node in enumerate(scalars)]
-        self.point += [f'{self.name(node)} = C[{(i + 1) * self.block} + k]'
-                       for i, node in enumerate(rows)]
+        self.point += [
+            f'{self.name(node)} = C[{(i + 1) * self.block} + k]' for i, node in enumerate(rows)
+        ]
 
     def _emit(self, node):
         vector = self._level[id(node)] == 'point'

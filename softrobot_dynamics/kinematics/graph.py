@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Expression graph: what the tracer records while a kinematics formula runs.
+"""
+Expression graph: what the tracer records while a kinematics formula runs.
 
 A formula is ordinary Python. Called with :class:`Node` arguments instead of numbers it builds a
 directed acyclic graph. Equal expressions are one node (hash-consing), so shared subexpressions
@@ -16,7 +17,8 @@ UNARY = ('neg', 'sqrt', 'exp', 'log', 'sin', 'cos', 'tan', 'sinh', 'cosh', 'tanh
 
 
 class Node:
-    """One operation of a traced formula; use Python arithmetic and :data:`SYMBOLIC` on it.
+    """
+    One operation of a traced formula; use Python arithmetic and :data:`SYMBOLIC` on it.
 
     ``op`` names the operation, ``args`` holds its operands and ``value`` its constant data: a
     float for ``constant``, ``(kind, index)`` for ``symbol``, the exponent for ``power`` and the
@@ -63,8 +65,10 @@ class Node:
         return power(self, exponent)
 
     def __bool__(self):
-        raise TypeError('a kinematics formula cannot branch on a traced value; '
-                        'write one expression that holds everywhere')
+        raise TypeError(
+            'a kinematics formula cannot branch on a traced value; '
+            'write one expression that holds everywhere'
+        )
 
     __float__ = __bool__
 
@@ -101,7 +105,7 @@ def is_constant(node, value=None):
 
 
 def add(a, b):
-    """a + b."""
+    """Return the node of a + b."""
     if is_constant(a) and is_constant(b):
         return constant(a.value + b.value)
     if is_constant(a, 0.0):
@@ -116,7 +120,7 @@ def add(a, b):
 
 
 def subtract(a, b):
-    """a - b."""
+    """Return the node of a - b."""
     if is_constant(a) and is_constant(b):
         return constant(a.value - b.value)
     if is_constant(b, 0.0):
@@ -131,7 +135,7 @@ def subtract(a, b):
 
 
 def multiply(a, b):
-    """a * b; constants are gathered in front, signs pulled out."""
+    """Return the node of a * b; constants are gathered in front, signs pulled out."""
     if is_constant(b):
         a, b = b, a
     if is_constant(a):
@@ -154,10 +158,13 @@ def multiply(a, b):
 
 
 def divide(a, b):
-    """a / b."""
+    """Return the node of a / b."""
     if is_constant(b):
-        return multiply(constant(1.0 / b.value), a) if _is_exact_inverse(b.value) \
+        return (
+            multiply(constant(1.0 / b.value), a)
+            if _is_exact_inverse(b.value)
             else (constant(a.value / b.value) if is_constant(a) else _intern('div', (a, b)))
+        )
     if is_constant(a, 0.0):
         return a
     if a.op == 'neg':
@@ -170,7 +177,7 @@ def _is_exact_inverse(value):
 
 
 def negate(a):
-    """-a."""
+    """Return the node of -a."""
     if is_constant(a):
         return constant(-a.value)
     if a.op == 'neg':
@@ -181,7 +188,7 @@ def negate(a):
 
 
 def power(a, exponent):
-    """a ** exponent for a number as exponent; small whole ones become products."""
+    """Return the node of a ** number; small whole exponents become products."""
     if isinstance(exponent, Node):
         if not is_constant(exponent):
             raise TypeError('the exponent of ** must be a number; write exp(b * log(a))')
@@ -196,8 +203,9 @@ def power(a, exponent):
         half = power(a, int(exponent) // 2)
         square = multiply(half, half)
         return multiply(square, a) if int(exponent) % 2 else square
-    return constant(a.value ** exponent) if is_constant(a) \
-        else _intern('power', (a,), float(exponent))
+    return (
+        constant(a.value**exponent) if is_constant(a) else _intern('power', (a,), float(exponent))
+    )
 
 
 def unary(op, a):
@@ -219,7 +227,8 @@ def arctan2(y, x):
 
 
 def stumpff(k, z):
-    """Stumpff function c_k(z) = sum_j (-z)^j / (k + 2 j)!; c_0(t^2) = cos t, c_1(t^2) = sin t / t.
+    """
+    Stumpff function c_k(z) = sum_j (-z)^j / (k + 2 j)!; c_0(t^2) = cos t, c_1(t^2) = sin t / t.
 
     Entire in z, so that rotations need no special case at zero. ``k`` is a whole number >= 0.
     """
@@ -240,6 +249,7 @@ class Symbolic:
 def _define(op):
     def function(a):
         return unary(op, a)
+
     function.__name__ = op
     function.__doc__ = f'{op} of a traced value.'
     return staticmethod(function)
@@ -277,7 +287,8 @@ def symbol_kinds(order):
 
 
 def evaluate(outputs, symbols, math):
-    """Evaluate nodes with numbers, arrays or any other arithmetic.
+    """
+    Evaluate nodes with numbers, arrays or any other arithmetic.
 
     ``symbols`` maps ``(kind, index)`` to a value; ``math`` offers the functions of
     :class:`Symbolic` for such values (see :mod:`softrobot_dynamics.kinematics.arithmetic`).

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The kernels a traced body needs: its terms over a cloud of points, and lengths along fibres.
+"""
+The kernels a traced body needs: its terms over a cloud of points, and lengths along fibres.
 
 Each function takes formulas that have been traced (graph nodes) and returns a
 :class:`TracedKernel`: source text plus the tables it reads. Nothing here knows a robot.
@@ -38,7 +39,8 @@ class TracedKernel(NamedTuple):
 
 
 def body_terms(position, tip, n):
-    """Kernel ``terms(P, q, qd, w, W, S)`` of a body given by its kinematics.
+    """
+    Kernel ``terms(P, q, qd, w, W, S)`` of a body given by its kinematics.
 
     ``position``: three nodes p = f(x, q) [m]; ``tip``: (nine nodes of the tip's rotation,
     row-major, three nodes of its origin [m]); ``n`` coordinates. The kernel fills the body's slab
@@ -53,15 +55,23 @@ def body_terms(position, tip, n):
     rows = [f'S[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(cloud)]
     slots = [f'W[{i}] = {code.name(node)}' for i, node in enumerate(frame)]
     source = _BODY.format(
-        n=n, block=BLOCK, matrices=2 * n * n + 1, scalars=len(code.tables.scalars),
-        row_count=len(code.tables.rows) + 1, scratch=len(cloud) * BLOCK,
-        first=layout.inertia_offset.py_func(n), last=layout.body_size.py_func(n),
-        call=_indent(code.call + slots, 4), point=_indent(code.point + rows, 12))
+        n=n,
+        block=BLOCK,
+        matrices=2 * n * n + 1,
+        scalars=len(code.tables.scalars),
+        row_count=len(code.tables.rows) + 1,
+        scratch=len(cloud) * BLOCK,
+        first=layout.inertia_offset.py_func(n),
+        last=layout.body_size.py_func(n),
+        call=_indent(code.call + slots, 4),
+        point=_indent(code.point + rows, 12),
+    )
     return TracedKernel(HEADER + source, code.tables, (len(cloud) + 4) * BLOCK)
 
 
 def fibre_length(speed, n):
-    """Kernel ``length(P, q, qd, out, S)``: length of a curve through a body and its derivatives.
+    """
+    Kernel ``length(P, q, qd, out, S)``: length of a curve through a body and its derivatives.
 
     ``speed`` is the node of ds/d(parameter) [m] along the curve. ``out`` receives the length [m],
     its gradient by q (n,) and its bias (d/dt gradient) qd. P as in :func:`body_terms`, without
@@ -72,8 +82,13 @@ def fibre_length(speed, n):
     code = Emitter(outputs)
     rows = [f'S[{i * BLOCK} + k] = C[k] * ({code.name(node)})' for i, node in enumerate(outputs)]
     source = _FIBRE.format(
-        block=BLOCK, scalars=len(code.tables.scalars), row_count=len(code.tables.rows) + 1,
-        outputs=len(outputs), call=_indent(code.call, 4), point=_indent(code.point + rows, 12))
+        block=BLOCK,
+        scalars=len(code.tables.scalars),
+        row_count=len(code.tables.rows) + 1,
+        outputs=len(outputs),
+        call=_indent(code.call, 4),
+        point=_indent(code.point + rows, 12),
+    )
     return TracedKernel(HEADER + source, code.tables, len(outputs) * BLOCK)
 
 
@@ -106,7 +121,7 @@ def _indent(lines, depth):
     return textwrap.indent('\n'.join(lines) or 'pass', ' ' * depth)
 
 
-_BODY = '''
+_BODY = """
 
 @njit(cache=CACHE, **OPTIONS)
 def terms(P, q, qd, w, W, S):
@@ -123,9 +138,9 @@ def terms(P, q, qd, w, W, S):
 {point}
         reduce_block({n}, C[:{block}], qd, w, S, W)
     damped_spring({n}, K, q, qd, W)
-'''
+"""
 
-_FIBRE = '''
+_FIBRE = """
 
 @njit(cache=CACHE, **OPTIONS)
 def length(P, q, qd, out, S):
@@ -140,4 +155,4 @@ def length(P, q, qd, out, S):
         for k in range({block}):
 {point}
         sum_rows({outputs}, S, out)
-'''
+"""

@@ -1,19 +1,32 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """One status on /diagnostics at 1 Hz."""
+from threading import Event, Thread
+
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+_PERIOD = 1.0      # [s]
 
 
 class Diagnostics:
-    """Publishes what `report` returns, a (level, message, {key: value}), every second."""
+    """
+    Publishes what `report` returns, a (level, message, {key: value}), every second.
+
+    By a thread of its own: a timer of rclpy would keep the loop waiting for three times as long.
+    """
 
     def __init__(self, node, part, hardware, report):
         self._node, self._report = node, report
         self._status = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: {part}',
                                         hardware_id=hardware)
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._timer = node.create_timer(1.0, self.publish)
+        self._closed = Event()
+        self._thread = Thread(target=self._run, name='diagnostics', daemon=True)
+        self._thread.start()
+
+    def _run(self):
+        while not self._closed.wait(_PERIOD):
+            self.publish()
 
     def publish(self):
         """Publish the status as it is now."""
@@ -26,7 +39,8 @@ class Diagnostics:
 
     def close(self):
         """Stop publishing."""
-        self._node.destroy_timer(self._timer)
+        self._closed.set()
+        self._thread.join()
         self._node.destroy_publisher(self._publisher)
 
 

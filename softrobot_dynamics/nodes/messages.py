@@ -9,6 +9,7 @@ with one of `CAUSES`.
 from array import array
 from math import isfinite
 
+from builtin_interfaces.msg import Time
 import numpy as np
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.errors import closest, MessageError
@@ -28,6 +29,11 @@ def stamp_of(message):
     """Return the stamp of a message's header [ns], 0 if it was not set."""
     stamp = message.header.stamp
     return stamp.sec * SECOND + stamp.nanosec
+
+
+def stamped(nanoseconds):
+    """Return the stamp message of a time [ns]."""
+    return Time(sec=nanoseconds // SECOND, nanosec=nanoseconds % SECOND)
 
 
 class NameOrder:
@@ -111,9 +117,9 @@ class StateWriter:
         self.message = JointState(name=list(names))
 
     def write(self, q, qd, stamp, effort=None):
-        """Return the message with this state and the stamp [ns], until the next call."""
+        """Return the message with this state and a stamp message, until the next call."""
         message = self.message
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
+        message.header.stamp = stamp
         message.position = _doubles(q)
         message.velocity = _doubles(qd)
         if effort is not None:

@@ -82,7 +82,7 @@ class SimulationOutlet(_Words):
 
     def state(self, q, qd, stamp):
         """Publish the state (q, qd), each (n,), with a stamp [ns]."""
-        self._publish(self._state.write(q, qd, stamp))
+        self._publish(self._state.write(q, qd, messages.stamped(stamp)))
 
     def slipped(self, late):
         """Say that all deadlines have moved by `late` [ns]."""

@@ -7,8 +7,10 @@ The signal handlers of rclpy would shut the context down at once, and no last co
 import argparse
 import contextlib
 import gc
+import os
 import signal
 import sys
+import threading
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -17,18 +19,31 @@ from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes.realtime import ask_for_priority, PRIORITY
 
-_SPIN = 0.1                # [s] a signal is noticed after this time
-_SWITCH_INTERVAL = 5e-4    # [s] the longest the loop's thread waits for Python code of another
+_SWITCH_INTERVAL = 5e-5      # [s] that the loop's thread waits for Python code of another
 
 
 class Stop:
-    """Notes SIGINT and SIGTERM; interrupts where that has been allowed, asks everywhere else."""
+    """
+    Notes SIGINT and SIGTERM; interrupts where that has been allowed, asks everywhere else.
+
+    Python runs a handler between two of its instructions only, never while the main thread waits
+    in rclpy. So a thread is told of the signal through a pipe, and calls `wake`.
+    """
 
     def __init__(self):
         self.requested = False
+        self.wake = _nothing
         self._may_interrupt = False
+        self._pipe, end = os.pipe()
+        os.set_blocking(end, False)
+        signal.set_wakeup_fd(end, warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._handle)
+        threading.Thread(target=self._listen, name='signals', daemon=True).start()
+
+    def _listen(self):
+        while os.read(self._pipe, 1):
+            self.wake()
 
     def _handle(self, number, frame):
         self.requested = True
@@ -83,18 +98,24 @@ def _arguments(argv):
 def _spin(node, stop):
     executor = SingleThreadedExecutor()
     executor.add_node(node)
+    stop.wake = executor.wake
     try:
         if not node.begin():
             return 1
         while not stop.requested:
-            executor.spin_once(timeout_sec=_SPIN)
+            executor.spin_once()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
+        stop.wake = _nothing
         node.finish()
         executor.shutdown()
         node.destroy_node()
     return 0
+
+
+def _nothing():
+    pass
 
 
 def keep_collector_away():

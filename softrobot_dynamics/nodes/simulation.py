@@ -64,7 +64,7 @@ class SimulationNode(Node):
             plant, self._inbox, reader, self._outlet, rate=values['rate'],
             timeout=values['command_timeout_periods'], epoch=self.get_clock().now().nanoseconds,
             record=_record(plant.model) if values['record'] else None)
-        diagnostics.Diagnostics(self, 'simulated robot', values['robot'], self._report)
+        self._diagnostics = diagnostics.Diagnostics(self, 'simulated robot', values['robot'], self._report)
         self._loop.start()
         return True
 
@@ -72,6 +72,7 @@ class SimulationNode(Node):
         """End the loop and write the record."""
         if self._loop is None:
             return
+        self._diagnostics.close()
         self._loop.finish()
         self._inbox.close()
         record, path = self._loop.record, self.options.values['record']

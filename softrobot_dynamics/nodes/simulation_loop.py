@@ -4,8 +4,9 @@ The simulation loop: one thread that publishes a state at every deadline and ste
 
 The deadlines are absolute. A command that answers the last state lets the step be computed at
 once, so that the next state leaves exactly at its deadline; without one, the step is computed at
-the deadline with the command that was. Waking more than a period late moves all later deadlines:
-the simulation never catches up in a burst.
+the deadline with the command that was. After waking late the next state waits a little, so that
+no command has to come in less than `_SHORTEST` of a period; waking more than a period late moves
+all later deadlines: the simulation never catches up in a burst.
 """
 from threading import Event, Thread
 
@@ -18,6 +19,8 @@ from softrobot_dynamics.nodes.tally import Tally, Window
 IDLE, DRIVEN, TIMED_OUT, DIVERGED = range(4)
 MODES = ('safe command: no command yet', 'driven by commands',
          'safe command: the last command is too old', 'diverged, waiting for a reset')
+
+_SHORTEST = 0.7      # of a period, between one state and the next
 
 
 class SimulationLoop:
@@ -73,7 +76,7 @@ class SimulationLoop:
     def run(self):
         """Go from deadline to deadline until told to `leave`; for the loop's own thread."""
         try:
-            self._deadline = now() + self.period
+            self._grid = self._deadline = now() + self.period
             self._publish()
             while not self._leaving:
                 self._cycle()
@@ -179,12 +182,13 @@ class SimulationLoop:
         self.lateness.add(late)
         if self.record is not None and self.mode != DIVERGED:
             self.record.add(*self._row, late * 1e-9)
-        if late > self.period:
-            self.slipped += late
+        if woken - self._grid > self.period:
+            self.slipped += woken - self._grid
             self.tally.count('slips')
-            self._outlet.slipped(late)
-            self._deadline = woken
-        self._deadline += self.period
+            self._outlet.slipped(woken - self._grid)
+            self._grid = woken
+        self._grid += self.period
+        self._deadline = max(self._grid, woken + round(_SHORTEST * self.period))
 
     def _publish(self):
         if self.mode != DIVERGED:

@@ -21,10 +21,12 @@ class Window:
 
     def report(self):
         """Return 'p50 / p99 / max' in microseconds, of the last ones."""
-        values = self._values[:self._count]
-        if not len(values):
+        count = min(self._count, len(self._values))
+        if not count:
             return 'none'
-        return ' / '.join(f'{v * 1e-3:.0f}' for v in np.percentile(values, (50, 99, 100)))
+        places = count // 2, count * 99 // 100, count - 1
+        values = np.partition(self._values[:count], places)[list(places)]
+        return ' / '.join(f'{value * 1e-3:.0f}' for value in values)
 
 
 class Tally:
