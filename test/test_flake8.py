@@ -13,5 +13,7 @@ def test_flake8():
     flake8 = pytest.importorskip('ament_flake8.main')
     root = Path(__file__).parents[1]
     folders = [str(root / name) for name in ('softrobot_dynamics', 'launch', 'test', 'setup.py')]
-    status, errors = flake8.main_with_errors(argv=folders)
-    assert status == 0, '\n'.join(errors)
+    errors = flake8.main_with_errors(argv=folders)[1]
+    # E203: ruff sets spaces around the colon of a[i : i + n], as PEP 8 has it
+    errors = [error for error in errors if ' E203 ' not in error]
+    assert not errors, '\n'.join(errors)

@@ -30,6 +30,7 @@ class Body:
     float field of ``self`` is a symbol, so that numbers change without compiling again.
     """
 
+    quadrature = 10  # Gauss points of a tendon along the body; may be a field
     section_path = True  # tendons run at section offsets along s; False: through given points
 
     def coordinates(self):
@@ -50,7 +51,7 @@ class Body:
 
     def damping_matrix(self):
         """Constant damping matrix D (n, n), force D qd: the field ``damping`` [s] times K."""
-        return getattr(self, 'damping', 0.0) * self.stiffness()
+        return getattr(self, 'damping', 0.0) * np.asarray(self.stiffness())
 
     def tip_frame(self, q, math):
         """
@@ -78,7 +79,7 @@ class Body:
         symbolic, constants = self._symbolic()
         traced = _trace_terms(symbolic)
         table = traced.tables.table(*self.material_points(), constants)
-        matrices = np.concatenate([self.stiffness().ravel(), self.damping_matrix().ravel()])
+        matrices = np.concatenate([np.ravel(self.stiffness()), np.ravel(self.damping_matrix())])
         return self._kernel(traced, 'terms', matrices, table, constants)
 
     def fibre_kernel(self, points, slopes, weights):

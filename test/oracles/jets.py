@@ -1,0 +1,145 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Second-order Taylor arithmetic: differentiation that is exact to rounding.
+
+A formula p = f(x, q) called with jets and :data:`JETS` gives p, dp/dt and d2p/dt2 along a motion
+q(t) = q + qd t + qdd t^2 / 2. Base values may be complex, so that one more derivative can be taken
+by a complex step.
+"""
+
+import math
+
+import numpy as np
+
+
+class Jet:
+    """A number or array with its first and second derivative by one parameter t."""
+
+    __array_ufunc__ = None  # numpy leaves array * jet to the jet
+
+    def __init__(self, value, first=0.0, second=0.0):
+        self.value, self.first, self.second = value, first, second
+
+    def __add__(self, other):
+        other = jet(other)
+        return Jet(self.value + other.value, self.first + other.first, self.second + other.second)
+
+    def __mul__(self, other):
+        a, b = self, jet(other)
+        return Jet(
+            a.value * b.value,
+            a.first * b.value + a.value * b.first,
+            a.second * b.value + 2 * a.first * b.first + a.value * b.second,
+        )
+
+    def __pow__(self, exponent):
+        v, e = self.value, exponent
+        return self.through(v**e, e * v ** (e - 1), e * (e - 1) * v ** (e - 2))
+
+    def __neg__(self):
+        return self * -1.0
+
+    def __sub__(self, other):
+        return self + -1.0 * jet(other)
+
+    def __rsub__(self, other):
+        return other + -self
+
+    def __truediv__(self, other):
+        v = jet(other).value
+        return self * jet(other).through(1 / v, -1 / v**2, 2 / v**3)
+
+    def __rtruediv__(self, other):
+        return jet(other) / self
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def through(self, value, first, second):
+        """Jet of g(self), for g and its first two derivatives at the value."""
+        return Jet(value, first * self.first, second * self.first**2 + first * self.second)
+
+
+def jet(value):
+    """Return ``value`` itself if it is a jet, else the jet of a constant."""
+    return value if isinstance(value, Jet) else Jet(value)
+
+
+def stumpff(k, z):
+    """c_k(z) of real or complex z: by its series for |z| < 4, by sine and cosine beyond."""
+    z = np.asarray(z) + 0.0
+    total = sum((-z) ** j / math.factorial(k + 2 * j) for j in range(20))
+    far = np.where(np.abs(z) < 4.0, 5.0, z) + 0j
+    root = np.sqrt(far)
+    value = np.cos(root) if k % 2 == 0 else np.sin(root) / root
+    for lower in range(k % 2, k, 2):
+        value = (1 / math.factorial(lower) - value) / far
+    value = value if np.iscomplexobj(z) else value.real
+    return np.where(np.abs(z) < 4.0, total, value)
+
+
+def stumpff_slope(k, z):
+    """dc_k/dz = (k c_{k+2} - c_{k+1}) / 2."""
+    return 0.5 * (k * stumpff(k + 2, z) - stumpff(k + 1, z))
+
+
+class JetFunctions:
+    """The functions a formula may call, for jets."""
+
+    pi = math.pi
+
+    @staticmethod
+    def sqrt(a):
+        return jet(a) ** 0.5
+
+    @staticmethod
+    def sin(a):
+        v = jet(a).value
+        return jet(a).through(np.sin(v), np.cos(v), -np.sin(v))
+
+    @staticmethod
+    def cos(a):
+        v = jet(a).value
+        return jet(a).through(np.cos(v), -np.sin(v), -np.cos(v))
+
+    @staticmethod
+    def exp(a):
+        e = np.exp(jet(a).value)
+        return jet(a).through(e, e, e)
+
+    @staticmethod
+    def log(a):
+        v = jet(a).value
+        return jet(a).through(np.log(v), 1 / v, -1 / v**2)
+
+    @classmethod
+    def tan(cls, a):
+        return cls.sin(a) / cls.cos(a)
+
+    @classmethod
+    def sinh(cls, a):
+        return 0.5 * (cls.exp(a) - cls.exp(-a))
+
+    @classmethod
+    def cosh(cls, a):
+        return 0.5 * (cls.exp(a) + cls.exp(-a))
+
+    @classmethod
+    def tanh(cls, a):
+        return cls.sinh(a) / cls.cosh(a)
+
+    @staticmethod
+    def arctan2(y, x):
+        y, x = jet(y), jet(x)
+        slope = (y.first * x.value - y.value * x.first) / (x.value**2 + y.value**2)
+        turn = x * Jet(y.first, y.second) - y * Jet(x.first, x.second)
+        return Jet(np.arctan2(y.value, x.value), slope, (turn / (x * x + y * y)).first)
+
+    @staticmethod
+    def stumpff(k, z):
+        v = jet(z).value
+        # the derivative of (k c_{k+2} - c_{k+1}) / 2 by the same rule
+        second = 0.5 * (k * stumpff_slope(k + 2, v) - stumpff_slope(k + 1, v))
+        return jet(z).through(stumpff(k, v), stumpff_slope(k, v), second)
+
+
+JETS = JetFunctions()

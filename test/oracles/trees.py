@@ -1,0 +1,88 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+A robot as material points: every point's position in the base frame, as a function of q.
+
+Works with any arithmetic (jets, complex numbers): bodies by their own formula ``position``,
+frames by ``tip_frame``, joints by what the robot file means by them. A frame is a pair (R, t): nine
+entries, row-major, and three.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+IDENTITY = ([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0])
+
+
+class Placed(NamedTuple):
+    """One body of a posture: its joint frame and tip frame in the base frame, and its points."""
+
+    joint_frame: tuple
+    tip_frame: tuple
+    points: list  # x, y, z of all material points, base frame, (K,) each [m]
+    masses: np.ndarray  # (K,) [kg]
+
+
+def place(robot, q, math):
+    """Return [:class:`Placed`] of every body of a RobotDescription at coordinates q."""
+    placed, first = [], 0
+    for module in robot.modules:
+        joint, body = module.joint, module.body
+        own, first = _take(q, first, joint)
+        outer = placed[module.parent].tip_frame if module.parent >= 0 else IDENTITY
+        frame = compose(outer, joint_frame(joint, own, math))
+        own, first = _take(q, first, body)
+        points, masses = body.material_points()
+        position = body.position(list(np.asarray(points, dtype=float).T), own, math)
+        tip = compose(frame, body.tip_frame(own, math))
+        placed.append(Placed(frame, tip, transform(frame, position), masses))
+    return placed
+
+
+def joint_frame(joint, q, math):
+    """Distal frame of a joint in its parent's tip frame."""
+    before, after = frame_of(joint.before), frame_of(joint.after)
+    return compose(compose(before, MOTIONS[joint.type_name](q, math)), after)
+
+
+def turn(q, math):
+    """Frame turned about z by q[0] [rad]."""
+    c, s = math.cos(q[0]), math.sin(q[0])
+    return [c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
+
+
+def shift(q, math):
+    """Frame shifted along z by q[0] [m]."""
+    return IDENTITY[0], [0.0, 0.0, q[0]]
+
+
+MOTIONS = {'fixed': lambda q, math: IDENTITY, 'revolute': turn, 'prismatic': shift}
+
+
+def frame_of(T):
+    """Frame of a transform (4, 4)."""
+    return list(T[:3, :3].ravel()), list(T[:3, 3])
+
+
+def transform(frame, p):
+    """Base coordinates of a point (or of arrays of points) given in a frame."""
+    R, t = frame
+    return [
+        R[3 * i] * p[0] + R[3 * i + 1] * p[1] + R[3 * i + 2] * p[2] + t[i] for i in range(3)
+    ]
+
+
+def compose(outer, inner):
+    """Frame ``inner``, given in ``outer``, in the frame that ``outer`` is given in."""
+    R, S = outer[0], inner[0]
+    product = [
+        R[3 * i] * S[j] + R[3 * i + 1] * S[3 + j] + R[3 * i + 2] * S[6 + j]
+        for i in range(3)
+        for j in range(3)
+    ]
+    return product, transform(outer, inner[1])
+
+
+def _take(q, first, part):
+    last = first + len(part.coordinates())
+    return q[first:last], last
