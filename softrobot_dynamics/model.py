@@ -5,7 +5,7 @@ import numpy as np
 from softrobot_dynamics.actuators.contract import CoordinateSegment, FibreSegment
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kinematics.binding import bind
-from softrobot_dynamics.kinematics.cache import load_module
+from softrobot_dynamics.kinematics.cache import compiling, load_module
 from softrobot_dynamics.kinematics.programs import HEADER
 from softrobot_dynamics.recursion import Robot, STATE
 from softrobot_dynamics.transmission import allocate_terms, COORDINATE, evaluate_terms, FIBRE, LINE
@@ -76,8 +76,6 @@ class CompiledModel:
 
     def _reference_lengths(self):
         """Actuation coordinates at q = 0, by the same kernels that will be compared with them."""
-        if all(row[1] == COORDINATE for row in self._arrays[2]):
-            return np.zeros(self.m)
         return self.evaluator()(np.zeros(self.n), np.zeros(self.n)).y
 
 
@@ -92,6 +90,8 @@ class Evaluator:
     def __init__(self, model):
         self.robot, self.terms = model.robot(), allocate_terms(model.n, model.m)
         self._evaluate = model.program(evaluate_terms)
+        with compiling(self._evaluate):
+            self(np.zeros(model.n), np.zeros(model.n))
 
     def __call__(self, q, qd):
         """Return the terms at (q, qd), arrays (n,) of floats, unchecked."""

@@ -57,17 +57,98 @@ def link(mass=1.2, tip=(0.02, -0.01, 0.15)):
 
 
 def zoo():
-    """Every registered body on a joint, every registered joint with a body, in one tree."""
+    """Every registered body on a joint, every joint of known motion with a body, in one tree."""
     joints = [m for name in JOINTS.names() if name in MOTIONS for m in instances(JOINTS, name)]
     bodies = [m for name in BODIES.names() for m in instances(BODIES, name)]
-    count = max(len(joints), len(bodies))
-    modules = [
-        {
-            'name': f'b{i}',
-            'parent': f'b{(i - 1) // 2}' if i else 'base',
-            'joint': {**joints[i % len(joints)], 'name': f'{joints[i % len(joints)]["type"]}_{i}'},
-            'body': bodies[i % len(bodies)],
-        }
-        for i in range(count)
+    return tree('zoo', joints, bodies)
+
+
+def tree(name, joints, bodies):
+    """Description of a robot with all given joints and bodies, breadth first in a binary tree."""
+    modules = []
+    for i in range(max(len(joints), len(bodies))):
+        joint, body = joints[i % len(joints)], bodies[i % len(bodies)]
+        modules.append(
+            {
+                'name': f'b{i}',
+                'parent': f'b{(i - 1) // 2}' if i else 'base',
+                'joint': {**joint, 'name': f'{joint["type"]}_{i}'},
+                'body': body,
+            }
+        )
+    return {'name': name, 'gravity': [1.0, -2.0, 9.0], 'bodies': modules}
+
+
+def hand():
+    """A palm with two fingers of mixed bodies, and tendons routed in every way there is."""
+    here = {'xyz': [0.03, 0.02, 0.01], 'rpy': [0.2, -0.4, 0.3]}
+    there = {'xyz': [-0.03, 0.01, 0.0], 'rpy': [-0.5, 0.1, 0.2]}
+    bodies = [
+        ('palm', 'base', {'type': 'revolute', 'dh': [0.5, 0.02, 0.03, 0.1]}, link()),
+        ('index1', 'palm', {'type': 'revolute', 'axis': [1.0, 0.4, 0.0], 'origin': here}, link(0.3)),
+        ('index2', 'index1', {'type': 'fixed'}, rod(0.12, [0.02, 0.017])),
+        ('index3', 'index2', {'type': 'revolute', 'axis': [0.0, 1.0, 0.2]}, rod(0.1, 0.015)),
+        ('thumb1', 'palm', {'type': 'prismatic', 'axis': [0.3, 0.0, 1.0], 'origin': there}, planar()),
+        ('thumb2', 'thumb1', {'type': 'fixed', 'origin': here}, rod(0.08, 0.014)),
     ]
-    return {'name': 'zoo', 'gravity': [1.0, -2.0, 9.0], 'bodies': modules}
+    return {
+        'name': 'hand',
+        'gravity': [2.0, -1.0, 9.0],
+        'bodies': [dict(zip(('name', 'parent', 'joint', 'body'), row)) for row in bodies],
+        'actuators': hand_actuators(),
+    }
+
+
+def planar():
+    """Mapping of a `planar_cc` body."""
+    return {
+        'type': 'planar_cc', 'length': 0.11, 'radius': 0.018, 'density': 1070.0,
+        'young_modulus': 6e5, 'damping': 0.05, 'quadrature': 16,
+    }  # fmt: skip
+
+
+def hand_actuators():
+    """Mappings of the actuators of the hand."""
+    points = [[0.01, 0.02, 0.0], [0.015, 0.01, 0.05]]
+    convergent = {'x': [0.012, -0.006], 'y': [0.002, 0.003, -0.001]}
+    paths = {
+        'straight': [{'body': 'index2', 'offset': [0.012, -0.004]}],
+        'convergent': [{'body': 'thumb1', 'offset': convergent}],
+        'helical': [{'body': 'thumb2', 'offset': {'radius': 0.01, 'phase': 0.4, 'turns': 0.8}}],
+        'partial': [
+            {'body': 'index2', 'offset': convergent, 'span': [0.3, 1.0]},
+            {'body': 'index3', 'offset': [0.006, 0.005], 'span': [0.0, 0.6]},
+        ],
+        'across': [
+            {'body': 'palm', 'points': points},
+            {'body': 'index1', 'points': points[::-1]},
+            {'body': 'index2', 'offset': [-0.01, 0.0]},
+            {'body': 'index3', 'offset': {'radius': 0.009, 'turns': -0.5}},
+        ],
+        'web': [
+            {'body': 'index1', 'points': points[:1]},
+            {'body': 'thumb1', 'offset': [0.0, 0.01]},
+            {'body': 'thumb2', 'offset': [0.004, 0.008]},
+        ],
+    }
+    tendons = [{'name': name, 'type': 'tendon', 'path': path} for name, path in paths.items()]
+    return [*tendons, {'name': 'motor', 'type': 'joint', 'joint': 'palm'}]
+
+
+def other_joints():
+    """Joints that the oracles do not know, should there be any, with rigid bodies."""
+    unknown = [m for name in JOINTS.names() if name not in MOTIONS for m in instances(JOINTS, name)]
+    return tree('other_joints', unknown, [link()])
+
+
+DESCRIBED = {'zoo': zoo, 'hand': hand}
+"""Robots described here, by name."""
+
+EXACT = (*SHIPPED, *DESCRIBED)
+"""Names of all robots that the oracles can differentiate exactly."""
+
+if set(JOINTS.names()) > set(MOTIONS):
+    DESCRIBED['other_joints'] = other_joints
+
+ROBOTS = (*SHIPPED, *DESCRIBED)
+"""Names of all robots."""

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from robots import reference
 import softrobot_dynamics as sd
+from softrobot_dynamics.bodies import planar_cc
 from softrobot_dynamics.kernels import layout
 
 STATES = reference('toy.json')['states']
@@ -36,8 +37,6 @@ class Toy:
 
     def slab(self):
         """Terms of the body, and the rotation and origin of its tip, from its kernel."""
-        from softrobot_dynamics.bodies import planar_cc
-
         W, P = np.zeros(layout.body_size(1)), self.model.description.modules[0].body.kernel()
         planar_cc.planar_cc_terms(P.parameters, self.q, self.qd, np.zeros(3), W, np.zeros(0))
         return W

@@ -8,6 +8,7 @@ at any time. ``SOFTROBOT_CACHE_DIR`` (or ``XDG_CACHE_HOME``) chooses another pla
 folder can be written the module is compiled in memory, and a warning says so.
 """
 
+import contextlib
 import functools
 import hashlib
 import importlib.util
@@ -21,6 +22,11 @@ import warnings
 
 import llvmlite.binding
 import numba
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: every process compiles for itself
+    fcntl = None
 
 PREFIX = 'softrobot_dynamics_emitted_'
 _SOURCES = ('kernels', 'kinematics', 'bodies', 'joints', 'actuators', 'controllers', '.')
@@ -37,6 +43,27 @@ def load_module(source, label):
         path = _write(cache_folder() / f'{name}.py', source)
         sys.modules[name] = _load(name, path) if path else _in_memory(name, source)
     return sys.modules[name]
+
+
+@contextlib.contextmanager
+def compiling(function):
+    """
+    Within this context ``function`` may be called for the first time, and so be compiled.
+
+    Processes that start together take turns: the later ones find the machine code in the cache
+    instead of making it once more.
+    """
+    if function.signatures or fcntl is None:
+        yield
+        return
+    try:
+        file = open(cache_folder() / f'{function.py_func.__module__}.lock', 'w')
+    except OSError:  # no folder to share code in: compiled in memory
+        yield
+        return
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # released when the file is closed
+        yield
 
 
 def cache_folder():

@@ -157,7 +157,7 @@ class ControlLoop:
         if sent - arrival > self._period:
             self.tally.count('overruns')
         if self.record is not None:
-            self._write(t, q, qd, u)
+            self._write(stamp, t, q, qd, u)
         if self.mode == RUNNING and sent >= self._next_report:
             self._next_report = sent + _REPORT_PERIOD
             self._outlet.report(stamp, self.command)
@@ -229,7 +229,7 @@ class ControlLoop:
             self._enter(TIMED_OUT, moment)
         self._send_safe(moment)
 
-    def _write(self, t, q, qd, u):
+    def _write(self, stamp, t, q, qd, u):
         running = self.mode == RUNNING
         y, y_d = (self.command.y, self.command.desired[0]) if running else (np.nan, np.nan)
-        self.record.add(t, q, qd, u, y, y_d, self.mode)
+        self.record.add(stamp.sec + 1e-9 * stamp.nanosec, t, q, qd, u, y, y_d, self.mode)

@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The controller as a lifecycle node; see `ControllerNode`."""
 import contextlib
+import sys
 import traceback
 
 import numpy as np
@@ -20,7 +21,7 @@ from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Orders
 from softrobot_dynamics.nodes.inbox import Inbox
 from softrobot_dynamics.nodes.outlets import ControlOutlet, quality_of
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
-from softrobot_dynamics.nodes.record import Record
+from softrobot_dynamics.nodes.record import prepare, Record
 from std_srvs.srv import SetBool, Trigger
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -63,8 +64,8 @@ class ControllerNode(LifecycleNode):
 
     def finish(self):
         """Leave the robot with the safe command, and what was recorded in its file."""
-        self._end_loop()
-        self._release()
+        self._attempt(self._end_loop)
+        self._attempt(self._release)
 
     def on_configure(self, state):
         """Load, compile and warm everything."""
@@ -115,6 +116,7 @@ class ControllerNode(LifecycleNode):
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
         plant.settings(self.options.values)
+        prepare(values['record'])
         self._plant = plant
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
@@ -246,9 +248,13 @@ def _watchdog(values):
 
 def _record(plant):
     n, m, controlled = plant.model.n, plant.model.m, len(plant.controller.controlled)
-    return Record({'t': 0, 'q': n, 'qd': n, 'u': m, 'y': m, 'y_d': controlled, 'mode': 0})
+    return Record({'stamp': 0, 't': 0, 'q': n, 'qd': n, 'u': m, 'y': m, 'y_d': controlled, 'mode': 0})
 
 
 def main(argv=None, build=plants.controlled):
     """Run the controller node until Ctrl-C or SIGTERM."""
     return process.run(lambda stop: ControllerNode(stop, build), argv)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """From parameter values to the robot, controller or simulator that a node runs; no ROS in here."""
+import contextlib
 from math import isnan
 from typing import Any, Callable, NamedTuple
 
@@ -8,7 +9,8 @@ from softrobot_dynamics import references
 from softrobot_dynamics.controllers.contract import CONTROLLERS, Settings
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description import load_robot
-from softrobot_dynamics.errors import DescriptionError, Problem
+from softrobot_dynamics.dynamics import forward_kinematics
+from softrobot_dynamics.errors import DescriptionError, Problem, SoftRobotError
 from softrobot_dynamics.model import compile_model
 from softrobot_dynamics.simulation import Simulator
 
@@ -41,10 +43,19 @@ def controlled(values):
                      settings=settings_of(model, values))
     controller.warm()
     chosen = controller.controlled
+    _warm_references(model)
     return Controlled(
         model, controller, SafeCommand.of_model(model), lambda values: settings_of(model, values),
         lambda values, q: references.from_settings(model, chosen, _reference(values), q),
         lambda q, qd: references.constant(controller.outputs(q, qd)[0][chosen]))
+
+
+def _warm_references(model):
+    """Compile what a reference needs, so that a new one can be made beside a running loop."""
+    tip = forward_kinematics(model, q=model.q0)[-1, :3, 3]
+    circle = references.Circle('tip', tuple(tip), (0.0, 0.0, 1.0), 1e-3, 1.0)
+    with contextlib.suppress(SoftRobotError):      # whether it can be held does not matter
+        references.tip_circle(model, circle, samples=2)
 
 
 def simulated(values):
@@ -72,10 +83,11 @@ def settings_of(model, values):
         *_beyond(lower < model.lower, lower_from, lower, '>=', model.lower, model),
         *_beyond(upper > model.upper, upper_from, upper, '<=', model.upper, model),
         *_beyond(rate > model.rate_limit, rate_from, rate, '<=', model.rate_limit, model)]
-    problems += [Problem(upper_from[i], upper[i], f'a number >= {lower[i]:g}, the lower limit')
+    problems += [Problem(upper_from[i] or lower_from[i], upper[i] if upper_from[i] else lower[i],
+                         f'a lower limit, {lower[i]:g}, not above the upper one, {upper[i]:g}')
                  for i in np.flatnonzero(lower > upper)]
     if problems:
-        raise DescriptionError(problems, 'parameters')
+        raise DescriptionError(tuple(dict.fromkeys(problems)), 'parameters')
     return Settings(p=p, d=d, lower=lower, upper=upper, rate=rate,
                     feed_forward=np.clip(np.zeros(model.m), lower, upper))
 

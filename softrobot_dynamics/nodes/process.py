@@ -15,6 +15,7 @@ import threading
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes.realtime import ask_for_priority, PRIORITY
@@ -27,12 +28,12 @@ class Stop:
     Notes SIGINT and SIGTERM; interrupts where that has been allowed, asks everywhere else.
 
     Python runs a handler between two of its instructions only, never while the main thread waits
-    in rclpy. So a thread is told of the signal through a pipe, and calls `wake`.
+    in rclpy. So a thread is told of the signal through a pipe, and `requested`, a future that an
+    executor can wait for, is done by that thread.
     """
 
     def __init__(self):
-        self.requested = False
-        self.wake = _nothing
+        self.requested = Future()
         self._may_interrupt = False
         self._pipe, end = os.pipe()
         os.set_blocking(end, False)
@@ -42,11 +43,10 @@ class Stop:
         threading.Thread(target=self._listen, name='signals', daemon=True).start()
 
     def _listen(self):
-        while os.read(self._pipe, 1):
-            self.wake()
+        os.read(self._pipe, 1)
+        self.requested.set_result(None)
 
     def _handle(self, number, frame):
-        self.requested = True
         if self._may_interrupt:
             raise KeyboardInterrupt
 
@@ -55,7 +55,7 @@ class Stop:
         """Let a signal end the code within, as by Ctrl-C: for what takes long and can be left."""
         self._may_interrupt = True
         try:
-            if self.requested:
+            if self.requested.done():
                 raise KeyboardInterrupt
             yield
         finally:
@@ -64,10 +64,10 @@ class Stop:
 
 def run(make_node, argv=None):
     """
-    Run `make_node(stop)` until a signal comes or the node says it is `done`; return exit status.
+    Run `make_node(stop)` until a signal comes; return the exit status.
 
-    The node has three methods: `begin()`, once it is about to spin, returning whether to go on;
-    `finish()`, which makes the robot safe; and destroy_node(). `argv` is as of sys.argv, whole.
+    Beside a node's own methods it has `begin()`, called before spinning, which returns whether to
+    go on, and `finish()`, which leaves the robot safe. `argv` is as sys.argv, program included.
     """
     argv = sys.argv if argv is None else argv
     refusal = ask_for_priority(_arguments(argv).priority)
@@ -98,24 +98,17 @@ def _arguments(argv):
 def _spin(node, stop):
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    stop.wake = executor.wake
     try:
         if not node.begin():
             return 1
-        while not stop.requested:
-            executor.spin_once()
+        executor.spin_until_future_complete(stop.requested)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
-        stop.wake = _nothing
         node.finish()
         executor.shutdown()
         node.destroy_node()
     return 0
-
-
-def _nothing():
-    pass
 
 
 def keep_collector_away():

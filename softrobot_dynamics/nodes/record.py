@@ -1,10 +1,24 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A record of every tick, kept in memory while the loop runs and written to a file at the end."""
+import os
 from pathlib import Path
 
 import numpy as np
+from softrobot_dynamics.errors import ArgumentError
 
 _ROWS = 8192      # of a chunk: a new one is a short allocation, never a copy of what is there
+
+
+def prepare(path):
+    """Make the folder that a record goes to; ArgumentError if it cannot be; '' is no record."""
+    folder = Path(path).expanduser().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        raise ArgumentError('record', path, 'a file in a folder that can be written to')
 
 
 class Record:
@@ -45,7 +59,6 @@ class Record:
     def save(self, path, **more):
         """Write the columns and `more` arrays to the .npz file `path`, whole or not at all."""
         path = Path(path).expanduser()
-        path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(path.name + '.part')
         with open(draft, 'wb') as file:
             np.savez(file, **self.columns(), **more)

@@ -1,5 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The simulated robot as a node; see `SimulationNode`."""
+import sys
+
 from rclpy.node import Node
 from softrobot_dynamics.nodes import (
     diagnostics,
@@ -13,7 +15,7 @@ from softrobot_dynamics.nodes import (
 from softrobot_dynamics.nodes.inbox import Inbox
 from softrobot_dynamics.nodes.outlets import quality_of, SimulationOutlet
 from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.nodes.record import Record
+from softrobot_dynamics.nodes.record import prepare, Record
 from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
 from std_srvs.srv import Trigger
 
@@ -52,6 +54,7 @@ class SimulationNode(Node):
                                ' to 20 s')
         with self._stop.interrupting(), realtime.patient():
             plant = self._build(values)
+        prepare(values['record'])
         self._plant = plant
         self._choose_safe(values)
         quality = quality_of(values)
@@ -64,7 +67,8 @@ class SimulationNode(Node):
             plant, self._inbox, reader, self._outlet, rate=values['rate'],
             timeout=values['command_timeout_periods'], epoch=self.get_clock().now().nanoseconds,
             record=_record(plant.model) if values['record'] else None)
-        self._diagnostics = diagnostics.Diagnostics(self, 'simulated robot', values['robot'], self._report)
+        self._diagnostics = diagnostics.Diagnostics(self, 'simulated robot', values['robot'],
+                                                    self._report)
         self._loop.start()
         return True
 
@@ -127,10 +131,14 @@ class SimulationNode(Node):
 
 
 def _record(model):
-    return Record({'t': 0, 'q': model.n, 'qd': model.n, 'u': model.m, 'round_trip': 0, 'mode': 0,
+    return Record({'stamp': 0, 't': 0, 'q': model.n, 'qd': model.n, 'u': model.m, 'round_trip': 0, 'mode': 0,
                    'late': 0})
 
 
 def main(argv=None, build=plants.simulated):
     """Run the simulation node until Ctrl-C or SIGTERM."""
     return process.run(lambda stop: SimulationNode(stop, build), argv)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

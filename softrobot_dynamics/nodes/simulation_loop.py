@@ -142,7 +142,8 @@ class SimulationLoop:
         simulator, u = self._simulator, self._applied(now())
         if self.record is not None:
             trip = np.nan if round_trip is None else round_trip * 1e-9
-            self._row = simulator.time, simulator.q.copy(), simulator.qd.copy(), u, trip, self.mode
+            self._row = (self._stamp / SECOND, simulator.time, simulator.q.copy(),
+                         simulator.qd.copy(), u, trip, self.mode)
         try:
             simulator.step(u, self._dt)
         except SimulationDivergedError as error:

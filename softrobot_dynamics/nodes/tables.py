@@ -4,6 +4,7 @@ from math import nan
 
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.nodes.parameters import Row
+from softrobot_dynamics.references import TYPES
 
 WATCHDOG_PERIODS = 50
 
@@ -39,7 +40,7 @@ CONTROLLER = (
         ' which the safe command goes out', 2, 100000),
     *_SAFE,
     Row('reference.type', 'string', 'hold', 'What is to be followed',
-        choices=('hold', 'setpoint', 'circle')),
+        choices=TYPES),
     Row('reference.ramp_time', 'double', 2.0, 'Time in which a new reference is blended in [s]',
         0.0, 3600.0),
     Row('reference.setpoint', 'doubles', (), 'Actuation coordinates y to go to, one for each'
@@ -50,6 +51,11 @@ CONTROLLER = (
         size=3),
     Row('reference.circle.radius', 'double', 0.1, 'Radius [m]', 0.0, 100.0),
     Row('reference.circle.period', 'double', 4.0, 'Time of one turn [s]', 0.01, 1e6),
+    Row('reference.path.bodies', 'strings', (), 'Bodies whose tips follow paths'),
+    Row('reference.path.times', 'doubles', (), 'Times of the points, from 0 on [s]'),
+    Row('reference.path.points', 'doubles', (), 'x, y, z of every body at the first time, then at'
+        ' the second, ..., base frame [m]'),
+    Row('reference.path.periodic', 'bool', False, 'Repeat the path: its last point is its first'),
 )
 
 SIMULATION = (

@@ -5,7 +5,11 @@ A robot as material points: every point's position in the base frame, as a funct
 Works with any arithmetic (jets, complex numbers): bodies by their own formula ``position``,
 frames by ``tip_frame``, joints by what the robot file means by them. A frame is a pair (R, t): nine
 entries, row-major, and three.
+
+A joint type not known here is placed by its own compiled kernel: plain numbers only then.
 """
+
+import importlib
 
 from typing import NamedTuple
 
@@ -41,6 +45,8 @@ def place(robot, q, math):
 
 def joint_frame(joint, q, math):
     """Distal frame of a joint in its parent's tip frame."""
+    if joint.type_name not in MOTIONS:
+        return frame_by_kernel(joint, q)
     before, after = frame_of(joint.before), frame_of(joint.after)
     return compose(compose(before, MOTIONS[joint.type_name](q, math)), after)
 
@@ -57,6 +63,16 @@ def shift(q, math):
 
 
 MOTIONS = {'fixed': lambda q, math: IDENTITY, 'revolute': turn, 'prismatic': shift}
+
+
+def frame_by_kernel(joint, q):
+    """Distal frame of a joint, (R, t), from its compiled kernel."""
+    kernel, q = joint.kernel(), np.array(q, dtype=float)
+    W = np.zeros(18 + 6 * len(q))
+    getattr(importlib.import_module(kernel.module), kernel.function)(
+        kernel.parameters, q, np.zeros(len(q)), W
+    )
+    return list(W[:9]), list(W[9:12])
 
 
 def frame_of(T):

@@ -1,0 +1,206 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a demo shows in the terminal: with `rich` if it is there, else in plain lines."""
+
+from collections import deque
+import contextlib
+import sys
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+try:
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.panel import Panel
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Table
+    from rich.text import Text
+except ImportError:
+    Console = None
+
+INSTALL_RICH = "a live display needs rich: pip install 'softrobot_dynamics[demo]'"
+_BLOCKS = ' ▏▎▍▌▋▊▉█'
+_SPARKS = '▁▂▃▄▅▆▇█'
+
+
+class Subject(NamedTuple):
+    """What does not change while a demo runs."""
+
+    title: str
+    duration: float  # [s]
+    ramp: float  # [s] until the reference is blended in
+    actuators: tuple  # names (m,)
+    units: tuple  # of u (m,)
+    lower: np.ndarray  # (m,) limits of u
+    upper: np.ndarray  # (m,)
+
+
+def display():
+    """Return the display that suits this terminal."""
+    if Console is None:
+        shown = PlainDisplay()
+        shown.say(INSTALL_RICH)
+        return shown
+    console = Console()
+    return RichDisplay(console) if console.is_terminal else PlainDisplay()
+
+
+class PlainDisplay:
+    """One line for each thing that happens; while the loop runs, one that changes."""
+
+    def say(self, text):
+        """Show a line."""
+        print(text, flush=True)
+
+    @contextlib.contextmanager
+    def stage(self, text):
+        """Say what is going on, and in the end how long it took."""
+        self.say(f'{text} ...')
+        started = time.monotonic()
+        yield
+        self.say(f'  done in {time.monotonic() - started:.1f} s')
+
+    @contextlib.contextmanager
+    def live(self, subject):
+        """Return a function (time [s], Sight) that shows the loop as it is."""
+        self.say(f'{subject.title}, {subject.duration:g} s ...')
+        if not sys.stdout.isatty():
+            yield lambda t, sight: None
+            return
+        yield lambda t, sight: print(f'\r{_line(t, sight):78}', end='', flush=True)
+        print()
+
+    def table(self, title, rows):
+        """Show (name, value) in two columns."""
+        width = max(len(name) for name, _ in rows)
+        self.say('\n'.join([title, *(f'  {name:<{width}}  {value}' for name, value in rows)]))
+
+
+class RichDisplay:
+    """The same with spinners, bars and boxes."""
+
+    def __init__(self, console):
+        self._console = console
+
+    def say(self, text):
+        """Show a line."""
+        self._console.print(text, markup=False, highlight=False)
+
+    @contextlib.contextmanager
+    def stage(self, text):
+        """Say what is going on, and for how long."""
+        columns = SpinnerColumn(finished_text='[green]✓'), TextColumn('{task.description}')
+        with Progress(*columns, TimeElapsedColumn(), console=self._console) as progress:
+            task = progress.add_task(text, total=1)
+            yield
+            progress.update(task, completed=1)
+
+    @contextlib.contextmanager
+    def live(self, subject):
+        """Return a function (time [s], Sight) that shows the loop as it is."""
+        view = _View(subject)
+        with Live(console=self._console, auto_refresh=False) as live:
+            yield lambda t, sight: live.update(view.render(t, sight), refresh=True)
+
+    def table(self, title, rows):
+        """Show (name, value) in two columns."""
+        table = Table.grid(padding=(0, 2))
+        for name, value in rows:
+            table.add_row(Text(name, style='dim'), str(value))
+        self._console.print(Panel(table, title=title, expand=False, border_style='dim'))
+
+
+class _View:
+    """The picture of a running loop."""
+
+    def __init__(self, subject):
+        self._subject = subject
+        self._errors = deque(maxlen=40)  # of the last polls
+        self._last = None
+
+    def render(self, t, sight):
+        """Return the picture at time t [s]."""
+        self._last = sight = _filled(sight, self._last)
+        error = sight.tip_error if sight.tip_error is not None else sight.y_error
+        if error is not None:
+            self._errors.append(error)
+        rows = Table.grid(padding=(0, 2))
+        rows.add_row('time', f'{t:5.1f} of {self._subject.duration:g} s', self._progress(t))
+        what = 'tip error' if sight.tip_error is not None else 'output error'
+        rows.add_row(what, error_text(sight), Text(sparkline(self._errors), style='cyan'))
+        for name, value, rest in loop_rows(sight.diagnostics):
+            rows.add_row(name, value, rest)
+        return Panel(
+            Group(rows, Text(), self._bars(sight.u)),
+            title=self._subject.title,
+            expand=False,
+            border_style='cyan',
+        )
+
+    def _progress(self, t):
+        ramp = t < self._subject.ramp
+        text = Text(bar(t / self._subject.duration, 30), style='yellow' if ramp else 'green')
+        return text.append(' blending in' if ramp else '', style='dim')
+
+    def _bars(self, u):
+        table = Table.grid(padding=(0, 2))
+        subject = self._subject
+        shares = fill(u, subject.lower, subject.upper) if u is not None else ()
+        for name, value, share, unit in zip(subject.actuators, u, shares, subject.units):
+            style = 'red' if share > 0.98 else 'blue'
+            text = Text(bar(share, 24), style=style)
+            table.add_row(Text(name, style='dim'), text, f'{value:8.2f} {unit}')
+        return table
+
+
+def bar(share, width):
+    """Return a bar of `width` characters, filled up to `share` from 0 to 1."""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    full, part = divmod(eighths, 8)
+    return ('█' * full + (_BLOCKS[part] if part else '')).ljust(width, '·')
+
+
+def sparkline(values):
+    """Return a small curve of positive values, from 0 to the greatest."""
+    top = max(values, default=0.0) or 1.0
+    return ''.join(_SPARKS[min(7, int(8 * value / top))] for value in values)
+
+
+def fill(u, lower, upper):
+    """Return how far each command (m,) is out, from 0 to 1 at the limit of its side of zero."""
+    limit = np.where(np.asarray(u) < 0.0, -np.asarray(lower), np.asarray(upper))
+    known = np.isfinite(limit) & (limit > 0.0)
+    return np.where(known, np.abs(u) / np.where(known, limit, 1.0), 0.0)
+
+
+def error_text(sight):
+    """Return the error in words."""
+    if sight.tip_error is not None:
+        return f'{sight.tip_error * 1e3:.3f} mm'
+    return '' if sight.y_error is None else f'{sight.y_error:.2e}'
+
+
+def loop_rows(diagnostics):
+    """Return (name, value, remark) of what the nodes report about themselves, once a second."""
+    simulation, controller = (diagnostics.get(name, {}) for name in ('simulation', 'controller'))
+    trip = simulation.get('round trip p50 / p99 / max [us]', '')
+    rate = simulation.get('rate [Hz]', '')
+    return (
+        ('rate', f'{float(rate):.1f} Hz' if rate else '', controller.get('mode', '')),
+        ('missed ticks', simulation.get('missed ticks', ''), ''),
+        ('round trip', f'{trip} us' if trip else '', 'p50 / p99 / max' if trip else ''),
+    )
+
+
+def _filled(sight, last):
+    """Return `sight` with what is missing as it was last."""
+    if last is None:
+        return sight
+    return type(sight)(*(old if new is None else new for new, old in zip(sight, last)))
+
+
+def _line(t, sight):
+    parts = [f'{t:6.1f} s', f'error {error_text(sight)}']
+    parts += [f'{name} {value}' for name, value, _ in loop_rows(sight.diagnostics) if value]
+    return '  '.join(parts)

@@ -1,0 +1,164 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The demo's own node: drives the controller's life cycle and looks in on the loop now and then.
+
+It must not disturb the loop that it watches. The subscriptions keep the newest message only and
+are looked at when `poll` is called, past every executor: no Python runs at the rate of the loop.
+"""
+
+import time
+from typing import NamedTuple
+
+from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+import numpy as np
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+from softrobot_dynamics.demo.plan import NAMESPACE
+from softrobot_dynamics.dynamics import body_index, forward_kinematics
+from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.nodes.inbox import Inbox
+from softrobot_dynamics.nodes.messages import SECOND, stamp_of, StateReader
+from trajectory_msgs.msg import JointTrajectory
+
+TRANSITIONS = {
+    name: getattr(Transition, f'TRANSITION_{name.upper()}')
+    for name in ('configure', 'activate', 'deactivate', 'cleanup')
+}
+_STEP = 0.05  # [s] between two looks at what is waited for
+_NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class TransitionError(SoftRobotError):
+    """The controller did not go through a transition; the argument says which and why."""
+
+
+class Sight(NamedTuple):
+    """What is known about the loop at one moment; None where nothing is, yet."""
+
+    u: np.ndarray | None  # (m,)
+    y_error: float | None  # greatest of the controlled outputs [m or rad]
+    tip_error: float | None  # [m]
+    diagnostics: dict  # {name of the node: {key: value in words}}
+
+
+class Ros:
+    """ROS for this process, apart from the global context."""
+
+    def __init__(self):
+        self.context = Context()
+        rclpy.init(args=[], context=self.context, signal_handler_options=SignalHandlerOptions.NO)
+
+    def node(self, name, arguments=(), **options):
+        """Return a node that takes its parameters from `arguments`, unseen by `ros2 param`."""
+        return Node(
+            name,
+            context=self.context,
+            cli_args=list(arguments),
+            use_global_arguments=False,
+            enable_rosout=False,
+            start_parameter_services=False,
+            **options,
+        )
+
+    def close(self):
+        """End it."""
+        self.context.try_shutdown()
+
+
+class Monitor:
+    """
+    Watches the loop of `model`, whose controller controls the actuators with these indices.
+
+    `circle` is the references.Circle that the tip shall follow, or None.
+    """
+
+    def __init__(self, ros, model, controlled, circle):
+        self._model, self._controlled, self._circle = model, list(controlled), circle
+        self._node = ros.node('monitor', namespace=NAMESPACE)
+        self._executor = SingleThreadedExecutor(context=ros.context)
+        self._executor.add_node(self._node)
+        self._client = self._node.create_client(ChangeState, 'controller/change_state')
+        self._diagnostics = {}
+        self._node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+        self._reader = StateReader(model.coordinate_names)
+        self._states, self._outputs, self._references = (
+            Inbox(self._node, kind, topic, _NEWEST)
+            for kind, topic in (
+                (JointState, 'joint_states'),
+                (JointState, 'controller/controller_state'),
+                (JointTrajectory, 'controller/reference'),
+            )
+        )
+
+    def transition(self, name, patience, meanwhile=lambda: None):
+        """
+        Take the controller through a transition; call `meanwhile` while it lasts.
+
+        TransitionError if it fails or takes more than `patience` [s].
+        """
+        end = time.monotonic() + patience
+        self._wait(self._client.service_is_ready, end, f'{name}: no controller', meanwhile)
+        request = ChangeState.Request(transition=Transition(id=TRANSITIONS[name]))
+        future = self._client.call_async(request)
+        self._wait(future.done, end, f'{name}: no answer in {patience:g} s', meanwhile)
+        if not future.result().success:
+            raise TransitionError(f'{name}: the controller could not')
+
+    def _wait(self, ready, end, failure, meanwhile):
+        while not ready():
+            self._executor.spin_once(timeout_sec=_STEP)
+            meanwhile()
+            if time.monotonic() > end:
+                raise TransitionError(failure)
+
+    def poll(self):
+        """Return the Sight of the loop as it is now."""
+        for _ in range(3):
+            self._executor.spin_once(timeout_sec=0)
+        state, output, reference = (
+            inbox.wait(0) for inbox in (self._states, self._outputs, self._references)
+        )
+        return Sight(
+            None if output is None else np.array(output.effort),
+            None if None in (output, reference) else self._output_error(output, reference),
+            None if None in (state, reference) else self._tip_error(state, reference),
+            self._diagnostics,
+        )
+
+    def close(self):
+        """Give everything back."""
+        for inbox in (self._states, self._outputs, self._references):
+            inbox.close()
+        self._executor.shutdown()
+        self._node.destroy_node()
+
+    def _output_error(self, output, reference):
+        y = np.array(output.position)[self._controlled]
+        return float(np.abs(y - reference.points[0].positions).max(initial=0.0))
+
+    def _tip_error(self, state, reference):
+        """Distance [m] of the tip from where it should be at the time of this state."""
+        if self._circle is None:
+            return None
+        try:
+            q, _ = self._reader.read(state)
+        except MessageError:
+            return None
+        since = reference.points[0].time_from_start
+        t = since.sec + (since.nanosec + stamp_of(state) - stamp_of(reference)) / SECOND
+        body = body_index(self._model, self._circle.body)
+        tip = forward_kinematics(self._model, q=q)[body, :3, 3]
+        wanted = self._circle.points(np.array([2.0 * np.pi * t / self._circle.period]))[0]
+        return float(np.linalg.norm(tip - wanted))
+
+    def _on_diagnostics(self, message):
+        for status in message.status:
+            node = status.name.partition(':')[0].rpartition('/')[2]
+            self._diagnostics[node] = {pair.key: pair.value for pair in status.values}

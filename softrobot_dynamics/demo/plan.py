@@ -1,0 +1,112 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a demo runs: robot, parameters and reference, all checked before anything moves."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from softrobot_dynamics import references
+from softrobot_dynamics.description import load_robot
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.nodes import plants, tables
+from softrobot_dynamics.nodes.parameters import Parameters
+from softrobot_dynamics.shipped import shipped
+
+NAMESPACE = 'softrobot_demo'  # of both nodes: nothing of theirs meets a robot's own topics
+OWN_FILE = 'parameters.yaml'  # in the demo's folder: what the command line said
+
+
+class Plan(NamedTuple):
+    """A demo, ready to start."""
+
+    robot: str  # shipped name, or path of a robot file
+    description: Any  # RobotDescription
+    files: tuple  # of parameters, for both nodes; the last is the demo's own
+    controller: dict  # the controller's parameters by name
+    simulation: dict  # the simulation's
+    unknown: tuple  # in words, parameters in the files that no table has
+
+
+def draw_up(node, robot, controller_file, rate, folder):
+    """
+    Return the Plan of `robot` at `rate` [Hz], with records to be written into `folder`.
+
+    `node` is a function (name, arguments) that returns a rclpy node, which reads the files the
+    way the real one will. Raises SoftRobotError for a wrong robot file or parameter.
+    """
+    description = load_robot(robot)
+    files = (*_controller_files(robot, description, controller_file), folder / OWN_FILE)
+    _write_own(files[-1], str(robot), float(rate), folder)
+    arguments = parameter_arguments(files)
+    controller, unknown = _read(
+        node('controller', arguments),
+        (*tables.CONTROLLER, *tables.actuator_rows(description.actuator_names)),
+    )
+    simulation, also_unknown = _read(node('simulation', arguments), tables.SIMULATION)
+    return Plan(
+        str(robot), description, files, controller, simulation, (*unknown, *also_unknown)
+    )
+
+
+def parameter_arguments(files):
+    """Return the command-line arguments that give a node its namespace and parameter files."""
+    arguments = ['--ros-args', '-r', f'__ns:=/{NAMESPACE}']
+    for file in files:
+        arguments += ['--params-file', str(file)]
+    return arguments
+
+
+def compile_everything(plan):
+    """
+    Compile what both nodes will need; return (model, a function that returns the reference).
+
+    The nodes find it in the cache. Calling the function raises InfeasibleReferenceError for a
+    reference that no admissible actuation can hold.
+    """
+    plants.simulated(plan.simulation)
+    plant = plants.controlled(plan.controller)
+    if plan.controller['reference.type'] == 'hold':
+        return plant.model, lambda: None  # the state itself, whatever it will be
+    return plant.model, lambda: plant.reference(plan.controller, plant.model.q0)
+
+
+def circle_of(values):
+    """Return the references.Circle that parameters describe, None if they describe none."""
+    if values['reference.type'] != 'circle':
+        return None
+    return references.Circle(
+        *(
+            tuple(value) if isinstance(value, (list, tuple)) else value
+            for value in (values[f'reference.circle.{name}'] for name in references.Circle._fields)
+        )
+    )
+
+
+def _controller_files(robot, description, chosen):
+    """Return the chosen file, or the one shipped for the robot if there is one, as a tuple."""
+    if chosen is not None:
+        if not Path(chosen).is_file():
+            raise ArgumentError('--controller', str(chosen), 'a file of controller parameters')
+        return (Path(chosen).resolve(),)
+    files = shipped('controllers')
+    name = robot if robot in files else description.name
+    return (files[name],) if name in files else ()
+
+
+def _write_own(path, robot, rate, folder):
+    """Write the file of the demo's own parameters; JSON is YAML in which texts stay texts."""
+    common = {'robot': robot, 'rate': rate}
+    nodes = {
+        name: {'ros__parameters': {**common, 'record': str(folder / f'{name}.npz')}}
+        for name in ('controller', 'simulation')
+    }
+    path.write_text(json.dumps({'/**': nodes}, indent=2) + '\n', encoding='utf-8')
+
+
+def _read(node, rows):
+    """Return ({name: value}, unknown names in words) of the parameters a node was given."""
+    try:
+        parameters = Parameters(node, rows)
+        return parameters.values, parameters.unknown()
+    finally:
+        node.destroy_node()

@@ -1,0 +1,90 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The two nodes as processes of their own: started, watched, and ended in good order."""
+
+import ctypes
+from dataclasses import dataclass
+import os
+import signal
+import subprocess
+import sys
+
+from softrobot_dynamics.errors import SoftRobotError
+
+_TAIL = 12  # lines of a log that are quoted
+_PATIENCE = ((signal.SIGINT, 8.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0))  # [s]
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(eq=False)
+class ProcessDiedError(SoftRobotError):
+    """A node ended by itself."""
+
+    name: str
+    status: int  # as of subprocess: minus the signal's number, if it was one
+    log: str  # the end of what it wrote
+
+    def __str__(self):
+        how = f'signal {-self.status}' if self.status < 0 else f'exit status {self.status}'
+        return f'the {self.name} process ended by itself ({how}); the end of its log:\n{self.log}'
+
+
+class NodeProcess:
+    """One node of this package as a child process, which writes its log to a file."""
+
+    def __init__(self, name, arguments, log):
+        self.name, self._log = name, log
+        command = [sys.executable, '-m', f'softrobot_dynamics.nodes.{name}', *arguments]
+        with open(log, 'wb') as output:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C is for the parent, which ends the demo in order
+                preexec_fn=_end_with_parent if sys.platform == 'linux' else None,
+            )
+
+    def check(self):
+        """Raise ProcessDiedError if the process has ended."""
+        status = self._process.poll()
+        if status is not None:
+            raise ProcessDiedError(self.name, status, self.log_end())
+
+    def log_end(self):
+        """Return the last lines that it wrote."""
+        text = self._log.read_text(encoding='utf-8', errors='replace').strip()
+        return '\n'.join(f'  {line}' for line in text.splitlines()[-_TAIL:]) or '  (empty)'
+
+    def end(self):
+        """Ask the process to end, ever more firmly; return whether the first word was enough."""
+        for number, patience in _PATIENCE:
+            if self._process.poll() is None:
+                self._process.send_signal(number)
+            try:
+                self._process.wait(patience)
+                return number == signal.SIGINT
+            except subprocess.TimeoutExpired:
+                continue
+        return False
+
+
+def keep_to_this_machine(folder):
+    """
+    Choose a ROS domain of our own, unless the user has set one, and a folder for ROS's logs.
+
+    In the environment, for this process and its children.
+    """
+    os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    if os.environ.get('ROS_DISTRO') == 'humble':  # which does not know the variable above
+        os.environ.setdefault('ROS_LOCALHOST_ONLY', '1')
+    os.environ['ROS_LOG_DIR'] = str(folder / 'ros_log')
+
+
+_prctl = getattr(ctypes.CDLL(None), 'prctl', None) if sys.platform == 'linux' else None
+
+
+def _end_with_parent():
+    """Have the kernel end a child whose parent was killed: it would run at 1 kHz for ever."""
+    if _prctl is not None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,0 +1,177 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What every registered body and joint must satisfy; a new file is tested without a new test."""
+
+import importlib
+
+from differences import derivative, gradient
+from generated import instance, instances
+import numpy as np
+from oracles import newton_euler
+import pytest
+from softrobot_dynamics.bodies.contract import BODIES, Body
+from softrobot_dynamics.joints.contract import JOINTS
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+
+TOLERANCE = 1e-12  # of the largest entry
+
+
+def all_of(registry):
+    """Parameters: every valid instance of every registered type."""
+    return [
+        pytest.param(instance(registry, given), id=f'{name}-{i}')
+        for name in registry.names()
+        for i, given in enumerate(instances(registry, name))
+    ]
+
+
+@pytest.fixture(scope='module', params=all_of(BODIES))
+def body(request):
+    """Every registered body."""
+    return request.param
+
+
+@pytest.fixture(scope='module', params=all_of(JOINTS))
+def joint(request):
+    """Every registered joint."""
+    return request.param
+
+
+def run(kernel, n, q, qd, w):
+    """Slab of a body's kernel."""
+    W = np.full(layout.body_size(n), np.nan)
+    function = getattr(importlib.import_module(kernel.module), kernel.function)
+    function(kernel.parameters, q, qd, w, W, np.zeros(kernel.scratch))
+    return W
+
+
+def random_states(body, count, seed, size=1.0):
+    """States (q, qd, w) of a body on a turning joint frame; offsets in metres are small."""
+    rng = np.random.default_rng(seed)
+    reach = np.array([0.04 if name == 'elongation' else size for name in body.coordinates()])
+    return [
+        (*(reach * rng.uniform(-1.0, 1.0, (2, len(reach)))), rng.uniform(-2.0, 2.0, 3))
+        for _ in range(count)
+    ]
+
+
+def assert_close(found, wanted, tolerance=TOLERANCE):
+    """Compare arrays relative to the largest entry of the wanted one."""
+    assert found.shape == wanted.shape
+    if wanted.size:
+        assert np.abs(found - wanted).max() <= tolerance * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize('size', [0.0, 1e-3, 1.0, 3.0], ids='size={}'.format)
+def test_sums_equal_the_material_points(body, size):
+    """Inertia, bias wrench, coupling, mass and bias are the sums over the body's points."""
+    n = len(body.coordinates())
+    for q, qd, w in random_states(body, 3, seed=1):
+        q = size * q
+        W = run(body.kernel(), n, q, qd, w)
+        inertia, wrench, coupling, mass, bias = newton_euler.body_sums(body, q, qd, w)
+        assert_close(W[layout.inertia_offset(n) :][:10], inertia)
+        assert_close(W[layout.wrench_offset(n) :][:6], wrench)
+        assert_close(W[layout.coupling_offset(n) :][: 6 * n], coupling.ravel())
+        assert_close(W[layout.mass_offset(n) :][: n * n], mass.ravel())
+        assert_close(W[layout.bias_offset(n) :][:n], bias)
+
+
+def test_closed_form_equals_the_traced_formula(body):
+    """A body's own kernel fills the same slab as the kernel traced from its formula."""
+    n = len(body.coordinates())
+    own, traced = body.kernel(), Body.kernel(body)
+    if n and (own.module, own.function) == (traced.module, traced.function):
+        assert np.array_equal(own.parameters, traced.parameters)
+        return
+    for q, qd, w in random_states(body, 5, seed=2, size=2.0):
+        found, wanted = run(own, n, q, qd, w), run(traced, n, q, qd, w)
+        parts = [0, 9, 12, 15, 18, 18 + 3 * n, layout.inertia_offset(n), layout.wrench_offset(n),
+                 layout.coupling_offset(n), layout.mass_offset(n), layout.bias_offset(n),
+                 layout.body_size(n)]  # fmt: skip
+        for first, last in zip(parts, parts[1:]):
+            scale = max(1e-3, np.abs(wanted[first:last]).max(initial=0.0))
+            assert np.abs(found[first:last] - wanted[first:last]).max(initial=0.0) < 1e-12 * scale
+
+
+def test_frame_slab_equals_the_tip_formula(body):
+    """The tip's pose, Jacobian and bias in the slab are the tip formula and its derivatives."""
+    n = len(body.coordinates())
+    for q, qd, w in random_states(body, 3, seed=3):
+
+        def frame(x):
+            rotation, origin = body.tip_frame(list(x), NUMERIC)
+            return np.array([float(v) for v in (*rotation, *origin)])
+
+        check_frame(run(body.kernel(), n, q, qd, w), frame, n, q, qd)
+
+
+def check_frame(W, frame, n, q, qd):
+    """Compare a frame slab with the pose ``frame(q)`` (12,) and its numerical derivatives."""
+    np.testing.assert_allclose(W[:12], frame(q), atol=1e-14)
+    R = W[:9].reshape(3, 3)
+    slopes = gradient(frame, q) if n else np.zeros((12, 0))
+
+    def rate(t):  # relative twist along the motion: angular in B, linear in A
+        x = q + t * qd
+        slope = derivative(lambda s: frame(x + s * qd))
+        spin = frame(x)[:9].reshape(3, 3).T @ slope[:9].reshape(3, 3)
+        return np.array([spin[2, 1], spin[0, 2], spin[1, 0], *slope[9:]])
+
+    np.testing.assert_allclose(W[12:18], derivative(rate), atol=1e-9)
+    for j in range(n):
+        spin = R.T @ slopes[:9, j].reshape(3, 3)
+        angular = [spin[2, 1], spin[0, 2], spin[1, 0]]
+        np.testing.assert_allclose(W[18 + 3 * j :][:3], angular, atol=1e-10)
+        np.testing.assert_allclose(W[18 + 3 * n + 3 * j :][:3], slopes[9:, j], atol=1e-10)
+
+
+def test_springs_of_the_slab_are_the_body_s(body):
+    """The elastic and the damping force in the slab are K q and D qd, K and D symmetric."""
+    n = len(body.coordinates())
+    K, D = body.stiffness(), body.damping_matrix()
+    assert K.shape == D.shape == (n, n)
+    assert np.array_equal(K, K.T) and np.array_equal(D, D.T)
+    assert (np.linalg.eigvalsh(K) >= 0.0).all() and (np.linalg.eigvalsh(D) >= 0.0).all()
+    for q, qd, w in random_states(body, 2, seed=4):
+        W = run(body.kernel(), n, q, qd, w)
+        np.testing.assert_allclose(W[layout.bias_offset(n) + n :][:n], K @ q, rtol=1e-13)
+        np.testing.assert_allclose(W[layout.bias_offset(n) + 2 * n :][:n], D @ qd, rtol=1e-13)
+
+
+def test_mass_is_positive_and_stays(body):
+    """The material points have a positive mass, which the slab's inertia reports in any posture."""
+    points, masses = body.material_points()
+    assert np.shape(points) == (len(masses), 3) and (masses > 0.0).all()
+    n = len(body.coordinates())
+    for q, qd, w in random_states(body, 2, seed=5):
+        found = run(body.kernel(), n, q, qd, w)[layout.inertia_offset(n)]
+        np.testing.assert_allclose(found, masses.sum(), rtol=1e-14)
+
+
+def test_a_state_that_is_no_number_gives_none(body):
+    """A NaN in q or qd is not swallowed: the slab's generalized bias or mass is NaN."""
+    n = len(body.coordinates())
+    for j in range(n):
+        for which in range(2):
+            state = [np.full(n, 0.1), np.full(n, 0.2)]
+            state[which][j] = np.nan
+            W = run(body.kernel(), n, *state, np.full(3, 0.3))
+            assert not np.isfinite(W).all()
+
+
+def test_joint_frame_is_differentiated(joint):
+    """A joint's Jacobian and bias are the derivatives of its pose."""
+    kernel, n = joint.kernel(), len(joint.coordinates())
+    function = getattr(importlib.import_module(kernel.module), kernel.function)
+
+    def slab(q, qd):
+        W = np.full(layout.frame_size(n), np.nan)
+        function(kernel.parameters, q, qd, W)
+        return W
+
+    rng = np.random.default_rng(6)
+    for q, qd in rng.uniform(-2.0, 2.0, (3, 2, n)):
+        check_frame(slab(q, qd), lambda x: slab(x, 0.0 * x)[:12], n, q, qd)  # noqa: B023
+        R = slab(q, qd)[:9].reshape(3, 3)
+        np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-14)
