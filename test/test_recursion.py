@@ -42,22 +42,14 @@ def test_newton_and_euler_point_by_point(name, size):
 
 @pytest.mark.parametrize('name', EXACT)
 def test_euler_and_lagrange_by_energies(name):
-    """M, IID and g are what follows from the kinetic and the potential energy."""
+    """M qdd, IID and g are what follows from the kinetic and the potential energy."""
     model = compiled(name)
-    for q, qd, qdd in states(model, 2, seed=2):
-        Q, M = inertial(model, q, qd, qdd)
-        assert_close(M, euler_lagrange.mass_matrix(model.description, q))
-        assert_close(Q, euler_lagrange.inverse_dynamics(model.description, q, qd, qdd))
-        g = euler_lagrange.gravity_force(model.description, q)
-        assert_close(sd.gravity_force(model, q=q), g, scale=np.abs(Q).max())
-
-
-def test_both_oracles_agree():
-    """Newton-Euler and Euler-Lagrange, which share no derivative, agree on a mixed tree."""
-    model = compiled('hand')
-    for q, qd, qdd in states(model, 2, seed=3):
-        first = newton_euler.inverse_dynamics(model.description, q, qd, qdd)
-        assert_close(euler_lagrange.inverse_dynamics(model.description, q, qd, qdd), first)
+    ((q, qd, qdd),) = states(model, 1, seed=2)
+    Q, M = inertial(model, q, qd, qdd)
+    assert_close(M @ qdd, euler_lagrange.momentum(model.description, q, qdd))
+    assert_close(Q, euler_lagrange.inverse_dynamics(model.description, q, qd, qdd))
+    g = euler_lagrange.gravity_force(model.description, q)
+    assert_close(sd.gravity_force(model, q=q), g, scale=np.abs(Q).max())
 
 
 @pytest.mark.parametrize('name', ROBOTS)

@@ -7,22 +7,23 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.dynamics import body_index, forward_kinematics
+from softrobot_dynamics.demo.targets import tips_at
 
 MOST_MISSED = 0.05  # share of ticks without a command in time with which a loop still holds
 LEAST_STATES = 0.95  # share of the states that there should have been
 
 
 class Tips(NamedTuple):
-    """Where the tip was and should have been, base frame, T rows."""
+    """Where P tips were and should have been, base frame."""
 
-    points: np.ndarray  # (T, 3) [m]
-    wanted: np.ndarray  # (T, 3) [m]
+    points: np.ndarray  # (T, P, 3) [m]
+    wanted: np.ndarray  # (T, P, 3) [m]
 
     @property
     def errors(self):
-        """Distances (T,) [m]."""
-        return np.linalg.norm(self.points - self.wanted, axis=1)
+        """Distance (T,) [m] of the tip that is farthest off."""
+        distances = np.linalg.norm(self.points - self.wanted, axis=2)
+        return distances.max(axis=1, initial=0.0)
 
 
 class Figures(NamedTuple):
@@ -41,11 +42,11 @@ class Figures(NamedTuple):
     lapses: tuple  # why not, in words
 
 
-def tips_of(run, model, circle):
-    """Return the Tips of a run along a references.Circle."""
-    body = body_index(model, circle.body)
-    points = np.array([forward_kinematics(model, q=q)[body, :3, 3] for q in run.q])
-    return Tips(points.reshape(-1, 3), circle.points(2.0 * np.pi * run.t / circle.period))
+def tips_of(run, model, targets):
+    """Return the Tips of a run that was to follow Targets."""
+    points = np.array([tips_at(model, targets.bodies, q) for q in run.q])
+    wanted = targets.points(run.t)
+    return Tips(points.reshape(wanted.shape), wanted)
 
 
 def judge(run, *, controlled, limits, ramp, tips=None, expected=0, lapses=()):
@@ -89,13 +90,23 @@ def write_csv(path, run, controlled, tips=None):
         **{f'u/{name}': u for name, u in zip(run.actuators, run.u.T)},
         **{f'y/{name}': y for name, y in zip(run.actuators, run.y.T)},
         **{f'y_d/{name}': y for name, y in zip(names, run.y_d.T)},
-        **({} if tips is None else {f'tip/{c}': x for c, x in zip('xyz', tips.points.T)}),
-        **({} if tips is None else {'tip_error': tips.errors}),
+        **({} if tips is None else _tip_columns(tips)),
         'round_trip': run.round_trip,
     }
     with open(path, 'w', newline='', encoding='utf-8') as file:
         csv.writer(file).writerow(columns)
         np.savetxt(file, np.column_stack(list(columns.values())), fmt='%.9g', delimiter=',')
+
+
+def _tip_columns(tips):
+    """Return the tips by name: tip/x, ..., or tip1/x, ... where there are several."""
+    several = tips.points.shape[1] > 1
+    columns = {
+        f'tip{i + 1 if several else ""}/{axis}': values
+        for i, points in enumerate(tips.points.transpose(1, 2, 0))
+        for axis, values in zip('xyz', points)
+    }
+    return {**columns, 'tip_error': tips.errors}
 
 
 def _lapses(run, expected):

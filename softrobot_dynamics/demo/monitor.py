@@ -21,7 +21,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.demo.plan import NAMESPACE
-from softrobot_dynamics.dynamics import body_index, forward_kinematics
+from softrobot_dynamics.demo.targets import time_along, tips_at
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.nodes.inbox import Inbox
 from softrobot_dynamics.nodes.messages import SECOND, stamp_of, StateReader
@@ -76,11 +76,14 @@ class Monitor:
     """
     Watches the loop of `model`, whose controller controls the actuators with these indices.
 
-    `circle` is the references.Circle that the tip shall follow, or None.
+    `reference`: what their coordinates shall follow, a Reference; `targets`: the Targets that tips
+    shall follow; both or none are None.
     """
 
-    def __init__(self, ros, model, controlled, circle):
-        self._model, self._controlled, self._circle = model, list(controlled), circle
+    def __init__(self, ros, model, controlled, reference, targets):
+        self._model, self._controlled = model, list(controlled)
+        self._reference, self._targets = reference, targets
+        self._begin = None  # the stamp at which the reference began [ns], as far as known
         self._node = ros.node('monitor', namespace=NAMESPACE)
         self._executor = SingleThreadedExecutor(context=ros.context)
         self._executor.add_node(self._node)
@@ -144,19 +147,27 @@ class Monitor:
         return float(np.abs(y - reference.points[0].positions).max(initial=0.0))
 
     def _tip_error(self, state, reference):
-        """Distance [m] of the tip from where it should be at the time of this state."""
-        if self._circle is None:
+        """Distance [m] of the tip farthest from where it should be at the time of this state."""
+        if self._targets is None or not self._find_begin(reference):
             return None
         try:
             q, _ = self._reader.read(state)
         except MessageError:
             return None
-        since = reference.points[0].time_from_start
-        t = since.sec + (since.nanosec + stamp_of(state) - stamp_of(reference)) / SECOND
-        body = body_index(self._model, self._circle.body)
-        tip = forward_kinematics(self._model, q=q)[body, :3, 3]
-        wanted = self._circle.points(np.array([2.0 * np.pi * t / self._circle.period]))[0]
-        return float(np.linalg.norm(tip - wanted))
+        t = (stamp_of(state) - self._begin) / SECOND
+        gaps = tips_at(self._model, self._targets.bodies, q) - self._targets.points([t])[0]
+        return float(np.linalg.norm(gaps, axis=1).max())
+
+    def _find_begin(self, message):
+        """Work out when the reference began from what it is now; return whether it can be."""
+        stamp = stamp_of(message)
+        if self._begin is None:
+            self._begin = stamp
+        guess = (stamp - self._begin) / SECOND
+        t = time_along(self._reference, np.array(message.points[0].positions), guess)
+        if t is not None:
+            self._begin = stamp - round(t * SECOND)
+        return t is not None
 
     def _on_diagnostics(self, message):
         for status in message.status:

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from softrobot_dynamics import references
 from softrobot_dynamics.description import load_robot
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes import plants, tables
@@ -35,17 +34,16 @@ def draw_up(node, robot, controller_file, rate, folder):
     way the real one will. Raises SoftRobotError for a wrong robot file or parameter.
     """
     description = load_robot(robot)
+    robot = robot if robot in shipped('robots') else str(Path(robot).expanduser().resolve())
     files = (*_controller_files(robot, description, controller_file), folder / OWN_FILE)
-    _write_own(files[-1], str(robot), float(rate), folder)
+    _write_own(files[-1], robot, float(rate), folder)
     arguments = parameter_arguments(files)
     controller, unknown = _read(
         node('controller', arguments),
         (*tables.CONTROLLER, *tables.actuator_rows(description.actuator_names)),
     )
     simulation, also_unknown = _read(node('simulation', arguments), tables.SIMULATION)
-    return Plan(
-        str(robot), description, files, controller, simulation, (*unknown, *also_unknown)
-    )
+    return Plan(robot, description, files, controller, simulation, (*unknown, *also_unknown))
 
 
 def parameter_arguments(files):
@@ -68,18 +66,6 @@ def compile_everything(plan):
     if plan.controller['reference.type'] == 'hold':
         return plant.model, lambda: None  # the state itself, whatever it will be
     return plant.model, lambda: plant.reference(plan.controller, plant.model.q0)
-
-
-def circle_of(values):
-    """Return the references.Circle that parameters describe, None if they describe none."""
-    if values['reference.type'] != 'circle':
-        return None
-    return references.Circle(
-        *(
-            tuple(value) if isinstance(value, (list, tuple)) else value
-            for value in (values[f'reference.circle.{name}'] for name in references.Circle._fields)
-        )
-    )
 
 
 def _controller_files(robot, description, chosen):

@@ -40,6 +40,7 @@ class NodeProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                cwd=log.parent,  # where no package of our name is, as there is in our sources
                 start_new_session=True,  # Ctrl-C is for the parent, which ends the demo in order
                 preexec_fn=_end_with_parent if sys.platform == 'linux' else None,
             )

@@ -141,4 +141,4 @@ def _stumpff(target, k, z, vector):
     text = repr(1.0 / math.factorial(k + 2 * SERIES_TERMS))
     for j in range(SERIES_TERMS - 1, -1, -1):
         text = f'{1.0 / math.factorial(k + 2 * j)!r} - {z} * ({text})'
-    return f'{target} = {text} if {z} <= {SERIES_LIMIT} else math.nan'
+    return f'{target} = {text} if abs({z}) <= {SERIES_LIMIT} else math.nan'

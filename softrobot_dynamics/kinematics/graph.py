@@ -72,6 +72,11 @@ class Node:
 
     __float__ = __bool__
 
+    def __eq__(self, other):
+        return self is other if isinstance(other, Node) else self.__bool__()
+
+    __hash__ = object.__hash__
+
 
 def _intern(op, args=(), value=None):
     text = f'{op} {value!r} ' + ' '.join(str(arg.key) for arg in args)

@@ -248,7 +248,8 @@ def _watchdog(values):
 
 def _record(plant):
     n, m, controlled = plant.model.n, plant.model.m, len(plant.controller.controlled)
-    return Record({'stamp': 0, 't': 0, 'q': n, 'qd': n, 'u': m, 'y': m, 'y_d': controlled, 'mode': 0})
+    return Record({'stamp': 0, 't': 0, 'q': n, 'qd': n, 'u': m, 'y': m, 'y_d': controlled,
+                   'mode': 0})
 
 
 def main(argv=None, build=plants.controlled):

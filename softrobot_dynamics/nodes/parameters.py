@@ -14,11 +14,7 @@ from rcl_interfaces.msg import (
     ParameterDescriptor,
     SetParametersResult,
 )
-from rclpy.exceptions import (
-    InvalidParameterException,
-    InvalidParameterTypeException,
-    InvalidParameterValueException,
-)
+from rclpy.parameter import Parameter
 from softrobot_dynamics.errors import closest, DescriptionError, Problem, SoftRobotError
 
 _FOREIGN = ('use_sim_time', 'start_type_description_service', 'qos_overrides.')
@@ -155,26 +151,27 @@ class Parameters:
         a row does not allow.
         """
         new = [row for row in rows if row.name not in self._table.rows]
+        values = Table(new).read({row.name: self._given(row) for row in new})
         for row in new:
-            self._declare(row)
+            self._node.declare_parameter(row.name, _plain(values[row.name]), row.descriptor(),
+                                         ignore_override=True)
         self._table = Table([*self._table.rows.values(), *new])
-        raw = {row.name: self._node.get_parameter(row.name).value for row in new}
-        self.values = {**self.values, **self._table.read(raw)}
+        self.values = {**self.values, **values}
 
-    def _declare(self, row):
-        try:
-            default = list(row.default) if isinstance(row.default, tuple) else row.default
-            self._node.declare_parameter(row.name, default, row.descriptor())
-        except (InvalidParameterException, InvalidParameterTypeException,
-                InvalidParameterValueException):
-            value = self._overrides()[row.name].value
-            raise DescriptionError([Problem(row.name, value, row.expected())],
-                                   'parameters') from None
+    def _given(self, row):
+        """Return the value for a row that the node was given, whatever it is, or the default."""
+        anything = ParameterDescriptor(dynamic_typing=True)
+        self._node.declare_parameter(row.name, _plain(row.default), anything)
+        value = self._node.get_parameter(row.name).value
+        self._node.undeclare_parameter(row.name)
+        return value
 
     def on_change(self, accept):
         """Let live changes through to `accept` from now on."""
         if self._accept is None:
             self._node.add_on_set_parameters_callback(self._on_set)
+            if hasattr(self._node, 'add_pre_set_parameters_callback'):      # from Iron on
+                self._node.add_pre_set_parameters_callback(self._as_doubles)
         self._accept = accept
 
     def unknown(self):
@@ -186,6 +183,20 @@ class Parameters:
     def _overrides(self):
         return getattr(self._node, '_parameter_overrides', {})      # not public, for words only
 
+    def _as_doubles(self, parameters):
+        """Return the parameters with whole numbers as doubles where they belong to one."""
+        return [self._as_double(parameter) for parameter in parameters]
+
+    def _as_double(self, parameter):
+        row = self._table.rows.get(parameter.name)
+        if row is None or row.kind not in ('double', 'doubles'):
+            return parameter
+        try:
+            value = _plain(_CONVERSIONS[row.kind](parameter.value))
+        except ValueError:
+            return parameter      # to be refused in words later
+        return Parameter(parameter.name, value=value)
+
     def _on_set(self, parameters):
         raw = {p.name: p.value for p in parameters if p.name in self._table.rows}
         try:
@@ -196,6 +207,10 @@ class Parameters:
             return SetParametersResult(successful=False, reason=reason_of(error))
         self.values = values
         return SetParametersResult(successful=True)
+
+
+def _plain(value):
+    return list(value) if isinstance(value, tuple) else value
 
 
 def reason_of(error):

@@ -131,8 +131,8 @@ class SimulationNode(Node):
 
 
 def _record(model):
-    return Record({'stamp': 0, 't': 0, 'q': model.n, 'qd': model.n, 'u': model.m, 'round_trip': 0, 'mode': 0,
-                   'late': 0})
+    return Record({'stamp': 0, 't': 0, 'q': model.n, 'qd': model.n, 'u': model.m,
+                   'round_trip': 0, 'mode': 0, 'late': 0})
 
 
 def main(argv=None, build=plants.simulated):

@@ -31,12 +31,16 @@ def potential_energy(robot, q):
     )
 
 
-def mass_matrix(robot, q):
-    """Mass matrix (n, n), the Hessian of the kinetic energy by qd."""
-    units = np.eye(len(q))
-    single = [kinetic_energy(robot, q, e) for e in units]
-    pair = [[kinetic_energy(robot, q, a + b) for b in units] for a in units]
-    return np.array(pair) - np.add.outer(single, single)
+def momentum(robot, q, qd):
+    """dT/dqd (n,), as T is a quadratic form in qd."""
+    own = kinetic_energy(robot, q, qd)
+    return np.array(
+        [
+            kinetic_energy(robot, q, qd + e) - own - kinetic_energy(robot, q, e)
+            for e in np.eye(len(q))
+        ]
+    )
+
 
 
 def gravity_force(robot, q):
@@ -46,10 +50,9 @@ def gravity_force(robot, q):
 
 def inverse_dynamics(robot, q, qd, qdd):
     """M qdd + c (n,): d/dt (dT/dqd) - dT/dq."""
-    rate = mass_matrix(robot, q + 1j * STEP * qd).imag / STEP
     return (
-        mass_matrix(robot, q) @ qdd
-        + rate @ qd
+        momentum(robot, q, qdd)
+        + momentum(robot, q + 1j * STEP * qd, qd).imag / STEP
         - _gradient(lambda z: kinetic_energy(robot, z, qd), q)
     )
 

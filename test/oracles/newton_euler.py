@@ -47,7 +47,7 @@ def body_sums(body, q, qd, w):
         return [_columns(p, order, len(masses)) for order in ('value', 'first', 'second')]
 
     p, velocity, second = along(qd)
-    J = np.array([along(unit)[1] for unit in np.eye(n)]).reshape(n, -1, 3)
+    J = np.array([along(unit)[1] for unit in np.eye(n)]).reshape(n, len(masses), 3)
     a = np.cross(w, np.cross(w, p) + 2 * velocity) + second
     I = masses @ (p**2).sum(axis=1) * np.eye(3) - np.einsum('k,ki,kj->ij', masses, p, p)
     inertia = [masses.sum(), *(masses @ p), *I.diagonal(), I[0, 1], I[0, 2], I[1, 2]]

@@ -1,0 +1,179 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Measure the closed loop at 1 kHz beside a bare absolute-deadline loop, in turns.
+
+Each run starts, one after the other, (a) a process that does nothing but sleep until the next
+millisecond, at the same priority, and (b) the simulated robot and its controller over DDS. Quoted
+are medians over the runs; the loop is judged against the machine's own late wake-ups.
+
+    python benchmarks/closed_loop.py --runs 5 --duration 60                # FIFO, idle
+    python benchmarks/closed_loop.py --runs 5 --duration 60 --hogs 2       # a busy process per core
+    python benchmarks/closed_loop.py --runs 5 --duration 60 --priority 0   # without FIFO
+"""
+
+import argparse
+import contextlib
+import json
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+from softrobot_dynamics.nodes.realtime import ask_for_priority, now, PRIORITY, sleep_until
+
+PERIOD = 1_000_000  # [ns]
+DRIVEN = 1  # the simulation's mode while commands come
+SETTLE = 2.0  # [s] left out at the start
+
+
+def bare_loop(duration, priority):
+    """Print, as JSON, how late [us] a loop wakes that only sleeps from deadline to deadline."""
+    refused = ask_for_priority(priority)
+    late = np.empty(round(duration * 1e9) // PERIOD)
+    deadline = now() + PERIOD
+    for i in range(len(late)):
+        sleep_until(deadline)
+        woken = now()
+        late[i] = (woken - deadline) * 1e-3
+        deadline = (woken if woken - deadline > PERIOD else deadline) + PERIOD
+    print(
+        json.dumps(
+            {
+                'fifo': refused is None and priority > 0,
+                'late_share': float((late > 1000).mean()),
+                'max_us': float(late.max()),
+            }
+        )
+    )
+
+
+def run_bare(options):
+    """Return what :func:`bare_loop` prints, run in a process of its own."""
+    command = [
+        sys.executable,
+        __file__,
+        '--bare',
+        '--duration',
+        str(options.duration),
+        '--priority',
+        str(options.priority),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def run_loop(options, folder):
+    """Return the figures of one closed loop from the simulation's record."""
+
+    def node(name, *parameters):
+        arguments = [part for p in parameters for part in ('-p', p)]
+        log = open(folder / f'{name}.log', 'w')
+        return subprocess.Popen(
+            [
+                sys.executable,
+                '-m',
+                f'softrobot_dynamics.nodes.{name}',
+                '--priority',
+                str(options.priority),
+                '--ros-args',
+                '-p',
+                f'robot:={options.robot}',
+                *arguments,
+            ],
+            stdout=log,
+            stderr=log,
+        )
+
+    record = folder / 'simulation.npz'
+    record.unlink(missing_ok=True)
+    simulation = node('simulation', f'record:={record}')
+    controller = node('controller', 'autostart:=true', *options.parameter)
+    _wait_for(folder / 'simulation.log', 'driven by commands', simulation, controller)
+    time.sleep(options.duration + SETTLE)
+    for process in (simulation, controller):  # the simulation first: it still has its commands
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    with np.load(record) as data:
+        driven = np.flatnonzero(data['mode'] == DRIVEN)
+        ticks = driven[round(SETTLE * 1e9) // PERIOD :]
+        trips, late = data['round_trip'][ticks] * 1e6, data['late'][ticks] * 1e6
+    p50, p99 = np.nanpercentile(trips, [50, 99])
+    return {
+        'p50_us': p50,
+        'p99_us': p99,
+        'max_us': float(np.nanmax(trips)),
+        'missed_share': float(np.isnan(trips).mean()),
+        'ticks': len(ticks),
+        'simulation_late_max_us': float(late.max()),
+    }
+
+
+def _wait_for(log, words, *processes, patience=120.0):
+    end = time.monotonic() + patience
+    while words not in log.read_text():
+        if time.monotonic() > end or any(p.poll() is not None for p in processes):
+            raise SystemExit(f'the loop did not start, see {log.parent}')
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def hogs(count):
+    """Keep ``count`` processes busy that compute without end."""
+    busy = [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def main():
+    """Run what the command line asks for and print a table row per run and the medians."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument('--runs', type=int, default=5)
+    parser.add_argument('--duration', type=float, default=60.0, help='of one loop [s]')
+    parser.add_argument('--priority', type=int, default=PRIORITY, help='FIFO, 0 for none')
+    parser.add_argument('--hogs', type=int, default=0, help='busy processes beside the loop')
+    parser.add_argument('--robot', default='pcc_arm')
+    parser.add_argument(
+        '--parameter',
+        action='append',
+        metavar='NAME:=VALUE',
+        default=['reference.type:=circle'],
+        help='of the controller',
+    )
+    parser.add_argument('--bare', action='store_true', help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.bare:
+        bare_loop(options.duration, options.priority)
+        return
+    os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    bare, loop = [], []
+    with tempfile.TemporaryDirectory() as name, hogs(options.hogs):
+        os.environ['ROS_LOG_DIR'] = name
+        for run in range(options.runs):
+            bare.append(run_bare(options))
+            loop.append(run_loop(options, Path(name)))
+            print(f'run {run + 1}: bare {bare[-1]}; loop {loop[-1]}', flush=True)
+
+    def median(rows, key):
+        return float(np.median([row[key] for row in rows]))
+
+    print(
+        f'median of {options.runs} runs of {options.duration:g} s, FIFO {bare[0]["fifo"]}, '
+        f'{options.hogs} hogs: round trip p50 {median(loop, "p50_us"):.0f} us, '
+        f'p99 {median(loop, "p99_us"):.0f} us, max {median(loop, "max_us"):.0f} us; missed '
+        f'{100 * median(loop, "missed_share"):.3f} %; bare loop late by more than 1 ms '
+        f'{100 * median(bare, "late_share"):.3f} %, allowed '
+        f'{100 * (2 * median(bare, "late_share") + 0.003):.3f} %'
+    )
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,156 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A demo from beginning to end: check, start, watch, end, judge."""
+
+import contextlib
+import signal
+import time
+
+from softrobot_dynamics.demo import report
+from softrobot_dynamics.demo.display import display, Subject
+from softrobot_dynamics.demo.monitor import Monitor, Ros, TransitionError
+from softrobot_dynamics.demo.plan import compile_everything, draw_up, parameter_arguments
+from softrobot_dynamics.demo.processes import keep_to_this_machine, NodeProcess, ProcessDiedError
+from softrobot_dynamics.demo.targets import targets_of
+
+_POLL = 0.1  # [s] between two looks at the loop
+_PATIENCE = {'configure': 180.0, 'activate': 180.0, 'deactivate': 5.0, 'cleanup': 5.0}  # [s]
+_MARGIN = 0.1  # [s] beyond the duration, for states that are late
+
+
+def run(options):
+    """
+    Run a demo; return the exit status: 0 if the loop held, 1 if not, 130 after Ctrl-C.
+
+    `options`: robot, controller, rate [Hz], duration [s], out (folder), json, no_plot. Raises
+    SoftRobotError for whatever is wrong before anything moves.
+    """
+    shown, folder = display(), report.prepare_folder(options.out)
+    keep_to_this_machine(folder)
+    ros = Ros()
+    try:
+        with _signals() as ignore_signals:
+            plan, model, reference = _prepare(ros, options, folder, shown)
+            session = _Session(ros, plan, model, reference, folder, shown, ignore_signals)
+            interrupted = session.carry_out(options.duration)
+    except KeyboardInterrupt:
+        shown.say('interrupted before anything moved')
+        return 130
+    finally:
+        ros.close()
+    expected = 0 if interrupted else round(options.duration * options.rate)
+    result = report.make(
+        folder, model, plan.controller, options.duration, expected, tuple(session.lapses)
+    )
+    report.publish(result, folder, options.json, shown, picture=not options.no_plot)
+    return 130 if interrupted else int(not result.figures.held)
+
+
+def _prepare(ros, options, folder, shown):
+    """Return (Plan, model, Reference or None) once all is compiled and known to be good."""
+    plan = draw_up(ros.node, options.robot, options.controller, options.rate, folder)
+    for words in plan.unknown:
+        shown.say(f'unknown parameter {words} left out')
+    with shown.stage('compiling (the first time, this may take up to about 30 s)'):
+        model, find_reference = compile_everything(plan)
+    kind = plan.controller['reference.type']
+    with shown.stage(f'planning the reference ({kind})'):
+        reference = find_reference()
+    report.save_facts(folder, plan)
+    return plan, model, reference
+
+
+class _Session:
+    """The part of a demo in which things move."""
+
+    def __init__(self, ros, plan, model, reference, folder, shown, ignore_signals):
+        self.lapses = []  # in words, what went wrong
+        self._plan, self._model, self._folder, self._shown = plan, model, folder, shown
+        self._ignore_signals = ignore_signals
+        controlled = report.controlled_of(model, plan.controller)
+        targets = targets_of(plan.controller)
+        self._monitor = Monitor(ros, model, controlled, reference, targets)
+        self._nodes = []
+
+    def carry_out(self, duration):
+        """Close the loop for `duration` [s]; return whether it was interrupted."""
+        interrupted = False
+        try:
+            with self._shown.stage('starting simulation and controller'):
+                self._start()
+            self._watch(duration)
+        except KeyboardInterrupt:
+            interrupted = True
+        except (ProcessDiedError, TransitionError) as error:
+            self.lapses.append(str(error))
+        finally:
+            self._ignore_signals()
+            with self._shown.stage('ending both'):
+                self._end()
+        return interrupted
+
+    def _start(self):
+        arguments = parameter_arguments(self._plan.files)
+        for name in ('simulation', 'controller'):
+            log = self._folder / f'{name}.log'
+            self._nodes.append(NodeProcess(name, arguments, log))
+        for name in ('configure', 'activate'):
+            try:
+                self._monitor.transition(name, _PATIENCE[name], self._check)
+            except TransitionError as error:
+                log = self._nodes[-1].log_end()
+                raise TransitionError(f'{error}; the end of its log:\n{log}') from None
+
+    def _check(self):
+        for node in self._nodes:
+            node.check()
+
+    def _watch(self, duration):
+        started = time.monotonic()
+        with self._shown.live(self._subject(duration)) as show:
+            while (t := time.monotonic() - started) < duration + _MARGIN:
+                self._check()
+                show(min(t, duration), self._monitor.poll())
+                time.sleep(_POLL)
+
+    def _subject(self, duration):
+        values, model = self._plan.controller, self._model
+        return Subject(
+            f'{model.description.name} at {values["rate"]:g} Hz',
+            duration,
+            values['reference.ramp_time'],
+            model.actuator_names,
+            report.units_of(model.description),
+            model.lower,
+            model.upper,
+        )
+
+    def _end(self):
+        """End the controller first, so that the simulation still gets the safe command."""
+        if len(self._nodes) == 2:
+            with contextlib.suppress(TransitionError, ProcessDiedError):
+                for name in ('deactivate', 'cleanup'):
+                    self._monitor.transition(name, _PATIENCE[name], self._check)
+        for node in reversed(self._nodes):
+            if not node.end():
+                self.lapses.append(f'the {node.name} process had to be killed')
+        self._monitor.close()
+
+
+@contextlib.contextmanager
+def _signals():
+    """Turn the signals that end a program into KeyboardInterrupt; yield what ignores them."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    def ignore():
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield ignore
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,89 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The surfaces of a robot's bodies in a posture, by their own formulas; plain numpy."""
+
+import numpy as np
+from softrobot_dynamics.dynamics import forward_kinematics
+from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+
+SIDES = 36  # of a tube
+RINGS = 16  # of a soft body
+_RIGID_RADIUS = 0.026  # of a rigid link, as a share of the robot's length
+
+
+def surfaces(model, q):
+    """
+    Return closed surfaces of all bodies at q (n,), base frame: arrays (rings, SIDES + 1, 3) [m].
+
+    A body with sections is a tube of its own radius, by its formula `position`; a rigid one is a
+    tube from the tip before it to its joint and on to its own tip, with a round end. The points
+    of a ring run right-handed about the direction from ring to ring.
+    """
+    tips = forward_kinematics(model, q=q)
+    radius, first, result = _RIGID_RADIUS * reach(tips), 0, []
+    for tip, module in zip(tips, model.description.modules):
+        first += len(module.joint.coordinates())
+        own = q[first : first + len(module.body.coordinates())]
+        first += len(own)
+        joint = tip @ np.linalg.inv(_tip_frame(module.body, own))
+        if module.body.section_path:
+            result.append(_placed(joint, _tube(module.body, own)))
+        else:
+            before = np.zeros(3) if module.parent < 0 else tips[module.parent][:3, 3]
+            result += _pipes([before, joint[:3, 3], tip[:3, 3]], radius)
+    return result
+
+
+def reach(tips):
+    """Return the length of the robot [m], along its tips (N, 4, 4) in their order."""
+    points = np.vstack([np.zeros(3), tips[:, :3, 3]])
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+
+def _tip_frame(body, q):
+    rotation, origin = body.tip_frame(q, NUMERIC)
+    frame = np.eye(4)
+    frame[:3, :3], frame[:3, 3] = np.reshape(rotation, (3, 3)), origin
+    return frame
+
+
+def _tube(body, q):
+    """Return the outer surface of a body with sections, with its two end discs, joint frame."""
+    s = np.linspace(0.0, body.length, RINGS)
+    radii = np.atleast_1d(body.radius)
+    radius = radii[0] + (radii[-1] - radii[0]) * s / body.length
+    s, radius = (np.concatenate(row)[:, None] for row in
+                 (([0.0], s, [body.length]), ([0.0], radius, [0.0])))  # fmt: skip
+    x1, x2 = (radius * c for c in _circle())
+    points = body.position((x1, x2, s + 0.0 * x1), q, NUMERIC)
+    return np.stack(np.broadcast_arrays(*points), axis=-1)
+
+
+def _pipes(points, radius):
+    """Return a pipe with a round end for each piece of the line through points (3,) [m]."""
+    pieces = [(start, end - start) for start, end in zip(points, points[1:])]
+    return [
+        _pipe(start, way / np.linalg.norm(way), np.linalg.norm(way), radius)
+        for start, way in pieces
+        if np.linalg.norm(way) > 1e-6
+    ]
+
+
+def _pipe(start, direction, length, radius):
+    angles = np.linspace(0.0, np.pi / 2, 8)
+    along = np.concatenate([[0.0, 0.0], length + radius * np.sin(angles)])
+    across = radius * np.concatenate([[0.0, 1.0], np.cos(angles)])
+    helper = np.eye(3)[np.argmin(np.abs(direction))]
+    first = np.cross(direction, helper)
+    first /= np.linalg.norm(first)
+    c, s = _circle()
+    ring = np.outer(c, first) + np.outer(s, np.cross(direction, first))
+    return start + along[:, None, None] * direction + across[:, None, None] * ring
+
+
+def _circle():
+    angles = np.linspace(0.0, 2.0 * np.pi, SIDES + 1)
+    return np.cos(angles), np.sin(angles)
+
+
+def _placed(frame, points):
+    return points @ frame[:3, :3].T + frame[:3, 3]

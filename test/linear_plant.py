@@ -1,0 +1,125 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Two masses on two motors, and a law for them: what the nodes run in tests, nothing to compile."""
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
+from softrobot_dynamics.nodes import plants
+
+COORDINATES, ACTUATORS = ('x', 'y'), ('left', 'right')
+PRETENSION = 0.5
+
+
+class Model(NamedTuple):
+    """What the nodes ask of a compiled model."""
+
+    n: int = 2
+    m: int = 2
+    coordinate_names: tuple = COORDINATES
+    actuator_names: tuple = ACTUATORS
+    lower: np.ndarray = np.array([-10.0, -10.0])
+    upper: np.ndarray = np.array([10.0, 10.0])
+    rate_limit: np.ndarray = np.array([1e4, 1e4])
+    q0: np.ndarray = np.array([0.0, 0.0])
+
+
+class Command(NamedTuple):
+    """As controllers.contract.Command."""
+
+    u: np.ndarray
+    y: np.ndarray
+    velocity: np.ndarray
+    desired: np.ndarray
+    unmet: np.ndarray
+    saturated: int
+    ok: bool
+
+
+class Controller:
+    """u = p (y_d - y) - d y' with y = q; fails on request: beyond |q| = 5 no command is ok."""
+
+    def __init__(self):
+        self.model, self.controlled = Model(), np.array([0, 1])
+        self.reference, self.settings = np.zeros(2), None
+        self.calls = []
+        self._u = np.zeros(2)
+
+    def use(self, settings):
+        """Take new settings."""
+        self.calls.append('use')
+        self.settings = settings
+
+    def follow(self, reference, t, ramp):
+        """Take a new reference."""
+        self.calls.append('follow')
+        self.reference = reference
+
+    def start(self, q, qd, t, u=None):
+        """Begin at a state."""
+        self.calls.append('start')
+
+    def compute(self, t, q, qd):
+        """Return the Command for a state."""
+        s = self.settings
+        self._u[:] = np.clip(s.p * (self.reference - q) - s.d * qd, s.lower, s.upper)
+        desired = np.array([self.reference, np.zeros(2), np.zeros(2)])
+        return Command(self._u, q.copy(), qd.copy(), desired, np.zeros(2), 0,
+                       bool((abs(q) < 5.0).all()))
+
+
+class Simulator:
+    """Unit masses with a little friction; diverge beyond |q| = 100."""
+
+    def __init__(self):
+        self.time, self.q, self.qd = 0.0, np.zeros(2), np.zeros(2)
+
+    def reset(self):
+        """Go back to the start."""
+        self.__init__()
+
+    def step(self, u, dt):
+        """Advance by dt [s]."""
+        self.qd += dt * (u - 0.1 * self.qd)
+        self.q += dt * self.qd
+        self.time += dt
+        if not (abs(self.q) < 100.0).all():
+            raise SimulationDivergedError(self.time, 'x')
+
+
+def safe():
+    """Return the safe command: a pretension for both."""
+    command = SafeCommand(('pretension', 'pretension'), Model().lower, Model().upper,
+                          lambda q: np.zeros(2), lambda q: np.eye(2))
+    command.choose('auto', PRETENSION, 1.0)
+    return command
+
+
+def controlled(values):
+    """Return what the controller node runs."""
+    controller = Controller()
+    return plants.Controlled(controller.model, controller, safe(),
+                             lambda values: plants.settings_of(controller.model, values),
+                             _reference, lambda q, qd: q.copy())
+
+
+def simulated(values):
+    """Return what the simulation node runs."""
+    return plants.Simulated(Model(), Simulator(), safe())
+
+
+def _reference(values, q):
+    y = np.array(values['reference.setpoint'])
+    if y.shape != (2,) or (abs(y) > 4.0).any():
+        raise ArgumentError('reference.setpoint', values['reference.setpoint'],
+                            'two numbers within 4')
+    return y
+
+
+if __name__ == '__main__':
+    from softrobot_dynamics.nodes import controller, simulation
+    argv = [sys.argv[0], *sys.argv[2:]]
+    sys.exit(controller.main(argv, controlled) if sys.argv[1] == 'controller'
+             else simulation.main(argv, simulated))

@@ -1,0 +1,145 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Scalar functions of the kernels: accurate over their whole range, NaN beyond it."""
+
+import math
+
+import numpy as np
+from oracles.precise import PRECISE
+import pytest
+from softrobot_dynamics.kernels import functions
+from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kinematics import emit, programs
+from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.kinematics.cache import load_module
+from softrobot_dynamics.kinematics.graph import symbol, SYMBOLIC
+
+mpmath = pytest.importorskip('mpmath')
+LIMIT = functions.SINCOS_LIMIT
+NOT_NUMBERS = [np.nan, np.inf, -np.inf]
+
+
+@kernel
+def sines_and_cosines(x, out):
+    """Both functions over an array, as kernels call them: in a loop that vectorises."""
+    for i in range(len(x)):
+        out[0, i] = functions.vector_sin(x[i])
+        out[1, i] = functions.vector_cos(x[i])
+
+
+def angles():
+    """Random angles of every size, and the doubles next to multiples of a quarter turn."""
+    rng = np.random.default_rng(1)
+    sizes = 10.0 ** rng.uniform(-8.0, np.log10(LIMIT), 2000)
+    quarters = 0.5 * np.pi * np.concatenate([np.arange(200), rng.integers(0, 600000, 800)])
+    near = [np.nextafter(quarters, 0.0), quarters, np.nextafter(quarters, np.inf)]
+    x = np.concatenate([sizes, *near, [0.0, np.nextafter(LIMIT, 0.0)]])
+    return np.concatenate([x, -x])
+
+
+def test_vector_sine_and_cosine_are_right_to_one_ulp():
+    """Both are within one unit in the last place of the truth over their whole range."""
+    x = angles()
+    out = np.empty((2, len(x)))
+    sines_and_cosines(x, out)
+    with mpmath.workdps(50):
+        for found, exact in zip(out, (mpmath.sin, mpmath.cos)):
+            wanted = [exact(mpmath.mpf(float(a))) for a in x]
+            errors = [
+                abs(mpmath.mpf(float(a)) - b) / np.spacing(abs(float(b)))
+                for a, b in zip(found, wanted)
+            ]
+            assert float(max(errors)) <= 1.0
+
+
+def test_vector_sine_and_cosine_are_nan_beyond_their_range():
+    """Beyond a million radians, and for what is no number, the result is NaN."""
+    x = np.array([LIMIT, -LIMIT, 1e7, -1e300, *NOT_NUMBERS])
+    out = np.zeros((2, len(x)))
+    sines_and_cosines(x, out)
+    assert np.isnan(out).all()
+
+
+def check_stumpff(k, z, found, tolerance=1e-14):
+    """Compare c_k with its series in fifty digits, relative to the largest of its terms."""
+    with mpmath.workdps(50):
+        for a, b in zip(z, found):
+            a = mpmath.mpf(float(a))
+            terms = [abs(a) ** j / math.factorial(k + 2 * j) for j in range(90)]
+            exact = PRECISE.stumpff(k, a)
+            assert abs(mpmath.mpf(float(b)) - exact) <= tolerance * max(terms)
+
+
+def squares(limit):
+    """Arguments from zero to the limit, both sides of every switch between formulas."""
+    switch = np.nextafter(4.0, [0.0, 5.0])
+    return np.concatenate([[0.0, 1e-300, 1e-8], np.linspace(0.01, limit, 80), switch, [4.0]])
+
+
+@pytest.mark.parametrize('k', range(8))
+def test_scalar_stumpff(k):
+    """The scalar c_k is right to 1e-14 for any z >= 0, and so is that of numpy for any z."""
+    z = squares(200.0)
+    check_stumpff(k, z, [functions.stumpff(k, a) for a in z])
+    check_stumpff(k, z, NUMERIC.stumpff(k, z))
+    check_stumpff(k, -z, NUMERIC.stumpff(k, -z))
+
+
+def test_stumpff_family():
+    """The family c_0 ... c_7 is the eight functions, each to 1e-14."""
+    z = squares(200.0)
+    family = np.array([functions.stumpff_family(a) for a in z])
+    for k in range(8):
+        check_stumpff(k, z, family[:, k])
+
+
+@pytest.mark.parametrize('value', NOT_NUMBERS)
+def test_stumpff_of_no_number_is_nan(value):
+    """NaN and infinite arguments give NaN, not a number that looks right."""
+    if value != -np.inf:
+        assert np.isnan(functions.stumpff_family(value)[:2]).all()
+        assert math.isnan(functions.stumpff(0, value))
+
+
+@pytest.fixture(scope='module')
+def emitted():
+    """Emitted length kernels whose speed is c_k(x1 q), one for each k: the series in the loop."""
+    traced = [
+        programs.fibre_length(SYMBOLIC.stumpff(k, symbol('x', 0) * symbol('q', 0)), 1)
+        for k in range(4)
+    ]
+    return [(t, load_module(t.source, 'test_stumpff').length) for t in traced]
+
+
+def in_the_loop(emitted, k, z):
+    """c_k at each z, by the emitted series."""
+    traced, length = emitted[k]
+    found = []
+    for value in z:
+        table = traced.tables.table(np.array([[value]]), np.ones(1), {})
+        out = np.zeros(3)
+        length(np.array([1.0, *table]), np.ones(1), np.zeros(1), out, np.zeros(traced.scratch))
+        found.append(out[0])
+    return np.array(found)
+
+
+@pytest.mark.parametrize('k', range(4))
+def test_stumpff_in_the_loop(emitted, k):
+    """The emitted series is right to 1e-14 of its largest term for angles up to 8 rad."""
+    z = squares(emit.SERIES_LIMIT)
+    check_stumpff(k, z, in_the_loop(emitted, k, z))
+
+
+@pytest.mark.parametrize('k', range(4))
+def test_stumpff_in_the_loop_is_nan_beyond(emitted, k):
+    """Beyond its range the emitted series is NaN, and so it is for what is no number."""
+    beyond = [np.nextafter(emit.SERIES_LIMIT, 100.0), 65.0, 1e10, np.nan, np.inf]
+    assert np.isnan(in_the_loop(emitted, k, beyond)).all()
+
+
+@pytest.mark.parametrize('k', range(4))
+@pytest.mark.parametrize('z', [-1.0, -40.0, -1000.0])
+def test_negative_stumpff_arguments_are_right_or_nan(emitted, k, z):
+    """For z < 0 the compiled functions are right or NaN, never silently wrong."""
+    for found in (functions.stumpff(k, z), in_the_loop(emitted, k, [z])[0]):
+        if not math.isnan(found):
+            check_stumpff(k, [z], [found])

@@ -1,0 +1,503 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Both loops under a clock of the test's own: what they answer, refuse, count and survive."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from linear_plant import ACTUATORS, controlled, COORDINATES, PRETENSION, simulated  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.nodes import (  # noqa: E402
+    control_loop,
+    messages,
+    plants,
+    simulation_loop,
+    tables,  # noqa: E402
+)
+from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
+    ControlLoop,
+    FAILED,
+    Hold,
+    Orders,
+    ReferenceTime,
+    RUNNING,
+    STOPPED,
+    TIMED_OUT,
+    WAITING,
+)
+from softrobot_dynamics.nodes.record import Record  # noqa: E402
+from softrobot_dynamics.nodes.simulation_loop import DIVERGED, DRIVEN, IDLE, SimulationLoop  # noqa: E402
+
+PERIOD = 1_000_000
+WATCHDOG = 50 * PERIOD
+VALUES = {row.name: row.default
+          for row in (*tables.CONTROLLER, *tables.actuator_rows(ACTUATORS))}
+SAFE = [PRETENSION, PRETENSION]
+
+
+class Clock:
+    """A steady clock that only the test moves, and an inbox whose messages it brings."""
+
+    def __init__(self, monkeypatch):
+        self.time, self.due, self.woken = 10_000 * PERIOD, [], False
+        for module in (control_loop, simulation_loop):
+            monkeypatch.setattr(module, 'now', lambda: self.time)
+        monkeypatch.setattr(simulation_loop, 'sleep_until', self.sleep_until)
+        self.overslept = 0      # [ns] that the next sleep lasts too long
+
+    def sleep_until(self, deadline):
+        self.time = max(self.time, deadline) + self.overslept
+        self.overslept = 0
+
+    def bring(self, message, after):
+        """Let a message arrive `after` ns from now."""
+        self.due.append((self.time + after, message))
+        self.due.sort(key=lambda entry: entry[0])
+
+    def wait(self, timeout):
+        """Return the newest message that is there, or the next one, or None at the time-out."""
+        end, message = self.time + max(0, timeout), None
+        if self.due and self.due[0][0] <= end:
+            self.time = max(self.time, self.due[0][0])
+            while self.due and self.due[0][0] <= self.time:      # the last of them, as depth is 1
+                message = self.due.pop(0)[1]
+            return message
+        self.sleep_until(end)
+        return None
+
+    def wake(self):
+        """Nobody waits: loops run in the test's own thread."""
+
+
+class Outlet:
+    """Keeps what goes out."""
+
+    def __init__(self):
+        self.commands, self.reports, self.words, self.states = [], 0, [], []
+
+    def command(self, u, stamp):
+        self.commands.append((u.tolist(), stamp))
+
+    def state(self, q, qd, stamp):
+        self.states.append((q.copy(), qd.copy(), stamp))
+
+    def report(self, stamp, command):
+        self.reports += 1
+
+    def entered(self, mode, before):
+        self.words.append(mode)
+
+    def failed(self, what, error):
+        self.words.append(what)
+
+    def slipped(self, late):
+        self.words.append(f'slipped {late}')
+
+    def flush(self):
+        self.words.append('flushed')
+
+
+def state(q=(0.0, 0.0), stamp=0, names=COORDINATES):
+    """Return a state message."""
+    message = JointState(name=list(names), position=list(q), velocity=[0.0] * len(q))
+    message.header.stamp = messages.stamped(stamp)
+    return message
+
+
+class Control:
+    """A control loop, driven by the test."""
+
+    def __init__(self, monkeypatch, **changes):
+        self.clock, self.outlet = Clock(monkeypatch), Outlet()
+        self.plant = controlled(VALUES)
+        settings = plants.settings_of(self.plant.model, VALUES)
+        self.loop = ControlLoop(
+            self.plant, self.clock, messages.StateReader(COORDINATES), self.outlet,
+            Orders(settings, Hold())._replace(**changes), period=PERIOD, watchdog=WATCHDOG,
+            record=Record({'stamp': 0, 't': 0, 'q': 2, 'qd': 2, 'u': 2, 'y': 2, 'y_d': 2,
+                           'mode': 0}))
+        self.loop._due = self.clock.time + WATCHDOG
+
+    def go(self, message=None, after=PERIOD):
+        """Let the loop wait once, with a message underway or none."""
+        if message is not None:
+            self.clock.bring(message, after)
+        self.loop._wait()
+        return self.outlet.commands[-1][0] if self.outlet.commands else None
+
+
+@pytest.fixture
+def control(monkeypatch):
+    """Return a control loop that has not seen a state yet."""
+    return Control(monkeypatch)
+
+
+def test_a_state_is_answered_with_its_stamp(control):
+    """The first one is what is held: no error, no command; the next ones are controlled."""
+    assert control.go(state((1.0, -1.0), 5)) == [0.0, 0.0]
+    assert control.go(state((1.1, -1.0), 6)) == pytest.approx([-10.0, 0.0])
+    stamps = [messages.stamp_of(JointState()) if s is None else s.nanosec
+              for _, s in control.outlet.commands]
+    assert stamps == [5, 6] and control.loop.mode == RUNNING
+
+
+@pytest.mark.parametrize('bad, cause', [
+    (state((1.0,), 7, ('x',)), 'wrong size'), (state((1.0, 2.0), 7, ('x', 'z')), 'wrong name'),
+    (state((np.nan, 0.0), 7), 'not a number'), (state((0.0, 0.0), 5), 'out of order')])
+def test_a_bad_state_is_counted_and_never_answered(control, bad, cause):
+    """And the next good one is answered as if nothing had been."""
+    control.go(state(stamp=6))
+    sent = len(control.outlet.commands)
+    if cause == 'wrong size':
+        bad.name = list(COORDINATES)
+    control.go(bad)
+    assert len(control.outlet.commands) == sent
+    assert control.loop.tally.refused == {cause: 1} and control.loop.mode == RUNNING
+    control.go(state(stamp=8))
+    assert len(control.outlet.commands) == sent + 1
+
+
+def test_bad_states_do_not_feed_the_watchdog(control):
+    """A stream of them is as good as none."""
+    control.go(state(stamp=1))
+    for _ in range(49):
+        control.go(state((np.nan, 0.0)))
+    assert control.loop.mode == RUNNING
+    control.go(state((np.nan, 0.0)))
+    assert control.loop.mode == TIMED_OUT and control.outlet.commands[-1] == (SAFE, None)
+
+
+def test_a_stall_of_ten_milliseconds_is_ridden_through(control):
+    """It is counted as missed states and trips nothing."""
+    for k in range(5):
+        control.go(state(stamp=1 + k * PERIOD))
+    control.go(state(stamp=1 + 15 * PERIOD), after=11 * PERIOD)
+    assert control.loop.mode == RUNNING and control.loop.tally.counts['timeouts'] == 0
+    assert control.loop.tally.counts['missed'] == 10
+
+
+def test_without_states_the_safe_command_goes_out_and_is_repeated(control):
+    """At the watchdog time, and once in every one after it; one trip is one trip."""
+    control.go(state((1.0, 1.0), 1))
+    begin = control.clock.time
+    for k in range(1, 4):
+        assert control.go() == SAFE
+        assert control.clock.time == begin + k * WATCHDOG
+    assert control.loop.tally.counts['timeouts'] == 1
+    assert control.outlet.commands[-1][1] is None
+
+
+def test_states_that_come_back_are_answered_again(control):
+    """From the present state on, even with stamps of an earlier time: a robot started anew."""
+    control.go(state((1.0, 1.0), 100))
+    control.go()
+    assert control.go(state((2.0, 2.0), 1)) == [0.0, 0.0]      # held where it is now
+    assert control.loop.mode == RUNNING
+    assert control.plant.controller.calls[-1] == 'start'
+
+
+def test_what_may_have_lain_there_is_stale(control):
+    """After a stall longer than the watchdog, a waiting state may be of any age: not acted on."""
+    control.go(state(stamp=1))
+    control.clock.bring(state(stamp=2), after=PERIOD)
+    control.clock.wait, wait = lambda timeout: _stall(control.clock, wait), control.clock.wait
+    control.loop._wait()
+    control.clock.wait = wait
+    assert control.loop.tally.refused == {'stale': 1} and control.loop.mode == TIMED_OUT
+    control.go(state(stamp=3))
+    assert control.loop.mode == RUNNING
+
+
+def _stall(clock, wait):
+    message = wait(PERIOD * 2)
+    clock.time += 2 * WATCHDOG
+    return message
+
+
+def test_before_any_state_the_safe_command_is_all_there_is(control):
+    """But that is no trip of the watchdog."""
+    assert control.go() == SAFE
+    assert control.loop.mode == WAITING and control.loop.tally.counts['timeouts'] == 0
+
+
+def test_a_failing_controller_means_the_safe_command(control):
+    """Whether it says so or raises; the loop goes on and recovers."""
+    control.go(state(stamp=1))
+    assert control.go(state((9.0, 0.0), 2)) == SAFE and control.loop.mode == FAILED
+    control.plant.controller.compute, compute = None, control.plant.controller.compute
+    assert control.go(state(stamp=3)) == SAFE
+    control.plant.controller.compute = compute
+    assert control.go(state(stamp=4)) == [0.0, 0.0] and control.loop.mode == RUNNING
+    assert control.loop.tally.counts['failures'] == 2
+
+
+def test_the_emergency_stop_is_latched(control):
+    """It counts from the next state on, until released; then the outputs are held."""
+    control.go(state(stamp=1))
+    control.loop.order(emergency=True)
+    for k in range(3):
+        assert control.go(state((0.5, 0.5), 2 + k)) == SAFE and control.loop.mode == STOPPED
+    control.loop.order(emergency=False, reference=Hold())
+    assert control.go(state((0.7, 0.7), 9)) == [0.0, 0.0]
+
+
+def test_an_emergency_does_not_wait_for_a_state(control):
+    """Without states the safe command goes out when the loop is woken."""
+    control.go(state(stamp=1))
+    control.loop.order(emergency=True)
+    control.clock.wait = lambda timeout: None
+    assert control.go() == SAFE and control.loop.mode == STOPPED
+
+
+def test_an_emergency_before_activation_counts(monkeypatch):
+    """Orders may begin with one."""
+    control = Control(monkeypatch, emergency=True)
+    assert control.go(state(stamp=1)) == SAFE and control.loop.mode == STOPPED
+
+
+def test_new_orders_count_from_the_next_state(control):
+    """Settings and references, without a new start."""
+    control.go(state(stamp=1))
+    control.plant.controller.calls.clear()
+    control.loop.order(reference=np.array([0.01, 0.0]))
+    assert control.go(state(stamp=2)) == pytest.approx([1.0, 0.0])
+    settings = control.loop.orders.settings
+    control.loop.order(settings=settings._replace(p=2.0 * settings.p))
+    assert control.go(state(stamp=3)) == pytest.approx([2.0, 0.0])
+    assert control.plant.controller.calls == ['follow', 'use']
+
+
+def test_holding_holds_what_is_there_when_it_is_taken_up(control):
+    """Each hold anew."""
+    control.go(state(stamp=1))
+    for k, x in enumerate((0.2, 0.4)):
+        control.loop.order(reference=Hold())
+        assert control.go(state((x, 0.0), 2 + k)) == [0.0, 0.0]
+
+
+def test_the_end_is_a_safe_command_that_has_been_delivered(control):
+    """Whatever was before."""
+    control.go(state((1.0, 1.0), 1))
+    control.loop.finish()
+    assert control.outlet.commands[-1] == (SAFE, None) and control.outlet.words[-1] == 'flushed'
+
+
+def test_a_loop_that_breaks_leaves_a_safe_command(control):
+    """And says so: nothing ends it in silence."""
+    control.clock.wait = None
+    control.loop.run()
+    assert isinstance(control.loop.error, TypeError)
+    assert control.outlet.commands[-1] == (SAFE, None)
+
+
+def test_every_tick_is_recorded(control, tmp_path):
+    """With what was seen, sent and wanted, and written whole."""
+    for k in range(3):
+        control.go(state((0.1 * k, 0.0), 1 + k * PERIOD))
+    path = tmp_path / 'run.npz'
+    control.loop.record.save(path, names=COORDINATES)
+    with np.load(path) as saved:
+        assert saved['t'] == pytest.approx([0.0, 1e-3, 2e-3])
+        assert saved['q'][:, 0] == pytest.approx([0.0, 0.1, 0.2])
+        assert saved['u'][:, 0] == pytest.approx([0.0, -10.0, -10.0])
+        assert saved['names'].tolist() == list(COORDINATES)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_record_grows_beyond_its_first_chunk():
+    """Rows stay in order and complete."""
+    record = Record({'a': 0, 'b': 2})
+    for k in range(20_000):
+        record.add(k, (k, -k))
+    columns = record.columns()
+    assert len(record) == 20_000 and columns['a'].tolist() == list(range(20_000))
+    assert (columns['b'] == np.outer(np.arange(20_000), [1, -1])).all()
+
+
+def test_an_empty_record_has_its_columns():
+    """With no rows."""
+    columns = Record({'a': 0, 'b': 2}).columns()
+    assert columns['a'].shape == (0,) and columns['b'].shape == (0, 2)
+
+
+def test_reference_time_follows_stamps_and_stands_still_with_them():
+    """Late arrivals do not shake it; where stamps make no sense, arrivals count."""
+    time = ReferenceTime(WATCHDOG)
+    steps = [(100, 0), (100 + PERIOD, PERIOD + 300_000), (100 + 2 * PERIOD, 12 * PERIOD),
+             (5, 13 * PERIOD), (0, 14 * PERIOD), (0, 15 * PERIOD)]
+    times = [time.advance(*step) for step in steps]
+    assert times == pytest.approx([0.0, 1e-3, 2e-3, 3e-3, 4e-3, 5e-3])
+
+
+class Simulation:
+    """A simulation loop, driven by the test; `answer` is the command for every state, or None."""
+
+    def __init__(self, monkeypatch, record=None):
+        self.clock, self.outlet = Clock(monkeypatch), Outlet()
+        self.plant = simulated({})
+        self.epoch = 1_000 * messages.SECOND
+        self.loop = SimulationLoop(
+            self.plant, self.clock, messages.CommandReader(ACTUATORS), self.outlet, rate=1000.0,
+            timeout=50, epoch=self.epoch, record=record)
+        self.loop._grid = self.loop._deadline = self.clock.time + PERIOD
+        self.loop._publish()
+
+    def command(self, u, stamp=None):
+        """Return a command that answers the last state, unless another stamp is given."""
+        message = JointState(name=list(ACTUATORS), effort=list(u))
+        message.header.stamp = messages.stamped(
+            self.outlet.states[-1][2] if stamp is None else stamp)
+        return message
+
+    def go(self, u=None, after=PERIOD // 4, stamp=None):
+        """Run one cycle, with a command underway or none."""
+        if u is not None:
+            self.clock.bring(self.command(u, stamp), after)
+        self.loop._cycle()
+
+
+@pytest.fixture
+def simulation(monkeypatch):
+    """Return a simulation loop that has published its first state."""
+    return Simulation(monkeypatch)
+
+
+def test_each_state_leaves_at_its_deadline(simulation):
+    """With a stamp one period after the last, answered or not."""
+    begin = simulation.clock.time
+    for k in range(4):
+        simulation.go((1.0, 0.0) if k % 2 else None)
+        assert simulation.clock.time == begin + (k + 1) * PERIOD
+    stamps = [stamp for *_, stamp in simulation.outlet.states]
+    assert stamps == [simulation.epoch + k * PERIOD for k in range(5)]
+
+
+def test_the_command_moves_the_robot(simulation):
+    """From its first tick on, by name."""
+    message = simulation.command((3.0, 0.0))
+    message.name = ['right', 'left']
+    simulation.clock.bring(message, 1)
+    simulation.loop._cycle()
+    assert simulation.outlet.states[-1][1] == pytest.approx([0.0, 3e-3])
+    assert simulation.loop.mode == DRIVEN
+
+
+def test_ticks_are_missed_only_while_commands_come(simulation):
+    """Before the first command there is nobody to miss; later a late answer is a miss."""
+    simulation.go()
+    assert simulation.loop.tally.counts['missed'] == 0
+    simulation.go((1.0, 1.0))
+    simulation.go()
+    counts = simulation.loop.tally.counts
+    assert (counts['missed'], counts['answered'], counts['ticks']) == (1, 1, 3)
+    assert simulation.loop.mode == DRIVEN      # the last command stays in force
+
+
+def test_without_commands_for_long_the_robot_is_safe_by_itself(simulation):
+    """Until commands return."""
+    simulation.go((4.0, 4.0))
+    for _ in range(49):
+        simulation.go()
+    assert simulation.loop.mode == DRIVEN
+    before = simulation.plant.simulator.qd.copy()
+    simulation.go()
+    gained = simulation.plant.simulator.qd - before
+    assert gained == pytest.approx([1e-3 * (PRETENSION - 0.1 * before[0])] * 2)
+    simulation.go((0.0, 0.0))
+    assert simulation.loop.mode == DRIVEN and simulation.loop.tally.counts['timeouts'] == 1
+
+
+@pytest.mark.parametrize('u, stamp, cause', [
+    ((1.0, np.nan), None, 'not a number'), ((1.0,), None, 'wrong size'),
+    ((1.0, 1.0), 0, 'out of order'), ((1.0, 1.0), -60, 'stale')])
+def test_bad_commands_are_counted_and_not_applied(simulation, u, stamp, cause):
+    """The last good one stays in force; `stamp` in periods from the last state."""
+    for _ in range(70):
+        simulation.go((2.0, 2.0))
+    if cause == 'out of order':
+        simulation.clock.bring(simulation.command((2.0, 2.0)), 1)
+    if stamp is not None:
+        stamp = simulation.outlet.states[-1][2] + stamp * PERIOD
+    simulation.clock.bring(simulation.command(u, stamp), 2)
+    if cause == 'out of order':      # the first answers, so the second is met in the next cycle
+        simulation.loop._cycle()
+        simulation.clock.due = [(simulation.clock.time, simulation.command(u, stamp))]
+    simulation.loop._cycle()
+    assert simulation.loop.tally.refused == {cause: 1}
+    assert simulation.loop._u.tolist() == [2.0, 2.0]
+
+
+def test_a_safe_command_from_outside_is_applied_without_being_an_answer(simulation):
+    """It has a stamp that is no state's."""
+    simulation.go((1.5, 1.5), stamp=simulation.epoch + 12_345)
+    assert simulation.loop._u.tolist() == [1.5, 1.5]
+    assert simulation.loop.tally.counts['answered'] == 0
+
+
+def test_commands_are_kept_within_the_limits(simulation):
+    """As an actuator would; and counted."""
+    simulation.go((99.0, -99.0))
+    assert simulation.loop._u.tolist() == [10.0, -10.0]
+    assert simulation.loop.tally.counts['clipped'] == 1
+
+
+def test_waking_late_moves_all_deadlines(simulation):
+    """After 10 ms too much, no burst: the next state is a period later; it is counted and said."""
+    simulation.go((1.0, 1.0))
+    simulation.clock.overslept = 10 * PERIOD
+    simulation.go((1.0, 1.0))
+    late = simulation.clock.time
+    for k in range(3):
+        simulation.go((1.0, 1.0))
+        assert simulation.clock.time == late + (k + 1) * PERIOD
+    assert simulation.loop.tally.counts['slips'] == 1
+    assert simulation.loop.slipped == 10 * PERIOD
+    assert f'slipped {10 * PERIOD}' in simulation.outlet.words
+    assert simulation.loop.mode == DRIVEN
+
+
+def test_waking_a_little_late_keeps_the_deadlines(simulation):
+    """But the next state leaves the controller most of a period."""
+    begin = simulation.clock.time
+    simulation.clock.overslept = 8 * PERIOD // 10
+    simulation.go((1.0, 1.0))
+    woken = simulation.clock.time
+    simulation.go((1.0, 1.0))
+    assert simulation.clock.time == woken + 7 * PERIOD // 10
+    simulation.go((1.0, 1.0))
+    simulation.go((1.0, 1.0))
+    assert simulation.clock.time == begin + 4 * PERIOD
+    assert simulation.loop.tally.counts['slips'] == 0
+
+
+def test_a_divergence_stops_the_robot_until_a_reset(simulation):
+    """No state goes out meanwhile; afterwards stamps go on."""
+    simulation.plant.simulator.q[:] = 99.9999
+    simulation.plant.simulator.qd[:] = 10.0
+    simulation.go((10.0, 10.0))
+    published = len(simulation.outlet.states)
+    simulation.go((10.0, 10.0))
+    assert simulation.loop.mode == DIVERGED and len(simulation.outlet.states) == published
+    assert 'diverged' in str(simulation.loop.error)
+    simulation.loop.reset(patience=0.0)
+    simulation.go()
+    assert simulation.loop.mode == IDLE and simulation.loop.error is None
+    assert simulation.outlet.states[-1][2] > simulation.outlet.states[-2][2]
+    assert abs(simulation.outlet.states[-1][0]).max() < 1.0
+
+
+def test_the_record_has_round_trips_and_misses(monkeypatch):
+    """A missed tick is nan; so is none that was answered."""
+    record = Record({'stamp': 0, 't': 0, 'q': 2, 'qd': 2, 'u': 2, 'round_trip': 0, 'mode': 0,
+                     'late': 0})
+    simulation = Simulation(monkeypatch, record)
+    simulation.go((1.0, 2.0), after=300_000)
+    simulation.go()
+    simulation.clock.overslept = 5_000
+    simulation.go((1.0, 2.0), after=200_000)
+    columns = record.columns()
+    assert columns['round_trip'] == pytest.approx([3e-4, np.nan, 2e-4], nan_ok=True)
+    assert columns['late'] == pytest.approx([0.0, 0.0, 5e-6])
+    assert columns['u'].tolist() == [[1.0, 2.0]] * 3
+    assert columns['t'] == pytest.approx([0.0, 1e-3, 2e-3])

@@ -1,0 +1,124 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Messages become arrays by name, and what cannot be used is refused with its reason."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('sensor_msgs.msg')
+
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.errors import MessageError  # noqa: E402
+from softrobot_dynamics.nodes import messages  # noqa: E402
+from std_msgs.msg import Float64MultiArray  # noqa: E402
+
+NAMES = ('a', 'b', 'c')
+
+
+def state(names=NAMES, position=(1.0, 2.0, 3.0), velocity=(4.0, 5.0, 6.0)):
+    """Return a JointState."""
+    return JointState(name=list(names), position=list(position), velocity=list(velocity))
+
+
+def command(names=NAMES, effort=(1.0, 2.0, 3.0), stamp=0):
+    """Return a JointState with efforts."""
+    message = JointState(name=list(names), effort=list(effort))
+    message.header.stamp = messages.stamped(stamp)
+    return message
+
+
+@pytest.mark.parametrize('names', [('a', 'b', 'c'), ('c', 'a', 'b'), ('b', 'a', 'c')])
+def test_values_go_by_name(names):
+    """Whatever the order in the message, each value ends up at its own coordinate."""
+    value = dict(zip(names, (1.0, 2.0, 3.0)))
+    q, qd = messages.StateReader(NAMES).read(state(names))
+    assert q.tolist() == [value[name] for name in NAMES]
+    assert qd.tolist() == [value[name] + 3.0 for name in NAMES]
+
+
+def test_the_order_may_change_from_message_to_message():
+    """A permutation kept from the last message is never used for another order."""
+    reader = messages.CommandReader(NAMES)
+    for names in (('c', 'b', 'a'), ('b', 'c', 'a'), NAMES, ('c', 'b', 'a')):
+        effort = [float(NAMES.index(name)) for name in names]
+        assert reader.read(command(names, effort))[0].tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize('message, cause, word', [
+    (state(position=(1.0, 2.0)), 'wrong size', 'position has 2 values, expected 3'),
+    (state(velocity=()), 'wrong size', 'velocity has 0'),
+    (state(names=('a', 'b')), 'wrong name', 'c missing'),
+    (state(names=()), 'wrong name', 'a, b, c missing'),
+    (state(names=('a', 'b', 'c', 'd')), 'wrong name', "'d' is unknown"),
+    (state(names=('a', 'b', 'b')), 'wrong name', "'b' stands there twice"),
+    (state(position=(1.0, np.nan, 3.0)), 'not a number', 'position'),
+    (state(velocity=(1.0, 2.0, -np.inf)), 'not a number', 'velocity'),
+])
+def test_a_state_that_cannot_be_used_is_refused(message, cause, word):
+    """The reason says what is wrong, and its cause is one that is counted."""
+    reader = messages.StateReader(NAMES)
+    with pytest.raises(MessageError) as caught:
+        reader.read(message)
+    assert messages.cause_of(caught.value) == cause and cause in messages.CAUSES
+    assert word in caught.value.reason
+    assert reader.read(state())[0].tolist() == [1.0, 2.0, 3.0]      # and the next one is fine
+
+
+@pytest.mark.parametrize('message', [
+    command(effort=(1.0, 2.0)), command(names=('a', 'b', 'x')),
+    command(effort=(np.nan, 0.0, 0.0))])
+def test_a_command_that_cannot_be_used_is_refused(message):
+    """As for a state."""
+    with pytest.raises(MessageError):
+        messages.CommandReader(NAMES).read(message)
+
+
+def test_a_command_carries_the_stamp_of_the_state_it_answers():
+    """To the nanosecond."""
+    stamp = 1_700_000_000_123_456_789
+    assert messages.CommandReader(NAMES).read(command(stamp=stamp))[1] == stamp
+
+
+def test_an_array_of_commands_goes_by_position():
+    """Float64MultiArray has neither names nor a stamp."""
+    reader = messages.CommandArrayReader(NAMES)
+    u, stamp = reader.read(Float64MultiArray(data=[3.0, 2.0, 1.0]))
+    assert u.tolist() == [3.0, 2.0, 1.0] and stamp == 0
+    with pytest.raises(MessageError, match='data has 2 values'):
+        reader.read(Float64MultiArray(data=[3.0, 2.0]))
+
+
+def test_written_messages_are_read_back():
+    """A state and a command survive the way out and in."""
+    q, qd, stamp = np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, 0.3]), 12_345_678_901
+    message = messages.StateWriter(NAMES).write(q, qd, messages.stamped(stamp))
+    assert messages.stamp_of(message) == stamp
+    assert [x.tolist() for x in messages.StateReader(NAMES).read(message)] \
+        == [q.tolist(), qd.tolist()]
+    answer = messages.CommandWriter(NAMES).write(q, message.header.stamp)
+    u, answered = messages.CommandReader(NAMES).read(answer)
+    assert u.tolist() == q.tolist() and answered == stamp
+    array = messages.CommandArrayWriter(NAMES).write(q, message.header.stamp)
+    assert messages.CommandArrayReader(NAMES).read(array)[0].tolist() == q.tolist()
+
+
+def test_a_reference_is_one_point():
+    """With positions, velocities and accelerations by name."""
+    y = np.array([1.0, 2.0, 3.0])
+    message = messages.ReferenceWriter(NAMES).write(y, 2.0 * y, 3.0 * y, messages.stamped(7))
+    point, = message.points
+    assert message.joint_names == list(NAMES)
+    assert (point.positions.tolist(), point.velocities.tolist(), point.accelerations.tolist()) \
+        == (y.tolist(), (2.0 * y).tolist(), (3.0 * y).tolist())
+
+
+def test_stamps_must_advance():
+    """Repeated and older stamps are refused, none at all is taken, a new start is allowed."""
+    order = messages.StampOrder()
+    order.check(5)
+    order.check(0)
+    for stamp in (5, 4):
+        with pytest.raises(MessageError, match='out of order'):
+            order.check(stamp)
+    order.check(6)
+    order.forget()
+    order.check(1)

@@ -1,0 +1,307 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Both nodes as processes over real DDS, with a plant that needs no compilation."""
+
+import contextlib
+import math
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
+from lifecycle_msgs.msg import Transition  # noqa: E402
+from lifecycle_msgs.srv import ChangeState  # noqa: E402
+from linear_plant import ACTUATORS, COORDINATES  # noqa: E402
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically  # noqa: E402
+import rclpy  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+from rclpy.qos import QoSProfile  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.nodes import messages  # noqa: E402
+from std_msgs.msg import Float64MultiArray  # noqa: E402
+from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory  # noqa: E402
+
+RATE = 200.0            # [Hz] gentle: what is tested here is not speed
+PATIENCE = 60.0         # [s] for what comes within one on an idle machine
+SAFE = [1.0, 1.0]       # what the parameter safe_pretension is unless set
+CONTROLLER, SIMULATION = '/controller: control loop', '/simulation: simulated robot'
+PLANT = Path(__file__).with_name('linear_plant.py')
+
+
+class Observer:
+    """A ROS node of the test's own that sees and says everything."""
+
+    def __init__(self):
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        self.node = rclpy.create_node('observer', context=self._context)
+        self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self.status, self.commands, self.states, self.heard = {}, [], [], {}
+        self.node.create_subscription(DiagnosticArray, '/diagnostics', self._diagnosed, 10)
+        for kind, topic, keep in (
+                (JointState, 'joint_commands', self.commands.append),
+                (JointState, 'joint_states', self.states.append),
+                (JointState, 'controller/controller_state', self._keep('state')),
+                (JointTrajectory, 'controller/reference', self._keep('reference')),
+                (Float64MultiArray, 'controller/commands', self._keep('array'))):
+            self.node.create_subscription(kind, topic, keep, QoSProfile(depth=100))
+        self._publishers, self._clients = {}, {}
+
+    def _keep(self, name):
+        return lambda message: self.heard.update({name: message})
+
+    def _diagnosed(self, message):
+        for status in message.status:
+            self.status[status.name] = status
+
+    def until(self, condition, what):
+        """Spin until the condition holds; fail after all patience."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, f'{what}: nothing in {PATIENCE} s; {self.words()}'
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def words(self):
+        """Return what the nodes say of themselves."""
+        return {name: status.message for name, status in self.status.items()}
+
+    def value(self, name, key):
+        """Return a number of a status, nan if there is none yet."""
+        values = self.status[name].values if name in self.status else ()
+        return next((float(v.value) for v in values if v.key == key), math.nan)
+
+    def until_running(self):
+        """Wait for the closed loop."""
+        self.until(lambda: self.words().get(CONTROLLER) == 'running'
+                   and self.words().get(SIMULATION) == 'driven by commands', 'a closed loop')
+
+    def call(self, kind, name, request):
+        """Return the answer of a service."""
+        client = self._clients.setdefault(name, self.node.create_client(kind, name))
+        self.until(client.service_is_ready, name)
+        future = client.call_async(request)
+        self.until(future.done, name)
+        return future.result()
+
+    def set(self, **values):
+        """Return the answer to a change of the controller's parameters, all or none."""
+        request = SetParametersAtomically.Request(parameters=[
+            Parameter(name.replace('__', '.'), value=value).to_parameter_msg()
+            for name, value in values.items()])
+        return self.call(SetParametersAtomically, 'controller/set_parameters_atomically',
+                         request).result
+
+    def get(self, name):
+        """Return a double parameter of the controller."""
+        return self.call(GetParameters, 'controller/get_parameters',
+                         GetParameters.Request(names=[name])).values[0].double_value
+
+    def change(self, transition):
+        """Return whether the controller made a transition."""
+        return self.call(ChangeState, 'controller/change_state', ChangeState.Request(
+            transition=Transition(id=transition))).success
+
+    def say(self, topic, message):
+        """Publish on a topic somebody listens to."""
+        if topic not in self._publishers:
+            publisher = self.node.create_publisher(type(message), topic, QoSProfile(depth=10))
+            self.until(lambda: publisher.get_subscription_count() > 1, topic)
+            self._publishers[topic] = publisher
+        self._publishers[topic].publish(message)
+
+    def close(self):
+        """Leave."""
+        self._executor.shutdown()
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+
+@pytest.fixture
+def observer():
+    """Return an Observer."""
+    observer = Observer()
+    yield observer
+    observer.close()
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts a node (name, parameters) as a process."""
+    with contextlib.ExitStack() as stack:
+        def run(name, **parameters):
+            arguments = [f'{key.replace("__", ".")}:={value}' for key, value in
+                         {'rate': RATE, **parameters}.items()]
+            log = stack.enter_context(open(tmp_path / f'{name}.log', 'a', encoding='utf-8'))
+            process = subprocess.Popen(
+                [sys.executable, str(PLANT), name, '--priority', '0', '--ros-args',
+                 *(part for argument in arguments for part in ('-p', argument))],
+                stdout=log, stderr=subprocess.STDOUT,
+                env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
+            stack.callback(_end, process)
+            return process
+        yield run
+
+
+def _end(process):
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+
+
+def closed_loop(observer, start, **parameters):
+    """Return both processes with the loop closed between them."""
+    processes = start('simulation'), start('controller', autostart='true', **parameters)
+    observer.until_running()
+    return processes
+
+
+def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):
+    """Return a state that somebody else might publish."""
+    state = JointState(name=list(names), position=list(position), velocity=list(velocity))
+    state.header.stamp = messages.stamped(time.time_ns())
+    return state
+
+
+def test_the_loop_closes_follows_and_can_be_tuned(observer, start):
+    """A set-point is reached; gains and references change live; what is wrong is refused."""
+    closed_loop(observer, start)
+    assert observer.set(reference__type='setpoint', reference__setpoint=[1.0, -2.0]).successful
+    observer.until(lambda: 'state' in observer.heard and np.allclose(
+        observer.heard['state'].position, [1.0, -2.0], atol=1e-3), 'the set-point')
+    assert observer.heard['state'].name == list(ACTUATORS)
+    observer.until(lambda: observer.heard['reference'].points[0].positions.tolist() == [1.0, -2.0],
+                   'the reference')
+    assert observer.set(gains__p=150).successful and observer.get('gains.p') == 150.0
+    answer = observer.set(gains__p=50.0, gains__left__d=-1.0)
+    assert not answer.successful and 'gains.left.d: -1.0' in answer.reason
+    assert observer.get('gains.p') == 150.0      # all or none
+    answer = observer.set(reference__setpoint=[9.0, 9.0])
+    assert not answer.successful and 'two numbers within 4' in answer.reason
+    answer = observer.set(robot='another')
+    assert not answer.successful and 'read-only' in answer.reason
+    assert observer.value(CONTROLLER, 'watchdog trips') == 0
+
+
+def test_bad_messages_change_nothing(observer, start):
+    """They are counted by cause on both sides, and the loop goes on."""
+    closed_loop(observer, start)
+    bad_states = {'wrong size': message((0.0,), velocity=(0.0,)),
+                  'wrong name': message(names=('x', 'who')),
+                  'not a number': message((math.nan, 0.0))}
+    for cause, state in bad_states.items():
+        observer.say('joint_states', state)
+        observer.until(lambda c=cause: observer.value(CONTROLLER, f'refused: {c}') == 1, cause)
+    command = JointState(name=list(ACTUATORS), effort=[1.0, math.nan])
+    observer.say('joint_commands', command)
+    observer.until(lambda: observer.value(SIMULATION, 'refused: not a number') == 1, 'a nan')
+    observer.until_running()
+    assert np.isfinite(observer.states[-1].position).all()
+
+
+def test_the_controller_survives_the_simulation(observer, start):
+    """Without states: the safe command and an ERROR; with a new simulation it goes on."""
+    simulation, controller = closed_loop(observer, start)
+    simulation.kill()
+    simulation.wait()
+    observer.until(lambda: observer.commands and observer.commands[-1].effort.tolist() == SAFE,
+                   'the safe command')
+    observer.until(lambda: observer.status[CONTROLLER].level == DiagnosticStatus.ERROR, 'ERROR')
+    assert 'no valid state' in observer.words()[CONTROLLER]
+    start('simulation')
+    observer.until_running()
+    assert controller.poll() is None and observer.value(CONTROLLER, 'watchdog trips') == 1
+
+
+def test_the_simulation_survives_the_controller(observer, start):
+    """It applies its own safe command, says so, and takes commands again."""
+    _, controller = closed_loop(observer, start)
+    controller.kill()
+    controller.wait()
+    observer.until(lambda: 'too old' in observer.words()[SIMULATION], 'its own safe command')
+    observer.until(lambda: observer.states[-1].velocity[0] > 0.1, 'the pretension to act')
+    answer = observer.call(Trigger, 'simulation/reset', Trigger.Request())
+    assert answer.success
+    observer.states.clear()
+    observer.until(lambda: observer.states, 'a state')
+    assert abs(observer.states[0].velocity[0]) < 0.1
+    start('controller', autostart='true')
+    observer.until_running()
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_the_safe_command_and_the_record(observer, start, tmp_path, number):
+    """The last command is the safe one, the exit status 0, and nothing recorded is lost."""
+    path = tmp_path / 'deep' / 'run.npz'
+    simulation, controller = closed_loop(observer, start, record=path)
+    observer.until(lambda: observer.value(CONTROLLER, 'ticks') > RATE, 'a second of ticks')
+    controller.send_signal(number)
+    assert controller.wait(PATIENCE) == 0
+    observer.until(lambda: observer.commands[-1].effort.tolist() == SAFE, 'the safe command')
+    with np.load(path) as record:
+        assert len(record['t']) > RATE and set(record['mode']) == {1.0}
+        assert record['actuator_names'].tolist() == list(ACTUATORS)
+    simulation.send_signal(number)
+    assert simulation.wait(PATIENCE) == 0
+
+
+def test_life_cycle_and_emergency(observer, start):
+    """Configure, activate, stop, release, hold, deactivate, activate again, clean up."""
+    start('simulation')
+    start('controller')
+    assert not observer.call(Trigger, 'controller/hold', Trigger.Request()).success
+    assert observer.change(Transition.TRANSITION_CONFIGURE)
+    assert observer.commands == []
+    assert observer.change(Transition.TRANSITION_ACTIVATE)
+    observer.until_running()
+    stop = SetBool.Request(data=True)
+    assert observer.call(SetBool, 'controller/emergency_stop', stop).success
+    observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
+    assert observer.commands[-1].effort.tolist() == SAFE
+    assert observer.change(Transition.TRANSITION_DEACTIVATE)
+    assert observer.change(Transition.TRANSITION_ACTIVATE)
+    observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'still the stop')
+    assert observer.call(SetBool, 'controller/emergency_stop', SetBool.Request()).success
+    observer.until_running()
+    assert observer.call(Trigger, 'controller/hold', Trigger.Request()).success
+    assert observer.change(Transition.TRANSITION_DEACTIVATE)
+    observer.until(lambda: observer.commands[-1].effort.tolist() == SAFE, 'the safe command')
+    observer.until(lambda: 'too old' in observer.words()[SIMULATION], 'no more commands')
+    assert observer.change(Transition.TRANSITION_CLEANUP)
+    assert observer.change(Transition.TRANSITION_CONFIGURE)
+    assert observer.change(Transition.TRANSITION_ACTIVATE)
+    observer.until_running()
+
+
+def test_a_reference_that_cannot_be_had_is_not_activated(observer, start, tmp_path):
+    """With autostart the process ends with the reason in its log."""
+    controller = start('controller', autostart='true', reference__type='setpoint',
+                       reference__setpoint='[7.0, 7.0]')
+    assert controller.wait(PATIENCE) == 1
+    assert 'two numbers within 4' in (tmp_path / 'controller.log').read_text(encoding='utf-8')
+
+
+@pytest.mark.parametrize('parameter, words', [
+    ({'gains__p': -1.0}, 'gains.p'), ({'rate': 0.0}, 'rate'), ({'robot': 5}, 'robot')])
+def test_wrong_parameters_end_the_process_in_words(start, tmp_path, parameter, words):
+    """Naming the parameter, not with a traceback."""
+    controller = start('controller', autostart='true', **parameter)
+    assert controller.wait(PATIENCE) == 1
+    log = (tmp_path / 'controller.log').read_text(encoding='utf-8')
+    assert f'{words}: ' in log and 'Traceback' not in log
+
+
+def test_commands_as_an_array_close_the_loop_too(observer, start):
+    """The form that forward_command_controller takes."""
+    start('simulation', command_type='multi_array')
+    start('controller', command_type='multi_array', autostart='true')
+    observer.until(lambda: 'array' in observer.heard, 'a command')
+    assert len(observer.heard['array'].data) == 2

@@ -1,0 +1,218 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Parameters are declared with their bounds, read as what they are, and changed whole or not."""
+
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from linear_plant import Model  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+from softrobot_dynamics.errors import ArgumentError, DescriptionError  # noqa: E402
+from softrobot_dynamics.nodes import plants, tables  # noqa: E402
+from softrobot_dynamics.nodes.parameters import Parameters, Row, Table  # noqa: E402
+
+ROWS = (*tables.CONTROLLER, *tables.actuator_rows(Model().actuator_names))
+DEFAULTS = {row.name: row.default for row in ROWS}
+
+
+class Node:
+    """As much of a rclpy node as parameters need, without a graph."""
+
+    def __init__(self, **overrides):
+        self._parameter_overrides = {name.replace('__', '.'): Parameter(name, value=value)
+                                     for name, value in overrides.items()}
+        self.descriptors, self._kept, self._callback = {}, {}, None
+
+    def declare_parameter(self, name, default, descriptor, ignore_override=False):
+        """Keep the value: the override, or the default."""
+        overrides = {} if ignore_override else self._parameter_overrides
+        self._kept[name] = overrides.get(name, Parameter(name, value=default)).value
+        self.descriptors[name] = descriptor
+
+    def undeclare_parameter(self, name):
+        """Forget it."""
+        assert not self.descriptors.pop(name).read_only
+        del self._kept[name]
+
+    def get_parameter(self, name):
+        """Return what is kept."""
+        return Parameter(name, value=self._kept[name])
+
+    def add_pre_set_parameters_callback(self, callback):
+        """Remember who converts."""
+        self._convert = callback
+
+    def add_on_set_parameters_callback(self, callback):
+        """Remember whom to ask."""
+        self._callback = callback
+
+    def convert(self, **values):
+        """Return the values as they are to be kept."""
+        return [p.value for p in self._convert([Parameter(name.replace('__', '.'), value=value)
+                                                for name, value in values.items()])]
+
+    def set_atomically(self, **values):
+        """Return the answer to a change."""
+        return self._callback(self._convert([Parameter(name.replace('__', '.'), value=value)
+                                             for name, value in values.items()]))
+
+
+@pytest.fixture
+def accepted():
+    """Return (node, parameters, list of what was let through)."""
+    node, seen = Node(), []
+    parameters = Parameters(node, ROWS)
+    parameters.on_change(lambda values, changed: seen.append((values, changed)))
+    return node, parameters, seen
+
+
+@pytest.mark.parametrize('row', [*ROWS, *tables.SIMULATION], ids=lambda row: row.name)
+def test_every_row_is_sound(row):
+    """A description, a default that the row itself allows, and a name that ROS allows."""
+    value = row.read(row.default)
+    assert value == row.default or (row.optional and math.isnan(value))
+    assert len(row.description) > 5 and row.name == row.name.lower() or 'left' in row.name
+    assert row.descriptor().description == row.description
+
+
+def test_defaults_are_declared_and_kept(accepted):
+    """Values come out converted, and descriptors carry bounds and read_only."""
+    node, parameters, _ = accepted
+    assert parameters.values['gains.p'] == 100.0
+    assert math.isnan(parameters.values['gains.left.p'])
+    bounds, = node.descriptors['gains.d'].floating_point_range
+    assert (bounds.from_value, bounds.to_value) == (0.0, 1e5)
+    assert node.descriptors['robot'].read_only and not node.descriptors['gains.p'].read_only
+    assert not node.descriptors['gains.left.p'].floating_point_range      # it would refuse nan
+    assert '<= 1e+06' in node.descriptors['gains.left.p'].additional_constraints
+
+
+def test_a_whole_number_is_a_number(accepted):
+    """`5` may be given for `5.0`, in lists too."""
+    node, parameters, _ = accepted
+    assert node.convert(gains__p=5) == [5.0] and isinstance(node.convert(gains__p=5)[0], float)
+    assert node.set_atomically(gains__p=5, reference__setpoint=[1, 2]).successful
+    assert parameters.values['gains.p'] == 5.0
+    assert parameters.values['reference.setpoint'] == (1.0, 2.0)
+    assert all(isinstance(x, float) for x in parameters.values['reference.setpoint'])
+
+
+@pytest.mark.parametrize('name, value, words', [
+    ('gains.p', -1.0, 'gains.p: -1.0, expected a number >= 0 and <= 1e+06'),
+    ('gains.p', 'much', 'expected a number'), ('gains.p', True, 'expected a number'),
+    ('gains.p', math.nan, 'expected a number'), ('gains.p', None, 'expected a number'),
+    ('gains.left.d', math.inf, 'or nan for not set'),
+    ('gains.left.d', -3.0, 'gains.left.d: -3.0'),
+    ('watchdog_periods', 1, 'watchdog_periods: 1, expected a whole number >= 2'),
+    ('watchdog_periods', 3.0, 'whole number'),
+    ('safe_command', 'limp', 'one of auto, zero, pretension, hold, gravity'),
+    ('reference.circle.center', [0.0, 0.0], 'a list of 3 numbers'),
+    ('reference.circle.center', [0.0, 0.0, math.nan], 'a list of 3 numbers'),
+    ('reference.setpoint', ['a'], 'a list of numbers'),
+    ('reference.setpoint', 1.0, 'a list of numbers'),
+])
+def test_a_wrong_value_is_refused_with_its_reason(accepted, name, value, words):
+    """The reason names parameter, value and what would be right; nothing changes."""
+    node, parameters, seen = accepted
+    before = parameters.values
+    answer = node.set_atomically(gains__d=7.0, **{name: value})
+    assert not answer.successful and words in answer.reason
+    assert parameters.values is before and seen == []
+
+
+def test_all_wrong_values_are_named(accepted):
+    """One answer for everything that is wrong in a change."""
+    node, _, _ = accepted
+    answer = node.set_atomically(gains__p=-1.0, safe_ramp=-2.0)
+    assert 'gains.p' in answer.reason and 'safe_ramp' in answer.reason
+
+
+def test_a_change_goes_through_once_and_whole(accepted):
+    """What is let through holds all values and the names that were set."""
+    node, parameters, seen = accepted
+    assert node.set_atomically(gains__p=1.0, gains__d=2.0).successful
+    (values, changed), = seen
+    assert changed == {'gains.p', 'gains.d'}
+    assert (values['gains.p'], values['gains.d'], values['safe_ramp']) == (1.0, 2.0, 2.0)
+    assert parameters.values == values
+
+
+def test_a_change_that_its_user_refuses_is_undone():
+    """The words of the refusal are the reason."""
+    node = Node()
+    parameters = Parameters(node, ROWS)
+
+    def refuse(values, changed):
+        raise ArgumentError('radius', 5.0, 'less')
+    parameters.on_change(refuse)
+    answer = node.set_atomically(gains__p=1.0)
+    assert not answer.successful and 'radius' in answer.reason
+    assert parameters.values['gains.p'] == 100.0
+
+
+def test_parameters_of_others_pass(accepted):
+    """What no table has is none of our business."""
+    node, _, seen = accepted
+    assert node.set_atomically(use_sim_time=True).successful and seen == []
+
+
+def test_given_values_are_checked_when_declared():
+    """A parameter file is not trusted either, within a range of ROS's own or not."""
+    for given in ({'gains__p': -1.0}, {'gains__left__p': -1.0}, {'gains__p': 'x'}):
+        with pytest.raises(DescriptionError, match=next(iter(given)).replace('__', '.')):
+            Parameters(Node(**given), ROWS)
+
+
+def test_misspelt_parameters_are_found():
+    """With the name they were meant to be."""
+    node = Node(gains__lefd__p=3.0, use_sim_time=True, gains__left__p=3)
+    unknown, = Parameters(node, ROWS).unknown()
+    assert 'gains.lefd.p' in unknown and 'gains.left.p' in unknown
+
+
+def test_rows_can_be_declared_later_and_only_once():
+    """As those of the actuators are, at every configure."""
+    node = Node(extra=4)      # kept as a double, as it is declared
+    parameters = Parameters(node, ROWS)
+    for _ in range(2):
+        parameters.declare([Row('extra', 'double', 1.0, 'Something')])
+    assert isinstance(node.get_parameter('extra').value, float)
+    assert parameters.values['extra'] == 4.0 and parameters.values['gains.p'] == 100.0
+
+
+def test_a_table_reads_only_what_it_is_given():
+    """The others are not missing."""
+    assert Table(ROWS).read({'gains.p': 3}) == {'gains.p': 3.0}
+
+
+def test_an_actuators_own_value_counts_before_that_for_all():
+    """For gains and limits alike; the robot file's limits are the default."""
+    values = {**DEFAULTS, 'gains.p': 50.0, 'gains.right.p': 70.0, 'limits.lower': -4.0,
+              'limits.left.lower': -2.0, 'limits.right.rate': 9.0}
+    settings = plants.settings_of(Model(), values)
+    assert settings.p.tolist() == [50.0, 70.0] and settings.d.tolist() == [20.0, 20.0]
+    assert settings.lower.tolist() == [-2.0, -4.0] and settings.upper.tolist() == [10.0, 10.0]
+    assert settings.rate.tolist() == [1e4, 9.0]
+
+
+@pytest.mark.parametrize('change, words', [
+    ({'limits.upper': 11.0}, 'limits.upper: 11.0, expected a number <= 10'),
+    ({'limits.left.lower': -11.0}, 'limits.left.lower: -11.0, expected a number >= -10'),
+    ({'limits.rate': 1e5}, 'limits.rate'),
+    ({'limits.lower': 3.0, 'limits.right.upper': 2.0}, 'limits.right.upper: 2.0'),
+])
+def test_limits_cannot_be_wider_than_the_robot_files(change, words):
+    """Nor can they cross."""
+    with pytest.raises(DescriptionError) as caught:
+        plants.settings_of(Model(), {**DEFAULTS, **change})
+    assert words in str(caught.value)
+
+
+def test_settings_are_arrays_of_their_own():
+    """No later change of the model's arrays reaches them."""
+    model = Model()
+    settings = plants.settings_of(model, DEFAULTS)
+    assert not np.shares_memory(settings.lower, model.lower)
