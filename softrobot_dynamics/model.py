@@ -5,7 +5,7 @@ import numpy as np
 from softrobot_dynamics.actuators.contract import CoordinateSegment, FibreSegment
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kinematics.binding import bind
-from softrobot_dynamics.kinematics.cache import compiling, load_module
+from softrobot_dynamics.kinematics.cache import compiling, import_line, load_module
 from softrobot_dynamics.kinematics.programs import HEADER
 from softrobot_dynamics.recursion import Robot, STATE
 from softrobot_dynamics.transmission import allocate_terms, COORDINATE, evaluate_terms, FIBRE, LINE
@@ -252,7 +252,7 @@ def _dispatcher(name, codes, arguments):
     """Source of a function that calls one of several kernels by tag."""
     imports, branches = '', ''
     for tag, (module, function) in enumerate(codes):
-        imports += f'from {module} import {function} as {name}_{tag}\n'
+        imports += import_line(module, function, f'{name}_{tag}') + '\n'
         branches += (
             f'    {"elif" if tag else "if"} tag == {tag}:\n        {name}_{tag}({arguments})\n'
         )

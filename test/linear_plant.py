@@ -1,7 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Two masses on two motors, and a law for them: what the nodes run in tests, nothing to compile."""
+"""Two masses on two motors and a law for them: a plant for tests, with nothing to compile."""
 
 import sys
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -71,7 +72,7 @@ class Controller:
 
 
 class Simulator:
-    """Unit masses with a little friction; diverge beyond |q| = 100."""
+    """Unit masses on springs with friction; diverge beyond |q| = 100."""
 
     def __init__(self):
         self.time, self.q, self.qd = 0.0, np.zeros(2), np.zeros(2)
@@ -82,7 +83,7 @@ class Simulator:
 
     def step(self, u, dt):
         """Advance by dt [s]."""
-        self.qd += dt * (u - 0.1 * self.qd)
+        self.qd += dt * (u - self.qd - 0.4 * self.q)
         self.q += dt * self.qd
         self.time += dt
         if not (abs(self.q) < 100.0).all():
@@ -99,6 +100,7 @@ def safe():
 
 def controlled(values):
     """Return what the controller node runs."""
+    _load(values)
     controller = Controller()
     return plants.Controlled(controller.model, controller, safe(),
                              lambda values: plants.settings_of(controller.model, values),
@@ -107,7 +109,13 @@ def controlled(values):
 
 def simulated(values):
     """Return what the simulation node runs."""
+    _load(values)
     return plants.Simulated(Model(), Simulator(), safe())
+
+
+def _load(values):
+    if values['robot'] == 'slow':
+        time.sleep(600.0)
 
 
 def _reference(values, q):

@@ -21,6 +21,7 @@ except ImportError:
 
 INSTALL_RICH = "a live display needs rich: pip install 'softrobot_dynamics[demo]'"
 _BLOCKS = ' ▏▎▍▌▋▊▉█'
+_CURVE = 36  # characters of the curve of errors
 _SPARKS = '▁▂▃▄▅▆▇█'
 
 
@@ -32,6 +33,7 @@ class Subject(NamedTuple):
     ramp: float  # [s] until the reference is blended in
     actuators: tuple  # names (m,)
     units: tuple  # of u (m,)
+    y_unit: str  # of the outputs
     lower: np.ndarray  # (m,) limits of u
     upper: np.ndarray  # (m,)
 
@@ -68,7 +70,7 @@ class PlainDisplay:
         if not sys.stdout.isatty():
             yield lambda t, sight: None
             return
-        yield lambda t, sight: print(f'\r{_line(t, sight):78}', end='', flush=True)
+        yield lambda t, sight: print(f'\r{_line(subject, t, sight):78}', end='', flush=True)
         print()
 
     def table(self, title, rows):
@@ -116,21 +118,25 @@ class _View:
 
     def __init__(self, subject):
         self._subject = subject
-        self._errors = deque(maxlen=40)  # of the last polls
-        self._last = None
+        self._errors = deque(maxlen=_CURVE)  # of the last polls
+        self._last, self._what = None, None
 
     def render(self, t, sight):
         """Return the picture at time t [s]."""
         self._last = sight = _filled(sight, self._last)
-        error = sight.tip_error if sight.tip_error is not None else sight.y_error
+        what, error, words = error_of(sight, self._subject.y_unit)
+        if what != self._what:
+            self._errors.clear()
+            self._what = what
         if error is not None:
             self._errors.append(error)
         rows = Table.grid(padding=(0, 2))
-        rows.add_row('time', f'{t:5.1f} of {self._subject.duration:g} s', self._progress(t))
-        what = 'tip error' if sight.tip_error is not None else 'output error'
-        rows.add_row(what, error_text(sight), Text(sparkline(self._errors), style='cyan'))
+        for width in (12, 22, _CURVE):
+            rows.add_column(min_width=width)
+        rows.add_row('time', f'{t:.1f} of {self._subject.duration:g} s', self._progress(t))
+        rows.add_row(what, words, Text(sparkline(self._errors), style='cyan'))
         for name, value, rest in loop_rows(sight.diagnostics):
-            rows.add_row(name, value, rest)
+            rows.add_row(name, value, Text(rest, style='dim'))
         return Panel(
             Group(rows, Text(), self._bars(sight.u)),
             title=self._subject.title,
@@ -174,11 +180,15 @@ def fill(u, lower, upper):
     return np.where(known, np.abs(u) / np.where(known, limit, 1.0), 0.0)
 
 
-def error_text(sight):
-    """Return the error in words."""
+def error_of(sight, y_unit):
+    """Return (name, value, value in words) of the error to show: the tip's if it is known."""
     if sight.tip_error is not None:
-        return f'{sight.tip_error * 1e3:.3f} mm'
-    return '' if sight.y_error is None else f'{sight.y_error:.2e}'
+        return 'tip error', sight.tip_error, f'{sight.tip_error * 1e3:.3f} mm'
+    error = sight.y_error
+    if error is None:
+        return 'output error', None, ''
+    words = f'{error * 1e3:.3f} mm' if y_unit == 'm' else f'{error:.2e} {y_unit}'
+    return 'output error', error, words
 
 
 def loop_rows(diagnostics):
@@ -200,7 +210,8 @@ def _filled(sight, last):
     return type(sight)(*(old if new is None else new for new, old in zip(sight, last)))
 
 
-def _line(t, sight):
-    parts = [f'{t:6.1f} s', f'error {error_text(sight)}']
+def _line(subject, t, sight):
+    what, _, words = error_of(sight, subject.y_unit)
+    parts = [f'{t:6.1f} s', f'{what} {words}']
     parts += [f'{name} {value}' for name, value, _ in loop_rows(sight.diagnostics) if value]
     return '  '.join(parts)

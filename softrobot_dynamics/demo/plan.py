@@ -37,12 +37,9 @@ def draw_up(node, robot, controller_file, rate, folder):
     robot = robot if robot in shipped('robots') else str(Path(robot).expanduser().resolve())
     files = (*_controller_files(robot, description, controller_file), folder / OWN_FILE)
     _write_own(files[-1], robot, float(rate), folder)
-    arguments = parameter_arguments(files)
-    controller, unknown = _read(
-        node('controller', arguments),
-        (*tables.CONTROLLER, *tables.actuator_rows(description.actuator_names)),
-    )
-    simulation, also_unknown = _read(node('simulation', arguments), tables.SIMULATION)
+    rows = (*tables.CONTROLLER, *tables.actuator_rows(description.actuator_names))
+    controller, unknown = _read(node, 'controller', files, rows)
+    simulation, also_unknown = _read(node, 'simulation', files, tables.SIMULATION)
     return Plan(robot, description, files, controller, simulation, (*unknown, *also_unknown))
 
 
@@ -81,16 +78,27 @@ def _controller_files(robot, description, chosen):
 
 def _write_own(path, robot, rate, folder):
     """Write the file of the demo's own parameters; JSON is YAML in which texts stay texts."""
-    common = {'robot': robot, 'rate': rate}
+    common = {
+        'robot': robot,
+        'rate': rate,
+        'command_type': 'joint_state',
+        'reliability': 'reliable',
+    }
     nodes = {
         name: {'ros__parameters': {**common, 'record': str(folder / f'{name}.npz')}}
         for name in ('controller', 'simulation')
     }
+    nodes['controller']['ros__parameters']['autostart'] = False
     path.write_text(json.dumps({'/**': nodes}, indent=2) + '\n', encoding='utf-8')
 
 
-def _read(node, rows):
-    """Return ({name: value}, unknown names in words) of the parameters a node was given."""
+def _read(make_node, name, files, rows):
+    """Return ({name: value}, unknown names in words) of the parameters a node would be given."""
+    try:
+        node = make_node(name, parameter_arguments(files))
+    except RuntimeError as error:  # what rclpy makes of a file that it cannot read
+        words = f'a ROS parameter file ({str(error).partition(", at /")[0]})'
+        raise ArgumentError('--controller', str(files[0]), words) from error
     try:
         parameters = Parameters(node, rows)
         return parameters.values, parameters.unknown()

@@ -99,7 +99,9 @@ def publish(report, folder, json_file, shown, picture=True):
             drawn = draw(report, folder / PICTURE)
         if not drawn:
             shown.say(INSTALL_MATPLOTLIB)
-    shown.table('the loop held' if report.figures.held else 'the loop did not hold', rows(report))
+    shown.table(
+        'the loop held' if report.figures.held else 'the loop did not hold', list(rows(report))
+    )
     shown.say(f'in {folder}: {TICKS}' + (f', {PICTURE}' if (folder / PICTURE).exists() else ''))
 
 

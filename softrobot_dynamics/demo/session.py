@@ -37,6 +37,8 @@ def run(options):
         return 130
     finally:
         ros.close()
+    if interrupted:
+        shown.say('interrupted')
     expected = 0 if interrupted else round(options.duration * options.rate)
     result = report.make(
         folder, model, plan.controller, options.duration, expected, tuple(session.lapses)
@@ -120,6 +122,7 @@ class _Session:
             values['reference.ramp_time'],
             model.actuator_names,
             report.units_of(model.description),
+            ' or '.join(sorted(set(report.y_units_of(model.description)))),
             model.lower,
             model.upper,
         )

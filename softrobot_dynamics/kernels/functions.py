@@ -64,8 +64,8 @@ def vector_cos(x):
 
 @kernel
 def stumpff(k, z):
-    """Stumpff function c_k(z) of one number z >= 0: series near zero, sine and cosine beyond."""
-    if z < 4.0:
+    """Stumpff function c_k(z) of one number z: series near zero, sine and cosine beyond."""
+    if abs(z) < 4.0:
         term = 1.0
         for i in range(2, k + 1):
             term /= i
@@ -74,8 +74,11 @@ def stumpff(k, z):
             term *= -z / ((k + 2 * j) * (k + 2 * j - 1))
             total += term
         return total
-    root = math.sqrt(z)
-    value = math.cos(root) if k % 2 == 0 else math.sin(root) / root
+    root = math.sqrt(abs(z))
+    if z < 0.0:
+        value = math.cosh(root) if k % 2 == 0 else math.sinh(root) / root
+    else:
+        value = math.cos(root) if k % 2 == 0 else math.sin(root) / root
     factorial = 1.0
     for lower in range(k % 2, k, 2):  # c_{k+2} = (1/k! - c_k) / z
         value = (1.0 / factorial - value) / z

@@ -13,7 +13,7 @@ import functools
 import inspect
 
 from numba.extending import is_jitted
-from softrobot_dynamics.kinematics.cache import load_module
+from softrobot_dynamics.kinematics.cache import import_line, load_module
 from softrobot_dynamics.kinematics.programs import HEADER
 
 DISPATCHERS = ('joint_terms', 'body_terms', 'lengths')
@@ -80,9 +80,9 @@ def _globals_used(python_function):
 
 def _import_line(dispatch, name, value):
     if is_jitted(value) and _bound(value):
-        return f'from {bind(dispatch, value).py_func.__module__} import {value.__name__} as {name}'
+        return import_line(bind(dispatch, value).py_func.__module__, value.__name__, name)
     if is_jitted(value):
-        return f'from {value.py_func.__module__} import {value.__name__} as {name}'
+        return import_line(value.py_func.__module__, value.__name__, name)
     if inspect.ismodule(value):
         return f'import {value.__name__} as {name}'
     # a plain int would become a literal type, and every value of it one more compilation

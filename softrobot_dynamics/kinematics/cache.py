@@ -75,6 +75,20 @@ def cache_folder():
     return pathlib.Path(home) / 'softrobot_dynamics'
 
 
+def import_line(module, function, alias):
+    """
+    Source line that imports ``function`` of ``module`` under another name.
+
+    It ends with a digest of the module's file: kernels may come from other packages, and an edit
+    there must not go unnoticed either.
+    """
+    line = f'from {module} import {function} as {alias}'
+    if module.startswith(PREFIX):  # named after its source
+        return line
+    source = pathlib.Path(sys.modules[module].__file__).read_bytes()
+    return f'{line}  # {hashlib.sha256(source).hexdigest()[:16]}'
+
+
 @functools.cache
 def _environment():
     """Digest of what every module depends on besides its own source."""

@@ -19,7 +19,7 @@ from softrobot_dynamics.nodes.record import prepare, Record
 from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
 from std_srvs.srv import Trigger
 
-_TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
+_TOPICS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
 
 
 class SimulationNode(Node):
@@ -29,7 +29,7 @@ class SimulationNode(Node):
     - publishes `joint_states` (sensor_msgs/JointState): coordinates by name, stamped with the
       simulated time since the start; `/diagnostics` at 1 Hz
     - subscribes to `joint_commands` (sensor_msgs/JointState): u in effort, by actuator; or
-      `~/commands` (std_msgs/Float64MultiArray), see `command_type`
+      `controller/commands` (std_msgs/Float64MultiArray), see `command_type`
     - serves `~/reset` (std_srvs/Trigger): the initial state, also after a divergence
     - parameters: `tables.SIMULATION`
 

@@ -16,7 +16,7 @@ _COMMUNICATION = (
     Row('reliability', 'string', 'reliable', 'Quality of service of states and commands',
         choices=('reliable', 'best_effort'), read_only=True),
     Row('command_type', 'string', 'joint_state', 'Form of the commands: a JointState by name, or a'
-        ' Float64MultiArray in the order of the actuators (topic ~/commands at the controller)',
+        ' Float64MultiArray in the order of the actuators (topic controller/commands)',
         choices=('joint_state', 'multi_array'), read_only=True),
 )
 _SAFE = (

@@ -1,0 +1,197 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The cache of compiled kernels: where it is, when it is used, and when it must not be."""
+
+import os
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from robots import compiled, rod
+import softrobot_dynamics as sd
+from softrobot_dynamics.kinematics import cache
+
+PACKAGE = Path(sd.__file__).parent
+SMALL = """
+    from softrobot_dynamics.kinematics.cache import load_module
+    module = load_module('''
+    from numba import njit
+    CACHE = True
+    @njit(cache=CACHE)
+    def twice(x):
+        return 2.0 * x
+    ''', 'small')
+    print(module.twice(21.0), module.__name__)
+"""
+"""A program that compiles one small module."""
+
+PENDULUM = """
+    import softrobot_dynamics as sd
+    model = sd.compile_model(sd.load_robot('double_pendulum'))
+    print(sd.gravity_force(model, q=[0.1, 0.2]))
+"""
+"""A program that compiles a robot."""
+
+
+def start(program, folder, first=''):
+    """Start a program in another process: ``folder`` its cache, modules in ``first`` come first."""
+    path = os.pathsep.join([str(first), str(PACKAGE.parent)])
+    return subprocess.Popen(
+        [sys.executable, '-W', 'always', '-c', textwrap.dedent(program)],
+        env={**os.environ, 'SOFTROBOT_CACHE_DIR': str(folder), 'PYTHONPATH': path},
+        cwd=PACKAGE.anchor,  # nothing to import there
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process):
+    """Return what a process printed and what it complained of; it must have succeeded."""
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return out, err
+
+
+def emitted(folder):
+    """Names of the emitted modules in a folder."""
+    return {path.name for path in Path(folder).glob(f'{cache.PREFIX}*.py')}
+
+
+def test_folder_is_chosen_by_the_environment(tmp_path):
+    """SOFTROBOT_CACHE_DIR names the folder, which is made; machine code is kept beside sources."""
+    folder = tmp_path / 'not' / 'there' / 'yet'
+    out, err = finish(start(SMALL, folder))
+    value, name = out.split()
+    assert value == '42.0' and 'Warning' not in err
+    assert emitted(folder) == {f'{name}.py'}
+    assert list(folder.glob('**/*.nbc'))
+
+
+def test_default_folder_is_the_users_cache(monkeypatch, tmp_path):
+    """Without SOFTROBOT_CACHE_DIR it is in XDG_CACHE_HOME, else in .cache of the home folder."""
+    monkeypatch.delenv('SOFTROBOT_CACHE_DIR')
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    assert cache.cache_folder() == tmp_path / 'softrobot_dynamics'
+    monkeypatch.delenv('XDG_CACHE_HOME')
+    monkeypatch.setenv('HOME', str(tmp_path))
+    assert cache.cache_folder() == tmp_path / '.cache' / 'softrobot_dynamics'
+
+
+def test_a_folder_that_cannot_be_made_is_done_without(tmp_path):
+    """Where no folder can be made, kernels are compiled in memory and a warning says so."""
+    (tmp_path / 'file').write_text('')
+    out, err = finish(start(PENDULUM, tmp_path / 'file' / 'kernels'))
+    assert out.startswith('[') and 'cannot be written' in err and 'SOFTROBOT_CACHE_DIR' in err
+    assert [path.name for path in tmp_path.iterdir()] == ['file']
+
+
+@pytest.mark.skipif(os.name != 'posix' or os.getuid() == 0, reason='root may write everywhere')
+def test_a_read_only_folder_is_done_without(tmp_path):
+    """In a read-only folder, kernels are compiled in memory and a warning says so."""
+    tmp_path.chmod(0o555)
+    out, err = finish(start(SMALL, tmp_path))
+    assert out.startswith('42.0') and 'cannot be written' in err
+    assert not emitted(tmp_path)
+
+
+def test_another_source_is_another_file(tmp_path):
+    """Two sources give two modules, and equal sources the same one."""
+    source = 'x = {}\n'.format
+    first, second = (cache.load_module(source(i), 'test') for i in (1, 2))
+    assert (first.x, second.x) == (1, 2)
+    assert first.__name__ != second.__name__
+    assert cache.load_module(source(1), 'test') is first
+
+
+def test_a_changed_package_is_another_file(tmp_path):
+    """After an edit of any kernel source of the package nothing old is used."""
+    names = []
+    for edit in ('', '# edited\n'):
+        copy = tmp_path / f'copy{len(edit)}'
+        shutil.copytree(PACKAGE, copy / 'softrobot_dynamics')
+        with open(copy / 'softrobot_dynamics' / 'kernels' / 'spatial.py', 'a') as file:
+            file.write(edit)
+        out, _ = finish(start(SMALL, tmp_path / 'kernels', first=copy))
+        names.append(out.split()[1])
+    assert names[0] != names[1]
+
+
+def test_a_second_robot_of_the_same_parts_compiles_nothing():
+    """A robot of the same body, joint and tendon types reuses every emitted module."""
+    arm = compiled('pcc_arm')
+    use(arm)
+    before = emitted(cache.cache_folder())
+    bodies = [
+        {'name': name, 'joint': {'type': 'fixed'}, 'body': rod(0.3, [0.03, 0.01], 0.01)}
+        for name in 'abcd'
+    ]
+    path = [{'body': 'b', 'offset': {'radius': 0.01, 'turns': 2.0}}]
+    tendon = {'name': 't', 'type': 'tendon', 'path': path}
+    other = sd.compile_model(
+        sd.load_robot({'name': 'other', 'bodies': bodies, 'actuators': [tendon]})
+    )
+    use(other)
+    assert emitted(cache.cache_folder()) == before
+    kernels = [m.body.kernel() for model in (arm, other) for m in model.description.modules]
+    assert len({(kernel.module, kernel.function) for kernel in kernels}) == 1
+
+
+def use(model):
+    """Call what compiles a robot's programs."""
+    zero = np.zeros(model.n)
+    sd.forward_dynamics(model, q=zero, qd=zero, u=np.zeros(model.m))
+    sd.mass_inverse_dynamics(model, q=zero, qd=zero, qdd=zero)
+
+
+def test_two_processes_that_compile_at_the_same_time_both_succeed(tmp_path):
+    """Processes that start together with an empty cache get the same results; a third compiles nothing."""
+    both = [start(PENDULUM, tmp_path) for _ in range(2)]
+    results = [finish(process) for process in both]
+    files = sorted(path for path in tmp_path.rglob('*.nbc'))
+    third = finish(start(PENDULUM, tmp_path))
+    assert len({out for out, _ in (*results, third)}) == 1
+    assert sorted(path for path in tmp_path.rglob('*.nbc')) == files and files
+    assert not any('Warning' in err for _, err in (*results, third))
+
+
+USER_BODY = """
+    from dataclasses import dataclass
+    import numpy as np
+    from softrobot_dynamics.bodies.contract import register
+    from softrobot_dynamics.bodies.rigid import rigid_terms, Rigid
+    from softrobot_dynamics.kernels.jit import Kernel, kernel
+
+    @register('doubled')
+    @dataclass(frozen=True)
+    class Doubled(Rigid):
+        def kernel(self):
+            return Kernel(__name__, 'doubled_terms', super().kernel().parameters)
+
+    @kernel
+    def doubled_terms(P, q, qd, w, W, S):
+        rigid_terms(P, q, qd, w, W, S)
+        W[18] *= FACTOR
+"""
+USER = """
+    import softrobot_dynamics as sd
+    import user_body
+    body = {'type': 'doubled', 'mass': 1.0, 'inertia': {'ixx': 0.1, 'iyy': 0.1, 'izz': 0.1}}
+    robot = {'name': 'user', 'bodies': [{'name': 'b', 'joint': {'type': 'prismatic'}, 'body': body}]}
+    model = sd.compile_model(sd.load_robot(robot))
+"""
+
+
+def test_an_edited_kernel_of_a_user_is_another_file(tmp_path):
+    """A body outside the package with a kernel by hand: after an edit nothing old is used."""
+    dispatchers = []
+    for factor in ('2.0', '3.0'):
+        text = textwrap.dedent(USER_BODY).replace('FACTOR', factor)
+        (tmp_path / 'user_body.py').write_text(text)
+        folder = tmp_path / f'kernels{factor}'
+        finish(start(USER, folder, first=tmp_path))
+        dispatchers.append(emitted(folder))
+    assert all(dispatchers) and not dispatchers[0] & dispatchers[1]

@@ -1,0 +1,94 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Both inboxes bring the newest message, end a wait early or in time, and close cleanly."""
+
+import contextlib
+import threading
+import time
+
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.qos import QoSProfile  # noqa: E402
+from softrobot_dynamics.nodes.inbox import ExecutorInbox, HAS_WAIT_SET, WaitSetInbox  # noqa: E402
+from std_msgs.msg import Float64MultiArray  # noqa: E402
+
+SECOND = 1_000_000_000
+QUALITY = QoSProfile(depth=1)
+
+
+@pytest.fixture
+def node():
+    """Return a node that an executor spins in another thread."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node('inbox', context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    yield node
+    executor.shutdown()
+    thread.join()
+    node.destroy_node()
+    context.try_shutdown()
+
+
+@pytest.fixture(params=[
+    pytest.param(WaitSetInbox, marks=pytest.mark.skipif(not HAS_WAIT_SET, reason='no WaitSet')),
+    ExecutorInbox])
+def inbox(request, node):
+    """Return an inbox for the topic `news`."""
+    inbox = request.param(node, Float64MultiArray, 'news', QUALITY)
+    yield inbox
+    inbox.close()
+
+
+def publish(node, *numbers):
+    """Publish one message for each number, once somebody listens."""
+    publisher = node.create_publisher(Float64MultiArray, 'news', QUALITY)
+    end = time.monotonic() + 30.0
+    while not publisher.get_subscription_count():
+        assert time.monotonic() < end, 'nobody listens'
+        time.sleep(0.01)
+    for number in numbers:
+        publisher.publish(Float64MultiArray(data=[number]))
+
+
+def test_the_newest_message_arrives(node, inbox):
+    """Of several that came before the wait, at most the last ones are seen, in order."""
+    publish(node, 1.0, 2.0, 3.0)
+    seen = []
+    while not seen or seen[-1] < 3.0:
+        message = inbox.wait(30 * SECOND)
+        assert message is not None, f'only {seen} arrived'
+        seen.append(message.data[0])
+    assert seen == sorted(seen)
+    assert inbox.wait(0) is None
+
+
+def test_a_wait_ends_at_its_time_out(inbox):
+    """With nothing, and not before."""
+    begin = time.monotonic_ns()
+    assert inbox.wait(50_000_000) is None
+    assert time.monotonic_ns() - begin >= 49_000_000
+    assert inbox.wait(-1) is None
+
+
+def test_a_wake_ends_the_wait_under_way_or_the_next(inbox):
+    """With nothing, long before the time-out."""
+    inbox.wake()
+    assert inbox.wait(60 * SECOND) is None
+    threading.Timer(0.05, inbox.wake).start()
+    assert inbox.wait(60 * SECOND) is None
+
+
+@pytest.mark.skipif(not HAS_WAIT_SET, reason='no WaitSet')
+def test_no_executor_serves_a_wait_set_inbox(node):
+    """Neither its messages nor its events, which would wake an executor at every message."""
+    with contextlib.closing(WaitSetInbox(node, Float64MultiArray, 'news', QUALITY)) as inbox:
+        subscription = inbox._subscription
+        group = subscription.callback_group
+        for entity in (subscription, *getattr(subscription, 'event_handlers', ())):
+            assert entity.callback_group is group and not group.can_execute(entity)
