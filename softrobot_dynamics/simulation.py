@@ -67,8 +67,9 @@ class Simulator:
     def reset(self, q=None, qd=None):
         """Return to time zero at q (n,), default the description's initial state, and qd (n,)."""
         n = self.model.n
-        self.q[:] = self.model.q0 if q is None else checked('q', q, (n,))
-        self.qd[:] = 0.0 if qd is None else checked('qd', qd, (n,))
+        q = self.model.q0 if q is None else checked('q', q, (n,))
+        qd = 0.0 if qd is None else checked('qd', qd, (n,))
+        self.q[:], self.qd[:] = q, qd
         self.time = 0.0
 
     def step(self, u, dt):

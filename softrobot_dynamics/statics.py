@@ -60,7 +60,10 @@ def equilibrium(model, *, u, q0=None):
         error, floor = np.abs(r).max(), _RESIDUAL * max(size, 1e-3)
         if error <= floor:
             return Equilibrium(q, float(error), iteration)
-        step = np.linalg.lstsq(statics.tangent(q, u), -r, rcond=1e-12)[0]
+        K = statics.tangent(q, u)
+        if not (np.isfinite(r).all() and np.isfinite(K).all()):
+            break  # a posture that the model cannot represent
+        step = np.linalg.lstsq(K, -r, rcond=1e-12)[0]
         step *= min(1.0, 0.5 / max(np.abs(step).max(), 1e-300))
         for scale in 0.5 ** np.arange(12):
             trial, size = statics.residual(q + scale * step, u)

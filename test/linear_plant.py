@@ -114,11 +114,11 @@ def simulated(values):
 
 
 def _load(values):
-    if values['robot'] == 'slow':
+    if values.get('robot') == 'slow':
         time.sleep(600.0)
 
 
-def _reference(values, q):
+def _reference(values, q, beside):
     y = np.array(values['reference.setpoint'])
     if y.shape != (2,) or (abs(y) > 4.0).any():
         raise ArgumentError('reference.setpoint', values['reference.setpoint'],

@@ -1,8 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The cache of compiled kernels: where it is, when it is used, and when it must not be."""
 
+import importlib
 import os
 from pathlib import Path
+import re
 import shutil
 import subprocess
 import sys
@@ -84,8 +86,8 @@ def test_default_folder_is_the_users_cache(monkeypatch, tmp_path):
 def test_a_folder_that_cannot_be_made_is_done_without(tmp_path):
     """Where no folder can be made, kernels are compiled in memory and a warning says so."""
     (tmp_path / 'file').write_text('')
-    out, err = finish(start(PENDULUM, tmp_path / 'file' / 'kernels'))
-    assert out.startswith('[') and 'cannot be written' in err and 'SOFTROBOT_CACHE_DIR' in err
+    out, err = finish(start(SMALL, tmp_path / 'file' / 'kernels'))
+    assert out.startswith('42.0') and 'cannot be written' in err and 'SOFTROBOT_CACHE_DIR' in err
     assert [path.name for path in tmp_path.iterdir()] == ['file']
 
 
@@ -158,40 +160,22 @@ def test_two_processes_that_compile_at_the_same_time_both_succeed(tmp_path):
     assert not any('Warning' in err for _, err in (*results, third))
 
 
-USER_BODY = """
-    from dataclasses import dataclass
-    import numpy as np
-    from softrobot_dynamics.bodies.contract import register
-    from softrobot_dynamics.bodies.rigid import rigid_terms, Rigid
-    from softrobot_dynamics.kernels.jit import Kernel, kernel
-
-    @register('doubled')
-    @dataclass(frozen=True)
-    class Doubled(Rigid):
-        def kernel(self):
-            return Kernel(__name__, 'doubled_terms', super().kernel().parameters)
-
-    @kernel
-    def doubled_terms(P, q, qd, w, W, S):
-        rigid_terms(P, q, qd, w, W, S)
-        W[18] *= FACTOR
-"""
-USER = """
-    import softrobot_dynamics as sd
-    import user_body
-    body = {'type': 'doubled', 'mass': 1.0, 'inertia': {'ixx': 0.1, 'iyy': 0.1, 'izz': 0.1}}
-    robot = {'name': 'user', 'bodies': [{'name': 'b', 'joint': {'type': 'prismatic'}, 'body': body}]}
-    model = sd.compile_model(sd.load_robot(robot))
-"""
+def test_an_edited_kernel_of_another_package_is_another_source(tmp_path, monkeypatch):
+    """What imports a kernel by hand changes with the file the kernel is in, wherever that is."""
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = []
+    for factor in (2, 3):
+        (tmp_path / 'kernels_of_a_user.py').write_text(f'FACTOR = {factor}')
+        importlib.import_module('kernels_of_a_user')
+        lines.append(cache.import_line('kernels_of_a_user', 'terms', 'terms_0'))
+    assert lines[0] != lines[1]
+    assert all(x.startswith('from kernels_of_a_user import terms as terms_0') for x in lines)
 
 
-def test_an_edited_kernel_of_a_user_is_another_file(tmp_path):
-    """A body outside the package with a kernel by hand: after an edit nothing old is used."""
-    dispatchers = []
-    for factor in ('2.0', '3.0'):
-        text = textwrap.dedent(USER_BODY).replace('FACTOR', factor)
-        (tmp_path / 'user_body.py').write_text(text)
-        folder = tmp_path / f'kernels{factor}'
-        finish(start(USER, folder, first=tmp_path))
-        dispatchers.append(emitted(folder))
-    assert all(dispatchers) and not dispatchers[0] & dispatchers[1]
+def test_emitted_modules_import_by_such_lines():
+    """Dispatchers and bound functions name the state of every file that they import from."""
+    use(compiled('pcc_arm'))
+    files = [m.__file__ for name, m in sys.modules.items() if name.startswith(cache.PREFIX)]
+    lines = [line for file in files for line in Path(file).read_text().splitlines()]
+    imports = [x for x in lines if x.startswith('from softrobot_dynamics.') and ' as ' in x]
+    assert imports and all(re.search(r'# [0-9a-f]{16}$', line) for line in imports)

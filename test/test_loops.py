@@ -410,6 +410,19 @@ def test_without_commands_for_long_the_robot_is_safe_by_itself(simulation):
     assert simulation.loop.mode == DRIVEN and simulation.loop.tally.counts['timeouts'] == 1
 
 
+def test_before_the_first_command_the_safe_one_does_not_fade(simulation):
+    """A robot that nobody drives yet does not sag; one that has lost its driver may."""
+    asked, at = [], simulation.plant.safe.at
+    simulation.plant.safe.at = lambda elapsed: asked.append(elapsed) or at(elapsed)
+    for _ in range(3):
+        simulation.go()
+    assert asked == [0.0, 0.0, 0.0]
+    simulation.go((0.0, 0.0))
+    for _ in range(60):
+        simulation.go()
+    assert asked[-1] == pytest.approx(asked[-2] + 1e-3) and asked[-1] > 5e-3
+
+
 @pytest.mark.parametrize('u, stamp, cause', [
     ((1.0, np.nan), None, 'not a number'), ((1.0,), None, 'wrong size'),
     ((1.0, 1.0), 0, 'out of order'), ((1.0, 1.0), -60, 'stale')])

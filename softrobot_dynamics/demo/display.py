@@ -25,6 +25,15 @@ _CURVE = 36  # characters of the curve of errors
 _SPARKS = '▁▂▃▄▅▆▇█'
 
 
+class Sight(NamedTuple):
+    """What is known about the loop at one moment; None where nothing is, yet."""
+
+    u: np.ndarray | None  # (m,)
+    y_error: float | None  # greatest of the controlled outputs [m or rad]
+    tip_error: float | None  # [m]
+    diagnostics: dict  # {name of the node: {key: value in words}}
+
+
 class Subject(NamedTuple):
     """What does not change while a demo runs."""
 
@@ -75,7 +84,7 @@ class PlainDisplay:
 
     def table(self, title, rows):
         """Show (name, value) in two columns."""
-        width = max(len(name) for name, _ in rows)
+        width = max((len(name) for name, _ in rows), default=0)
         self.say('\n'.join([title, *(f'  {name:<{width}}  {value}' for name, value in rows)]))
 
 
@@ -107,6 +116,9 @@ class RichDisplay:
 
     def table(self, title, rows):
         """Show (name, value) in two columns."""
+        if not rows:
+            self.say(title)
+            return
         table = Table.grid(padding=(0, 2))
         for name, value in rows:
             table.add_row(Text(name, style='dim'), str(value))
@@ -152,7 +164,9 @@ class _View:
     def _bars(self, u):
         table = Table.grid(padding=(0, 2))
         subject = self._subject
-        shares = fill(u, subject.lower, subject.upper) if u is not None else ()
+        if u is None:
+            return table
+        shares = fill(u, subject.lower, subject.upper)
         for name, value, share, unit in zip(subject.actuators, u, shares, subject.units):
             style = 'red' if share > 0.98 else 'blue'
             text = Text(bar(share, 24), style=style)

@@ -75,6 +75,12 @@ def judge(run, *, controlled, limits, ramp, tips=None, expected=0, lapses=()):
     )
 
 
+def nothing(lapses):
+    """Return the Figures where nothing was recorded."""
+    trips = {'p50': None, 'p99': None, 'max': None}
+    return Figures(None, None, None, None, None, trips, 0, 0, None, False, tuple(lapses))
+
+
 def write_json(path, figures):
     """Write the Figures for machines; what is None becomes null."""
     text = json.dumps(figures._asdict(), indent=2, allow_nan=False)

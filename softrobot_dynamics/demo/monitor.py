@@ -7,7 +7,6 @@ are looked at when `poll` is called, past every executor: no Python runs at the 
 """
 
 import time
-from typing import NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
@@ -20,6 +19,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.demo.display import Sight
 from softrobot_dynamics.demo.plan import NAMESPACE
 from softrobot_dynamics.demo.targets import time_along, tips_at
 from softrobot_dynamics.errors import MessageError, SoftRobotError
@@ -37,15 +37,6 @@ _NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 class TransitionError(SoftRobotError):
     """The controller did not go through a transition; the argument says which and why."""
-
-
-class Sight(NamedTuple):
-    """What is known about the loop at one moment; None where nothing is, yet."""
-
-    u: np.ndarray | None  # (m,)
-    y_error: float | None  # greatest of the controlled outputs [m or rad]
-    tip_error: float | None  # [m]
-    diagnostics: dict  # {name of the node: {key: value in words}}
 
 
 class Ros:

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from softrobot_dynamics import references
 from softrobot_dynamics.description import load_robot
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes import plants, tables
@@ -59,10 +60,13 @@ def compile_everything(plan):
     reference that no admissible actuation can hold.
     """
     plants.simulated(plan.simulation)
-    plant = plants.controlled(plan.controller)
-    if plan.controller['reference.type'] == 'hold':
+    plant, values = plants.controlled(plan.controller), plan.controller
+    if values['reference.type'] == 'hold':
         return plant.model, lambda: None  # the state itself, whatever it will be
-    return plant.model, lambda: plant.reference(plan.controller, plant.model.q0)
+    model, controlled = plant.model, plant.controller.controlled
+    prefix = 'reference.'
+    settings = {name[len(prefix) :]: x for name, x in values.items() if name.startswith(prefix)}
+    return model, lambda: references.from_settings(model, controlled, settings, model.q0)
 
 
 def _controller_files(robot, description, chosen):
@@ -97,7 +101,8 @@ def _read(make_node, name, files, rows):
     try:
         node = make_node(name, parameter_arguments(files))
     except RuntimeError as error:  # what rclpy makes of a file that it cannot read
-        words = f'a ROS parameter file ({str(error).partition(", at /")[0]})'
+        reason = str(error).partition('Error: ')[2].partition(', at /')[0].strip()
+        words = f'a file of ROS parameters ({reason or error})'
         raise ArgumentError('--controller', str(files[0]), words) from error
     try:
         parameters = Parameters(node, rows)

@@ -45,6 +45,17 @@ def prepare_folder(path):
     return folder
 
 
+def prepare_json(path):
+    """Remove the figures of an earlier demo; ArgumentError where none can be written."""
+    if path is None:
+        return
+    try:
+        Path(path).touch()
+        Path(path).unlink()
+    except OSError as error:
+        raise ArgumentError('--json', str(path), f'a file to write to ({error})') from error
+
+
 def save_facts(folder, plan):
     """Write down what is run, so that it can be drawn again: the robot and all parameters."""
     robots = shipped('robots')
@@ -89,20 +100,41 @@ def make(folder, model, values, duration=np.inf, expected=0, lapses=()):
     return Report(model, run, controlled, targets, tips, ramp, figures)
 
 
-def publish(report, folder, json_file, shown, picture=True):
-    """Write ticks, figures and the picture, and show the figures."""
-    judgement.write_csv(folder / TICKS, report.run, report.controlled, report.tips)
+def conclude(folder, model, values, duration, expected, lapses, *, shown, json_file, picture):
+    """
+    Write ticks, figures and the picture of what was recorded; return whether the loop held.
+
+    The arguments are those of :func:`make`, then the display, a file for the figures or None, and
+    whether to draw.
+    """
+    try:
+        report = make(folder, model, values, duration, expected, tuple(lapses))
+    except ArgumentError:  # a process was killed: there are no records
+        figures = judgement.nothing(tuple(lapses) or ('nothing was recorded',))
+        table, written = [], []
+    else:
+        figures = report.figures
+        table, written = list(rows(report)), _write(report, folder, shown, picture)
     if json_file is not None:
-        judgement.write_json(Path(json_file), report.figures)
-    if picture and len(report.run.t):
-        with shown.stage('drawing'):
-            drawn = draw(report, folder / PICTURE)
-        if not drawn:
-            shown.say(INSTALL_MATPLOTLIB)
-    shown.table(
-        'the loop held' if report.figures.held else 'the loop did not hold', list(rows(report))
-    )
-    shown.say(f'in {folder}: {TICKS}' + (f', {PICTURE}' if (folder / PICTURE).exists() else ''))
+        judgement.write_json(Path(json_file), figures)
+    shown.table('the loop held' if figures.held else 'the loop did not hold', table)
+    for lapse in figures.lapses:
+        shown.say(lapse)
+    if written:
+        shown.say(f'in {folder}: {", ".join(written)}')
+    return figures.held
+
+
+def _write(report, folder, shown, picture):
+    """Write the ticks, and the picture if wanted; return the names of the files."""
+    judgement.write_csv(folder / TICKS, report.run, report.controlled, report.tips)
+    if not (picture and len(report.run.t) and np.isfinite(report.run.q).all()):
+        return [TICKS]
+    with shown.stage('drawing'):
+        drawn = draw(report, folder / PICTURE)
+    if not drawn:
+        shown.say(INSTALL_MATPLOTLIB)
+    return [TICKS, PICTURE] if drawn else [TICKS]
 
 
 def draw(report, path):
@@ -119,13 +151,9 @@ def rows(report):
     """Yield the figures as (name, value in words)."""
     figures, model = report.figures, report.model
     if report.tips is not None:
-        yield 'tip error, RMS and peak', _pair(figures.tip_rms_m, figures.tip_peak_m, 1e3, 'mm')
-    else:
-        units = sorted({y_units_of(model.description)[i] for i in report.controlled})
-        yield (
-            'output error, RMS and peak',
-            _pair(figures.y_rms, figures.y_peak, 1.0, ' or '.join(units)),
-        )
+        yield 'tip error, RMS and peak', _lengths(figures.tip_rms_m, figures.tip_peak_m, 'm')
+    unit = y_unit_of(model.description)
+    yield 'output error, RMS and peak', _lengths(figures.y_rms, figures.y_peak, unit)
     yield 'rate', _words(figures.rate_hz, '{:.1f} Hz')
     trip = figures.round_trip_us
     yield (
@@ -134,8 +162,6 @@ def rows(report):
     )
     yield 'missed ticks', f'{figures.missed_ticks} of {figures.ticks}'
     yield 'ticks with a command at a limit', _words(figures.saturated_share, '{:.1%}')
-    for lapse in figures.lapses:
-        yield 'why it did not hold', lapse
 
 
 def controlled_of(model, values):
@@ -158,6 +184,11 @@ def y_units_of(description):
     )
 
 
+def y_unit_of(description):
+    """Return the unit of all actuation coordinates, or several in words."""
+    return ' or '.join(sorted(set(y_units_of(description))))
+
+
 def _is_nan(value):
     return isinstance(value, float) and math.isnan(value)
 
@@ -166,7 +197,9 @@ def _words(value, form):
     return '-' if value is None else form.format(value)
 
 
-def _pair(first, second, scale, unit):
+def _lengths(first, second, unit):
+    """Return two values in words, lengths in mm."""
     if first is None:
         return 'none: the run ended before the reference was blended in'
+    scale, unit = (1e3, 'mm') if unit == 'm' else (1.0, unit)
     return f'{first * scale:.3g} {unit}, {second * scale:.3g} {unit}'

@@ -2,13 +2,19 @@
 """A demo from beginning to end: check, start, watch, end, judge."""
 
 import contextlib
+import os
 import signal
 import time
 
 from softrobot_dynamics.demo import report
 from softrobot_dynamics.demo.display import display, Subject
 from softrobot_dynamics.demo.monitor import Monitor, Ros, TransitionError
-from softrobot_dynamics.demo.plan import compile_everything, draw_up, parameter_arguments
+from softrobot_dynamics.demo.plan import (
+    compile_everything,
+    draw_up,
+    NAMESPACE,
+    parameter_arguments,
+)
 from softrobot_dynamics.demo.processes import keep_to_this_machine, NodeProcess, ProcessDiedError
 from softrobot_dynamics.demo.targets import targets_of
 
@@ -25,6 +31,7 @@ def run(options):
     SoftRobotError for whatever is wrong before anything moves.
     """
     shown, folder = display(), report.prepare_folder(options.out)
+    report.prepare_json(options.json)
     keep_to_this_machine(folder)
     ros = Ros()
     try:
@@ -40,11 +47,11 @@ def run(options):
     if interrupted:
         shown.say('interrupted')
     expected = 0 if interrupted else round(options.duration * options.rate)
-    result = report.make(
-        folder, model, plan.controller, options.duration, expected, tuple(session.lapses)
-    )
-    report.publish(result, folder, options.json, shown, picture=not options.no_plot)
-    return 130 if interrupted else int(not result.figures.held)
+    held = report.conclude(
+        folder, model, plan.controller, options.duration, expected, session.lapses,
+        shown=shown, json_file=options.json, picture=not options.no_plot,
+    )  # fmt: skip
+    return 130 if interrupted else int(not held)
 
 
 def _prepare(ros, options, folder, shown):
@@ -92,6 +99,7 @@ class _Session:
 
     def _start(self):
         arguments = parameter_arguments(self._plan.files)
+        self._shown.say(f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}, namespace /{NAMESPACE}')
         for name in ('simulation', 'controller'):
             log = self._folder / f'{name}.log'
             self._nodes.append(NodeProcess(name, arguments, log))
@@ -122,7 +130,7 @@ class _Session:
             values['reference.ramp_time'],
             model.actuator_names,
             report.units_of(model.description),
-            ' or '.join(sorted(set(report.y_units_of(model.description)))),
+            report.y_unit_of(model.description),
             model.lower,
             model.upper,
         )

@@ -80,12 +80,13 @@ def import_line(module, function, alias):
     Source line that imports ``function`` of ``module`` under another name.
 
     It ends with a digest of the module's file: kernels may come from other packages, and an edit
-    there must not go unnoticed either.
+    there must not go unnoticed either. One from no file is compiled anew in every process.
     """
     line = f'from {module} import {function} as {alias}'
     if module.startswith(PREFIX):  # named after its source
         return line
-    source = pathlib.Path(sys.modules[module].__file__).read_bytes()
+    file = getattr(sys.modules[module], '__file__', None)
+    source = pathlib.Path(file).read_bytes() if file else os.urandom(16)
     return f'{line}  # {hashlib.sha256(source).hexdigest()[:16]}'
 
 

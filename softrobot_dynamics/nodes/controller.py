@@ -174,11 +174,13 @@ class ControllerNode(LifecycleNode):
                              ramp=values['reference.ramp_time'])
 
     def _prepare(self, values):
-        """Return the reference that the parameters describe; this may take a second."""
+        """Return the reference that the parameters describe; this may take some seconds."""
         if values['reference.type'] == 'hold':
             return Hold()
+        if self._loop is not None:
+            return self._plant.reference(values, self._plant.model.q0, True)
         with realtime.patient():
-            return self._plant.reference(values, self._plant.model.q0)
+            return self._plant.reference(values, self._plant.model.q0, False)
 
     def _choose_safe(self, values):
         self._plant.safe.choose(values['safe_command'], values['safe_pretension'],

@@ -12,6 +12,7 @@ from softrobot_dynamics.description import load_robot
 from softrobot_dynamics.dynamics import forward_kinematics
 from softrobot_dynamics.errors import DescriptionError, Problem, SoftRobotError
 from softrobot_dynamics.model import compile_model
+from softrobot_dynamics.nodes.planning import plan_elsewhere
 from softrobot_dynamics.simulation import Simulator
 
 
@@ -22,7 +23,7 @@ class Controlled(NamedTuple):
     controller: Any
     safe: SafeCommand
     settings: Callable      # (values) -> Settings; DescriptionError if they break a limit
-    reference: Callable     # (values, q) -> Reference; ArgumentError, InfeasibleReferenceError
+    reference: Callable     # (values, q, beside a running loop) -> Reference; or SoftRobotError
     hold: Callable          # (q, qd) -> Reference that stays at the present outputs
 
 
@@ -46,8 +47,15 @@ def controlled(values):
     _warm_references(model)
     return Controlled(
         model, controller, SafeCommand.of_model(model), lambda values: settings_of(model, values),
-        lambda values, q: references.from_settings(model, chosen, _reference(values), q),
+        lambda values, q, beside: _plan(model, chosen, _reference(values), q, beside),
         lambda q, qd: references.constant(controller.outputs(q, qd)[0][chosen]))
+
+
+def _plan(model, controlled, settings, q, beside):
+    """Return a reference; beside a running loop what takes long is done in another process."""
+    if beside and settings['type'] in ('circle', 'path'):
+        return plan_elsewhere(model.description, controlled, settings, q)
+    return references.from_settings(model, controlled, settings, q)
 
 
 def _warm_references(model):

@@ -62,6 +62,19 @@ class Stop:
             self._may_interrupt = False
 
 
+def choose_transport():
+    """
+    Let Fast DDS use UDP, unless the user has chosen: it must be called before rclpy.init().
+
+    Over its shared memory a notification is lost now and then when another participant comes or
+    goes, as every `ros2` command does, and then nothing arrives for 333 ms (a third of its health
+    check's period). Over UDP on the same machine the round trip takes as long and this never
+    happened; see docs/realtime.md.
+    """
+    if not _TRANSPORT_CHOICES.intersection(os.environ):
+        os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
+
+
 def run(make_node, argv=None):
     """
     Run `make_node(stop)` until a signal comes; return the exit status.
@@ -71,6 +84,7 @@ def run(make_node, argv=None):
     """
     argv = sys.argv if argv is None else argv
     refusal = ask_for_priority(_arguments(argv).priority)
+    choose_transport()
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     stop = Stop()
     sys.setswitchinterval(_SWITCH_INTERVAL)

@@ -165,7 +165,8 @@ class SimulationLoop:
             if self._arrival is not None:
                 self.tally.count('timeouts')
                 self._enter(TIMED_OUT)
-        return self._safe.at((moment - self._safe_since) * 1e-9)
+        idle = self._arrival is None      # nobody drives the robot yet: its weight is carried
+        return self._safe.at(0.0 if idle else (moment - self._safe_since) * 1e-9)
 
     def _count(self, round_trip):
         self.tally.count('ticks')

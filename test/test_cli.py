@@ -1,0 +1,170 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The `softrobot` command, without any ROS communication."""
+
+import subprocess
+import sys
+
+import pytest
+from recorded import write_demo
+from softrobot_dynamics import cli
+from softrobot_dynamics.shipped import shipped
+
+CONTROLLER = """
+/**:
+  controller:
+    ros__parameters:
+      gains: {{p: {p}}}
+      reference: {{type: circle, circle: {{center: [{x}, 0.0, -1.4], normal: [0.0, 1.0, 0.0]}}}}
+"""
+
+
+@pytest.fixture
+def demo(tmp_path):
+    """Return a function that runs `softrobot demo`, perhaps with a controller file."""
+    pytest.importorskip('rclpy')
+
+    def run(*arguments, controller=None):
+        if controller is not None:
+            file = tmp_path / 'controller.yaml'
+            file.write_text(controller, encoding='utf-8')
+            arguments = [*arguments, '--controller', str(file)]
+        return cli.main(['demo', *arguments, '--out', str(tmp_path / 'out')])
+
+    return run
+
+
+@pytest.fixture
+def nothing_starts(monkeypatch):
+    """Make the start of a process an error."""
+    session = pytest.importorskip('softrobot_dynamics.demo.session')
+
+    def start(*arguments):
+        raise AssertionError('a process was started')
+
+    monkeypatch.setattr(session, 'NodeProcess', start)
+
+
+@pytest.mark.parametrize('arguments', [
+    [], ['fly'], ['check'], ['plot'], ['demo', '--rate', '0'], ['demo', '--rate', 'fast'],
+    ['demo', '--duration', 'nan'], ['demo', '--duration', '-1'], ['robots', 'all'],
+], ids=str)  # fmt: skip
+def test_wrong_arguments_are_refused(arguments, capsys):
+    """With status 2 and the usage."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(arguments)
+    assert caught.value.code == 2
+    assert 'usage: softrobot' in capsys.readouterr().err
+
+
+def test_help_needs_nothing_heavy():
+    """Neither ROS nor pictures nor a terminal library are imported to show the help."""
+    code = (
+        'import sys; from softrobot_dynamics import cli\n'
+        'try: cli.main(["--help"])\n'
+        'except SystemExit: pass\n'
+        'print([m for m in ("rclpy", "matplotlib", "rich") if m in sys.modules])'
+    )
+    run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
+    assert 'demo' in run.stdout
+    assert run.stdout.splitlines()[-1] == '[]'
+
+
+def test_shipped_robots_are_listed(capsys):
+    """Each with its numbers of coordinates and actuators and what it is."""
+    assert cli.main(['robots']) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert set(lines) == set(shipped('robots'))
+    assert 'n =  9  m =  9' in lines['pcc_arm'] and 'soft arm' in lines['pcc_arm']
+
+
+def test_check_accepts_good_files(capsys):
+    """Shipped names and paths; status 0."""
+    assert cli.main(['check', 'ur10e', str(shipped('robots')['pcc_arm'])]) == 0
+    assert 'ur10e, 6 coordinates, 6 actuators' in capsys.readouterr().out
+
+
+def test_check_shows_every_problem_of_every_file(tmp_path, capsys):
+    """A wrong file does not hide the next one; status 1."""
+    text = shipped('robots')['double_pendulum'].read_text(encoding='utf-8')
+    wrong = tmp_path / 'wrong.yaml'
+    wrong.write_text(text.replace('mass: 1.0', 'mass: -1.0').replace('joint: elbow', 'joint: x'))
+    assert cli.main(['check', str(wrong), 'nobody', 'ur10e']) == 1
+    shown = capsys.readouterr().out
+    assert 'bodies[0].body.mass: -1.0' in shown and 'actuators[1].joint' in shown
+    assert "unknown robot 'nobody'" in shown and 'ur10e, 6 coordinates' in shown
+
+
+def test_compile_fills_the_cache(capsys):
+    """And says where it is."""
+    assert cli.main(['compile', 'double_pendulum']) == 0
+    shown = capsys.readouterr().out
+    assert 'double_pendulum' in shown and 'kernels are in' in shown
+
+
+def test_plot_draws_a_recorded_demo(tmp_path, capsys):
+    """Into the folder of the demo unless another file is named."""
+    pytest.importorskip('matplotlib')
+    write_demo(tmp_path)
+    assert cli.main(['plot', str(tmp_path)]) == 0
+    assert (tmp_path / 'demo.png').stat().st_size > 20_000
+    assert cli.main(['plot', str(tmp_path), '--out', str(tmp_path / 'other.png')]) == 0
+    assert (tmp_path / 'other.png').exists()
+
+
+def test_plot_without_matplotlib_names_the_extra(tmp_path, capsys, monkeypatch):
+    """Status 2, and what to install."""
+    write_demo(tmp_path)
+    monkeypatch.setitem(sys.modules, 'softrobot_dynamics.plots', None)
+    assert cli.main(['plot', str(tmp_path)]) == 2
+    assert "pip install 'softrobot_dynamics[demo]'" in capsys.readouterr().err
+
+
+def test_plot_of_no_demo_is_refused(tmp_path, capsys):
+    """Status 2, with the folder."""
+    assert cli.main(['plot', str(tmp_path)]) == 2
+    assert str(tmp_path) in capsys.readouterr().err
+
+
+def test_a_demo_without_ros_says_what_to_install(monkeypatch, capsys):
+    """Status 2."""
+    for name in list(sys.modules):
+        if name.startswith('softrobot_dynamics.demo'):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, 'rclpy', None)
+    assert cli.main(['demo']) == 2
+    assert "pip install 'softrobot_dynamics[ros,demo]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('arguments, controller, words', [
+    (['--robot', 'nobody'], None, "unknown robot 'nobody'"),
+    (['--controller', 'none.yaml'], None, 'none.yaml'),
+    ([], 'a: [', 'a file of ROS parameters'),
+    ([], CONTROLLER.format(p=-1.0, x=0.3), 'gains.p: -1.0'),
+    (['--rate', '1e6'], None, 'rate: 1000000.0'),
+    (['--json', 'none/figures.json'], None, 'a file to write to'),
+], ids=str)  # fmt: skip
+def test_wrong_input_is_told_before_anything_starts(
+    demo, nothing_starts, capsys, arguments, controller, words
+):
+    """Status 2, with what is wrong."""
+    assert demo(*arguments, controller=controller) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_reference_that_cannot_be_held_is_told_before_anything_starts(
+    demo, nothing_starts, capsys
+):
+    """Status 2, with the point that is out of reach."""
+    controller = CONTROLLER.format(p=100.0, x=3.0)
+    assert demo('--robot', 'double_pendulum', controller=controller) == 2
+    shown = capsys.readouterr()
+    assert 'no admissible actuation holds the point (3.1, 0, -1.4) m' in shown.err
+    assert 'the first time, this may take up to about 30 s' in shown.out
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path, capsys):
+    """Status 2."""
+    pytest.importorskip('rclpy')
+    (tmp_path / 'file').touch()
+    assert cli.main(['demo', '--out', str(tmp_path / 'file' / 'out')]) == 2
+    assert 'a folder to write to' in capsys.readouterr().err

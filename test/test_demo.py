@@ -1,0 +1,78 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot demo` as a user runs it: two processes over real DDS."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+COMMAND = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo']
+ENVIRONMENT = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}  # as here
+LIMIT = 240.0  # [s] with nothing compiled, on a busy machine
+
+
+def test_the_demo_holds_and_tracks_its_circle(tmp_path):
+    """The loop holds, the tip is within a millimetre, and all that was promised is written."""
+    figures, folder = tmp_path / 'figures.json', tmp_path / 'out'
+    run = subprocess.run(
+        [*COMMAND, '--duration', '4', '--json', str(figures), '--out', str(folder)],
+        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    content = json.loads(figures.read_text(encoding='utf-8'))
+    assert content['held'] is True
+    assert content['tip_rms_m'] < 1e-3
+    assert content['tip_rms_m'] <= content['tip_peak_m'] < 5e-3
+    assert 3800 <= content['ticks'] <= 4000
+    assert content['missed_ticks'] < 0.05 * content['ticks']
+    assert content['saturated_share'] == pytest.approx(0.0, abs=0.01)
+    assert 0.0 < content['round_trip_us']['p50'] <= content['round_trip_us']['p99'] \
+        <= content['round_trip_us']['max']  # fmt: skip
+    with open(folder / 'demo.csv', encoding='utf-8') as file:
+        assert sum(1 for _ in csv.reader(file)) == content['ticks'] + 1
+    assert 'tip error, RMS and peak' in run.stdout
+
+
+def test_ctrl_c_ends_both_processes_and_keeps_the_record(tmp_path):
+    """The robot is left with the safe command; status 130; what was recorded is written."""
+    folder = tmp_path / 'out'
+    with open(tmp_path / 'shown.txt', 'wb') as shown:
+        process = subprocess.Popen(
+            [*COMMAND, '--duration', '600', '--no-plot', '--out', str(folder)],
+            cwd=tmp_path, env=ENVIRONMENT, stdout=shown, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    try:
+        _wait_for(folder / 'controller.log', 'running', process)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60.0) == 130
+    finally:
+        process.kill()
+    assert 'interrupted' in (tmp_path / 'shown.txt').read_text(encoding='utf-8')
+    with open(folder / 'demo.csv', encoding='utf-8') as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 100
+    for name in ('simulation', 'controller'):
+        assert 'ticks recorded' in (folder / f'{name}.log').read_text(encoding='utf-8')
+    assert _last_commands(folder) == [1.0] * 9
+
+
+def _last_commands(folder):
+    """Return the commands that the simulation applied last."""
+    with np.load(folder / 'simulation.npz') as file:
+        return file['u'][-1].tolist()
+
+
+def _wait_for(log, word, process):
+    end = time.monotonic() + LIMIT
+    while not (log.exists() and word in log.read_text(encoding='utf-8')):
+        assert process.poll() is None and time.monotonic() < end, f'no {word!r} in {log}'
+        time.sleep(0.1)

@@ -1,0 +1,197 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""From the records of both nodes to the figures of a demo, and whether the loop held."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from recorded import columns, parameters, PERIOD, RADIUS, TURN
+from softrobot_dynamics.demo import judgement, records
+from softrobot_dynamics.demo.targets import targets_of, time_along
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.references import spline
+
+LIMITS = np.zeros(2), np.full(2, 5.9)
+
+
+def judged(simulation, controller, duration=np.inf, **options):
+    """Return (Run, Figures) of records."""
+    run = records.join(simulation, controller, duration)
+    options = {'controlled': [0, 1], 'limits': LIMITS, 'ramp': 1.0, **options}
+    return run, judgement.judge(run, **options)
+
+
+def test_records_are_joined_by_their_stamps():
+    """The run is from the first state answered to the last; each tick has both nodes' values."""
+    simulation, controller = columns(ticks=300, before=50)
+    run = records.join(simulation, controller)
+    assert len(run.t) == 300
+    assert run.t == pytest.approx(PERIOD * np.arange(300))
+    assert np.array_equal(run.q, controller['q'])
+    assert np.array_equal(run.y, controller['y'])
+    assert run.lapses == ()
+
+
+def test_only_the_duration_asked_for_counts():
+    """States beyond the duration are left out."""
+    assert len(records.join(*columns(), duration=1.0).t) == round(1.0 / PERIOD)
+
+
+def test_states_that_the_controller_never_saw_have_no_output():
+    """A row of the controller's that is missing leaves nan, and moves nothing else."""
+    simulation, controller = columns()
+    kept = np.delete(np.arange(300), [7, 8])
+    fewer = {name: x[kept] if len(x) == 300 else x for name, x in controller.items()}
+    run = records.join(simulation, fewer)
+    assert np.flatnonzero(np.isnan(run.y[:, 0])).tolist() == [7, 8]
+    assert np.array_equal(run.y[9:], controller['y'][9:])
+
+
+def test_the_figures_of_a_good_run():
+    """Errors count from the end of the ramp on; rate, times and saturation are as recorded."""
+    simulation, controller = columns()
+    controller['y_d'][:50] += 1.0
+    simulation['u'][60, 0] = LIMITS[1][0]
+    simulation['u'][61, 1] = LIMITS[0][1]
+    _, figures = judged(simulation, controller, expected=300)
+    assert figures.held and figures.lapses == ()
+    assert figures.y_rms == pytest.approx(1e-3) and figures.y_peak == pytest.approx(1e-3)
+    assert figures.tip_rms_m is None
+    assert figures.rate_hz == pytest.approx(1.0 / PERIOD)
+    assert figures.round_trip_us == pytest.approx({'p50': 200.0, 'p99': 200.0, 'max': 200.0})
+    assert (figures.missed_ticks, figures.ticks) == (0, 300)
+    beyond = (simulation['u'][50:350] >= 5.9 - 1e-9) | (simulation['u'][50:350] <= 1e-9)
+    assert figures.saturated_share == pytest.approx(beyond.any(axis=1).mean())
+
+
+def test_time_lost_by_slipping_lowers_the_rate():
+    """A simulation that woke late by more than a period has sent fewer states per second."""
+    simulation, controller = columns()
+    simulation['late'][100] = 1.0
+    _, figures = judged(simulation, controller)
+    assert figures.rate_hz == pytest.approx(300 / (300 * PERIOD + 1.0))
+
+
+def test_tip_errors_are_distances_to_the_target_at_the_same_time():
+    """A tip that goes round the circle, late by some time, is off by the chord."""
+    targets = targets_of(parameters())
+    run, _ = judged(*columns())
+    wanted, lag = targets.points(run.t), 0.01
+    tips = judgement.Tips(targets.points(run.t - lag), wanted)
+    chord = 2.0 * RADIUS * np.sin(np.pi * lag / TURN)
+    figures = judgement.judge(run, controlled=[0, 1], limits=LIMITS, ramp=1.0, tips=tips)
+    assert figures.tip_rms_m == pytest.approx(chord)
+    assert figures.tip_peak_m == pytest.approx(chord)
+
+
+@pytest.mark.parametrize('share, held', [(0.04, True), (0.06, False)])
+def test_a_loop_holds_with_fewer_than_five_percent_missed(share, held):
+    """A tick without a command before the next state is missed."""
+    simulation, controller = columns()
+    simulation['round_trip'][50 : 50 + round(share * 300)] = np.nan
+    _, figures = judged(simulation, controller)
+    assert figures.held is held
+    assert figures.missed_ticks == round(share * 300)
+    assert held or 'no command in time' in figures.lapses[0]
+
+
+@pytest.mark.parametrize('change, words', [
+    (lambda s, c: s['q'].__setitem__((100, 0), np.nan), 'not a number'),
+    (lambda s, c: s['u'].__setitem__((100, 0), np.inf), 'not a number'),
+    (lambda s, c: s['mode'].__setitem__(100, 2.0), 'simulation: stale'),
+    (lambda s, c: c['mode'].__setitem__(100, 2.0), 'controller: no valid state'),
+])  # fmt: skip
+def test_a_loop_does_not_hold(change, words):
+    """What is not a number and either watchdog are reasons, and each is told."""
+    simulation, controller = columns()
+    change(simulation, controller)
+    _, figures = judged(simulation, controller)
+    assert not figures.held
+    assert any(words in lapse for lapse in figures.lapses)
+
+
+def test_a_loop_that_ended_early_does_not_hold():
+    """Fewer states than expected are a reason, and so is what the demo itself has noticed."""
+    _, figures = judged(*columns(), expected=400, lapses=('a process died',))
+    assert figures.lapses == ('a process died', 'only 300 of 400 states')
+    assert not figures.held
+
+
+def test_nothing_recorded_is_not_held():
+    """A controller that never ran leaves figures without values."""
+    simulation, controller = columns()
+    controller['mode'][:] = 0.0
+    run, figures = judged(simulation, controller)
+    assert len(run.t) == 0 and not figures.held
+    assert figures.lapses == ('no state was answered',)
+    assert figures.rate_hz is None and figures.round_trip_us['p99'] is None
+
+
+def test_modes_before_the_first_command_are_no_lapse():
+    """Until its first command has arrived the simulation is not driven, and need not be."""
+    simulation, controller = columns()
+    simulation['mode'][50:53] = 0.0
+    assert judged(simulation, controller)[1].held
+
+
+def test_json_has_the_keys_and_no_nan(tmp_path):
+    """Machines read the figures by these names; what there is not is null."""
+    _, figures = judged(*columns())
+    for some in (figures, judgement.nothing(('killed',))):
+        judgement.write_json(tmp_path / 'figures.json', some)
+        text = (tmp_path / 'figures.json').read_text(encoding='utf-8')
+        assert 'NaN' not in text
+        content = json.loads(text)
+        assert {'tip_rms_m', 'tip_peak_m', 'rate_hz', 'round_trip_us', 'missed_ticks', 'ticks',
+                'saturated_share', 'held'} <= set(content)  # fmt: skip
+        assert set(content['round_trip_us']) == {'p50', 'p99', 'max'}
+        assert content['held'] is some.held
+
+
+def test_csv_has_a_line_for_every_tick(tmp_path):
+    """Columns are named after coordinates and actuators, in the order of the record."""
+    simulation, controller = columns()
+    run = records.join(simulation, controller)
+    targets = targets_of(parameters())
+    tips = judgement.Tips(targets.points(run.t), targets.points(run.t))
+    judgement.write_csv(tmp_path / 'ticks.csv', run, [0, 1], tips)
+    with open(tmp_path / 'ticks.csv', encoding='utf-8') as file:
+        header, *rows = csv.reader(file)
+    assert header == ['t', 'q/q0', 'q/q1', 'u/a0', 'u/a1', 'y/a0', 'y/a1', 'y_d/a0', 'y_d/a1',
+                      'tip/x', 'tip/y', 'tip/z', 'tip_error', 'round_trip']  # fmt: skip
+    table = np.array(rows, dtype=float)
+    assert table.shape == (300, len(header))
+    assert table[:, 1:3] == pytest.approx(run.q, rel=1e-8)
+
+
+def test_a_folder_without_records_is_refused(tmp_path):
+    """The error says what folder would be right."""
+    with pytest.raises(ArgumentError, match='softrobot demo'):
+        records.read(tmp_path)
+
+
+def test_targets_of_a_path_and_of_none():
+    """A path of several bodies gives a point for each, a periodic one again and again."""
+    values = {
+        'reference.type': 'path', 'reference.path.bodies': ['a', 'b'],
+        'reference.path.times': [0.0, 1.0, 2.0], 'reference.path.periodic': True,
+        'reference.path.points': [0, 0, 0, 1, 1, 1, 0, 0, 2, 1, 1, 3, 0, 0, 0, 1, 1, 1],
+    }  # fmt: skip
+    targets = targets_of(values)
+    assert targets.bodies == ('a', 'b')
+    assert targets.points([3.0])[0] == pytest.approx(np.array([[0, 0, 2], [1, 1, 3]]))
+    assert targets_of({'reference.type': 'setpoint'}) is None
+
+
+def test_the_time_along_a_reference_is_found_from_its_value():
+    """From a guess that is some way off; a point beside the reference has no time."""
+    times = np.linspace(0.0, 5.0, 65)
+    y = np.column_stack([np.cos(2 * np.pi * times / 5.0), np.sin(2 * np.pi * times / 5.0)])
+    y[-1] = y[0]
+    reference = spline(times, y, periodic=True)
+    exact = spline(times, y, periodic=True)
+    value = exact.coefficients[0, 20]
+    assert time_along(reference, value, guess=times[20] - 0.3) == pytest.approx(times[20])
+    assert time_along(reference, value, guess=times[20] + 5.2) == pytest.approx(times[20] + 5.0)
+    assert time_along(reference, 0.5 * value, guess=times[20]) is None

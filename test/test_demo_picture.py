@@ -1,0 +1,73 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The picture of a demo, from made-up records."""
+
+import numpy as np
+import pytest
+from recorded import write_demo
+from robots import compiled, states
+import softrobot_dynamics as sd
+from softrobot_dynamics.demo import report
+from softrobot_dynamics.demo.shapes import surfaces
+
+PNG = b'\x89PNG\r\n\x1a\n'
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'double_pendulum'])
+def test_surfaces_follow_the_robot(name):
+    """Every body's surface is closed around its axis and ends at its tip."""
+    model = compiled(name)
+    ((q, _, _),) = states(model, 1)
+    tips = sd.forward_kinematics(model, q=q)[:, :3, 3]
+    shapes = surfaces(model, q)
+    assert len(shapes) == len(tips)
+    for shape, tip in zip(shapes, tips):
+        assert shape[:, 0] == pytest.approx(shape[:, -1], abs=1e-12)
+        nearest = np.linalg.norm(shape.reshape(-1, 3) - tip, axis=1).min()
+        assert nearest < 0.06 if name == 'double_pendulum' else nearest < 1e-12
+
+
+def test_surfaces_face_outwards():
+    """The volume that each surface encloses, by the divergence theorem, is the body's own."""
+    model = compiled('pcc_arm')
+    for shape in surfaces(model, model.q0):
+        p, right, up = shape[:-1, :-1], shape[:-1, 1:], shape[1:, :-1]
+        corner = shape[1:, 1:]
+        volume = sum(np.einsum('...i,...i', a, np.cross(b, c)).sum() / 6.0
+                     for a, b, c in ((p, right, corner), (p, corner, up)))  # fmt: skip
+        assert volume == pytest.approx(np.pi * 0.02**2 * 0.2, rel=0.01)
+
+
+@pytest.mark.parametrize('kind', ['circle', 'hold'])
+def test_the_picture_is_written(tmp_path, kind):
+    """A tip path or outputs alone: either makes a picture of some size."""
+    pytest.importorskip('matplotlib')
+    write_demo(tmp_path, kind=kind)
+    result = report.load(tmp_path)
+    assert (result.tips is None) == (kind == 'hold')
+    assert report.draw(result, tmp_path / 'picture.png')
+    content = (tmp_path / 'picture.png').read_bytes()
+    assert content.startswith(PNG) and len(content) > 20_000
+
+
+@pytest.mark.parametrize('ticks', [1, 20])
+def test_a_short_record_with_a_gap_is_drawn(tmp_path, ticks):
+    """Less than the ramp, and outputs that are not known: still a picture."""
+    pytest.importorskip('matplotlib')
+    write_demo(tmp_path)
+    result = report.load(tmp_path)
+    run = result.run
+    short = run._replace(**{key: getattr(run, key)[:ticks] for key in
+                            ('t', 'q', 'u', 'y', 'y_d', 'round_trip')})  # fmt: skip
+    short.y[ticks // 2] = np.nan
+    tips = type(result.tips)(*(points[:ticks] for points in result.tips))
+    figures = result.figures._replace(tip_rms_m=None)
+    result = result._replace(run=short, tips=tips, figures=figures)
+    assert report.draw(result, tmp_path / 'picture.png')
+    assert (tmp_path / 'picture.png').stat().st_size > 20_000
+
+
+def test_units_follow_the_joints():
+    """Tendons are lengths and forces, motors at revolute joints angles and torques."""
+    arm, pendulum = (compiled(name).description for name in ('pcc_arm', 'double_pendulum'))
+    assert set(report.y_units_of(arm)) == {'m'} and set(report.units_of(arm)) == {'N'}
+    assert report.y_unit_of(pendulum) == 'rad' and set(report.units_of(pendulum)) == {'N m'}

@@ -1,0 +1,264 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Partial feedback linearization: the law, its limits, and the loop it closes."""
+
+import numpy as np
+import pytest
+from robots import compiled, rod, states
+from scipy.optimize import lsq_linear
+import softrobot_dynamics as sd
+from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, default_settings
+from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
+from softrobot_dynamics.references import braking, Circle, constant, spline, tip_circle
+from softrobot_dynamics.simulation import Simulator
+from softrobot_dynamics.statics import equilibrium
+
+PERIOD = 1e-3
+ARMS = ('planar_cc_chain', 'pcc_arm')
+
+
+def wide_open(model, **changed):
+    """Settings without limits, with gains that differ from one actuator to the next."""
+    m, free = model.m, np.full(model.m, np.inf)
+    open_ = default_settings(model)._replace(
+        p=50.0 + 10.0 * np.arange(m), d=5.0 + np.arange(m), lower=-free, upper=free, rate=free
+    )
+    return open_._replace(**changed)
+
+
+def controller(model, settings, controlled=None, seed=1):
+    """A controller on a reference with value, rate and acceleration."""
+    made = PartialFeedbackLinearization(
+        model, period=PERIOD, settings=settings, controlled=controlled
+    )
+    state = 0.01 * np.random.default_rng(seed).normal(size=(3, len(made.controlled)))
+    made.follow(braking(state, 0.0, 10.0), 0.0, 0.0)
+    return made
+
+
+def wanted_acceleration(made, command):
+    """The acceleration a of the controlled coordinates that the law asks for."""
+    k, s = made.controlled, made.settings
+    error, rate = command.desired[0] - command.y[k], command.desired[1] - command.velocity[k]
+    return command.desired[2] + s.d[k] * rate + s.p[k] * error
+
+
+def acceleration(model, q, qd, u):
+    """y'' (m,) under the command u."""
+    found = sd.actuation(model, q=q, qd=qd)
+    return found.jacobian @ sd.forward_dynamics(model, q=q, qd=qd, u=u) + found.bias
+
+
+def assert_close(found, wanted, tolerance=1e-10):
+    """Compare arrays relative to the largest entry of the wanted one."""
+    assert np.abs(found - wanted).max() <= tolerance * max(1.0, np.abs(wanted).max())
+
+
+def copy(command):
+    """Command with arrays of its own."""
+    return command._replace(**{k: np.copy(v) for k, v in command._asdict().items() if np.ndim(v)})
+
+
+@pytest.mark.parametrize('name', [*ARMS, 'ur10e', 'double_pendulum', 'hand'])
+def test_actuation_coordinates_accelerate_as_asked(name):
+    """Without limits y'' = a to 1e-10 on random states, underactuated or not, bias included."""
+    model = compiled(name)
+    made = controller(model, wide_open(model))
+    for q, qd, _ in states(model, 20, seed=2):
+        command = made.compute(0.0, q, qd)
+        assert command.ok and command.saturated == 0
+        a = wanted_acceleration(made, command)
+        assert_close(acceleration(model, q, qd, command.u), a)
+        scale = max(1.0, np.abs(a).max())
+        assert np.abs(command.unmet).max() < 1e-9 * scale
+
+
+@pytest.mark.parametrize('name', ARMS)
+def test_outputs_are_those_of_the_model(name):
+    """The reported y and its rate are the model's, and the desired values the reference's."""
+    model = compiled(name)
+    made = controller(model, wide_open(model))
+    for q, qd, _ in states(model, 3, seed=3):
+        command = made.compute(0.7, q, qd)
+        found = sd.actuation(model, q=q, qd=qd)
+        np.testing.assert_allclose(command.y, found.coordinates, atol=1e-14)
+        np.testing.assert_allclose(command.velocity, found.velocities, atol=1e-14)
+        np.testing.assert_allclose(command.desired, made.desired(0.7), atol=0.0)
+
+
+@pytest.mark.parametrize('controlled', [['t9', 't2', 't4'], ['t5']])
+def test_uncontrolled_actuators_feed_forward(controlled):
+    """The others apply their feed-forward, which the law takes into account, in any order."""
+    model = compiled('pcc_arm')
+    settings = wide_open(model, feed_forward=1.0 + np.arange(model.m))
+    made = controller(model, settings, controlled)
+    others = [k for k in range(model.m) if k not in made.controlled]
+    for q, qd, _ in states(model, 5, seed=4):
+        command = made.compute(0.0, q, qd)
+        assert np.array_equal(command.u[others], settings.feed_forward[others])
+        a = wanted_acceleration(made, command)
+        assert_close(acceleration(model, q, qd, command.u)[made.controlled], a)
+        assert not command.unmet[others].any()
+
+
+@pytest.mark.parametrize('name', ARMS)
+def test_limits_as_in_weighted_least_squares(name):
+    """Within limits u is scipy's minimiser of |S^1/2 (w - w*)|, and what is unmet is reported."""
+    model = compiled(name)
+    made = controller(model, default_settings(model))
+    hit = 0
+    for q, qd, _ in states(model, 20, seed=5, size=0.4):
+        made.start(q, qd, 0.0)
+        made.follow(constant(np.zeros(model.m)), 0.0, 0.0)
+        command = copy(made.compute(0.0, q, qd))
+        assert command.ok
+        assert (model.lower <= command.u).all() and (command.u <= model.upper).all()
+        w = least_squares(model, q, qd, wanted_acceleration(made, command))
+        np.testing.assert_allclose(-command.u, w, atol=2e-6)
+        unmet = wanted_acceleration(made, command) - acceleration(model, q, qd, command.u)
+        assert_close(command.unmet, unmet, 1e-8)
+        at_limit = (command.u <= model.lower) | (command.u >= model.upper)
+        assert command.saturated == at_limit.sum()
+        hit += command.saturated
+    assert hit > 20
+
+
+def least_squares(model, q, qd, a):
+    """Forces w = -u along y within the limits, by scipy."""
+    zero = np.zeros(model.n)
+    h, M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=zero)
+    found = sd.actuation(model, q=q, qd=qd)
+    X = np.linalg.solve(np.linalg.cholesky(M), found.jacobian.T)
+    free = np.linalg.lstsq(X.T @ X, a - found.bias + found.jacobian @ np.linalg.solve(M, h))[0]
+    return lsq_linear(X, X @ free, (-model.upper, -model.lower), method='bvls', tol=1e-15).x
+
+
+def test_rate_limits():
+    """From one tick to the next u changes by at most rate * period, from the start's u on."""
+    model = compiled('pcc_arm')
+    settings = default_settings(model)._replace(rate=np.full(model.m, 200.0))
+    made = controller(model, settings)
+    q, qd, before = model.q0, np.zeros(model.n), np.full(model.m, 3.0)
+    made.start(q, qd, 0.0, u=before)
+    made.follow(constant(np.full(model.m, -0.02)), 0.0, 0.0)
+    for k in range(30):
+        command = made.compute(k * PERIOD, q, qd)
+        assert np.abs(command.u - before).max() <= 200.0 * PERIOD * (1.0 + 1e-12)
+        before = command.u.copy()
+    assert np.abs(before - 3.0).max() > 25 * 200.0 * PERIOD
+
+
+def test_rate_limits_do_not_lead_out_of_the_limits():
+    """Where the last command is beyond new limits, u returns to them no faster than it may."""
+    model = compiled('pcc_arm')
+    settings = default_settings(model)._replace(rate=np.full(model.m, 100.0))
+    made = controller(model, settings._replace(upper=np.full(model.m, 2.0)))
+    made.start(model.q0, np.zeros(model.n), 0.0, u=np.full(model.m, 3.0))
+    command = made.compute(0.0, model.q0, np.zeros(model.n))
+    np.testing.assert_allclose(command.u, np.clip(command.u, 2.0, 2.9 + 1e-12))
+    assert command.ok
+
+
+def test_redundant_tendons_give_finite_commands():
+    """More tendons than coordinates: S is singular, u stays finite and reaches what can be reached."""
+    ring = 2.0 * np.pi * np.arange(5) / 5.0
+    tendons = [
+        {
+            'name': f't{i}',
+            'type': 'tendon',
+            'path': [{'body': 'b', 'offset': [0.01 * np.cos(a), 0.01 * np.sin(a)]}],
+            'limits': [0.0, 30.0],
+        }
+        for i, a in enumerate(ring)
+    ]
+    body = {'name': 'b', 'joint': {'type': 'fixed'}, 'body': rod()}
+    model = sd.compile_model(
+        sd.load_robot({'name': 'redundant', 'bodies': [body], 'actuators': tendons})
+    )
+    for settings in (wide_open(model, p=np.full(5, 50.0), d=np.full(5, 5.0)), default_settings(model)):
+        made = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
+        for q, qd, _ in states(model, 10, seed=6, size=0.5):
+            y = sd.actuation(model, q=0.5 * q, qd=qd).coordinates  # a y that some posture has
+            made.follow(constant(y), 0.0, 0.0)
+            command = made.compute(0.0, q, qd)
+            assert command.ok and np.isfinite(command.u).all()
+            if np.isinf(settings.upper).all():
+                a = wanted_acceleration(made, command)
+                assert_close(acceleration(model, q, qd, command.u), a, 1e-5)
+                assert np.abs(command.u).max() < 1e3
+            else:
+                assert (command.u >= 0.0).all() and (command.u <= 30.0).all()
+
+
+@pytest.mark.parametrize('wrong', [np.nan, np.inf, 1e200])
+def test_a_state_that_makes_no_sense_gives_no_command(wrong):
+    """For a state that is no number, or no posture of the model, the command is marked invalid."""
+    model = compiled('pcc_arm')
+    made = controller(model, default_settings(model))
+    made.start(model.q0, np.zeros(model.n), 0.0, u=np.full(model.m, 1.0))
+    q = model.q0.copy()
+    q[4] = wrong
+    assert not made.compute(0.0, q, np.zeros(model.n)).ok
+    assert np.array_equal(made.last, np.full(model.m, 1.0))  # rate limits count from there still
+    assert made.compute(1e-3, model.q0, np.zeros(model.n)).ok
+
+
+def close_loop(model, made, duration, q):
+    """Run controller and simulator for ``duration`` [s]; yields (t, simulator, command)."""
+    simulator = Simulator(model, q=q)
+    made.start(simulator.q, simulator.qd, 0.0)
+    for k in range(round(duration / PERIOD)):
+        command = made.compute(k * PERIOD, simulator.q, simulator.qd)
+        assert command.ok
+        yield k * PERIOD, simulator, command
+        simulator.step(command.u, PERIOD)
+
+
+def test_the_arm_follows_its_circle():
+    """In closed loop the tip of the shipped arm is on its circle to a millimetre after the ramp."""
+    model = compiled('pcc_arm')
+    circle = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 4.0)
+    reference, postures = tip_circle(model, circle)
+    made = PartialFeedbackLinearization(model, period=PERIOD)
+    made.follow(reference, 0.0, 2.0)
+    errors = []
+    for t, simulator, command in close_loop(model, made, 6.0, postures.q[0]):
+        if t > 2.0 and round(t / PERIOD) % 20 == 0:
+            tip = sd.forward_kinematics(model, q=simulator.q)[-1, :3, 3]
+            errors.append(tip - circle.points(np.array([2.0 * np.pi * t / 4.0]))[0])
+        assert command.saturated == 0 or t < 2.0
+    assert np.sqrt(np.mean(np.sum(np.square(errors), axis=1))) < 1e-3
+    assert np.abs(errors).max() < 2e-3
+
+
+def test_the_underactuated_chain_follows_too():
+    """In closed loop the three tendons of the chain of six bodies follow a smooth reference."""
+    model = compiled('planar_cc_chain')
+    times = np.linspace(0.0, 2.0, 9)
+    waves = np.sin(np.pi * times[:, None] + [0.0, 0.5, 1.0]) * [2e-3, 2e-3, 3e-3]
+    pull = np.array([2.0, 3.0, 2.0])
+    q = equilibrium(model, u=pull).q
+    y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
+    waves[-1] = waves[0]
+    made = PartialFeedbackLinearization(
+        model, period=PERIOD, settings=default_settings(model)._replace(lower=np.full(3, -60.0))
+    )
+    made.follow(spline(times, y + waves, periodic=True), 0.0, 1.0)
+    errors = [
+        command.y - command.desired[0]
+        for t, _, command in close_loop(model, made, 5.0, q)
+        if t > 1.5
+    ]
+    assert np.abs(errors).max() < 0.02 * np.abs(waves).max()
+
+
+@pytest.mark.parametrize('name', CONTROLLERS.names())
+def test_every_controller_holds_a_posture(name):
+    """A registered controller, new or old, holds a rigid robot where it stands."""
+    model = compiled('double_pendulum')
+    made = CONTROLLERS.get(name)(model, period=PERIOD)
+    assert isinstance(made, Controller)
+    made.warm()
+    q = np.array([0.4, 0.3])
+    made.follow(constant(q), 0.0, 0.0)
+    *_, (_, simulator, _) = close_loop(model, made, 1.0, q + [0.05, -0.05])
+    assert np.abs(simulator.q - q).max() < 5e-3

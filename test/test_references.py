@@ -1,0 +1,275 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""References: twice differentiable functions of time, made of points and set-points."""
+
+import numpy as np
+import pytest
+from robots import compiled
+import softrobot_dynamics as sd
+from softrobot_dynamics.controllers.contract import Plan, sample_plan
+from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError
+from softrobot_dynamics.references import (
+    braking,
+    Circle,
+    constant,
+    from_settings,
+    Reference,
+    sample,
+    select,
+    spline,
+    tip_circle,
+    tip_path,
+)
+
+CIRCLE = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 8.0)
+M = 3  # coordinates of the references made here
+
+
+def at(reference, t):
+    """y_d, its rate and its acceleration, (3, m)."""
+    out = np.empty((3, reference.coefficients.shape[2]))
+    sample(reference, float(t), out)
+    return out
+
+
+def blended(plan, t):
+    """The same of a plan that turns from one reference to another."""
+    out = np.empty((3, M))
+    sample_plan(plan, float(t), out, np.empty((3, M)))
+    return out
+
+
+def random_spline(seed=1, periodic=False):
+    """A spline through random points at uneven times, and its times."""
+    rng = np.random.default_rng(seed)
+    times = np.cumsum(rng.uniform(0.2, 0.6, 8))
+    y = rng.normal(size=(8, M))
+    y[-1] = y[0] if periodic else y[-1]
+    return spline(times, y, periodic), times, y
+
+
+def random_state(seed):
+    """y, rate and acceleration, (3, M)."""
+    return np.random.default_rng(seed).normal(size=(3, M))
+
+
+def check_derivatives(function, times, tolerance=1e-6):
+    """Rows one and two of ``function(t)`` are the derivatives of rows zero and one."""
+    h = 1e-5
+    for t in times:
+        slope = (function(t + h) - function(t - h)) / (2.0 * h)
+        scale = 1.0 + np.abs(slope).max()
+        np.testing.assert_allclose(function(t)[1:], slope[:2], atol=tolerance * scale)
+
+
+def check_smooth(function, times):
+    """Value and both derivatives do not jump at the times."""
+    for t in times:
+        h = 1e-9 * (1.0 + abs(t))
+        before, after = function(t - h), function(t + h)
+        scale = 1.0 + np.abs(before).max()
+        np.testing.assert_allclose(after, before, atol=1e-5 * scale)
+
+
+def test_sampled_derivatives_are_derivatives():
+    """Rate and acceleration are the first and second derivative of y_d."""
+    for reference in (random_spline()[0], random_spline(2, periodic=True)[0]):
+        inner = np.linspace(reference.breaks[0] + 0.01, reference.breaks[-1] - 0.01, 37)
+        check_derivatives(lambda t: at(reference, t), inner)  # noqa: B023
+
+
+def test_splines_pass_their_points_smoothly():
+    """A spline passes its points, and two derivatives are continuous there."""
+    reference, times, y = random_spline()
+    np.testing.assert_allclose([at(reference, t)[0] for t in times], y, atol=1e-14)
+    check_smooth(lambda t: at(reference, t), times[1:-1])
+
+
+def test_splines_rest_before_and_after():
+    """Outside its times a reference stays at its end points, at rest; it also arrives at rest."""
+    reference, times, y = random_spline()
+    for t, end in ((times[0] - 1.0, y[0]), (times[-1] + 1.0, y[-1])):
+        np.testing.assert_allclose(at(reference, t), [end, 0.0 * end, 0.0 * end], atol=1e-14)
+    np.testing.assert_allclose(at(reference, times[0])[1], 0.0, atol=1e-14)
+    np.testing.assert_allclose(at(reference, times[-1])[1], 0.0, atol=1e-13)
+
+
+def test_periodic_splines_repeat_smoothly():
+    """A periodic reference repeats, before and after, and does not jump where it closes."""
+    reference, times, _ = random_spline(2, periodic=True)
+    period = times[-1] - times[0]
+    for t in np.linspace(times[0], times[-1], 11)[:-1] + 0.01:
+        for k in (-3, -1, 1, 100):
+            np.testing.assert_allclose(at(reference, t + k * period), at(reference, t), atol=1e-9)
+    check_smooth(lambda t: at(reference, t), times[0] + period * np.array([0, 1, 2]))
+
+
+def test_constant_stays():
+    """A constant reference is at rest at all times."""
+    for t in (-1.0, 0.0, 0.5, 1.0, 1e6):
+        assert np.array_equal(at(constant([1.0, 2.0, 3.0]), t), [[1.0, 2.0, 3.0], [0.0] * 3, [0.0] * 3])
+
+
+@pytest.mark.parametrize('duration', [0.1, 2.0])
+def test_braking_continues_and_ends_at_rest(duration):
+    """Braking begins with the given value, rate and acceleration, and ends at rest for good."""
+    state = random_state(3)
+    reference = braking(state, 5.0, duration)
+    np.testing.assert_allclose(at(reference, 5.0), state, rtol=1e-12)
+    end = at(reference, 5.0 + duration)
+    scale = np.abs(state).max() / duration**2
+    np.testing.assert_allclose(end[1:], 0.0, atol=1e-12 * (1.0 + scale))
+    np.testing.assert_allclose(at(reference, 6.0 + duration), [end[0], 0 * end[0], 0 * end[0]])
+    check_derivatives(lambda t: at(reference, t), 5.0 + duration * np.array([0.1, 0.5, 0.9]))
+
+
+def test_braking_at_once_is_no_division_by_zero():
+    """A duration of zero brakes as fast as can be represented."""
+    assert np.isfinite(at(braking(random_state(4), 0.0, 0.0), 0.5)).all()
+
+
+def test_blending_is_twice_differentiable():
+    """A plan starts as the previous reference, ends as the current one, and never jumps."""
+    previous, current = braking(random_state(5), 0.0, 1.5), random_spline(6)[0]
+    plan = Plan(previous, current, 10.0, 2.0)
+    assert np.array_equal(blended(plan, 10.0), at(previous, 0.0))
+    for t in (12.0, 12.5, 20.0):
+        assert np.array_equal(blended(plan, t), at(current, t - 10.0))
+    times = np.linspace(10.05, 11.95, 20)
+    jumps = np.concatenate([current.breaks, previous.breaks]) + 10.0  # of the third derivative
+    away = np.abs(times[:, None] - jumps).min(axis=1) > 1e-3
+    check_derivatives(lambda t: blended(plan, t), times[away])
+    check_smooth(lambda t: blended(plan, t), [12.0])
+
+
+def test_a_plan_without_ramp_is_the_current_reference():
+    """With a ramp of zero the current reference holds from the start."""
+    current = random_spline(7)[0]
+    plan = Plan(constant(np.zeros(M)), current, 1.0, 0.0)
+    for t in (1.0, 1.7):
+        assert np.array_equal(blended(plan, t), at(current, t - 1.0))
+
+
+@pytest.mark.parametrize('normal', [(0, 0, 1), (0, 0, -2), (1, 0, 0), (1, 2, -3), (0.9, 0.3, 0)])
+def test_circle_geometry(normal):
+    """A circle's points are at its radius, across its normal, turning right-handed about it."""
+    circle = Circle('segment3', (0.1, -0.2, 0.3), normal, 0.25, 4.0)
+    phases = np.linspace(0.0, 2.0 * np.pi, 9)
+    spokes = circle.points(phases) - circle.center
+    unit = np.array(normal) / np.linalg.norm(normal)
+    np.testing.assert_allclose(np.linalg.norm(spokes, axis=1), 0.25, rtol=1e-14)
+    np.testing.assert_allclose(spokes @ unit, 0.0, atol=1e-15)
+    turns = np.cross(spokes[:-1], spokes[1:]) @ unit
+    np.testing.assert_allclose(turns, 0.25**2 * np.sin(np.pi / 4.0), rtol=1e-12)
+    start = np.array([0.0, 1.0, 0.0]) if normal == (1, 0, 0) else np.array([1.0, 0.0, 0.0])
+    assert spokes[0] @ start > 0.0
+    np.testing.assert_allclose(np.cross(spokes[0], unit) @ start, 0.0, atol=1e-15)
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """The shipped soft arm."""
+    return compiled('pcc_arm')
+
+
+@pytest.fixture(scope='module')
+def on_circle(arm):
+    """The reference and the postures of the shipped circle."""
+    return tip_circle(arm, CIRCLE)
+
+
+def test_circle_passes_its_postures(arm, on_circle):
+    """The reference of a tip's circle is periodic and passes the y of postures on the circle."""
+    reference, postures = on_circle
+    count = len(postures.q)
+    assert reference.period == CIRCLE.period
+    for k in range(0, count, 16):
+        t = CIRCLE.period * k / count
+        np.testing.assert_allclose(at(reference, t)[0], postures.y[k], atol=1e-12)
+        wanted = CIRCLE.points(np.array([2.0 * np.pi * k / count]))[0]
+        tip = sd.forward_kinematics(arm, q=postures.q[k])[-1, :3, 3]
+        np.testing.assert_allclose(tip, wanted, atol=1e-6)
+    check_smooth(lambda t: at(reference, t), [0.0, 0.25 * CIRCLE.period, CIRCLE.period])
+
+
+def test_circle_between_its_postures(arm, on_circle):
+    """Between two postures the spline is where a finer circle is, to some micrometres."""
+    finer = tip_circle(arm, CIRCLE, samples=256)[0]
+    for t in np.linspace(0.0, CIRCLE.period, 61):
+        difference = at(finer, t)[0] - at(on_circle[0], t)[0]
+        assert np.abs(difference).max() < 5e-6
+
+
+def test_path_visits_its_points(arm):
+    """A tip's path visits its points at their times, and starts and ends at rest."""
+    times = [0.0, 1.0, 2.5]
+    points = np.array([[[0.05, 0.0, 0.58]], [[0.0, 0.06, 0.58]], [[-0.04, 0.02, 0.585]]])
+    reference, postures = tip_path(arm, ['segment3'], times, points)
+    fine = np.linspace(0.0, 2.5, len(postures.q))
+    for t, point in zip(times, points[:, 0]):
+        k = np.abs(fine - t).argmin()
+        if abs(fine[k] - t) < 1e-12:
+            tip = sd.forward_kinematics(arm, q=postures.q[k])[-1, :3, 3]
+            np.testing.assert_allclose(tip, point, atol=1e-6)
+    assert not at(reference, -1.0)[1:].any()
+    np.testing.assert_allclose(at(reference, 2.5)[1], 0.0, atol=1e-12)
+
+
+def test_selected_coordinates(on_circle):
+    """A selection of coordinates is what it was, in the order asked for."""
+    reference = on_circle[0]
+    np.testing.assert_array_equal(at(select(reference, [4, 1]), 1.3), at(reference, 1.3)[:, [4, 1]])
+
+
+def settings(**changed):
+    """Settings of a reference, by the names of the parameters."""
+    circle = {f'circle.{name}': value for name, value in CIRCLE._asdict().items()}
+    path = {'path.bodies': ['segment3'], 'path.times': [0.0, 1.0, 2.0], 'path.periodic': True}
+    corners = [0.05, 0.0, 0.58, 0.0, 0.05, 0.58, 0.05, 0.0, 0.58]
+    return {'type': 'hold', 'setpoint': [0.01], **circle, **path, 'path.points': corners, **changed}
+
+
+def test_references_from_settings(arm, on_circle):
+    """Each type of the settings is the reference it says, of the controlled coordinates."""
+    q, controlled = np.full(arm.n, 0.01), [3]
+    y = sd.actuation(arm, q=q, qd=0.0 * q).coordinates
+    held = from_settings(arm, controlled, settings(), q)
+    assert at(held, 0.0)[0] == y[3]
+    set_point = from_settings(arm, controlled, settings(type='setpoint'), q)
+    assert at(set_point, 7.0)[0] == 0.01
+    circle = from_settings(arm, controlled, settings(type='circle'), q)
+    np.testing.assert_allclose(at(circle, 1.1), at(on_circle[0], 1.1)[:, [3]], atol=1e-9)
+    path = from_settings(arm, controlled, settings(type='path'), q)
+    assert isinstance(path, Reference) and path.period == 2.0
+
+
+@pytest.mark.parametrize(
+    'changed, argument',
+    [
+        ({'type': 'spiral'}, 'reference.type'),
+        ({'type': 'setpoint', 'setpoint': [0.1, 0.2]}, 'reference.setpoint'),
+        ({'type': 'setpoint', 'setpoint': [np.nan]}, 'reference.setpoint'),
+        ({'type': 'circle', 'circle.radius': 0.0}, 'radius'),
+        ({'type': 'circle', 'circle.period': -1.0}, 'period'),
+        ({'type': 'circle', 'circle.normal': (0.0, 0.0, 0.0)}, 'normal'),
+        ({'type': 'circle', 'circle.center': (0.0, 0.0)}, 'center'),
+        ({'type': 'circle', 'circle.body': 'hand'}, 'body'),
+        ({'type': 'path', 'path.points': [0.0]}, 'reference.path.points'),
+        ({'type': 'path', 'path.times': [0.0, 2.0, 1.0]}, 'times'),
+        ({'type': 'path', 'path.times': [0.5, 1.0, 2.0]}, 'times'),
+        ({'type': 'path', 'path.bodies': ['hand']}, 'body'),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_wrong_settings_are_named(arm, changed, argument):
+    """Settings that describe no reference are an ArgumentError naming what is wrong."""
+    with pytest.raises(ArgumentError) as caught:
+        from_settings(arm, [3], settings(**changed), np.zeros(arm.n))
+    assert caught.value.argument == argument
+
+
+def test_a_circle_out_of_reach_is_refused(arm):
+    """A circle that leads out of reach is an error with the time of the first bad point."""
+    away = CIRCLE._replace(center=(0.15, 0.0, 0.55), radius=0.15)
+    with pytest.raises(InfeasibleReferenceError) as caught:
+        tip_circle(arm, away._replace(normal=(0.0, 0.0, -1.0)))
+    assert 0.0 <= caught.value.time < away.period and caught.value.actuators

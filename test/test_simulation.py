@@ -1,0 +1,128 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The simulator: deterministic, first order, stable for stiff damping, and honest when it fails."""
+
+import numpy as np
+from oracles.euler_lagrange import potential_energy
+import pytest
+from robots import compiled, SHIPPED
+from scipy.integrate import solve_ivp
+import softrobot_dynamics as sd
+from softrobot_dynamics.errors import SimulationDivergedError
+from softrobot_dynamics.simulation import Simulator
+from softrobot_dynamics.statics import equilibrium
+
+
+def run(model, u, duration, substep, q=None, dt=1e-2):
+    """Simulator after ``duration`` [s] of constant actuation."""
+    simulator = Simulator(model, q=q, substep=substep)
+    for _ in range(round(duration / dt)):
+        simulator.step(u, dt)
+    return simulator
+
+
+def moderate(model):
+    """Actuation within the limits that moves the robot a little."""
+    span = np.where(np.isfinite(model.upper), model.upper, 1.0)
+    return 0.05 * span * (np.arange(model.m) % 2)
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_equal_inputs_give_equal_bits(name):
+    """Two simulators with the same inputs end in the same state, bit by bit; so does one after reset."""
+    model = compiled(name)
+    u = moderate(model)
+    first, second = (run(model, u, 0.1, 2.5e-4) for _ in range(2))
+    assert np.array_equal(first.q, second.q) and np.array_equal(first.qd, second.qd)
+    first.reset()
+    assert first.time == 0.0 and not first.qd.any() and np.array_equal(first.q, model.q0)
+    for _ in range(10):
+        first.step(u, 1e-2)
+    assert np.array_equal(first.q, second.q) and np.array_equal(first.qd, second.qd)
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_time_is_counted(name):
+    """The simulator's time is the sum of its steps, whatever the sub-step."""
+    simulator = run(compiled(name), moderate(compiled(name)), 0.03, 7e-4)
+    assert simulator.time == pytest.approx(0.03, abs=1e-12)
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain', 'double_pendulum'])
+def test_first_order_of_convergence(name):
+    """The error against a tight solution of the same equations halves with the sub-step."""
+    model, duration = compiled(name), 0.2
+    u, n = moderate(model), model.n
+
+    def rate(t, state):
+        return [*state[n:], *sd.forward_dynamics(model, q=state[:n], qd=state[n:], u=u)]
+
+    start = np.concatenate([model.q0, np.zeros(n)])
+    exact = solve_ivp(rate, (0.0, duration), start, method='LSODA', rtol=1e-10, atol=1e-12)
+    errors = np.array(
+        [np.abs(run(model, u, duration, h).q - exact.y[:n, -1]).max() for h in (4e-4, 2e-4, 1e-4)]
+    )
+    orders = np.log2(errors[:-1] / errors[1:])
+    assert np.all((0.85 < orders) & (orders < 1.15))
+    assert errors[-1] < 0.02 * np.abs(exact.y[:n, -1] - model.q0).max()
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
+def test_stiff_damping_is_stable_at_a_millisecond(name):
+    """With damping rates far beyond 1/h the simulation at 1 ms stays bounded and comes to rest."""
+    model = compiled(name)
+    zero = np.zeros(model.n)
+    M = sd.mass_inverse_dynamics(model, q=zero, qd=zero, qdd=zero)[1]
+    fastest = np.linalg.eigvals(np.linalg.solve(M, model.damping)).real.max()
+    assert fastest * 1e-3 > 5.0  # an explicit step would blow up
+    simulator = run(model, moderate(model), 1.0, 1e-3, q=np.full(model.n, 0.03))
+    assert np.abs(simulator.qd).max() < 1.0
+    assert np.abs(simulator.q).max() < 3.0
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
+def test_a_passive_arm_settles_in_equilibrium(name):
+    """Without actuation, and with some, the arm comes to rest where the statics say."""
+    model = compiled(name)
+    for u in (np.zeros(model.m), moderate(model)):
+        simulator = run(model, u, 60.0, 1e-3, q=np.full(model.n, 0.02))
+        found = equilibrium(model, u=u)
+        np.testing.assert_allclose(simulator.q, found.q, atol=1e-6)
+
+
+@pytest.mark.parametrize('push', [1e300, 1e12])
+def test_divergence_is_an_error_and_the_last_good_state_is_kept(push):
+    """A state that would be no number is refused, with its time and coordinate; the last one stays."""
+    model = compiled('pcc_arm')
+    simulator = run(model, np.zeros(model.m), 0.01, 2.5e-4)
+    u = np.zeros(model.m)
+    u[0] = push
+    with pytest.raises(SimulationDivergedError) as caught:
+        for _ in range(1000):
+            good = simulator.q.copy(), simulator.qd.copy(), simulator.time
+            simulator.step(u, 2.5e-4)
+    assert np.array_equal(simulator.q, good[0]) and np.array_equal(simulator.qd, good[1])
+    assert caught.value.time == simulator.time == good[2]
+    assert caught.value.coordinate in model.coordinate_names
+    assert np.isfinite(simulator.q).all() and np.isfinite(simulator.qd).all()
+    simulator.reset()
+    simulator.step(np.zeros(model.m), 1e-3)
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
+def test_energy_only_falls(name):
+    """The energy of an arm that nobody pulls falls from each moment to the next."""
+    model = compiled(name)
+    bent = [0.0 if name.endswith('elongation') else 0.4 for name in model.coordinate_names]
+    simulator = Simulator(model, q=np.array(bent))
+    energies = []
+    for _ in range(100):
+        energies.append(energy(model, simulator.q, simulator.qd))
+        simulator.step(np.zeros(model.m), 1e-2)
+    assert np.diff(energies).max() < 0.0
+
+
+def energy(model, q, qd):
+    """Energy [J] of motion, gravity and bending."""
+    M = sd.mass_inertial_inverse_dynamics(model, q=q, qd=qd, qdd=qd)[1]
+    gravity = potential_energy(model.description, q)
+    return 0.5 * qd @ M @ qd + gravity + 0.5 * q @ model.stiffness @ q

@@ -1,0 +1,229 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Equilibria, and the actuation that holds points."""
+
+import numpy as np
+import pytest
+from robots import compiled
+from scipy.optimize import minimize
+import softrobot_dynamics as sd
+from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError, NotConvergedError
+from softrobot_dynamics.statics import equilibrium, hold_points, RESERVE
+
+L, RADIUS, E, OFFSET = 0.3, 0.02, 0.1e6, 0.015  # of the rod with a straight tendon, SI units
+
+
+def unbalanced(model, q, u):
+    """Static residual ID(q, 0, 0) - A u (n,)."""
+    zero = np.zeros(model.n)
+    A = sd.actuation(model, q=q, qd=zero).matrix
+    return sd.inverse_dynamics(model, q=q, qd=zero, qdd=zero) - A @ u
+
+
+def circle(count, radius=0.1, height=0.57):
+    """Points (count, 1, 3) of a horizontal circle below the base."""
+    angle = 2.0 * np.pi * np.arange(count) / count
+    points = [radius * np.cos(angle), radius * np.sin(angle), np.full(count, height)]
+    return np.column_stack(points)[:, None]
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
+def test_forces_balance_in_equilibrium(name):
+    """Residual and stop: ID(q, 0, 0) = A u to rounding, within few iterations."""
+    model = compiled(name)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        u = rng.uniform(0.0, 0.1, model.m) * model.upper
+        found = equilibrium(model, u=u)
+        r = unbalanced(model, found.q, u)
+        assert np.abs(r).max() <= 1e-9 * np.abs(u).max()
+        assert found.residual == pytest.approx(np.abs(r).max(), rel=1e-6, abs=1e-12)
+        assert 0 < found.iterations < 20
+
+
+@pytest.mark.parametrize(
+    'tension, bend, tip',
+    [
+        (0.5, 0.596831, (0.29721234, 0.02667915)),
+        (1.0, 1.193662, (0.29129263, 0.05272033)),
+        (2.0, 2.387324, (0.27062606, 0.10127737)),
+    ],
+)
+def test_straight_tendon_bends_to_constant_curvature(tension, bend, tip):
+    """A tendon parallel to a rod bends it to kappa = T d / (E I) and shortens it by T / (E A)."""
+    rod = {
+        'type': 'pcc', 'length': L, 'radius': RADIUS, 'density': 1000.0, 'young_modulus': E,
+    }  # fmt: skip
+    model = sd.compile_model(
+        sd.load_robot(
+            {
+                'name': 'rod',
+                'gravity': [0.0, 0.0, 0.0],
+                'bodies': [{'name': 'rod', 'joint': {'type': 'fixed'}, 'body': rod}],
+                'actuators': [
+                    {'name': 't', 'type': 'tendon', 'path': [{'body': 'rod', 'offset': [OFFSET, 0.0]}]}
+                ],
+            }
+        )
+    )
+    q = equilibrium(model, u=[tension]).q
+    kappa = tension * OFFSET / (E * np.pi / 4.0 * RADIUS**4)
+    shortening = tension / (E * np.pi * RADIUS**2)
+    np.testing.assert_allclose(q, [kappa * L, 0.0, -shortening * L], rtol=1e-9, atol=1e-9)
+    assert kappa == pytest.approx(bend, abs=5e-7)
+    x, y, z = sd.forward_kinematics(model, q=q)[0, :3, 3]
+    np.testing.assert_allclose([z, x, y], [*tip, 0.0], atol=1e-8)
+
+
+def test_first_bending_frequency_converges():
+    """Thin planar chains approach the first frequency 3.5160 sqrt(EI / (rho A L^4)) with order two."""
+    density, errors = 1000.0, []
+    exact = 1.875104068711961**2 * np.sqrt(
+        E * np.pi / 4 * RADIUS**4 / (density * np.pi * RADIUS**2 * L**4)
+    )
+    for count in (4, 8, 16):
+        body = {
+            'type': 'planar_cc', 'length': L / count, 'radius': RADIUS, 'density': density,
+            'young_modulus': E, 'section_inertia': False,
+        }  # fmt: skip
+        bodies = [{'name': f'b{i}', 'joint': {'type': 'fixed'}, 'body': body} for i in range(count)]
+        model = sd.compile_model(sd.load_robot({'name': 'beam', 'bodies': bodies}))
+        zero = np.zeros(count)
+        M = sd.mass_inverse_dynamics(model, q=zero, qd=zero, qdd=zero)[1]
+        squares = np.linalg.eigvals(np.linalg.solve(M, model.stiffness)).real
+        errors.append(abs(np.sqrt(squares.min()) / exact - 1.0))
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert np.all(np.abs(orders - 2.0) < 0.2) and errors[-1] < 2e-3
+
+
+def test_equilibrium_depends_on_the_start():
+    """A pendulum has an equilibrium below and one above; the nearer one to the start is found."""
+    model = compiled('double_pendulum')
+    down, up = (equilibrium(model, u=[0.0, 0.0], q0=[a, 0.1]).q for a in (0.2, np.pi - 0.2))
+    np.testing.assert_allclose(down, 0.0, atol=1e-9)
+    np.testing.assert_allclose(up, [np.pi, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    'name, arguments',
+    [
+        ('double_pendulum', {'u': [60.0, 0.0]}),  # more than the weight can balance
+        ('pcc_arm', {'u': 1000.0 * np.eye(9)[0]}),
+        ('pcc_arm', {'u': np.zeros(9), 'q0': np.full(9, 20.0)}),  # no posture of the model
+    ],
+)
+def test_no_equilibrium_is_an_error(name, arguments):
+    """Where the iteration finds none, NotConvergedError says what, how long and how far off."""
+    with pytest.raises(NotConvergedError) as caught:
+        equilibrium(compiled(name), **arguments)
+    assert caught.value.what == 'equilibrium' and caught.value.iterations > 0
+    assert not caught.value.residual < 1e-6
+
+
+@pytest.fixture(scope='module')
+def held():
+    """Postures of the arm on the shipped circle."""
+    arm, points = compiled('pcc_arm'), circle(12)
+    return arm, points, hold_points(arm, bodies=['segment3'], times=np.arange(12.0), points=points)
+
+
+def test_points_are_held(held):
+    """The tip is at its point to 1e-6 m, the forces balance, and y belongs to the posture."""
+    arm, points, found = held
+    for q, u, y, point in zip(found.q, found.u, found.y, points[:, 0]):
+        tip = sd.forward_kinematics(arm, q=q)[-1, :3, 3]
+        assert np.abs(tip - point).max() < 1e-6
+        assert np.abs(unbalanced(arm, q, u)).max() < 1e-6
+        assert np.array_equal(y, sd.actuation(arm, q=q, qd=0.0 * q).coordinates)
+
+
+def test_commands_are_strictly_inside_the_limits(held):
+    """Every u keeps away from its limits by the reserve."""
+    arm, _, found = held
+    reserve = RESERVE * (arm.upper - arm.lower)
+    assert np.all(found.u >= arm.lower + 0.999 * reserve)
+    assert np.all(found.u <= arm.upper - 0.999 * reserve)
+
+
+def test_effort_is_minimal(held):
+    """|u|^2 is within a few percent of the least one that sequential programming finds."""
+    arm, points, found = held
+    reserve = RESERVE * (arm.upper - arm.lower)
+    for k in (0, 5):
+        q, u = found.q[k], found.u[k]
+        best = least_effort(arm, points[k, 0], q, u, arm.lower + reserve, arm.upper - reserve)
+        assert u @ u <= 1.05 * best
+
+
+def least_effort(arm, point, q, u, lower, upper):
+    """Least |u|^2 that holds the tip of the arm at a point, by scipy."""
+    n, scale = arm.n, 10.0  # of u: [10 N]
+
+    def conditions(z):
+        r = unbalanced(arm, z[:n], scale * z[n:])
+        tip = sd.forward_kinematics(arm, q=z[:n])[-1, :3, 3]
+        return np.concatenate([r, 10.0 * (tip - point)])
+
+    def slope(z):
+        steps = 1e-6 * np.eye(len(z))
+        return np.array([(conditions(z + s) - conditions(z - s)) / 2e-6 for s in steps]).T
+
+    result = minimize(
+        lambda z: (z[n:] @ z[n:], np.concatenate([np.zeros(n), 2.0 * z[n:]])),
+        np.concatenate([q, np.clip(u, lower, upper) / scale]),
+        jac=True,
+        bounds=[(None, None)] * n + list(zip(lower / scale, upper / scale)),
+        constraints={'type': 'eq', 'fun': conditions, 'jac': slope},
+        method='SLSQP',
+        options={'maxiter': 300, 'ftol': 1e-12},
+    )
+    assert np.abs(conditions(result.x)).max() < 1e-6
+    return scale**2 * result.fun
+
+
+def test_postures_move_smoothly(held):
+    """Neighbouring points have neighbouring postures: no jump from one solution to another."""
+    _, _, found = held
+    around = np.vstack([found.q, found.q[:1]])
+    assert np.abs(np.diff(around, axis=0)).max() < 0.6
+
+
+def test_points_of_a_rigid_arm_are_held():
+    """A robot with as many motors as joints holds its tip too, and several bodies can be asked for."""
+    model = compiled('double_pendulum')
+    q = np.array([0.5, 0.7])
+    points = sd.forward_kinematics(model, q=q)[None, :, :3, 3]
+    found = hold_points(
+        model, bodies=['upper_bar', 'lower_bar'], times=[0.0], points=points, q0=[0.3, 0.3]
+    )
+    np.testing.assert_allclose(found.q[0], q, atol=1e-5)
+    np.testing.assert_allclose(found.u[0], sd.gravity_force(model, q=found.q[0]), atol=1e-6)
+
+
+def test_a_point_out_of_reach_names_time_and_actuators():
+    """The first point that no admissible u holds is an error with its time, place and actuators."""
+    arm, times = compiled('pcc_arm'), [0.0, 0.5, 1.0, 1.5]
+    points = np.array([[[0.1, 0.0, 0.57]], [[0.14, 0.0, 0.55]], [[0.4, 0.0, 0.5]], [[0.5, 0.0, 0.5]]])
+    with pytest.raises(InfeasibleReferenceError) as caught:
+        hold_points(arm, bodies=['segment3'], times=times, points=points)
+    error = caught.value
+    assert error.time == 1.0 and error.point == tuple(points[2, 0])
+    assert error.actuators and set(error.actuators) <= set(arm.actuator_names)
+    assert 0.05 < error.distance < 0.4
+    assert '1 s' in str(error) and error.actuators[0] in str(error)
+
+
+@pytest.mark.parametrize(
+    'changed, argument',
+    [
+        ({'bodies': ['segment4']}, 'body'),
+        ({'points': np.zeros((1, 3))}, 'points'),
+        ({'points': np.full((1, 1, 3), np.nan)}, 'points'),
+        ({'q0': np.zeros(3)}, 'q0'),
+    ],
+)
+def test_wrong_arguments_are_named(changed, argument):
+    """What makes no sense is an ArgumentError that names it."""
+    given = {'bodies': ['segment3'], 'times': [0.0], 'points': circle(1), **changed}
+    with pytest.raises(ArgumentError) as caught:
+        hold_points(compiled('pcc_arm'), **given)
+    assert caught.value.argument == argument
