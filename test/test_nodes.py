@@ -149,6 +149,8 @@ def start(tmp_path):
             stack.callback(_end, process)
             return process
         yield run
+    for log in tmp_path.glob('*.log'):      # pytest shows it if the test failed
+        print(f'{log.name}:', log.read_text(encoding='utf-8'), sep='\n')
 
 
 def _end(process):

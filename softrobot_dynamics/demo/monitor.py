@@ -114,8 +114,7 @@ class Monitor:
 
     def poll(self):
         """Return the Sight of the loop as it is now."""
-        for _ in range(3):
-            self._executor.spin_once(timeout_sec=0)
+        self._executor.spin_once(timeout_sec=0)
         state, output, reference = (
             inbox.wait(0) for inbox in (self._states, self._outputs, self._references)
         )

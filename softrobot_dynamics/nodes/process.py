@@ -20,6 +20,11 @@ from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes.realtime import ask_for_priority, PRIORITY
 
+_TRANSPORT_CHOICES = {
+    'FASTDDS_BUILTIN_TRANSPORTS',
+    'FASTDDS_DEFAULT_PROFILES_FILE',
+    'FASTRTPS_DEFAULT_PROFILES_FILE',
+}
 _SWITCH_INTERVAL = 5e-5      # [s] that the loop's thread waits for Python code of another
 
 
