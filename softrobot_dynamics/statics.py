@@ -24,7 +24,7 @@ _RESIDUAL = 1e-10  # of the forces at play
 # depends smoothly on the points; points enter by a stiff penalty, so that the search for one out
 # of reach ends at the nearest that is not
 RESERVE = 0.02  # share of each actuator's range left to feedback at both limits
-BARRIER = 1e-4  # final weight of the logarithms
+BARRIER = 1e-3  # final weight of the logarithms; |u|^2 ends some 1 % above its least value
 STIFFNESS = 1e8  # of the penalty [1/m^2]: offsets of some 1e-8 m
 REACHED = 1e-5  # farther than this from its point, a posture does not hold it [m]
 
@@ -171,14 +171,15 @@ class _Search:
         start = self._statics.tips(self._bodies)[0]
         for share in np.linspace(0.1, 1.0, 10):
             self._solve(start + share * (target - start), 1e-2, 1e4, 20)
-        for barrier in (1e-2, 1e-3, BARRIER):
+        for barrier in (1e-2, BARRIER):
             self._solve(target, barrier, STIFFNESS, MAX_ITERATIONS)
 
     def reach(self, target, time):
         """Return z that holds a target, or raise for the reason why there is none."""
-        error, static, change = self._solve(target, BARRIER, STIFFNESS, 40)
-        if error < REACHED and static < 1e-7 and change < 1e-5:
-            return self._z.copy()
+        for stiffness in (STIFFNESS, 100.0 * STIFFNESS):  # a large u needs more
+            error, static, change = self._solve(target, BARRIER, stiffness, 40)
+            if error < 0.1 * REACHED and static < 1e-7 and change < 1e-5:
+                return self._z.copy()
         found = self._rescue(target)
         if found.success and np.abs(self._gap(found.x, target)).max() < REACHED:
             self._z = found.x

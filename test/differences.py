@@ -1,4 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+# ruff: noqa: B023 (functions used at once)
 """Derivatives by central differences of eighth order: good to some 1e-12 for smooth functions."""
 
 import numpy as np
@@ -8,7 +9,7 @@ _WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
 
 
 def derivative(function, step=STEP):
-    """Derivative at t = 0 of a function of one number t (an array of any shape)."""
+    """Return the derivative at t = 0 of a function of one number t (an array of any shape)."""
     return sum(
         weight / step * (np.asarray(function(i * step)) - np.asarray(function(-i * step)))
         for i, weight in _WEIGHTS.items()
@@ -16,5 +17,5 @@ def derivative(function, step=STEP):
 
 
 def gradient(function, q, step=STEP):
-    """Derivatives by each entry of q (n,), along a new last axis."""
+    """Return derivatives by each entry of q (n,), along a new last axis."""
     return np.stack([derivative(lambda t: function(q + t * e), step) for e in np.eye(len(q))], -1)

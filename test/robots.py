@@ -40,7 +40,7 @@ METRES = ('elongation', 'prismatic')
 
 
 def rod(length=0.2, radius=0.02, damping=0.05, **fields):
-    """Mapping of a `pcc` body."""
+    """Return the mapping of a `pcc` body."""
     return {
         'type': 'pcc', 'length': length, 'radius': radius, 'density': 1070.0,
         'young_modulus': 6e5, 'damping': damping, **fields,
@@ -48,7 +48,7 @@ def rod(length=0.2, radius=0.02, damping=0.05, **fields):
 
 
 def link(mass=1.2, tip=(0.02, -0.01, 0.15)):
-    """Mapping of a `rigid` body of no symmetry."""
+    """Return the mapping of a `rigid` body of no symmetry."""
     return {
         'type': 'rigid', 'mass': mass, 'com': [0.01, -0.02, 0.07],
         'inertia': {'ixx': 0.011, 'iyy': 0.012, 'izz': 0.004, 'ixy': 1e-3, 'iyz': -5e-4},
@@ -64,7 +64,7 @@ def zoo():
 
 
 def tree(name, joints, bodies):
-    """Description of a robot with all given joints and bodies, breadth first in a binary tree."""
+    """Return a robot with all given joints and bodies, breadth first in a binary tree."""
     modules = []
     for i in range(max(len(joints), len(bodies))):
         joint, body = joints[i % len(joints)], bodies[i % len(bodies)]
@@ -80,15 +80,25 @@ def tree(name, joints, bodies):
 
 
 def hand():
-    """A palm with two fingers of mixed bodies, and tendons routed in every way there is."""
+    """Return a palm with two fingers of mixed bodies, and tendons routed in every way there is."""
     here = {'xyz': [0.03, 0.02, 0.01], 'rpy': [0.2, -0.4, 0.3]}
     there = {'xyz': [-0.03, 0.01, 0.0], 'rpy': [-0.5, 0.1, 0.2]}
     bodies = [
         ('palm', 'base', {'type': 'revolute', 'dh': [0.5, 0.02, 0.03, 0.1]}, link()),
-        ('index1', 'palm', {'type': 'revolute', 'axis': [1.0, 0.4, 0.0], 'origin': here}, link(0.3)),
+        (
+            'index1',
+            'palm',
+            {'type': 'revolute', 'axis': [1.0, 0.4, 0.0], 'origin': here},
+            link(0.3),
+        ),
         ('index2', 'index1', {'type': 'fixed'}, rod(0.12, [0.02, 0.017])),
         ('index3', 'index2', {'type': 'revolute', 'axis': [0.0, 1.0, 0.2]}, rod(0.1, 0.015)),
-        ('thumb1', 'palm', {'type': 'prismatic', 'axis': [0.3, 0.0, 1.0], 'origin': there}, planar()),
+        (
+            'thumb1',
+            'palm',
+            {'type': 'prismatic', 'axis': [0.3, 0.0, 1.0], 'origin': there},
+            planar(),
+        ),
         ('thumb2', 'thumb1', {'type': 'fixed', 'origin': here}, rod(0.08, 0.014)),
     ]
     return {
@@ -100,7 +110,7 @@ def hand():
 
 
 def planar():
-    """Mapping of a `planar_cc` body."""
+    """Return the mapping of a `planar_cc` body."""
     return {
         'type': 'planar_cc', 'length': 0.11, 'radius': 0.018, 'density': 1070.0,
         'young_modulus': 6e5, 'damping': 0.05, 'quadrature': 16,
@@ -108,7 +118,7 @@ def planar():
 
 
 def hand_actuators():
-    """Mappings of the actuators of the hand."""
+    """Return mappings of the actuators of the hand."""
     points = [[0.01, 0.02, 0.0], [0.015, 0.01, 0.05]]
     convergent = {'x': [0.012, -0.006], 'y': [0.002, 0.003, -0.001]}
     paths = {
@@ -137,7 +147,9 @@ def hand_actuators():
 
 def other_joints():
     """Joints that the oracles do not know, should there be any, with rigid bodies."""
-    unknown = [m for name in JOINTS.names() if name not in MOTIONS for m in instances(JOINTS, name)]
+    unknown = [
+        m for name in JOINTS.names() if name not in MOTIONS for m in instances(JOINTS, name)
+    ]
     return tree('other_joints', unknown, [link()])
 
 

@@ -20,19 +20,19 @@ def model(request):
 
 @pytest.fixture(scope='module')
 def hand():
-    """The robot with tendons routed in every way."""
+    """Return the robot with tendons routed in every way."""
     return compiled('hand')
 
 
 def test_coordinates_are_arc_lengths(model):
-    """The coordinate y is the elongation of the material curve plus its straight lines; a joint's is q."""
+    """The coordinate y is the elongation of curve and straight lines; a joint's is q."""
     for q, qd, _ in states(model, 4, seed=1):
         found = sd.actuation(model, q=q, qd=qd).coordinates
         np.testing.assert_allclose(found, tendons.elongations(model.description, q), atol=1e-12)
 
 
 def test_matrix_is_the_derivative_of_the_coordinates(model):
-    """The matrix dnu/du is -(dy/dq)' for tendons and +(dy/dq)' for joints; rates are (dy/dq) qd."""
+    """The matrix dnu/du is -(dy/dq)' for tendons, +(dy/dq)' for joints; rates are (dy/dq) qd."""
     signs = np.array([a.actuator.sign for a in model.description.actuators])
     for q, qd, _ in states(model, 3, seed=2):
         found = sd.actuation(model, q=q, qd=qd)
@@ -55,7 +55,9 @@ def test_every_routing_moves(hand):
     ((q, qd, _),) = states(hand, 1, seed=4)
     found = sd.actuation(hand, q=q, qd=qd)
     assert (np.abs(found.jacobian).max(axis=1) > 1e-3).all()
-    curved = [i for i, n in enumerate(hand.actuator_names) if n not in ('straight', 'convergent', 'palm')]
+    curved = [
+        i for i, n in enumerate(hand.actuator_names) if n not in ('straight', 'convergent', 'palm')
+    ]
     assert (np.abs(found.bias[curved]) > 1e-6).all()
 
 
@@ -104,7 +106,10 @@ def test_two_bodies_meeting_at_a_point_have_no_direction():
         'type': 'rigid', 'mass': 1.0, 'inertia': {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01},
         'tip': {'xyz': [0.0, 0.0, 0.3]},
     }  # fmt: skip
-    paths = [{'body': 'a', 'points': [[0.01, 0, 0.1], [0, 0, 0.3]]}, {'body': 'b', 'points': [[0, 0, 0]]}]
+    paths = [
+        {'body': 'a', 'points': [[0.01, 0, 0.1], [0, 0, 0.3]]},
+        {'body': 'b', 'points': [[0, 0, 0]]},
+    ]
     model = sd.compile_model(
         sd.load_robot(
             {

@@ -7,11 +7,13 @@ from differences import derivative, gradient
 from generated import instance, instances
 import numpy as np
 from oracles import newton_euler
+from oracles.jets import Jet, jet, JETS
 import pytest
 from softrobot_dynamics.bodies.contract import BODIES, Body
 from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.kinematics.graph import evaluate, symbol, SYMBOLIC
 
 TOLERANCE = 1e-12  # of the largest entry
 
@@ -126,6 +128,34 @@ def check_frame(W, frame, n, q, qd):
         np.testing.assert_allclose(W[18 + 3 * n + 3 * j :][:3], slopes[9:, j], atol=1e-10)
 
 
+def test_tip_frame_from_three_points(body):
+    """A tip frame given directly is the one that three material points give by Gram-Schmidt."""
+    if not body.section_path:
+        return  # its tip is a frame of its own
+    for q, _, _ in random_states(body, 5, seed=7, size=2.0):
+        own, general = body.tip_frame(list(q), NUMERIC), Body.tip_frame(body, list(q), NUMERIC)
+        for found, wanted in zip(own, general):
+            np.testing.assert_allclose(np.array(found, dtype=float), wanted, atol=1e-13)
+
+
+def test_fibre_speed_is_the_speed_of_the_position(body):
+    """The length per x3 of a material curve is the norm of its derivative, whoever writes it."""
+    rng, n = np.random.default_rng(8), len(body.coordinates())
+    x, slope = [symbol('x', i) for i in range(3)], [symbol('x', i) for i in (3, 4)]
+    q = [symbol('q', i) for i in range(n)]
+    for cls in (type(body), Body) if body.section_path else ():
+        speed = cls.fibre_speed(body, x, slope, q, SYMBOLIC)
+        for values, _, _ in random_states(body, 5, seed=9):
+            at = [0.01, -0.008, 0.7 * body.length]
+            slopes = rng.uniform(-0.3, 0.3, 2)
+            given = {('x', i): v for i, v in enumerate([*at, *slopes])}
+            given |= {('q', i): v for i, v in enumerate(values)}
+            curve = [Jet(v, d) for v, d in zip(at, [*slopes, 1.0])]
+            velocity = [jet(c).first for c in body.position(curve, list(values), JETS)]
+            (found,) = evaluate([speed], given, NUMERIC)
+            np.testing.assert_allclose(found, np.linalg.norm(velocity), rtol=1e-13)
+
+
 def test_springs_of_the_slab_are_the_body_s(body):
     """The elastic and the damping force in the slab are K q and D qd, K and D symmetric."""
     n = len(body.coordinates())
@@ -140,7 +170,7 @@ def test_springs_of_the_slab_are_the_body_s(body):
 
 
 def test_mass_is_positive_and_stays(body):
-    """The material points have a positive mass, which the slab's inertia reports in any posture."""
+    """The material points have a positive mass, which the slab reports in any posture."""
     points, masses = body.material_points()
     assert np.shape(points) == (len(masses), 3) and (masses > 0.0).all()
     n = len(body.coordinates())

@@ -29,7 +29,7 @@ def problem(rng, m, spread=1.0):
 
 
 def by_scipy(S, r, lower, upper):
-    """The same minimiser by bounded least squares."""
+    """Return the same minimiser by bounded least squares."""
     L = np.linalg.cholesky(S)
     found = lsq_linear(L.T, np.linalg.solve(L, r), (lower, upper), method='bvls', tol=1e-14)
     return found.x
@@ -97,7 +97,9 @@ def test_all_variables_at_limits():
     assert w.tolist() == [1.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize('S', [-np.eye(2), np.array([[1.0, 2.0], [2.0, 1.0]]), np.full((2, 2), np.nan)])
+@pytest.mark.parametrize(
+    'S', [-np.eye(2), np.array([[1.0, 2.0], [2.0, 1.0]]), np.full((2, 2), np.nan)]
+)
 def test_what_is_not_convex_is_reported(S):
     """An S that is not positive definite is reported, and w stays in the box."""
     w, count = solve(S, np.array([0.3, 0.2]), -np.ones(2), np.ones(2))

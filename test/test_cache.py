@@ -39,7 +39,7 @@ PENDULUM = """
 
 
 def start(program, folder, first=''):
-    """Start a program in another process: ``folder`` its cache, modules in ``first`` come first."""
+    """Start a program in another process with its cache; modules in ``first`` come first."""
     path = os.pathsep.join([str(first), str(PACKAGE.parent)])
     return subprocess.Popen(
         [sys.executable, '-W', 'always', '-c', textwrap.dedent(program)],
@@ -150,7 +150,7 @@ def use(model):
 
 
 def test_two_processes_that_compile_at_the_same_time_both_succeed(tmp_path):
-    """Processes that start together with an empty cache get the same results; a third compiles nothing."""
+    """Processes that start together with no cache agree; a third one compiles nothing."""
     both = [start(PENDULUM, tmp_path) for _ in range(2)]
     results = [finish(process) for process in both]
     files = sorted(path for path in tmp_path.rglob('*.nbc'))

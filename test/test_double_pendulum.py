@@ -20,7 +20,9 @@ def mass(theta):
 
 def centrifugal(theta, rate):
     """C (2,): the side of the known terms."""
-    return 0.5 * M * L * L * np.sin(theta[0] - theta[1]) * np.array([-(rate[1] ** 2), rate[0] ** 2])
+    return (
+        0.5 * M * L * L * np.sin(theta[0] - theta[1]) * np.array([-(rate[1] ** 2), rate[0] ** 2])
+    )
 
 
 def gravity(theta):
@@ -35,7 +37,7 @@ def random_angles(count, seed):
 
 @pytest.fixture(scope='module')
 def pendulum():
-    """The shipped double pendulum."""
+    """Return the shipped double pendulum."""
     return compiled('double_pendulum')
 
 
@@ -60,7 +62,7 @@ def test_motors_act_as_in_the_closed_form(pendulum):
 
 
 def test_positive_angles_swing_towards_x(pendulum):
-    """At zero both bars hang down; at absolute angles theta their tips are where a ruler finds them."""
+    """At zero both bars hang down; at absolute angles theta the tips are where a ruler says."""
     theta = np.array([0.4, -0.9])
     elbow = L * np.array([np.sin(theta[0]), 0.0, -np.cos(theta[0])])
     tip = elbow + L * np.array([np.sin(theta[1]), 0.0, -np.cos(theta[1])])
@@ -69,7 +71,7 @@ def test_positive_angles_swing_towards_x(pendulum):
 
 
 def test_energy_drift_falls_with_the_step(pendulum):
-    """Over 10 s from the source's initial state the energy drift falls with the simulator's step."""
+    """Over 10 s from the source's initial state the energy drift falls with the step."""
     drifts = []
     for substep in (1e-3, 2.5e-4):
         simulator = Simulator(pendulum, qd=TO_JOINTS @ [np.pi, -2.0 * np.pi], substep=substep)

@@ -52,7 +52,7 @@ CASES = [
 
 @pytest.fixture(scope='module')
 def pendulum():
-    """A robot of two coordinates and two actuators."""
+    """Return a robot of two coordinates and two actuators."""
     return compiled('double_pendulum')
 
 
@@ -125,7 +125,7 @@ def test_states_of_the_simulator_are_checked(pendulum, name):
     ],
 )
 def test_options_of_a_controller_are_checked(pendulum, given, argument):
-    """Unknown, repeated or no controlled actuators and a period of no length are ArgumentErrors."""
+    """Unknown, repeated or no controlled actuators and an empty period are ArgumentErrors."""
     with pytest.raises(ArgumentError) as caught:
         PartialFeedbackLinearization(pendulum, **{'period': 1e-3, **given})
     assert caught.value.argument == argument

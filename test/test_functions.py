@@ -101,7 +101,7 @@ def test_stumpff_of_no_number_is_nan(value):
 
 @pytest.fixture(scope='module')
 def emitted():
-    """Emitted length kernels whose speed is c_k(x1 q), one for each k: the series in the loop."""
+    """Return emitted length kernels whose speed is c_k(x1 q), one for each k."""
     traced = [
         programs.fibre_length(SYMBOLIC.stumpff(k, symbol('x', 0) * symbol('q', 0)), 1)
         for k in range(4)

@@ -1,4 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+# ruff: noqa: B023 (functions used at once)
 """Identities that hold for every robot: the shipped ones and one with every registered part."""
 
 from differences import derivative, gradient
@@ -107,7 +108,7 @@ def test_inverse_dynamics_is_the_sum_of_its_forces(model):
 
 
 def test_mass_rate_and_coriolis_force_do_no_work(model):
-    """qd' (Mdot qd - 2 c) = 0."""
+    """Qd' (Mdot qd - 2 c) = 0."""
     for q, qd, _ in states(model, 3, seed=6):
         rate = derivative(lambda t: mass_matrix(model, q + t * qd))
         c = sd.inertial_inverse_dynamics(model, q=q, qd=qd, qdd=np.zeros(model.n))

@@ -88,7 +88,7 @@ PAIRS = [(module_of(file), other) for file in FILES for other in own_imports(fil
 
 
 def layer(module):
-    """Number of the layer of a module."""
+    """Return the number of the layer of a module."""
     return next(i for i, parts in enumerate(LAYERS) if part(module) in parts)
 
 
@@ -106,7 +106,7 @@ def test_imports_lead_down():
 
 
 def test_some_parts_know_few():
-    """Kernels, the tracer, the recursion, the model and the dynamics import only what is listed."""
+    """Kernels, tracer, recursion, model and dynamics import only what is listed."""
     wrong = [(a, b) for a, b in PAIRS if part(a) in ONLY and part(b) not in ONLY[part(a)]]
     assert wrong == []
 

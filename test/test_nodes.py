@@ -15,114 +15,17 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from lifecycle_msgs.srv import ChangeState  # noqa: E402
 from linear_plant import ACTUATORS, COORDINATES  # noqa: E402
-from rcl_interfaces.srv import GetParameters, SetParametersAtomically  # noqa: E402
-import rclpy  # noqa: E402
-from rclpy.parameter import Parameter  # noqa: E402
-from rclpy.qos import QoSProfile  # noqa: E402
+from observer import CONTROLLER, Observer, PATIENCE, SIMULATION  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.nodes import messages  # noqa: E402
-from std_msgs.msg import Float64MultiArray  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
-from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 RATE = 200.0            # [Hz] gentle: what is tested here is not speed
-PATIENCE = 60.0         # [s] for what comes within one on an idle machine
 SAFE = [1.0, 1.0]       # what the parameter safe_pretension is unless set
-CONTROLLER, SIMULATION = '/controller: control loop', '/simulation: simulated robot'
 PLANT = Path(__file__).with_name('linear_plant.py')
-
-
-class Observer:
-    """A ROS node of the test's own that sees and says everything."""
-
-    def __init__(self):
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context)
-        self.node = rclpy.create_node('observer', context=self._context)
-        self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self.status, self.commands, self.states, self.heard = {}, [], [], {}
-        self.node.create_subscription(DiagnosticArray, '/diagnostics', self._diagnosed, 10)
-        for kind, topic, keep in (
-                (JointState, 'joint_commands', self.commands.append),
-                (JointState, 'joint_states', self.states.append),
-                (JointState, 'controller/controller_state', self._keep('state')),
-                (JointTrajectory, 'controller/reference', self._keep('reference')),
-                (Float64MultiArray, 'controller/commands', self._keep('array'))):
-            self.node.create_subscription(kind, topic, keep, QoSProfile(depth=100))
-        self._publishers, self._clients = {}, {}
-
-    def _keep(self, name):
-        return lambda message: self.heard.update({name: message})
-
-    def _diagnosed(self, message):
-        for status in message.status:
-            self.status[status.name] = status
-
-    def until(self, condition, what):
-        """Spin until the condition holds; fail after all patience."""
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < end, f'{what}: nothing in {PATIENCE} s; {self.words()}'
-            self._executor.spin_once(timeout_sec=0.05)
-
-    def words(self):
-        """Return what the nodes say of themselves."""
-        return {name: status.message for name, status in self.status.items()}
-
-    def value(self, name, key):
-        """Return a number of a status, nan if there is none yet."""
-        values = self.status[name].values if name in self.status else ()
-        return next((float(v.value) for v in values if v.key == key), math.nan)
-
-    def until_running(self):
-        """Wait for the closed loop."""
-        self.until(lambda: self.words().get(CONTROLLER) == 'running'
-                   and self.words().get(SIMULATION) == 'driven by commands', 'a closed loop')
-
-    def call(self, kind, name, request):
-        """Return the answer of a service."""
-        client = self._clients.setdefault(name, self.node.create_client(kind, name))
-        self.until(client.service_is_ready, name)
-        future = client.call_async(request)
-        self.until(future.done, name)
-        return future.result()
-
-    def set(self, **values):
-        """Return the answer to a change of the controller's parameters, all or none."""
-        request = SetParametersAtomically.Request(parameters=[
-            Parameter(name.replace('__', '.'), value=value).to_parameter_msg()
-            for name, value in values.items()])
-        return self.call(SetParametersAtomically, 'controller/set_parameters_atomically',
-                         request).result
-
-    def get(self, name):
-        """Return a double parameter of the controller."""
-        return self.call(GetParameters, 'controller/get_parameters',
-                         GetParameters.Request(names=[name])).values[0].double_value
-
-    def change(self, transition):
-        """Return whether the controller made a transition."""
-        return self.call(ChangeState, 'controller/change_state', ChangeState.Request(
-            transition=Transition(id=transition))).success
-
-    def say(self, topic, message):
-        """Publish on a topic somebody listens to."""
-        if topic not in self._publishers:
-            publisher = self.node.create_publisher(type(message), topic, QoSProfile(depth=10))
-            self.until(lambda: publisher.get_subscription_count() > 1, topic)
-            self._publishers[topic] = publisher
-        self._publishers[topic].publish(message)
-
-    def close(self):
-        """Leave."""
-        self._executor.shutdown()
-        self.node.destroy_node()
-        self._context.try_shutdown()
 
 
 @pytest.fixture

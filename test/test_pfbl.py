@@ -17,7 +17,7 @@ ARMS = ('planar_cc_chain', 'pcc_arm')
 
 
 def wide_open(model, **changed):
-    """Settings without limits, with gains that differ from one actuator to the next."""
+    """Return settings without limits, with gains that differ from one actuator to the next."""
     m, free = model.m, np.full(model.m, np.inf)
     open_ = default_settings(model)._replace(
         p=50.0 + 10.0 * np.arange(m), d=5.0 + np.arange(m), lower=-free, upper=free, rate=free
@@ -26,7 +26,7 @@ def wide_open(model, **changed):
 
 
 def controller(model, settings, controlled=None, seed=1):
-    """A controller on a reference with value, rate and acceleration."""
+    """Return a controller on a reference with value, rate and acceleration."""
     made = PartialFeedbackLinearization(
         model, period=PERIOD, settings=settings, controlled=controlled
     )
@@ -36,14 +36,14 @@ def controller(model, settings, controlled=None, seed=1):
 
 
 def wanted_acceleration(made, command):
-    """The acceleration a of the controlled coordinates that the law asks for."""
+    """Return the acceleration a of the controlled coordinates that the law asks for."""
     k, s = made.controlled, made.settings
     error, rate = command.desired[0] - command.y[k], command.desired[1] - command.velocity[k]
     return command.desired[2] + s.d[k] * rate + s.p[k] * error
 
 
 def acceleration(model, q, qd, u):
-    """y'' (m,) under the command u."""
+    """Y'' (m,) under the command u."""
     found = sd.actuation(model, q=q, qd=qd)
     return found.jacobian @ sd.forward_dynamics(model, q=q, qd=qd, u=u) + found.bias
 
@@ -123,7 +123,7 @@ def test_limits_as_in_weighted_least_squares(name):
 
 
 def least_squares(model, q, qd, a):
-    """Forces w = -u along y within the limits, by scipy."""
+    """Return forces w = -u along y within the limits, by scipy."""
     zero = np.zeros(model.n)
     h, M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=zero)
     found = sd.actuation(model, q=q, qd=qd)
@@ -159,7 +159,7 @@ def test_rate_limits_do_not_lead_out_of_the_limits():
 
 
 def test_redundant_tendons_give_finite_commands():
-    """More tendons than coordinates: S is singular, u stays finite and reaches what can be reached."""
+    """More tendons than coordinates: S is singular, u finite, and what can be reached is."""
     ring = 2.0 * np.pi * np.arange(5) / 5.0
     tendons = [
         {
@@ -174,7 +174,10 @@ def test_redundant_tendons_give_finite_commands():
     model = sd.compile_model(
         sd.load_robot({'name': 'redundant', 'bodies': [body], 'actuators': tendons})
     )
-    for settings in (wide_open(model, p=np.full(5, 50.0), d=np.full(5, 5.0)), default_settings(model)):
+    for settings in (
+        wide_open(model, p=np.full(5, 50.0), d=np.full(5, 5.0)),
+        default_settings(model),
+    ):
         made = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
         for q, qd, _ in states(model, 10, seed=6, size=0.5):
             y = sd.actuation(model, q=0.5 * q, qd=qd).coordinates  # a y that some posture has
@@ -214,7 +217,7 @@ def close_loop(model, made, duration, q):
 
 
 def test_the_arm_follows_its_circle():
-    """In closed loop the tip of the shipped arm is on its circle to a millimetre after the ramp."""
+    """In closed loop the tip of the shipped arm is on its circle to a millimetre."""
     model = compiled('pcc_arm')
     circle = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 5.0)
     reference, postures = tip_circle(model, circle)

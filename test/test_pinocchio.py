@@ -32,7 +32,7 @@ def pinocchio_model(robot):
 
 
 def by_dh(joint):
-    """Motion about or along z, then the row's constant transform Rz(theta0) Tz(d) Tx(a) Rx(alpha)."""
+    """Motion about or along z, then the row's constant Rz(theta0) Tz(d) Tx(a) Rx(alpha)."""
     alpha, a, d, theta0 = joint.dh
     distal = pinocchio.SE3(about('z', theta0), np.array([0.0, 0.0, d])) * pinocchio.SE3(
         about('x', alpha), np.array([a, 0.0, 0.0])
@@ -116,8 +116,10 @@ def _angles(rng):
 @pytest.fixture(scope='module', params=['ur10e', 'tree'])
 def pair(request):
     """Our model, Pinocchio's model and data, and Pinocchio's joints and tips."""
-    model = compiled('ur10e') if request.param == 'ur10e' else sd.compile_model(
-        sd.load_robot(random_tree())
+    model = (
+        compiled('ur10e')
+        if request.param == 'ur10e'
+        else sd.compile_model(sd.load_robot(random_tree()))
     )
     other, ids, tips = pinocchio_model(model.description)
     return model, other, other.createData(), ids, tips
@@ -139,7 +141,7 @@ def test_inverse_dynamics_equals_rnea_and_crba(pair):
 
 
 def test_bias_and_gravity_equal_pinocchio(pair):
-    """c + g equals the nonlinear effects and g the generalized gravity, to 1e-12."""
+    """C + g equals the nonlinear effects and g the generalized gravity, to 1e-12."""
     model, other, data, *_ = pair
     for q, qd, _ in states(model, 100, seed=2, size=3.0):
         h = sd.inverse_dynamics(model, q=q, qd=qd, qdd=np.zeros(model.n))

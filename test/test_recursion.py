@@ -4,7 +4,7 @@
 from differences import gradient
 import numpy as np
 from oracles import euler_lagrange, newton_euler
-from oracles.jets import Jet, JETS, jet
+from oracles.jets import Jet, jet, JETS
 from oracles.trees import place
 import pytest
 from robots import compiled, EXACT, ROBOTS, states
@@ -104,7 +104,9 @@ LINK = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize('function', ['sqrt', 'exp', 'log', 'sin', 'cos', 'tan', 'tanh', 'arctan2'])
+@pytest.mark.parametrize(
+    'function', ['sqrt', 'exp', 'log', 'sin', 'cos', 'tan', 'tanh', 'arctan2']
+)
 def test_the_jets_of_the_oracles_differentiate(function):
     """First and second derivatives by jets equal numerical ones, for every function used."""
     arguments = (0.7, 0.4) if function == 'arctan2' else (0.7,)

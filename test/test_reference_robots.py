@@ -11,7 +11,7 @@ TOLERANCE = 1e-10  # of the largest entry of the reference array
 
 
 def tendon(name, bodies, x, y=0.0):
-    """Mapping of a straight tendon through whole bodies."""
+    """Return the mapping of a straight tendon through whole bodies."""
     return {
         'name': name,
         'type': 'tendon',
@@ -20,14 +20,14 @@ def tendon(name, bodies, x, y=0.0):
 
 
 def ring(names, bodies, radius, phase=0.0):
-    """Mappings of three tendons, 120 degrees apart."""
+    """Return mappings of three tendons, 120 degrees apart."""
     angles = phase + 2.0 * np.pi * np.arange(3) / 3.0
     points = radius * np.column_stack([np.cos(angles), np.sin(angles)])
     return [tendon(name, bodies, *map(float, p)) for name, p in zip(names, points)]
 
 
 def rod(length, radius, density, young_modulus, damping, poisson_ratio=0.5):
-    """Mapping of a thin spatial rod."""
+    """Return the mapping of a thin spatial rod."""
     return {
         'type': 'pcc', 'length': length, 'radius': radius, 'density': density,
         'young_modulus': young_modulus, 'poisson_ratio': poisson_ratio, 'damping': damping,
@@ -62,12 +62,12 @@ def tapered():
 
 
 def soft_arm():
-    """The soft arm of simulation 2."""
+    """Return the soft arm of simulation 2."""
     return fixed(rod(0.3, 0.02, 1070.0, 0.5e6, 0.1, 0.4)), ring(['t1', 't2', 't3'], ['b1'], 0.015)
 
 
 def rigid_arm():
-    """The UR10e as the table of its DH parameters and links."""
+    """Return the UR10e as the table of its DH parameters and links."""
     quarter = np.pi / 2.0
     dh = [
         [quarter, 0.0, 0.1807], [0.0, -0.6127, 0.0], [0.0, -0.57155, 0.0],
@@ -93,7 +93,7 @@ def rigid_arm():
 
 
 def hybrid():
-    """The UR10e with the soft arm."""
+    """Return the UR10e with the soft arm."""
     return [*rigid_arm()[0], *soft_arm()[0]], []
 
 

@@ -32,14 +32,14 @@ def at(reference, t):
 
 
 def blended(plan, t):
-    """The same of a plan that turns from one reference to another."""
+    """Return the same of a plan that turns from one reference to another."""
     out = np.empty((3, M))
     sample_plan(plan, float(t), out, np.empty((3, M)))
     return out
 
 
 def random_spline(seed=1, periodic=False):
-    """A spline through random points at uneven times, and its times."""
+    """Return a spline through random points at uneven times, and its times."""
     rng = np.random.default_rng(seed)
     times = np.cumsum(rng.uniform(0.2, 0.6, 8))
     y = rng.normal(size=(8, M))
@@ -106,7 +106,9 @@ def test_periodic_splines_repeat_smoothly():
 def test_constant_stays():
     """A constant reference is at rest at all times."""
     for t in (-1.0, 0.0, 0.5, 1.0, 1e6):
-        assert np.array_equal(at(constant([1.0, 2.0, 3.0]), t), [[1.0, 2.0, 3.0], [0.0] * 3, [0.0] * 3])
+        assert np.array_equal(
+            at(constant([1.0, 2.0, 3.0]), t), [[1.0, 2.0, 3.0], [0.0] * 3, [0.0] * 3]
+        )
 
 
 @pytest.mark.parametrize('duration', [0.1, 2.0])
@@ -167,13 +169,13 @@ def test_circle_geometry(normal):
 
 @pytest.fixture(scope='module')
 def arm():
-    """The shipped soft arm."""
+    """Return the shipped soft arm."""
     return compiled('pcc_arm')
 
 
 @pytest.fixture(scope='module')
 def on_circle(arm):
-    """The reference and the postures of the shipped circle."""
+    """Return the reference and the postures of the shipped circle."""
     return tip_circle(arm, CIRCLE)
 
 
@@ -217,15 +219,24 @@ def test_path_visits_its_points(arm):
 def test_selected_coordinates(on_circle):
     """A selection of coordinates is what it was, in the order asked for."""
     reference = on_circle[0]
-    np.testing.assert_array_equal(at(select(reference, [4, 1]), 1.3), at(reference, 1.3)[:, [4, 1]])
+    np.testing.assert_array_equal(
+        at(select(reference, [4, 1]), 1.3), at(reference, 1.3)[:, [4, 1]]
+    )
 
 
 def settings(**changed):
-    """Settings of a reference, by the names of the parameters."""
+    """Return settings of a reference, by the names of the parameters."""
     circle = {f'circle.{name}': value for name, value in CIRCLE._asdict().items()}
     path = {'path.bodies': ['segment3'], 'path.times': [0.0, 1.0, 2.0], 'path.periodic': True}
     corners = [0.05, 0.0, 0.58, 0.0, 0.05, 0.58, 0.05, 0.0, 0.58]
-    return {'type': 'hold', 'setpoint': [0.01], **circle, **path, 'path.points': corners, **changed}
+    return {
+        'type': 'hold',
+        'setpoint': [0.01],
+        **circle,
+        **path,
+        'path.points': corners,
+        **changed,
+    }
 
 
 def test_references_from_settings(arm, on_circle):

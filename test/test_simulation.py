@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The simulator: deterministic, first order, stable for stiff damping, and honest when it fails."""
+"""The simulator: deterministic, first order, stable for stiff damping, honest when it fails."""
 
 import numpy as np
 from oracles.euler_lagrange import potential_energy
@@ -13,7 +13,7 @@ from softrobot_dynamics.statics import equilibrium
 
 
 def run(model, u, duration, substep, q=None, dt=1e-2):
-    """Simulator after ``duration`` [s] of constant actuation."""
+    """Return the simulator after ``duration`` [s] of constant actuation."""
     simulator = Simulator(model, q=q, substep=substep)
     for _ in range(round(duration / dt)):
         simulator.step(u, dt)
@@ -28,7 +28,7 @@ def moderate(model):
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_equal_inputs_give_equal_bits(name):
-    """Two simulators with the same inputs end in the same state, bit by bit; so does one after reset."""
+    """Simulators with the same inputs end in the same state, bit by bit; so after a reset."""
     model = compiled(name)
     u = moderate(model)
     first, second = (run(model, u, 0.1, 2.5e-4) for _ in range(2))
@@ -91,7 +91,7 @@ def test_a_passive_arm_settles_in_equilibrium(name):
 
 @pytest.mark.parametrize('push', [1e300, 1e12])
 def test_divergence_is_an_error_and_the_last_good_state_is_kept(push):
-    """A state that would be no number is refused, with its time and coordinate; the last one stays."""
+    """A state that would be no number is refused with time and coordinate; the last one stays."""
     model = compiled('pcc_arm')
     simulator = run(model, np.zeros(model.m), 0.01, 2.5e-4)
     u = np.zeros(model.m)

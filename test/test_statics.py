@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Equilibria, and the actuation that holds points."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robots import compiled
@@ -13,7 +15,7 @@ L, RADIUS, E, OFFSET = 0.3, 0.02, 0.1e6, 0.015  # of the rod with a straight ten
 
 
 def unbalanced(model, q, u):
-    """Static residual ID(q, 0, 0) - A u (n,)."""
+    """Return the static residual ID(q, 0, 0) - A u (n,)."""
     zero = np.zeros(model.n)
     A = sd.actuation(model, q=q, qd=zero).matrix
     return sd.inverse_dynamics(model, q=q, qd=zero, qdd=zero) - A @ u
@@ -60,7 +62,11 @@ def test_straight_tendon_bends_to_constant_curvature(tension, bend, tip):
                 'gravity': [0.0, 0.0, 0.0],
                 'bodies': [{'name': 'rod', 'joint': {'type': 'fixed'}, 'body': rod}],
                 'actuators': [
-                    {'name': 't', 'type': 'tendon', 'path': [{'body': 'rod', 'offset': [OFFSET, 0.0]}]}
+                    {
+                        'name': 't',
+                        'type': 'tendon',
+                        'path': [{'body': 'rod', 'offset': [OFFSET, 0.0]}],
+                    }
                 ],
             }
         )
@@ -75,7 +81,7 @@ def test_straight_tendon_bends_to_constant_curvature(tension, bend, tip):
 
 
 def test_first_bending_frequency_converges():
-    """Thin planar chains approach the first frequency 3.5160 sqrt(EI / (rho A L^4)) with order two."""
+    """Thin chains approach the first frequency 3.5160 sqrt(EI / (rho A L^4)), order two."""
     density, errors = 1000.0, []
     exact = 1.875104068711961**2 * np.sqrt(
         E * np.pi / 4 * RADIUS**4 / (density * np.pi * RADIUS**2 * L**4)
@@ -85,7 +91,9 @@ def test_first_bending_frequency_converges():
             'type': 'planar_cc', 'length': L / count, 'radius': RADIUS, 'density': density,
             'young_modulus': E, 'section_inertia': False,
         }  # fmt: skip
-        bodies = [{'name': f'b{i}', 'joint': {'type': 'fixed'}, 'body': body} for i in range(count)]
+        bodies = [
+            {'name': f'b{i}', 'joint': {'type': 'fixed'}, 'body': body} for i in range(count)
+        ]
         model = sd.compile_model(sd.load_robot({'name': 'beam', 'bodies': bodies}))
         zero = np.zeros(count)
         M = sd.mass_inverse_dynamics(model, q=zero, qd=zero, qdd=zero)[1]
@@ -180,6 +188,22 @@ def least_effort(arm, point, q, u, lower, upper):
     return scale**2 * result.fun
 
 
+@pytest.mark.parametrize('limits', [[0.0, np.inf], [-np.inf, np.inf]], ids=str)
+def test_points_are_held_without_upper_limits(limits):
+    """Tendons that only pull, or know no limit at all, hold the points too, strictly inside."""
+    arm, points = compiled('pcc_arm'), circle(4)
+    actuators = tuple(
+        replace(a, actuator=replace(a.actuator, limits=tuple(limits)))
+        for a in arm.description.actuators
+    )
+    arm = sd.compile_model(replace(arm.description, actuators=actuators))
+    found = hold_points(arm, bodies=['segment3'], times=np.arange(4.0), points=points)
+    assert (found.u > limits[0]).all()
+    for q, u, point in zip(found.q, found.u, points[:, 0]):
+        assert np.abs(sd.forward_kinematics(arm, q=q)[-1, :3, 3] - point).max() < 1e-6
+        assert np.abs(unbalanced(arm, q, u)).max() < 1e-6
+
+
 def test_postures_move_smoothly(held):
     """Neighbouring points have neighbouring postures: no jump from one solution to another."""
     _, _, found = held
@@ -188,7 +212,7 @@ def test_postures_move_smoothly(held):
 
 
 def test_points_of_a_rigid_arm_are_held():
-    """A robot with as many motors as joints holds its tip too, and several bodies can be asked for."""
+    """A robot with as many motors as joints holds its tips too, of several bodies at once."""
     model = compiled('double_pendulum')
     q = np.array([0.5, 0.7])
     points = sd.forward_kinematics(model, q=q)[None, :, :3, 3]
@@ -200,9 +224,11 @@ def test_points_of_a_rigid_arm_are_held():
 
 
 def test_a_point_out_of_reach_names_time_and_actuators():
-    """The first point that no admissible u holds is an error with its time, place and actuators."""
+    """The first point that no admissible u holds is an error with time, place and actuators."""
     arm, times = compiled('pcc_arm'), [0.0, 0.5, 1.0, 1.5]
-    points = np.array([[[0.1, 0.0, 0.57]], [[0.14, 0.0, 0.55]], [[0.4, 0.0, 0.5]], [[0.5, 0.0, 0.5]]])
+    points = np.array(
+        [[[0.1, 0.0, 0.57]], [[0.14, 0.0, 0.55]], [[0.4, 0.0, 0.5]], [[0.5, 0.0, 0.5]]]
+    )
     with pytest.raises(InfeasibleReferenceError) as caught:
         hold_points(arm, bodies=['segment3'], times=times, points=points)
     error = caught.value

@@ -50,7 +50,7 @@ BODY = {
 
 @pytest.fixture(scope='module', params=STATES, ids=lambda s: f'q={s["q"]},qd={s["qd"]}')
 def toy(request):
-    """The toy at one of its states."""
+    """Return the toy at one of its states."""
     return Toy(request.param)
 
 

@@ -47,6 +47,11 @@ class PartialFeedbackLinearization(Controller):
     S = J M^-1 J', w the forces along y. No complementing coordinates are needed, and the robot may
     have more degrees of freedom than actuators. Within the limits w minimises
     |S^(1/2) (w - w*)|^2, and the acceleration that cannot be met is reported. [P, Sec. 6]
+
+    u is held for a period, in which stiff or strongly damped motions settle: asked for at the
+    instant of the state, their acceleration would be a fraction of it on average, and the loop
+    as much slower than its gains say. ``settings.lookahead`` [s], one period unless set, lets the
+    law hold for the velocity at the end of that time instead; 0 is the law as [P] has it.
     """
 
     def __init__(self, model, **options):
@@ -75,6 +80,8 @@ class PartialFeedbackLinearization(Controller):
         b, model = self._buffers, self.model
         saturated = self._law(
             self._evaluate(q, qd),
+            model.stiffness,
+            model.damping,
             model.signs,
             model.y0,
             self.controlled,
@@ -93,15 +100,17 @@ class PartialFeedbackLinearization(Controller):
 
 
 @kernel
-def law(terms, signs, y0, controlled, plan, settings, period, last, qd, t, b):
+def law(terms, K, D, signs, y0, controlled, plan, settings, period, last, qd, t, b):
     """
     One tick into the :class:`Buffers` b; returns the number of saturated commands, or -1.
 
-    ``terms`` are the robot's at the present state (they are used up), ``last`` (m,) the last
+    ``terms`` are the robot's at the present state (they are used up), K and D (n, n) its linear
+    stiffness and damping, ``last`` (m,) the last
     command, NaN where unknown. -1: the state is not finite or the robot is in a posture its model
     cannot represent; b.u is then not to be used.
     """
     c = len(controlled)
+    _look_ahead(terms, K, D, qd, settings.lookahead)
     sample_plan(plan, t, b.desired, b.blend)
     _outputs(terms, y0, qd, b)
     _subtract_feed_forward(terms, signs, controlled, settings, last, period, b)
@@ -125,6 +134,21 @@ def law(terms, signs, y0, controlled, plan, settings, period, last, qd, t, b):
     if not _solve(b):
         return -1
     return _command(signs, controlled, b)
+
+
+@kernel
+def _look_ahead(terms, K, D, qd, T):
+    """
+    Replace M and h by those of the velocity T [s] ahead, by one linearly implicit step.
+
+    M -> M + T D + T^2 K and h -> h + T K qd: under a constant u, (v(T) - v(0)) / T is then what
+    the law asks of the acceleration. T = 0 is the law at this very instant.
+    """
+    if T > 0.0:
+        for i in range(len(qd)):
+            terms.h[i] += T * _dot(K[i], qd)
+            for j in range(len(qd)):
+                terms.M[i, j] += T * (D[i, j] + T * K[i, j])
 
 
 @kernel

@@ -1,6 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The controller as a lifecycle node; see `ControllerNode`."""
-import contextlib
 import sys
 import traceback
 
@@ -108,8 +107,7 @@ class ControllerNode(LifecycleNode):
         self.get_logger().info(f"loading {values['robot']}; the first time, this compiles for up"
                                ' to 20 s')
         started = realtime.now()
-        interrupting = self._stop.interrupting() if self._stop else contextlib.nullcontext()
-        with interrupting, realtime.patient():
+        with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
         names = plant.model.actuator_names
         self.options.declare(tables.actuator_rows(names))

@@ -97,7 +97,8 @@ def settings_of(model, values):
     if problems:
         raise DescriptionError(tuple(dict.fromkeys(problems)), 'parameters')
     return Settings(p=p, d=d, lower=lower, upper=upper, rate=rate,
-                    feed_forward=np.clip(np.zeros(model.m), lower, upper))
+                    feed_forward=np.clip(np.zeros(model.m), lower, upper),
+                    lookahead=values.get('lookahead', 1.0) / values.get('rate', 1000.0))
 
 
 def _each(model, values, group, key, default):

@@ -80,6 +80,11 @@ def choose_transport():
         os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
 
 
+def interrupting(stop):
+    """Return the context in which a signal ends the code within; without a Stop, a plain one."""
+    return contextlib.nullcontext() if stop is None else stop.interrupting()
+
+
 def run(make_node, argv=None):
     """
     Run `make_node(stop)` until a signal comes; return the exit status.

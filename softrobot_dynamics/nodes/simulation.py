@@ -52,7 +52,7 @@ class SimulationNode(Node):
         values = self.options.values
         self.get_logger().info(f"loading {values['robot']}; the first time, this compiles for up"
                                ' to 20 s')
-        with self._stop.interrupting(), realtime.patient():
+        with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
         prepare(values['record'])
         self._plant = plant

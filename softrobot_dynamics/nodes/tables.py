@@ -36,6 +36,8 @@ CONTROLLER = (
     Row('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
     _RECORD,
     *_COMMUNICATION,
+    Row('lookahead', 'double', 1.0, 'Periods ahead of the state at which the law shall hold, as u'
+        ' is held in between; 0 for the instant of the state', 0.0, 100.0),
     Row('watchdog_periods', 'integer', WATCHDOG_PERIODS, 'Periods without a valid state after'
         ' which the safe command goes out', 2, 100000),
     *_SAFE,

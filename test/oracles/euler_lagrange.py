@@ -6,7 +6,8 @@ Derivatives by q are complex steps, those in time jets: exact to rounding.
 """
 
 import numpy as np
-from oracles.jets import Jet, JETS, jet
+
+from oracles.jets import Jet, jet, JETS
 from oracles.trees import place
 
 STEP = 1e-40  # of the complex steps
@@ -40,7 +41,6 @@ def momentum(robot, q, qd):
             for e in np.eye(len(q))
         ]
     )
-
 
 
 def gravity_force(robot, q):

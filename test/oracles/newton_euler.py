@@ -7,7 +7,8 @@ q, qd, qdd (n,); results in SI units.
 """
 
 import numpy as np
-from oracles.jets import Jet, JETS, jet
+
+from oracles.jets import Jet, jet, JETS
 from oracles.trees import place
 
 
@@ -33,7 +34,7 @@ def cloud(robot, q, qd, qdd):
 
 def body_sums(body, q, qd, w):
     """
-    What a body reduces to in its joint frame turning with w (3,) [rad/s]; see kernels.layout.
+    Return what a body reduces to in its joint frame, turning with w (3,) [rad/s].
 
     Returns (inertia (10,), bias wrench (6,), coupling (n, 6), mass (n, n), bias (n,)), by the
     direct point form a = w x (w x p) + 2 w x (J qd) + (dJ/dt) qd.
@@ -49,12 +50,12 @@ def body_sums(body, q, qd, w):
     p, velocity, second = along(qd)
     J = np.array([along(unit)[1] for unit in np.eye(n)]).reshape(n, len(masses), 3)
     a = np.cross(w, np.cross(w, p) + 2 * velocity) + second
-    I = masses @ (p**2).sum(axis=1) * np.eye(3) - np.einsum('k,ki,kj->ij', masses, p, p)
-    inertia = [masses.sum(), *(masses @ p), *I.diagonal(), I[0, 1], I[0, 2], I[1, 2]]
+    inertia = masses @ (p**2).sum(axis=1) * np.eye(3) - np.einsum('k,ki,kj->ij', masses, p, p)
+    numbers = [masses.sum(), *(masses @ p), *inertia.diagonal(), *inertia[[0, 0, 1], [1, 2, 2]]]
     wrench = np.concatenate([masses @ np.cross(p, a), masses @ a])
     coupling = np.array([[*(masses @ np.cross(p, j)), *(masses @ j)] for j in J]).reshape(n, 6)
     mass = np.einsum('ikc,k,jkc->ij', J, masses, J)
-    return np.array(inertia), wrench, coupling, mass, np.einsum('ikc,k,kc->i', J, masses, a)
+    return np.array(numbers), wrench, coupling, mass, np.einsum('ikc,k,kc->i', J, masses, a)
 
 
 def _motion(robot, q, qd, qdd, order):

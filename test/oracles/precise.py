@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Fifty-digit arithmetic for traced formulas, and derivatives by differences in still more digits."""
+"""Fifty-digit arithmetic for traced formulas; derivatives by differences in still more digits."""
 
 import mpmath
 

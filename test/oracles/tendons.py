@@ -2,7 +2,8 @@
 """Lengths of tendons as what they are: the arc length of a material curve, plus straight lines."""
 
 import numpy as np
-from oracles.jets import Jet, JETS, jet
+
+from oracles.jets import Jet, jet, JETS
 from oracles.trees import place, transform
 
 NODES = 40  # Gauss-Legendre points along each passage

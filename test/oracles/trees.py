@@ -3,14 +3,13 @@
 A robot as material points: every point's position in the base frame, as a function of q.
 
 Works with any arithmetic (jets, complex numbers): bodies by their own formula ``position``,
-frames by ``tip_frame``, joints by what the robot file means by them. A frame is a pair (R, t): nine
-entries, row-major, and three.
+frames by ``tip_frame``, joints by what the robot file means by them. A frame is a pair (R, t):
+nine entries, row-major, and three.
 
 A joint type not known here is placed by its own compiled kernel: plain numbers only then.
 """
 
 import importlib
-
 from typing import NamedTuple
 
 import numpy as np
@@ -81,11 +80,9 @@ def frame_of(T):
 
 
 def transform(frame, p):
-    """Base coordinates of a point (or of arrays of points) given in a frame."""
+    """Return base coordinates of a point (or of arrays of points) given in a frame."""
     R, t = frame
-    return [
-        R[3 * i] * p[0] + R[3 * i + 1] * p[1] + R[3 * i + 2] * p[2] + t[i] for i in range(3)
-    ]
+    return [R[3 * i] * p[0] + R[3 * i + 1] * p[1] + R[3 * i + 2] * p[2] + t[i] for i in range(3)]
 
 
 def compose(outer, inner):

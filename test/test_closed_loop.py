@@ -1,0 +1,179 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The simulated soft arm under its controller, two processes over real DDS at 1 kHz."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
+from observer import CONTROLLER, Observer, PATIENCE  # noqa: E402
+from scipy.optimize import curve_fit  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
+
+ROBOT, PRETENSION = 'pcc_arm', 1.0
+ENVIRONMENT = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return the compiled arm; from here on both nodes find its kernels compiled."""
+    return sd.compile_model(sd.load_robot(ROBOT))
+
+
+@pytest.fixture
+def observer():
+    """Return an Observer."""
+    observer = Observer()
+    yield observer
+    observer.close()
+
+
+@pytest.fixture
+def start(arm, tmp_path):
+    """Return a function that starts a node (name, parameters) as a process."""
+    with contextlib.ExitStack() as stack:
+
+        def run(name, **parameters):
+            values = {'robot': ROBOT, **parameters}
+            given = [p for key, v in values.items() for p in ('-p', f'{_dotted(key)}:={v}')]
+            log = stack.enter_context(open(tmp_path / f'{name}.log', 'a', encoding='utf-8'))
+            process = subprocess.Popen(
+                [sys.executable, '-m', f'softrobot_dynamics.nodes.{name}', '--ros-args', *given],
+                stdout=log, stderr=subprocess.STDOUT, env=ENVIRONMENT, cwd=tmp_path,
+            )  # fmt: skip
+            stack.callback(_end, process)
+            return process
+
+        yield run
+
+
+def _dotted(name):
+    return name.replace('__', '.')
+
+
+def _end(process):
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+
+
+def _setpoints(arm):
+    """Return two sets of lengths: those under 8 N a tendon, and a step of 0.2 mm from them."""
+    q = sd.equilibrium(arm, u=np.full(arm.m, 8.0)).q
+    first = sd.actuation(arm, q=q, qd=np.zeros(arm.n)).coordinates
+    return first.tolist(), (first + 2e-4 * np.resize([1.0, -1.0], arm.m)).tolist()
+
+
+def _slow_rate(t, error):
+    """Return the slower rate [1/s] of e'' + d e' + p e = 0 from rest, fitted to samples."""
+
+    def decay(t, slow, gap):
+        fast = slow + abs(gap) + 1e-6
+        return (fast * np.exp(-slow * t) - slow * np.exp(-fast * t)) / (fast - slow)
+
+    return curve_fit(decay, t, error / error[0], p0=(6.0, 10.0))[0][0]
+
+
+def test_a_higher_gain_set_live_makes_a_step_decay_as_theory_says(arm, observer, start, tmp_path):
+    """With d = 25, p = 100 gives a slow rate of 5 1/s, and p = 150, set live, one of 10."""
+    first, second = _setpoints(arm)
+    record = tmp_path / 'controller.npz'
+    start('simulation')
+    controller = start(
+        'controller', autostart='true', record=record, gains__d='25.0', reference__type='setpoint',
+        reference__setpoint=first, reference__ramp_time='1.0',
+    )  # fmt: skip
+    observer.until_running()
+    observer.until(lambda: _near(observer, first), 'the first set-point')
+    assert observer.set(reference__ramp_time=0.0).successful
+    assert observer.set(reference__setpoint=second).successful
+    observer.until(lambda: _near(observer, second), 'the step')
+    assert observer.set(gains__p=150.0).successful
+    refused = observer.set(gains__p=-1.0)
+    assert not refused.successful and 'gains.p' in refused.reason and '-1' in refused.reason
+    assert observer.get('gains.p') == 150.0
+    assert observer.set(reference__setpoint=first).successful
+    observer.until(lambda: _near(observer, first), 'the step back')
+    controller.send_signal(signal.SIGTERM)
+    assert controller.wait(PATIENCE) == 0
+    assert _rates(record) == pytest.approx([5.0, 10.0], rel=0.1)
+
+
+def _near(observer, setpoint):
+    """Tell whether the reference is there, and the outputs nearly."""
+    if not {'state', 'reference'} <= set(observer.heard):
+        return False
+    wanted = np.array(observer.heard['reference'].points[0].positions)
+    reached = np.array(observer.heard['state'].position)
+    return np.allclose(wanted, setpoint, atol=1e-9) and np.allclose(reached, setpoint, atol=2e-6)
+
+
+def _rates(record):
+    """Return the slow rate after each step of the reference in a record."""
+    with np.load(record) as data:
+        t, error = data['t'], data['y_d'] - data['y']
+        steps = np.flatnonzero(np.abs(np.diff(data['y_d'][:, 0])) > 1e-4) + 1
+    rates = []
+    for k in steps:
+        window = slice(k, np.searchsorted(t, t[k] + 0.6))
+        direction = np.sign(error[k])
+        rates.append(_slow_rate(t[window] - t[k], error[window] @ direction))
+    return rates
+
+
+def test_killing_the_simulation_makes_the_controller_safe_until_another_comes(observer, start):
+    """A pretension within the watchdog time and ERROR; then it goes on without a restart."""
+    simulation = start('simulation')
+    controller = start('controller', autostart='true', reference__type='circle')
+    observer.until_running()
+    observer.commands.clear()
+    simulation.kill()
+    simulation.wait()
+    safe = [PRETENSION] * 9
+    observer.until(
+        lambda: observer.commands and list(observer.commands[-1].effort) == safe,
+        'the safe command',
+    )
+    observer.until(lambda: observer.status[CONTROLLER].level == DiagnosticStatus.ERROR, 'ERROR')
+    start('simulation')
+    observer.until_running()
+    assert controller.poll() is None
+    assert observer.value(CONTROLLER, 'watchdog trips') >= 1
+
+
+def test_sigterm_leaves_the_robot_with_the_safe_command(observer, start, tmp_path):
+    """The last command the simulation applied before its own time-out is the pretension."""
+    record = tmp_path / 'simulation.npz'
+    simulation = start('simulation', record=record, command_timeout_periods=100000)
+    controller = start('controller', autostart='true', reference__type='circle')
+    observer.until_running()
+    controller.send_signal(signal.SIGTERM)
+    assert controller.wait(PATIENCE) == 0
+    observer.until(lambda: len(observer.states) > 0, 'states')
+    observer.states.clear()
+    observer.until(lambda: len(observer.states) > 50, 'the simulation to go on')
+    simulation.send_signal(signal.SIGTERM)
+    assert simulation.wait(PATIENCE) == 0
+    with np.load(record) as data:
+        assert data['u'][-1].tolist() == [PRETENSION] * 9
+
+
+def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, start):
+    """Another circle is taken up beside the running loop; one out of reach changes nothing."""
+    start('simulation')
+    start('controller', autostart='true', reference__type='circle')
+    observer.until_running()
+    trips = observer.value(CONTROLLER, 'watchdog trips')
+    assert observer.set(reference__circle__radius=0.08).successful
+    refused = observer.set(reference__circle__radius=0.5)
+    assert not refused.successful and 'no admissible actuation' in refused.reason
+    assert observer.get('reference.circle.radius') == 0.08
+    observer.until_running()
+    assert observer.value(CONTROLLER, 'watchdog trips') == trips
