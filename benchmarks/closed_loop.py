@@ -6,8 +6,8 @@ Each run starts, one after the other, (a) a process that does nothing but sleep 
 millisecond, at the same priority, and (b) the simulated robot and its controller over DDS. Quoted
 are medians over the runs; the loop is judged against the machine's own late wake-ups.
 
-    python benchmarks/closed_loop.py --runs 5 --duration 60                # FIFO, idle
-    python benchmarks/closed_loop.py --runs 5 --duration 60 --hogs 2       # a busy process per core
+    python benchmarks/closed_loop.py --runs 5 --duration 60                # FIFO
+    python benchmarks/closed_loop.py --runs 5 --duration 60 --hogs 2       # busy cores
     python benchmarks/closed_loop.py --runs 5 --duration 60 --priority 0   # without FIFO
 """
 

@@ -67,8 +67,9 @@ class Controller:
         s = self.settings
         self._u[:] = np.clip(s.p * (self.reference - q) - s.d * qd, s.lower, s.upper)
         desired = np.array([self.reference, np.zeros(2), np.zeros(2)])
-        return Command(self._u, q.copy(), qd.copy(), desired, np.zeros(2), 0,
-                       bool((abs(q) < 5.0).all()))
+        return Command(
+            self._u, q.copy(), qd.copy(), desired, np.zeros(2), 0, bool((abs(q) < 5.0).all())
+        )
 
 
 class Simulator:
@@ -92,8 +93,13 @@ class Simulator:
 
 def safe():
     """Return the safe command: a pretension for both."""
-    command = SafeCommand(('pretension', 'pretension'), Model().lower, Model().upper,
-                          lambda q: np.zeros(2), lambda q: np.eye(2))
+    command = SafeCommand(
+        ('pretension', 'pretension'),
+        Model().lower,
+        Model().upper,
+        lambda q: np.zeros(2),
+        lambda q: np.eye(2),
+    )
     command.choose('auto', PRETENSION, 1.0)
     return command
 
@@ -102,9 +108,14 @@ def controlled(values):
     """Return what the controller node runs."""
     _load(values)
     controller = Controller()
-    return plants.Controlled(controller.model, controller, safe(),
-                             lambda values: plants.settings_of(controller.model, values),
-                             _reference, lambda q, qd: q.copy())
+    return plants.Controlled(
+        controller.model,
+        controller,
+        safe(),
+        lambda values: plants.settings_of(controller.model, values),
+        _reference,
+        lambda q, qd: q.copy(),
+    )
 
 
 def simulated(values):
@@ -121,13 +132,18 @@ def _load(values):
 def _reference(values, q, beside):
     y = np.array(values['reference.setpoint'])
     if y.shape != (2,) or (abs(y) > 4.0).any():
-        raise ArgumentError('reference.setpoint', values['reference.setpoint'],
-                            'two numbers within 4')
+        raise ArgumentError(
+            'reference.setpoint', values['reference.setpoint'], 'two numbers within 4'
+        )
     return y
 
 
 if __name__ == '__main__':
     from softrobot_dynamics.nodes import controller, simulation
+
     argv = [sys.argv[0], *sys.argv[2:]]
-    sys.exit(controller.main(argv, controlled) if sys.argv[1] == 'controller'
-             else simulation.main(argv, simulated))
+    sys.exit(
+        controller.main(argv, controlled)
+        if sys.argv[1] == 'controller'
+        else simulation.main(argv, simulated)
+    )

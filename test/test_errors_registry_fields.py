@@ -35,7 +35,8 @@ EXAMPLES = [
     ),
     (
         errors.InfeasibleReferenceError(1.5, np.array([0.1, 0, 0.5]), ['t1', 't2'], 0.02),
-        'reference at t = 1.5 s: no admissible actuation holds the point (0.1, 0, 0.5) m; the nearest'
+        'reference at t = 1.5 s: no admissible actuation holds the point (0.1, 0, 0.5) m;'
+        ' the nearest'
         ' that can be held is 0.02 m away, with t1, t2 at the limit',
     ),
     (

@@ -35,9 +35,14 @@ def node():
     context.try_shutdown()
 
 
-@pytest.fixture(params=[
-    pytest.param(WaitSetInbox, marks=pytest.mark.skipif(not HAS_WAIT_SET, reason='no WaitSet')),
-    ExecutorInbox])
+@pytest.fixture(
+    params=[
+        pytest.param(
+            WaitSetInbox, marks=pytest.mark.skipif(not HAS_WAIT_SET, reason='no WaitSet')
+        ),
+        ExecutorInbox,
+    ]
+)
 def inbox(request, node):
     """Return an inbox for the topic `news`."""
     inbox = request.param(node, Float64MultiArray, 'news', QUALITY)

@@ -33,8 +33,7 @@ from softrobot_dynamics.nodes.simulation_loop import DIVERGED, DRIVEN, IDLE, Sim
 
 PERIOD = 1_000_000
 WATCHDOG = 50 * PERIOD
-VALUES = {row.name: row.default
-          for row in (*tables.CONTROLLER, *tables.actuator_rows(ACTUATORS))}
+VALUES = {row.name: row.default for row in (*tables.CONTROLLER, *tables.actuator_rows(ACTUATORS))}
 SAFE = [PRETENSION, PRETENSION]
 
 
@@ -46,7 +45,7 @@ class Clock:
         for module in (control_loop, simulation_loop):
             monkeypatch.setattr(module, 'now', lambda: self.time)
         monkeypatch.setattr(simulation_loop, 'sleep_until', self.sleep_until)
-        self.overslept = 0      # [ns] that the next sleep lasts too long
+        self.overslept = 0  # [ns] that the next sleep lasts too long
 
     def sleep_until(self, deadline):
         self.time = max(self.time, deadline) + self.overslept
@@ -62,7 +61,7 @@ class Clock:
         end, message = self.time + max(0, timeout), None
         if self.due and self.due[0][0] <= end:
             self.time = max(self.time, self.due[0][0])
-            while self.due and self.due[0][0] <= self.time:      # the last of them, as depth is 1
+            while self.due and self.due[0][0] <= self.time:  # the last of them, as depth is 1
                 message = self.due.pop(0)[1]
             return message
         self.sleep_until(end)
@@ -115,10 +114,17 @@ class Control:
         self.plant = controlled(VALUES)
         settings = plants.settings_of(self.plant.model, VALUES)
         self.loop = ControlLoop(
-            self.plant, self.clock, messages.StateReader(COORDINATES), self.outlet,
-            Orders(settings, Hold())._replace(**changes), period=PERIOD, watchdog=WATCHDOG,
-            record=Record({'stamp': 0, 't': 0, 'q': 2, 'qd': 2, 'u': 2, 'y': 2, 'y_d': 2,
-                           'mode': 0}))
+            self.plant,
+            self.clock,
+            messages.StateReader(COORDINATES),
+            self.outlet,
+            Orders(settings, Hold())._replace(**changes),
+            period=PERIOD,
+            watchdog=WATCHDOG,
+            record=Record(
+                {'stamp': 0, 't': 0, 'q': 2, 'qd': 2, 'u': 2, 'y': 2, 'y_d': 2, 'mode': 0}
+            ),
+        )
         self.loop._due = self.clock.time + WATCHDOG
 
     def go(self, message=None, after=PERIOD):
@@ -139,14 +145,22 @@ def test_a_state_is_answered_with_its_stamp(control):
     """The first one is what is held: no error, no command; the next ones are controlled."""
     assert control.go(state((1.0, -1.0), 5)) == [0.0, 0.0]
     assert control.go(state((1.1, -1.0), 6)) == pytest.approx([-10.0, 0.0])
-    stamps = [messages.stamp_of(JointState()) if s is None else s.nanosec
-              for _, s in control.outlet.commands]
+    stamps = [
+        messages.stamp_of(JointState()) if s is None else s.nanosec
+        for _, s in control.outlet.commands
+    ]
     assert stamps == [5, 6] and control.loop.mode == RUNNING
 
 
-@pytest.mark.parametrize('bad, cause', [
-    (state((1.0,), 7, ('x',)), 'wrong size'), (state((1.0, 2.0), 7, ('x', 'z')), 'wrong name'),
-    (state((np.nan, 0.0), 7), 'not a number'), (state((0.0, 0.0), 5), 'out of order')])
+@pytest.mark.parametrize(
+    'bad, cause',
+    [
+        (state((1.0,), 7, ('x',)), 'wrong size'),
+        (state((1.0, 2.0), 7, ('x', 'z')), 'wrong name'),
+        (state((np.nan, 0.0), 7), 'not a number'),
+        (state((0.0, 0.0), 5), 'out of order'),
+    ],
+)
 def test_a_bad_state_is_counted_and_never_answered(control, bad, cause):
     """And the next good one is answered as if nothing had been."""
     control.go(state(stamp=6))
@@ -194,7 +208,7 @@ def test_states_that_come_back_are_answered_again(control):
     """From the present state on, even with stamps of an earlier time: a robot started anew."""
     control.go(state((1.0, 1.0), 100))
     control.go()
-    assert control.go(state((2.0, 2.0), 1)) == [0.0, 0.0]      # held where it is now
+    assert control.go(state((2.0, 2.0), 1)) == [0.0, 0.0]  # held where it is now
     assert control.loop.mode == RUNNING
     assert control.plant.controller.calls[-1] == 'start'
 
@@ -326,8 +340,14 @@ def test_an_empty_record_has_its_columns():
 def test_reference_time_follows_stamps_and_stands_still_with_them():
     """Late arrivals do not shake it; where stamps make no sense, arrivals count."""
     time = ReferenceTime(WATCHDOG)
-    steps = [(100, 0), (100 + PERIOD, PERIOD + 300_000), (100 + 2 * PERIOD, 12 * PERIOD),
-             (5, 13 * PERIOD), (0, 14 * PERIOD), (0, 15 * PERIOD)]
+    steps = [
+        (100, 0),
+        (100 + PERIOD, PERIOD + 300_000),
+        (100 + 2 * PERIOD, 12 * PERIOD),
+        (5, 13 * PERIOD),
+        (0, 14 * PERIOD),
+        (0, 15 * PERIOD),
+    ]
     times = [time.advance(*step) for step in steps]
     assert times == pytest.approx([0.0, 1e-3, 2e-3, 3e-3, 4e-3, 5e-3])
 
@@ -340,8 +360,15 @@ class Simulation:
         self.plant = simulated({})
         self.epoch = 1_000 * messages.SECOND
         self.loop = SimulationLoop(
-            self.plant, self.clock, messages.CommandReader(ACTUATORS), self.outlet, rate=1000.0,
-            timeout=50, epoch=self.epoch, record=record)
+            self.plant,
+            self.clock,
+            messages.CommandReader(ACTUATORS),
+            self.outlet,
+            rate=1000.0,
+            timeout=50,
+            epoch=self.epoch,
+            record=record,
+        )
         self.loop._grid = self.loop._deadline = self.clock.time + PERIOD
         self.loop._publish()
 
@@ -349,7 +376,8 @@ class Simulation:
         """Return a command that answers the last state, unless another stamp is given."""
         message = JointState(name=list(ACTUATORS), effort=list(u))
         message.header.stamp = messages.stamped(
-            self.outlet.states[-1][2] if stamp is None else stamp)
+            self.outlet.states[-1][2] if stamp is None else stamp
+        )
         return message
 
     def go(self, u=None, after=PERIOD // 4, stamp=None):
@@ -393,7 +421,7 @@ def test_ticks_are_missed_only_while_commands_come(simulation):
     simulation.go()
     counts = simulation.loop.tally.counts
     assert (counts['missed'], counts['answered'], counts['ticks']) == (1, 1, 3)
-    assert simulation.loop.mode == DRIVEN      # the last command stays in force
+    assert simulation.loop.mode == DRIVEN  # the last command stays in force
 
 
 def test_without_commands_for_long_the_robot_is_safe_by_itself(simulation):
@@ -423,9 +451,15 @@ def test_before_the_first_command_the_safe_one_does_not_fade(simulation):
     assert asked[-1] == pytest.approx(asked[-2] + 1e-3) and asked[-1] > 5e-3
 
 
-@pytest.mark.parametrize('u, stamp, cause', [
-    ((1.0, np.nan), None, 'not a number'), ((1.0,), None, 'wrong size'),
-    ((1.0, 1.0), 0, 'out of order'), ((1.0, 1.0), -60, 'stale')])
+@pytest.mark.parametrize(
+    'u, stamp, cause',
+    [
+        ((1.0, np.nan), None, 'not a number'),
+        ((1.0,), None, 'wrong size'),
+        ((1.0, 1.0), 0, 'out of order'),
+        ((1.0, 1.0), -60, 'stale'),
+    ],
+)
 def test_bad_commands_are_counted_and_not_applied(simulation, u, stamp, cause):
     """The last good one stays in force; `stamp` in periods from the last state."""
     for _ in range(70):
@@ -435,7 +469,7 @@ def test_bad_commands_are_counted_and_not_applied(simulation, u, stamp, cause):
     if stamp is not None:
         stamp = simulation.outlet.states[-1][2] + stamp * PERIOD
     simulation.clock.bring(simulation.command(u, stamp), 2)
-    if cause == 'out of order':      # the first answers, so the second is met in the next cycle
+    if cause == 'out of order':  # the first answers, so the second is met in the next cycle
         simulation.loop._cycle()
         simulation.clock.due = [(simulation.clock.time, simulation.command(u, stamp))]
     simulation.loop._cycle()
@@ -504,8 +538,9 @@ def test_a_divergence_stops_the_robot_until_a_reset(simulation):
 
 def test_the_record_has_round_trips_and_misses(monkeypatch):
     """A missed tick is nan; so is none that was answered."""
-    record = Record({'stamp': 0, 't': 0, 'q': 2, 'qd': 2, 'u': 2, 'round_trip': 0, 'mode': 0,
-                     'late': 0})
+    record = Record(
+        {'stamp': 0, 't': 0, 'q': 2, 'qd': 2, 'u': 2, 'round_trip': 0, 'mode': 0, 'late': 0}
+    )
     simulation = Simulation(monkeypatch, record)
     simulation.go((1.0, 2.0), after=300_000)
     simulation.go()

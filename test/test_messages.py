@@ -43,16 +43,19 @@ def test_the_order_may_change_from_message_to_message():
         assert reader.read(command(names, effort))[0].tolist() == [0.0, 1.0, 2.0]
 
 
-@pytest.mark.parametrize('message, cause, word', [
-    (state(position=(1.0, 2.0)), 'wrong size', 'position has 2 values, expected 3'),
-    (state(velocity=()), 'wrong size', 'velocity has 0'),
-    (state(names=('a', 'b')), 'wrong name', 'c missing'),
-    (state(names=()), 'wrong name', 'a, b, c missing'),
-    (state(names=('a', 'b', 'c', 'd')), 'wrong name', "'d' is unknown"),
-    (state(names=('a', 'b', 'b')), 'wrong name', "'b' stands there twice"),
-    (state(position=(1.0, np.nan, 3.0)), 'not a number', 'position'),
-    (state(velocity=(1.0, 2.0, -np.inf)), 'not a number', 'velocity'),
-])
+@pytest.mark.parametrize(
+    'message, cause, word',
+    [
+        (state(position=(1.0, 2.0)), 'wrong size', 'position has 2 values, expected 3'),
+        (state(velocity=()), 'wrong size', 'velocity has 0'),
+        (state(names=('a', 'b')), 'wrong name', 'c missing'),
+        (state(names=()), 'wrong name', 'a, b, c missing'),
+        (state(names=('a', 'b', 'c', 'd')), 'wrong name', "'d' is unknown"),
+        (state(names=('a', 'b', 'b')), 'wrong name', "'b' stands there twice"),
+        (state(position=(1.0, np.nan, 3.0)), 'not a number', 'position'),
+        (state(velocity=(1.0, 2.0, -np.inf)), 'not a number', 'velocity'),
+    ],
+)
 def test_a_state_that_cannot_be_used_is_refused(message, cause, word):
     """The reason says what is wrong, and its cause is one that is counted."""
     reader = messages.StateReader(NAMES)
@@ -60,12 +63,17 @@ def test_a_state_that_cannot_be_used_is_refused(message, cause, word):
         reader.read(message)
     assert messages.cause_of(caught.value) == cause and cause in messages.CAUSES
     assert word in caught.value.reason
-    assert reader.read(state())[0].tolist() == [1.0, 2.0, 3.0]      # and the next one is fine
+    assert reader.read(state())[0].tolist() == [1.0, 2.0, 3.0]  # and the next one is fine
 
 
-@pytest.mark.parametrize('message', [
-    command(effort=(1.0, 2.0)), command(names=('a', 'b', 'x')),
-    command(effort=(np.nan, 0.0, 0.0))])
+@pytest.mark.parametrize(
+    'message',
+    [
+        command(effort=(1.0, 2.0)),
+        command(names=('a', 'b', 'x')),
+        command(effort=(np.nan, 0.0, 0.0)),
+    ],
+)
 def test_a_command_that_cannot_be_used_is_refused(message):
     """As for a state."""
     with pytest.raises(MessageError):
@@ -92,8 +100,10 @@ def test_written_messages_are_read_back():
     q, qd, stamp = np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, 0.3]), 12_345_678_901
     message = messages.StateWriter(NAMES).write(q, qd, messages.stamped(stamp))
     assert messages.stamp_of(message) == stamp
-    assert [x.tolist() for x in messages.StateReader(NAMES).read(message)] \
-        == [q.tolist(), qd.tolist()]
+    assert [x.tolist() for x in messages.StateReader(NAMES).read(message)] == [
+        q.tolist(),
+        qd.tolist(),
+    ]
     answer = messages.CommandWriter(NAMES).write(q, message.header.stamp)
     u, answered = messages.CommandReader(NAMES).read(answer)
     assert u.tolist() == q.tolist() and answered == stamp
@@ -105,10 +115,13 @@ def test_a_reference_is_one_point():
     """With positions, velocities and accelerations by name."""
     y = np.array([1.0, 2.0, 3.0])
     message = messages.ReferenceWriter(NAMES).write(y, 2.0 * y, 3.0 * y, messages.stamped(7))
-    point, = message.points
+    (point,) = message.points
     assert message.joint_names == list(NAMES)
-    assert (point.positions.tolist(), point.velocities.tolist(), point.accelerations.tolist()) \
-        == (y.tolist(), (2.0 * y).tolist(), (3.0 * y).tolist())
+    assert (point.positions.tolist(), point.velocities.tolist(), point.accelerations.tolist()) == (
+        y.tolist(),
+        (2.0 * y).tolist(),
+        (3.0 * y).tolist(),
+    )
 
 
 def test_stamps_must_advance():

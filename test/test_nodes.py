@@ -23,8 +23,8 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.nodes import messages  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
-RATE = 200.0            # [Hz] gentle: what is tested here is not speed
-SAFE = [1.0, 1.0]       # what the parameter safe_pretension is unless set
+RATE = 200.0  # [Hz] gentle: what is tested here is not speed
+SAFE = [1.0, 1.0]  # what the parameter safe_pretension is unless set
 PLANT = Path(__file__).with_name('linear_plant.py')
 
 
@@ -40,19 +40,32 @@ def observer():
 def start(tmp_path):
     """Return a function that starts a node (name, parameters) as a process."""
     with contextlib.ExitStack() as stack:
+
         def run(name, **parameters):
-            arguments = [f'{key.replace("__", ".")}:={value}' for key, value in
-                         {'rate': RATE, **parameters}.items()]
+            arguments = [
+                f'{key.replace("__", ".")}:={value}'
+                for key, value in {'rate': RATE, **parameters}.items()
+            ]
             log = stack.enter_context(open(tmp_path / f'{name}.log', 'a', encoding='utf-8'))
             process = subprocess.Popen(
-                [sys.executable, str(PLANT), name, '--priority', '0', '--ros-args',
-                 *(part for argument in arguments for part in ('-p', argument))],
-                stdout=log, stderr=subprocess.STDOUT,
-                env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
+                [
+                    sys.executable,
+                    str(PLANT),
+                    name,
+                    '--priority',
+                    '0',
+                    '--ros-args',
+                    *(part for argument in arguments for part in ('-p', argument)),
+                ],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
+            )
             stack.callback(_end, process)
             return process
+
         yield run
-    for log in tmp_path.glob('*.log'):      # pytest shows it if the test failed
+    for log in tmp_path.glob('*.log'):  # pytest shows it if the test failed
         print(f'{log.name}:', log.read_text(encoding='utf-8'), sep='\n')
 
 
@@ -80,15 +93,22 @@ def test_the_loop_closes_follows_and_can_be_tuned(observer, start):
     """A set-point is reached; gains and references change live; what is wrong is refused."""
     closed_loop(observer, start)
     assert observer.set(reference__type='setpoint', reference__setpoint=[1.0, -2.0]).successful
-    observer.until(lambda: 'state' in observer.heard and np.allclose(
-        observer.heard['state'].position, [1.0, -2.0], atol=0.02), 'the set-point')
+    observer.until(
+        lambda: (
+            'state' in observer.heard
+            and np.allclose(observer.heard['state'].position, [1.0, -2.0], atol=0.02)
+        ),
+        'the set-point',
+    )
     assert observer.heard['state'].name == list(ACTUATORS)
-    observer.until(lambda: observer.heard['reference'].points[0].positions.tolist() == [1.0, -2.0],
-                   'the reference')
+    observer.until(
+        lambda: observer.heard['reference'].points[0].positions.tolist() == [1.0, -2.0],
+        'the reference',
+    )
     assert observer.set(gains__p=150).successful and observer.get('gains.p') == 150.0
     answer = observer.set(gains__p=50.0, gains__left__d=-1.0)
     assert not answer.successful and 'gains.left.d: -1.0' in answer.reason
-    assert observer.get('gains.p') == 150.0      # all or none
+    assert observer.get('gains.p') == 150.0  # all or none
     answer = observer.set(reference__setpoint=[9.0, 9.0])
     assert not answer.successful and 'two numbers within 4' in answer.reason
     answer = observer.set(robot='another')
@@ -99,9 +119,11 @@ def test_the_loop_closes_follows_and_can_be_tuned(observer, start):
 def test_bad_messages_change_nothing(observer, start):
     """They are counted by cause on both sides, and the loop goes on."""
     closed_loop(observer, start)
-    bad_states = {'wrong size': message((0.0,), velocity=(0.0,)),
-                  'wrong name': message(names=('x', 'who')),
-                  'not a number': message((math.nan, 0.0))}
+    bad_states = {
+        'wrong size': message((0.0,), velocity=(0.0,)),
+        'wrong name': message(names=('x', 'who')),
+        'not a number': message((math.nan, 0.0)),
+    }
     for cause, state in bad_states.items():
         observer.say('joint_states', state)
         observer.until(lambda c=cause: observer.value(CONTROLLER, f'refused: {c}') == 1, cause)
@@ -117,8 +139,10 @@ def test_the_controller_survives_the_simulation(observer, start):
     simulation, controller = closed_loop(observer, start)
     simulation.kill()
     simulation.wait()
-    observer.until(lambda: observer.commands and observer.commands[-1].effort.tolist() == SAFE,
-                   'the safe command')
+    observer.until(
+        lambda: observer.commands and observer.commands[-1].effort.tolist() == SAFE,
+        'the safe command',
+    )
     observer.until(lambda: observer.status[CONTROLLER].level == DiagnosticStatus.ERROR, 'ERROR')
     assert 'no valid state' in observer.words()[CONTROLLER]
     start('simulation')
@@ -186,14 +210,20 @@ def test_life_cycle_and_emergency(observer, start):
 
 def test_a_reference_that_cannot_be_had_is_not_activated(observer, start, tmp_path):
     """With autostart the process ends with the reason in its log."""
-    controller = start('controller', autostart='true', reference__type='setpoint',
-                       reference__setpoint='[7.0, 7.0]')
+    controller = start(
+        'controller',
+        autostart='true',
+        reference__type='setpoint',
+        reference__setpoint='[7.0, 7.0]',
+    )
     assert controller.wait(PATIENCE) == 1
     assert 'two numbers within 4' in (tmp_path / 'controller.log').read_text(encoding='utf-8')
 
 
-@pytest.mark.parametrize('parameter, words', [
-    ({'gains__p': -1.0}, 'gains.p'), ({'rate': 0.0}, 'rate'), ({'robot': 5}, 'robot')])
+@pytest.mark.parametrize(
+    'parameter, words',
+    [({'gains__p': -1.0}, 'gains.p'), ({'rate': 0.0}, 'rate'), ({'robot': 5}, 'robot')],
+)
 def test_wrong_parameters_end_the_process_in_words(start, tmp_path, parameter, words):
     """Naming the parameter, not with a traceback."""
     controller = start('controller', autostart='true', **parameter)

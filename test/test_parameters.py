@@ -22,8 +22,10 @@ class Node:
     """As much of a rclpy node as parameters need, without a graph."""
 
     def __init__(self, **overrides):
-        self._parameter_overrides = {name.replace('__', '.'): Parameter(name, value=value)
-                                     for name, value in overrides.items()}
+        self._parameter_overrides = {
+            name.replace('__', '.'): Parameter(name, value=value)
+            for name, value in overrides.items()
+        }
         self.descriptors, self._kept, self._callback = {}, {}, None
 
     def declare_parameter(self, name, default, descriptor, ignore_override=False):
@@ -51,13 +53,20 @@ class Node:
 
     def convert(self, **values):
         """Return the values as they are to be kept."""
-        return [p.value for p in self._convert([Parameter(name.replace('__', '.'), value=value)
-                                                for name, value in values.items()])]
+        return [
+            p.value
+            for p in self._convert(
+                [Parameter(name.replace('__', '.'), value=value) for name, value in values.items()]
+            )
+        ]
 
     def set_atomically(self, **values):
         """Return the answer to a change."""
-        return self._callback(self._convert([Parameter(name.replace('__', '.'), value=value)
-                                             for name, value in values.items()]))
+        return self._callback(
+            self._convert(
+                [Parameter(name.replace('__', '.'), value=value) for name, value in values.items()]
+            )
+        )
 
 
 @pytest.fixture
@@ -83,10 +92,10 @@ def test_defaults_are_declared_and_kept(accepted):
     node, parameters, _ = accepted
     assert parameters.values['gains.p'] == 100.0
     assert math.isnan(parameters.values['gains.left.p'])
-    bounds, = node.descriptors['gains.d'].floating_point_range
+    (bounds,) = node.descriptors['gains.d'].floating_point_range
     assert (bounds.from_value, bounds.to_value) == (0.0, 1e5)
     assert node.descriptors['robot'].read_only and not node.descriptors['gains.p'].read_only
-    assert not node.descriptors['gains.left.p'].floating_point_range      # it would refuse nan
+    assert not node.descriptors['gains.left.p'].floating_point_range  # it would refuse nan
     assert '<= 1e+06' in node.descriptors['gains.left.p'].additional_constraints
 
 
@@ -100,20 +109,25 @@ def test_a_whole_number_is_a_number(accepted):
     assert all(isinstance(x, float) for x in parameters.values['reference.setpoint'])
 
 
-@pytest.mark.parametrize('name, value, words', [
-    ('gains.p', -1.0, 'gains.p: -1.0, expected a number >= 0 and <= 1e+06'),
-    ('gains.p', 'much', 'expected a number'), ('gains.p', True, 'expected a number'),
-    ('gains.p', math.nan, 'expected a number'), ('gains.p', None, 'expected a number'),
-    ('gains.left.d', math.inf, 'or nan for not set'),
-    ('gains.left.d', -3.0, 'gains.left.d: -3.0'),
-    ('watchdog_periods', 1, 'watchdog_periods: 1, expected a whole number >= 2'),
-    ('watchdog_periods', 3.0, 'whole number'),
-    ('safe_command', 'limp', 'one of auto, zero, pretension, hold, gravity'),
-    ('reference.circle.center', [0.0, 0.0], 'a list of 3 numbers'),
-    ('reference.circle.center', [0.0, 0.0, math.nan], 'a list of 3 numbers'),
-    ('reference.setpoint', ['a'], 'a list of numbers'),
-    ('reference.setpoint', 1.0, 'a list of numbers'),
-])
+@pytest.mark.parametrize(
+    'name, value, words',
+    [
+        ('gains.p', -1.0, 'gains.p: -1.0, expected a number >= 0 and <= 1e+06'),
+        ('gains.p', 'much', 'expected a number'),
+        ('gains.p', True, 'expected a number'),
+        ('gains.p', math.nan, 'expected a number'),
+        ('gains.p', None, 'expected a number'),
+        ('gains.left.d', math.inf, 'or nan for not set'),
+        ('gains.left.d', -3.0, 'gains.left.d: -3.0'),
+        ('watchdog_periods', 1, 'watchdog_periods: 1, expected a whole number >= 2'),
+        ('watchdog_periods', 3.0, 'whole number'),
+        ('safe_command', 'limp', 'one of auto, zero, pretension, hold, gravity'),
+        ('reference.circle.center', [0.0, 0.0], 'a list of 3 numbers'),
+        ('reference.circle.center', [0.0, 0.0, math.nan], 'a list of 3 numbers'),
+        ('reference.setpoint', ['a'], 'a list of numbers'),
+        ('reference.setpoint', 1.0, 'a list of numbers'),
+    ],
+)
 def test_a_wrong_value_is_refused_with_its_reason(accepted, name, value, words):
     """The reason names parameter, value and what would be right; nothing changes."""
     node, parameters, seen = accepted
@@ -134,7 +148,7 @@ def test_a_change_goes_through_once_and_whole(accepted):
     """What is let through holds all values and the names that were set."""
     node, parameters, seen = accepted
     assert node.set_atomically(gains__p=1.0, gains__d=2.0).successful
-    (values, changed), = seen
+    ((values, changed),) = seen
     assert changed == {'gains.p', 'gains.d'}
     assert (values['gains.p'], values['gains.d'], values['safe_ramp']) == (1.0, 2.0, 2.0)
     assert parameters.values == values
@@ -147,6 +161,7 @@ def test_a_change_that_its_user_refuses_is_undone():
 
     def refuse(values, changed):
         raise ArgumentError('radius', 5.0, 'less')
+
     parameters.on_change(refuse)
     answer = node.set_atomically(gains__p=1.0)
     assert not answer.successful and 'radius' in answer.reason
@@ -169,13 +184,13 @@ def test_given_values_are_checked_when_declared():
 def test_misspelt_parameters_are_found():
     """With the name they were meant to be."""
     node = Node(gains__lefd__p=3.0, use_sim_time=True, gains__left__p=3)
-    unknown, = Parameters(node, ROWS).unknown()
+    (unknown,) = Parameters(node, ROWS).unknown()
     assert 'gains.lefd.p' in unknown and 'gains.left.p' in unknown
 
 
 def test_rows_can_be_declared_later_and_only_once():
     """As those of the actuators are, at every configure."""
-    node = Node(extra=4)      # kept as a double, as it is declared
+    node = Node(extra=4)  # kept as a double, as it is declared
     parameters = Parameters(node, ROWS)
     for _ in range(2):
         parameters.declare([Row('extra', 'double', 1.0, 'Something')])
@@ -190,20 +205,29 @@ def test_a_table_reads_only_what_it_is_given():
 
 def test_an_actuators_own_value_counts_before_that_for_all():
     """For gains and limits alike; the robot file's limits are the default."""
-    values = {**DEFAULTS, 'gains.p': 50.0, 'gains.right.p': 70.0, 'limits.lower': -4.0,
-              'limits.left.lower': -2.0, 'limits.right.rate': 9.0}
+    values = {
+        **DEFAULTS,
+        'gains.p': 50.0,
+        'gains.right.p': 70.0,
+        'limits.lower': -4.0,
+        'limits.left.lower': -2.0,
+        'limits.right.rate': 9.0,
+    }
     settings = plants.settings_of(Model(), values)
     assert settings.p.tolist() == [50.0, 70.0] and settings.d.tolist() == [20.0, 20.0]
     assert settings.lower.tolist() == [-2.0, -4.0] and settings.upper.tolist() == [10.0, 10.0]
     assert settings.rate.tolist() == [1e4, 9.0]
 
 
-@pytest.mark.parametrize('change, words', [
-    ({'limits.upper': 11.0}, 'limits.upper: 11.0, expected a number <= 10'),
-    ({'limits.left.lower': -11.0}, 'limits.left.lower: -11.0, expected a number >= -10'),
-    ({'limits.rate': 1e5}, 'limits.rate'),
-    ({'limits.lower': 3.0, 'limits.right.upper': 2.0}, 'limits.right.upper: 2.0'),
-])
+@pytest.mark.parametrize(
+    'change, words',
+    [
+        ({'limits.upper': 11.0}, 'limits.upper: 11.0, expected a number <= 10'),
+        ({'limits.left.lower': -11.0}, 'limits.left.lower: -11.0, expected a number >= -10'),
+        ({'limits.rate': 1e5}, 'limits.rate'),
+        ({'limits.lower': 3.0, 'limits.right.upper': 2.0}, 'limits.right.upper: 2.0'),
+    ],
+)
 def test_limits_cannot_be_wider_than_the_robot_files(change, words):
     """Nor can they cross."""
     with pytest.raises(DescriptionError) as caught:

@@ -73,6 +73,20 @@ def test_actuation_coordinates_accelerate_as_asked(name):
 
 
 @pytest.mark.parametrize('name', ARMS)
+def test_lookahead_holds_for_the_mean_acceleration(name):
+    """With a look-ahead of one step of the simulator, a is what y gains in it on average."""
+    model = compiled(name)
+    made = controller(model, wide_open(model, lookahead=PERIOD))
+    for q, qd, _ in states(model, 10, seed=8, size=0.5):
+        command = made.compute(0.0, q, qd)
+        simulator = Simulator(model, q=q, qd=qd, substep=PERIOD)
+        simulator.step(command.u, PERIOD)
+        found = sd.actuation(model, q=q, qd=qd)
+        gained = found.jacobian @ (simulator.qd - qd) / PERIOD + found.bias
+        assert_close(gained, wanted_acceleration(made, command), 1e-9)
+
+
+@pytest.mark.parametrize('name', ARMS)
 def test_outputs_are_those_of_the_model(name):
     """The reported y and its rate are the model's, and the desired values the reference's."""
     model = compiled(name)
@@ -147,15 +161,14 @@ def test_rate_limits():
     assert np.abs(before - 3.0).max() > 5 * 200.0 * PERIOD
 
 
-def test_rate_limits_do_not_lead_out_of_the_limits():
-    """Where the last command is beyond new limits, u returns to them no faster than it may."""
+def test_limits_come_before_rate_limits():
+    """Where the last command is beyond new limits, u obeys the limits at once."""
     model = compiled('pcc_arm')
     settings = default_settings(model)._replace(rate=np.full(model.m, 100.0))
     made = controller(model, settings._replace(upper=np.full(model.m, 2.0)))
     made.start(model.q0, np.zeros(model.n), 0.0, u=np.full(model.m, 3.0))
     command = made.compute(0.0, model.q0, np.zeros(model.n))
-    np.testing.assert_allclose(command.u, np.clip(command.u, 2.0, 2.9 + 1e-12))
-    assert command.ok
+    assert command.ok and (command.u >= 0.0).all() and (command.u <= 2.0).all()
 
 
 def test_redundant_tendons_give_finite_commands():
@@ -235,26 +248,32 @@ def test_the_arm_follows_its_circle():
 
 def test_the_underactuated_chain_follows_too():
     """In closed loop the three tendons of the chain of six bodies follow a smooth reference."""
-    slow, fast = chain_error(PERIOD), chain_error(PERIOD / 4.0)
+    assert chain_error(PERIOD, lookahead=PERIOD) < 0.02
+
+
+def test_the_error_without_lookahead_is_the_time_between_ticks():
+    """The law of the instant is exact: held for a quarter of the time, its error is that less."""
+    slow, fast = chain_error(PERIOD, 0.0), chain_error(PERIOD / 4.0, 0.0)
     assert slow < 0.12
-    assert fast < 0.3 * slow  # the law is exact: what is left is the time between its ticks
+    assert fast < 0.4 * slow
 
 
-def chain_error(period):
-    """Largest error of y in closed loop, relative to the size of its motion."""
+def chain_error(period, lookahead):
+    """Return the largest error of y in closed loop, relative to the size of its motion."""
     model, times = compiled('planar_cc_chain'), np.linspace(0.0, 16.0, 17)
     q = equilibrium(model, u=[4.0, 8.0, 4.0]).q
     y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
     waves = 1e-3 * np.sin(np.pi * times[:, None] / 8.0 + [0.0, 0.5, 1.0])
     waves[-1] = waves[0]
-    pushing = default_settings(model)._replace(lower=-model.upper)  # tendons that never slacken
+    settings = default_settings(model, lookahead=lookahead)
+    pushing = settings._replace(lower=-model.upper)  # tendons that never slacken
     made = PartialFeedbackLinearization(model, period=period, settings=pushing)
     made.follow(spline(times, y + waves, periodic=True), 0.0, 1.0)
-    errors = []
-    for t, command, _ in close_loop(model, made, 4.0, q):
-        assert command.saturated == 0
-        if t > 2.0:
-            errors.append(command.y - command.desired[0])
+    errors = [
+        command.y - command.desired[0]
+        for t, command, _ in close_loop(model, made, 4.0, q)
+        if t > 2.0
+    ]
     return np.abs(errors).max() / 1e-3
 
 

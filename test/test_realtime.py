@@ -30,9 +30,9 @@ def test_a_deadline_that_is_past_does_not_wait():
     """However long ago it was."""
     begin = realtime.now()
     for _ in range(100):
-        realtime.sleep_until(begin - 10 ** 18 if begin > 10 ** 18 else 0)
+        realtime.sleep_until(begin - 10**18 if begin > 10**18 else 0)
     realtime.sleep_until(begin)
-    assert realtime.now() - begin < 10 ** 10
+    assert realtime.now() - begin < 10**10
 
 
 def test_no_priority_is_asked_for_by_zero():
@@ -44,8 +44,10 @@ def test_no_priority_is_asked_for_by_zero():
 
 def test_a_refused_priority_is_said_in_words(monkeypatch):
     """With what to do about it."""
+
     def refuse(*arguments):
         raise PermissionError(1, 'Operation not permitted')
+
     monkeypatch.setattr(os, 'sched_setscheduler', refuse)
     words = realtime.ask_for_priority(60)
     assert 'not permitted' in words and 'rtprio' in words
@@ -53,12 +55,14 @@ def test_a_refused_priority_is_said_in_words(monkeypatch):
 
 def test_patience_gives_the_priority_back():
     """Within, the thread is an ordinary one; afterwards it is what it was."""
+
     def try_it():
         if realtime.ask_for_priority(10) is not None:
             return None
         with realtime.patient():
             within = os.sched_getscheduler(0)
         return within, os.sched_getscheduler(0), os.sched_getparam(0).sched_priority
+
     answer = in_a_thread(try_it)
     if answer is None:
         pytest.skip('no right to real-time priority here')

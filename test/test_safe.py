@@ -15,16 +15,27 @@ LAST = np.array([11.0, 12.0, 13.0, 4.0])
 
 def make(mode, pretension=1.0, ramp=2.0):
     """Return the safe command of two tendons and two joints, a robot of three coordinates."""
-    safe = SafeCommand(('pretension', 'pretension', 'gravity', 'gravity'), LOWER, UPPER,
-                       lambda q: WEIGHT * (q == Q), lambda q: A)
+    safe = SafeCommand(
+        ('pretension', 'pretension', 'gravity', 'gravity'),
+        LOWER,
+        UPPER,
+        lambda q: WEIGHT * (q == Q),
+        lambda q: A,
+    )
     safe.choose(mode, pretension, ramp)
     return safe
 
 
-@pytest.mark.parametrize('mode, expected', [
-    ('auto', [1.0, 2.0, 7.0, -5.0]), ('gravity', [1.0, 2.0, 7.0, -5.0]),
-    ('pretension', [1.0, 2.0, 7.0, -5.0]), ('zero', [0.0, 2.0, 0.0, 0.0]),
-    ('hold', [11.0, 12.0, 13.0, 4.0])])
+@pytest.mark.parametrize(
+    'mode, expected',
+    [
+        ('auto', [1.0, 2.0, 7.0, -5.0]),
+        ('gravity', [1.0, 2.0, 7.0, -5.0]),
+        ('pretension', [1.0, 2.0, 7.0, -5.0]),
+        ('zero', [0.0, 2.0, 0.0, 0.0]),
+        ('hold', [11.0, 12.0, 13.0, 4.0]),
+    ],
+)
 def test_each_actuator_gets_what_suits_it(mode, expected):
     """Tendons are kept taut, joints carry the weight, limits are kept, hold holds them all."""
     safe = make(mode)

@@ -5,6 +5,7 @@ The control loop: one thread, one command for every valid state, and a watchdog.
 It owns the controller while it runs. Others tell it what to do by swapping `orders`, one immutable
 object, which it takes up with the next state.
 """
+
 import threading
 from typing import NamedTuple
 
@@ -15,9 +16,14 @@ from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.tally import Tally, Window
 
 WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)
-MODES = ('waiting for the first state', 'running', 'emergency stop', 'no command found',
-         'no valid state')
-_REPORT_PERIOD = 50_000_000      # of ~/controller_state and ~/reference [ns]
+MODES = (
+    'waiting for the first state',
+    'running',
+    'emergency stop',
+    'no command found',
+    'no valid state',
+)
+_REPORT_PERIOD = 50_000_000  # of ~/controller_state and ~/reference [ns]
 
 
 class Hold:
@@ -27,10 +33,10 @@ class Hold:
 class Orders(NamedTuple):
     """What the loop shall do; replaced whole."""
 
-    settings: object                # gains and limits, for controller.use
-    reference: object               # for controller.follow, or a Hold
-    ramp: float = 0.0               # time to blend it in [s]
-    emergency: bool = False         # nothing but the safe command
+    settings: object  # gains and limits, for controller.use
+    reference: object  # for controller.follow, or a Hold
+    ramp: float = 0.0  # time to blend it in [s]
+    emergency: bool = False  # nothing but the safe command
 
 
 class ReferenceTime:
@@ -70,16 +76,16 @@ class ControlLoop:
         self.orders = self._taken = orders
         self.tally, self.round_times, self.compute_times = Tally(), Window(), Window()
         self.mode = WAITING
-        self.command = None          # the last one computed
-        self.error = None            # what ended the loop, if not `finish`
+        self.command = None  # the last one computed
+        self.error = None  # what ended the loop, if not `finish`
         self.watchdog = watchdog
-        self.last_valid = None       # arrival of the last valid state [ns]
+        self.last_valid = None  # arrival of the last valid state [ns]
         self.record = record
         self._controller, self._safe, self._hold = plant.controller, plant.safe, plant.hold
         self._inbox, self._reader, self._outlet, self._period = inbox, reader, outlet, period
         self._stamps, self._time = StampOrder(), ReferenceTime(watchdog)
         self._q = self._safe_since = None
-        self._u, self._sent = np.zeros(plant.model.m), False      # the last command
+        self._u, self._sent = np.zeros(plant.model.m), False  # the last command
         self._next_report, self._leaving = 0, False
         self._thread = threading.Thread(target=self.run, name='control', daemon=True)
 
@@ -111,7 +117,7 @@ class ControlLoop:
             self._due = now() + self.watchdog
             while not self._leaving:
                 self._wait()
-        except Exception as error:      # the end of the loop must never be silent
+        except Exception as error:  # the end of the loop must never be silent
             self.error = error
             self._outlet.failed('the control loop ended', error)
             self._send_safe(now())
@@ -133,7 +139,7 @@ class ControlLoop:
             self._time_out(arrival)
 
     def _receive(self, message, before, arrival):
-        if arrival - before > self.watchdog:      # overslept: it may be as old as that
+        if arrival - before > self.watchdog:  # overslept: it may be as old as that
             raise MessageError('stale: it may have arrived before the watchdog ran out')
         q, qd = self._reader.read(message)
         stamp = stamp_of(message)
@@ -169,7 +175,7 @@ class ControlLoop:
         try:
             self._follow_orders(t, q, qd)
             command = self._controller.compute(t, q, qd)
-        except Exception as error:      # a law may raise what it likes; the loop goes on
+        except Exception as error:  # a law may raise what it likes; the loop goes on
             self._outlet.failed('the controller failed', error)
             command = None
         if command is None or not command.ok:
@@ -217,7 +223,7 @@ class ControlLoop:
 
     def _send(self, u, stamp):
         self._outlet.command(u, stamp)
-        self._u[:] = u      # a copy: the controller uses its arrays again
+        self._u[:] = u  # a copy: the controller uses its arrays again
         self._sent = True
 
     def _time_out(self, moment):

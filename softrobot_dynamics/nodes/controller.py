@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The controller as a lifecycle node; see `ControllerNode`."""
+
 import sys
 import traceback
 
@@ -104,8 +105,9 @@ class ControllerNode(LifecycleNode):
 
     def _configure(self):
         values = self.options.values
-        self.get_logger().info(f"loading {values['robot']}; the first time, this compiles for up"
-                               ' to 20 s')
+        self.get_logger().info(
+            f'loading {values["robot"]}; the first time, this compiles for up to 20 s'
+        )
         started = realtime.now()
         with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
@@ -120,10 +122,13 @@ class ControllerNode(LifecycleNode):
         controlled = [names[i] for i in plant.controller.controlled]
         self._outlet = ControlOutlet(self, names, controlled, values['command_type'], quality)
         self._inbox = Inbox(self, JointState, 'joint_states', quality)
-        self._diagnostics = diagnostics.Diagnostics(self, 'control loop', values['robot'],
-                                                    self._report)
-        self.get_logger().info(f'configured in {(realtime.now() - started) * 1e-9:.1f} s:'
-                               f' {plant.model.n} coordinates, {len(names)} actuators')
+        self._diagnostics = diagnostics.Diagnostics(
+            self, 'control loop', values['robot'], self._report
+        )
+        self.get_logger().info(
+            f'configured in {(realtime.now() - started) * 1e-9:.1f} s:'
+            f' {plant.model.n} coordinates, {len(names)} actuators'
+        )
 
     def _activate(self):
         values, plant = self.options.values, self._plant
@@ -131,11 +136,20 @@ class ControllerNode(LifecycleNode):
         self._choose_safe(values)
         process.keep_collector_away()
         self._loop = ControlLoop(
-            plant, self._inbox, messages.StateReader(plant.model.coordinate_names), self._outlet,
-            Orders(plant.settings(values), self._reference, values['reference.ramp_time'],
-                   self._emergency),
-            period=round(messages.SECOND / values['rate']), watchdog=_watchdog(values),
-            record=_record(plant) if values['record'] else None)
+            plant,
+            self._inbox,
+            messages.StateReader(plant.model.coordinate_names),
+            self._outlet,
+            Orders(
+                plant.settings(values),
+                self._reference,
+                values['reference.ramp_time'],
+                self._emergency,
+            ),
+            period=round(messages.SECOND / values['rate']),
+            watchdog=_watchdog(values),
+            record=_record(plant) if values['record'] else None,
+        )
         self._loop.start()
 
     def _end_loop(self):
@@ -145,8 +159,12 @@ class ControllerNode(LifecycleNode):
         loop.finish()
         if loop.record is not None:
             path, model = self.options.values['record'], self._plant.model
-            loop.record.save(path, coordinate_names=model.coordinate_names,
-                             actuator_names=model.actuator_names, modes=control_loop.MODES)
+            loop.record.save(
+                path,
+                coordinate_names=model.coordinate_names,
+                actuator_names=model.actuator_names,
+                modes=control_loop.MODES,
+            )
             self.get_logger().info(f'{len(loop.record)} ticks recorded in {path}')
 
     def _release(self):
@@ -168,8 +186,9 @@ class ControllerNode(LifecycleNode):
         self._choose_safe(values)
         if self._loop is not None:
             self._loop.watchdog = _watchdog(values)
-            self._loop.order(settings=settings, reference=reference,
-                             ramp=values['reference.ramp_time'])
+            self._loop.order(
+                settings=settings, reference=reference, ramp=values['reference.ramp_time']
+            )
 
     def _prepare(self, values):
         """Return the reference that the parameters describe; this may take some seconds."""
@@ -181,8 +200,9 @@ class ControllerNode(LifecycleNode):
             return self._plant.reference(values, self._plant.model.q0, False)
 
     def _choose_safe(self, values):
-        self._plant.safe.choose(values['safe_command'], values['safe_pretension'],
-                                values['safe_ramp'])
+        self._plant.safe.choose(
+            values['safe_command'], values['safe_pretension'], values['safe_ramp']
+        )
 
     def _on_hold(self, request, response):
         response.success = self._loop is not None
@@ -214,14 +234,21 @@ class ControllerNode(LifecycleNode):
         age = np.nan if loop.last_valid is None else (realtime.now() - loop.last_valid) * 1e-6
         unmet = float(np.abs(loop.command.unmet).max()) if loop.command is not None else 0.0
         return *self._judgement(loop, counts, refused), {
-            'mode': control_loop.MODES[loop.mode], 'rate [Hz]': counts['ticks'] / seconds,
-            'ticks': total['ticks'], 'missed ticks': total['missed'],
-            'overrun ticks': total['overruns'], 'state age [ms]': age,
+            'mode': control_loop.MODES[loop.mode],
+            'rate [Hz]': counts['ticks'] / seconds,
+            'ticks': total['ticks'],
+            'missed ticks': total['missed'],
+            'overrun ticks': total['overruns'],
+            'state age [ms]': age,
             'state to command p50 / p99 / max [us]': loop.round_times.report(),
             'computation p50 / p99 / max [us]': loop.compute_times.report(),
-            'saturated share': counts['saturated'] / ticks, 'unmet acceleration': unmet,
-            'watchdog trips': total['timeouts'], 'failures': total['failures'],
-            'last refusal': loop.tally.last_refusal, **loop.tally.refusals()}
+            'saturated share': counts['saturated'] / ticks,
+            'unmet acceleration': unmet,
+            'watchdog trips': total['timeouts'],
+            'failures': total['failures'],
+            'last refusal': loop.tally.last_refusal,
+            **loop.tally.refusals(),
+        }
 
     def _judgement(self, loop, counts, refused):
         mode = control_loop.MODES[loop.mode]
@@ -238,7 +265,7 @@ class ControllerNode(LifecycleNode):
 
 
 def _reference_changed(values, changed):
-    parts = ('reference.type', f"reference.{values['reference.type']}")
+    parts = ('reference.type', f'reference.{values["reference.type"]}')
     return any(name.startswith(parts) for name in changed)
 
 
@@ -248,8 +275,9 @@ def _watchdog(values):
 
 def _record(plant):
     n, m, controlled = plant.model.n, plant.model.m, len(plant.controller.controlled)
-    return Record({'stamp': 0, 't': 0, 'q': n, 'qd': n, 'u': m, 'y': m, 'y_d': controlled,
-                   'mode': 0})
+    return Record(
+        {'stamp': 0, 't': 0, 'q': n, 'qd': n, 'u': m, 'y': m, 'y_d': controlled, 'mode': 0}
+    )
 
 
 def main(argv=None, build=plants.controlled):

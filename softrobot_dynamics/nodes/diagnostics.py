@@ -1,11 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """One status on /diagnostics at 1 Hz."""
+
 from threading import Event, Thread
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
-_PERIOD = 1.0      # [s]
+_PERIOD = 1.0  # [s]
 
 
 class Diagnostics:
@@ -17,8 +18,9 @@ class Diagnostics:
 
     def __init__(self, node, part, hardware, report):
         self._node, self._report = node, report
-        self._status = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: {part}',
-                                        hardware_id=hardware)
+        self._status = DiagnosticStatus(
+            name=f'{node.get_fully_qualified_name()}: {part}', hardware_id=hardware
+        )
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._closed = Event()
         self._thread = Thread(target=self._run, name='diagnostics', daemon=True)
@@ -31,8 +33,9 @@ class Diagnostics:
     def publish(self):
         """Publish the status as it is now."""
         self._status.level, self._status.message, values = self._report()
-        self._status.values = [KeyValue(key=key, value=_shown(value))
-                               for key, value in values.items()]
+        self._status.values = [
+            KeyValue(key=key, value=_shown(value)) for key, value in values.items()
+        ]
         message = DiagnosticArray(status=[self._status])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)

@@ -6,6 +6,7 @@ An executor spends about 150 us on an event; a wait set in a thread of its own s
 and `take_message` are only half public, so `WaitSetInbox` is their one user, and where they are
 missing `ExecutorInbox` does the same through the executor (to about 500 Hz). Times in ns.
 """
+
 import threading
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -13,8 +14,9 @@ from rclpy.guard_condition import GuardCondition
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+
     HAS_WAIT_SET = hasattr(_rclpy, 'WaitSet') and hasattr(_rclpy.Subscription, 'take_message')
-except ImportError:      # an rclpy that keeps its insides elsewhere
+except ImportError:  # an rclpy that keeps its insides elsewhere
     HAS_WAIT_SET = False
 
 
@@ -37,10 +39,11 @@ class WaitSetInbox:
         self._node = node
         self._type = message_type
         self._subscription = node.create_subscription(
-            message_type, topic, lambda message: None, qos, callback_group=_ServedElsewhere())
+            message_type, topic, lambda message: None, qos, callback_group=_ServedElsewhere()
+        )
         self._guard = GuardCondition(None, None, context=node.context)
         self._handles = (self._subscription.handle, self._guard.handle, node.context.handle)
-        for handle in self._handles:      # in use from here on: nobody destroys them under a wait
+        for handle in self._handles:  # in use from here on: nobody destroys them under a wait
             handle.__enter__()
         self._wait_set = _rclpy.WaitSet(1, 1, 0, 0, 0, 0, node.context.handle)
 
@@ -76,8 +79,12 @@ class ExecutorInbox:
         self._newest = None
         self._woken = False
         self._subscription = node.create_subscription(
-            message_type, topic, self._arrived, qos,
-            callback_group=MutuallyExclusiveCallbackGroup())
+            message_type,
+            topic,
+            self._arrived,
+            qos,
+            callback_group=MutuallyExclusiveCallbackGroup(),
+        )
 
     def _arrived(self, message):
         with self._changed:
@@ -87,8 +94,9 @@ class ExecutorInbox:
     def wait(self, timeout):
         """Return the newest message, or None after `timeout` [ns] or a call of `wake`."""
         with self._changed:
-            self._changed.wait_for(lambda: self._newest is not None or self._woken,
-                                   max(0, timeout) * 1e-9)
+            self._changed.wait_for(
+                lambda: self._newest is not None or self._woken, max(0, timeout) * 1e-9
+            )
             message, self._newest, self._woken = self._newest, None, False
         return message
 

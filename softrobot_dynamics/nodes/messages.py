@@ -6,6 +6,7 @@ A permutation is worked out once and used as long as the names in the messages s
 conversion costs a few microseconds. What cannot be used raises MessageError, whose reason begins
 with one of `CAUSES`.
 """
+
 from array import array
 from math import isfinite
 
@@ -17,7 +18,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 CAUSES = ('wrong size', 'wrong name', 'not a number', 'out of order', 'stale')
-SECOND = 1_000_000_000      # [ns]
+SECOND = 1_000_000_000  # [ns]
 
 
 def cause_of(error):
@@ -182,8 +183,10 @@ class StampOrder:
         """Raise MessageError unless `stamp` [ns] is later than the last; remember it."""
         if stamp:
             if stamp <= self._last:
-                raise MessageError(f'out of order: stamped {(self._last - stamp) * 1e-9:.6f} s'
-                                   ' before the last one')
+                raise MessageError(
+                    f'out of order: stamped {(self._last - stamp) * 1e-9:.6f} s'
+                    ' before the last one'
+                )
             self._last = stamp
 
     def forget(self):
@@ -200,7 +203,7 @@ def _numbers(field, values, size):
     if len(values) != size:
         raise MessageError(f'wrong size: {field} has {len(values)} values, expected {size}')
     numbers = np.frombuffer(values)
-    if not isfinite(numbers.dot(numbers)):      # one pass; squares of what is absurd are inf too
+    if not isfinite(numbers.dot(numbers)):  # one pass; squares of what is absurd are inf too
         raise MessageError(f'not a number: {field} holds nan, inf or a number beyond 1e150')
     return numbers
 

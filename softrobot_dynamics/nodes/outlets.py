@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Where the loops' messages and words go: publishers and the log, behind a few plain calls."""
+
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -7,15 +8,17 @@ from softrobot_dynamics.nodes import messages
 from trajectory_msgs.msg import JointTrajectory
 
 _ACKNOWLEDGED = Duration(seconds=0.5)
-_THROTTLE = 1.0      # [s] between two logs from the same line
+_THROTTLE = 1.0  # [s] between two logs from the same line
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 
 
 def quality_of(values):
     """Return the quality of service that the parameters ask for: the newest message only."""
     reliable = values['reliability'] == 'reliable'
-    return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE if reliable
-                      else ReliabilityPolicy.BEST_EFFORT)
+    return QoSProfile(
+        depth=1,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+    )
 
 
 class _Words:
@@ -48,12 +51,13 @@ class ControlOutlet(_Words):
         self._state = messages.StateWriter(names)
         self._reference = messages.ReferenceWriter(controlled)
         self._publishers = [
-            node.create_publisher(self._commands.message_type, _TOPICS[command_type],
-                                  quality),
+            node.create_publisher(self._commands.message_type, _TOPICS[command_type], quality),
             node.create_publisher(JointState, '~/controller_state', 1),
-            node.create_publisher(JointTrajectory, '~/reference', 1)]
+            node.create_publisher(JointTrajectory, '~/reference', 1),
+        ]
         self._publish, self._publish_state, self._publish_reference = (
-            publisher.publish for publisher in self._publishers)
+            publisher.publish for publisher in self._publishers
+        )
 
     def command(self, u, stamp):
         """Send u (m,), with the stamp message of the state it answers, None for the present."""
@@ -86,5 +90,7 @@ class SimulationOutlet(_Words):
 
     def slipped(self, late):
         """Say that all deadlines have moved by `late` [ns]."""
-        self._logger.warning(f'woke {late * 1e-6:.1f} ms late: the simulated time waited',
-                             throttle_duration_sec=_THROTTLE)
+        self._logger.warning(
+            f'woke {late * 1e-6:.1f} ms late: the simulated time waited',
+            throttle_duration_sec=_THROTTLE,
+        )

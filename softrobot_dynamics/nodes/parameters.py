@@ -5,6 +5,7 @@ Parameters as a table: what each is, its default and bounds, and how a change is
 The tables themselves are in `tables`. A change is checked whole and then swapped in at once, or
 refused whole with a reason that names the parameter, its value and what would be right.
 """
+
 import math
 from typing import NamedTuple
 
@@ -18,20 +19,20 @@ from rclpy.parameter import Parameter
 from softrobot_dynamics.errors import closest, DescriptionError, Problem, SoftRobotError
 
 _FOREIGN = ('use_sim_time', 'start_type_description_service', 'qos_overrides.')
-_LARGEST = 1e300      # a bound that stands for none where a message wants a number
+_LARGEST = 1e300  # a bound that stands for none where a message wants a number
 
 
 class Row(NamedTuple):
     """One parameter."""
 
     name: str
-    kind: str                 # double, integer, bool, string, doubles or strings
-    default: object           # nan: not set, another parameter or the robot file decides
+    kind: str  # double, integer, bool, string, doubles or strings
+    default: object  # nan: not set, another parameter or the robot file decides
     description: str
     lower: float = -math.inf
     upper: float = math.inf
     choices: tuple = ()
-    size: int = 0             # of doubles; 0: any
+    size: int = 0  # of doubles; 0: any
     read_only: bool = False
 
     @property
@@ -43,9 +44,14 @@ class Row(NamedTuple):
         """Return in words what a value must be."""
         if self.choices:
             return 'one of ' + ', '.join(self.choices)
-        words = {'double': 'a number', 'integer': 'a whole number', 'bool': 'true or false',
-                 'string': 'a text', 'strings': 'a list of texts',
-                 'doubles': f'a list of {self.size or ""} numbers'.replace('  ', ' ')}[self.kind]
+        words = {
+            'double': 'a number',
+            'integer': 'a whole number',
+            'bool': 'true or false',
+            'string': 'a text',
+            'strings': 'a list of texts',
+            'doubles': f'a list of {self.size or ""} numbers'.replace('  ', ' '),
+        }[self.kind]
         if math.isfinite(self.lower):
             words += f' >= {self.lower:g}'
         if math.isfinite(self.upper):
@@ -55,8 +61,9 @@ class Row(NamedTuple):
     def read(self, value):
         """Return `value` as the kind of this row (an int is a double too); ValueError if not."""
         converted = _CONVERSIONS[self.kind](value)
-        for number in {'double': [converted], 'integer': [converted],
-                       'doubles': converted}.get(self.kind, ()):
+        for number in {'double': [converted], 'integer': [converted], 'doubles': converted}.get(
+            self.kind, ()
+        ):
             if not self.lower <= number <= self.upper or math.isinf(number):
                 if not (self.optional and math.isnan(number)):
                     raise ValueError
@@ -71,13 +78,19 @@ class Row(NamedTuple):
         bounded = math.isfinite(self.lower) or math.isfinite(self.upper)
         low, high = max(self.lower, -_LARGEST), min(self.upper, _LARGEST)
         descriptor = ParameterDescriptor(
-            name=self.name, description=self.description, read_only=self.read_only,
+            name=self.name,
+            description=self.description,
+            read_only=self.read_only,
             additional_constraints=self.expected(),
-            dynamic_typing=self.kind in ('double', 'doubles', 'strings'))
+            dynamic_typing=self.kind in ('double', 'doubles', 'strings'),
+        )
         if bounded and self.kind == 'integer':
-            descriptor.integer_range = [IntegerRange(from_value=int(max(low, -2**63)),
-                                                     to_value=int(min(high, 2**63 - 1)))]
-        elif bounded and self.kind == 'double' and not self.optional:      # a range refuses nan
+            descriptor.integer_range = [
+                IntegerRange(
+                    from_value=int(max(low, -(2**63))), to_value=int(min(high, 2**63 - 1))
+                )
+            ]
+        elif bounded and self.kind == 'double' and not self.optional:  # a range refuses nan
             descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
         return descriptor
 
@@ -87,6 +100,7 @@ def _is(kind):
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise ValueError
         return value
+
     return convert
 
 
@@ -101,11 +115,18 @@ def _list(convert):
         if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
             raise ValueError
         return tuple(map(convert, value))
+
     return convert_all
 
 
-_CONVERSIONS = {'double': _double, 'integer': _is(int), 'bool': _is(bool), 'string': _is(str),
-                'doubles': _list(_double), 'strings': _list(_is(str))}
+_CONVERSIONS = {
+    'double': _double,
+    'integer': _is(int),
+    'bool': _is(bool),
+    'string': _is(str),
+    'doubles': _list(_double),
+    'strings': _list(_is(str)),
+}
 
 
 class Table:
@@ -153,8 +174,9 @@ class Parameters:
         new = [row for row in rows if row.name not in self._table.rows]
         values = Table(new).read({row.name: self._given(row) for row in new})
         for row in new:
-            self._node.declare_parameter(row.name, _plain(values[row.name]), row.descriptor(),
-                                         ignore_override=True)
+            self._node.declare_parameter(
+                row.name, _plain(values[row.name]), row.descriptor(), ignore_override=True
+            )
         self._table = Table([*self._table.rows.values(), *new])
         self.values = {**self.values, **values}
 
@@ -170,18 +192,21 @@ class Parameters:
         """Let live changes through to `accept` from now on."""
         if self._accept is None:
             self._node.add_on_set_parameters_callback(self._on_set)
-            if hasattr(self._node, 'add_pre_set_parameters_callback'):      # from Iron on
+            if hasattr(self._node, 'add_pre_set_parameters_callback'):  # from Iron on
                 self._node.add_pre_set_parameters_callback(self._as_doubles)
         self._accept = accept
 
     def unknown(self):
         """Return, in words each, the given parameters that no table has: most are misspelt."""
         known = self._table.rows
-        return [f'{name}{closest(name, known)}' for name in self._overrides()
-                if name not in known and not name.startswith(_FOREIGN)]
+        return [
+            f'{name}{closest(name, known)}'
+            for name in self._overrides()
+            if name not in known and not name.startswith(_FOREIGN)
+        ]
 
     def _overrides(self):
-        return getattr(self._node, '_parameter_overrides', {})      # not public, for words only
+        return getattr(self._node, '_parameter_overrides', {})  # not public, for words only
 
     def _as_doubles(self, parameters):
         """Return the parameters with whole numbers as doubles where they belong to one."""
@@ -194,7 +219,7 @@ class Parameters:
         try:
             value = _plain(_CONVERSIONS[row.kind](parameter.value))
         except ValueError:
-            return parameter      # to be refused in words later
+            return parameter  # to be refused in words later
         return Parameter(parameter.name, value=value)
 
     def _on_set(self, parameters):

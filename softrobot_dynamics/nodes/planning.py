@@ -5,6 +5,7 @@ Plan a reference in a process of its own, beside a running loop.
 Planning is Python for a second or more; in the node's own process it would hold up the loop's
 thread again and again. The other process has ordinary priority and finds all kernels compiled.
 """
+
 import os
 from pathlib import Path
 import pickle

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """From parameter values to the robot, controller or simulator that a node runs; no ROS in here."""
+
 import contextlib
 from math import isnan
 from typing import Any, Callable, NamedTuple
@@ -22,9 +23,9 @@ class Controlled(NamedTuple):
     model: Any
     controller: Any
     safe: SafeCommand
-    settings: Callable      # (values) -> Settings; DescriptionError if they break a limit
-    reference: Callable     # (values, q, beside a running loop) -> Reference; or SoftRobotError
-    hold: Callable          # (q, qd) -> Reference that stays at the present outputs
+    settings: Callable  # (values) -> Settings; DescriptionError if they break a limit
+    reference: Callable  # (values, q, beside a running loop) -> Reference; or SoftRobotError
+    hold: Callable  # (q, qd) -> Reference that stays at the present outputs
 
 
 class Simulated(NamedTuple):
@@ -40,15 +41,20 @@ def controlled(values):
     model = compile_model(load_robot(values['robot']))
     names = values['controlled'] or model.actuator_names
     law = CONTROLLERS.get(values['controller'])
-    controller = law(model, period=1.0 / values['rate'], controlled=names,
-                     settings=settings_of(model, values))
+    controller = law(
+        model, period=1.0 / values['rate'], controlled=names, settings=settings_of(model, values)
+    )
     controller.warm()
     chosen = controller.controlled
     _warm_references(model)
     return Controlled(
-        model, controller, SafeCommand.of_model(model), lambda values: settings_of(model, values),
+        model,
+        controller,
+        SafeCommand.of_model(model),
+        lambda values: settings_of(model, values),
         lambda values, q, beside: _plan(model, chosen, _reference(values), q, beside),
-        lambda q, qd: references.constant(controller.outputs(q, qd)[0][chosen]))
+        lambda q, qd: references.constant(controller.outputs(q, qd)[0][chosen]),
+    )
 
 
 def _plan(model, controlled, settings, q, beside):
@@ -62,7 +68,7 @@ def _warm_references(model):
     """Compile what a reference needs, so that a new one can be made beside a running loop."""
     tip = forward_kinematics(model, q=model.q0)[-1, :3, 3]
     circle = references.Circle('tip', tuple(tip), (0.0, 0.0, 1.0), 1e-3, 1.0)
-    with contextlib.suppress(SoftRobotError):      # whether it can be held does not matter
+    with contextlib.suppress(SoftRobotError):  # whether it can be held does not matter
         references.tip_circle(model, circle, samples=2)
 
 
@@ -90,15 +96,27 @@ def settings_of(model, values):
     problems = [
         *_beyond(lower < model.lower, lower_from, lower, '>=', model.lower, model),
         *_beyond(upper > model.upper, upper_from, upper, '<=', model.upper, model),
-        *_beyond(rate > model.rate_limit, rate_from, rate, '<=', model.rate_limit, model)]
-    problems += [Problem(upper_from[i] or lower_from[i], upper[i] if upper_from[i] else lower[i],
-                         f'a lower limit, {lower[i]:g}, not above the upper one, {upper[i]:g}')
-                 for i in np.flatnonzero(lower > upper)]
+        *_beyond(rate > model.rate_limit, rate_from, rate, '<=', model.rate_limit, model),
+    ]
+    problems += [
+        Problem(
+            upper_from[i] or lower_from[i],
+            upper[i] if upper_from[i] else lower[i],
+            f'a lower limit, {lower[i]:g}, not above the upper one, {upper[i]:g}',
+        )
+        for i in np.flatnonzero(lower > upper)
+    ]
     if problems:
         raise DescriptionError(tuple(dict.fromkeys(problems)), 'parameters')
-    return Settings(p=p, d=d, lower=lower, upper=upper, rate=rate,
-                    feed_forward=np.clip(np.zeros(model.m), lower, upper),
-                    lookahead=values.get('lookahead', 1.0) / values.get('rate', 1000.0))
+    return Settings(
+        p=p,
+        d=d,
+        lower=lower,
+        upper=upper,
+        rate=rate,
+        feed_forward=np.clip(np.zeros(model.m), lower, upper),
+        lookahead=values.get('lookahead', 1.0) / values.get('rate', 1000.0),
+    )
 
 
 def _each(model, values, group, key, default):
@@ -113,12 +131,20 @@ def _each(model, values, group, key, default):
 
 
 def _beyond(wrong, sources, values, relation, bounds, model):
-    return [Problem(sources[i], values[i], f'a number {relation} {bounds[i]:g},'
-                    f' the limit of {model.actuator_names[i]} in the robot file')
-            for i in np.flatnonzero(wrong)]
+    return [
+        Problem(
+            sources[i],
+            values[i],
+            f'a number {relation} {bounds[i]:g},'
+            f' the limit of {model.actuator_names[i]} in the robot file',
+        )
+        for i in np.flatnonzero(wrong)
+    ]
 
 
 def _reference(values):
     """Return the parameters `reference.*` by their names without the prefix."""
     prefix = 'reference.'
-    return {name[len(prefix):]: value for name, value in values.items() if name.startswith(prefix)}
+    return {
+        name[len(prefix) :]: value for name, value in values.items() if name.startswith(prefix)
+    }

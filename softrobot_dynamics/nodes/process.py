@@ -4,6 +4,7 @@ A node as a process: priority, start of ROS, spinning, and an orderly end on Ctr
 
 The signal handlers of rclpy would shut the context down at once, and no last command could go out.
 """
+
 import argparse
 import contextlib
 import gc
@@ -25,7 +26,7 @@ _TRANSPORT_CHOICES = {
     'FASTDDS_DEFAULT_PROFILES_FILE',
     'FASTRTPS_DEFAULT_PROFILES_FILE',
 }
-_SWITCH_INTERVAL = 5e-5      # [s] that the loop's thread waits for Python code of another
+_SWITCH_INTERVAL = 5e-5  # [s] that the loop's thread waits for Python code of another
 
 
 class Stop:
@@ -114,8 +115,13 @@ def run(make_node, argv=None):
 
 def _arguments(argv):
     parser = argparse.ArgumentParser(description=run.__doc__.partition('\n')[0])
-    parser.add_argument('--priority', type=int, default=PRIORITY, metavar='0..99',
-                        help=f'real-time priority (FIFO), 0 for none; default {PRIORITY}')
+    parser.add_argument(
+        '--priority',
+        type=int,
+        default=PRIORITY,
+        metavar='0..99',
+        help=f'real-time priority (FIFO), 0 for none; default {PRIORITY}',
+    )
     return parser.parse_args(remove_ros_args(argv)[1:])
 
 

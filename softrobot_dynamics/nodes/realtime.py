@@ -4,12 +4,13 @@ What a loop of about 1 kHz needs from the machine: priority and absolute deadlin
 
 All times are [ns] of the steady clock.
 """
+
 import ctypes
 import os
 import time
 
 now = time.monotonic_ns
-PRIORITY = 60            # of the loop and of the DDS threads, out of 1 to 99
+PRIORITY = 60  # of the loop and of the DDS threads, out of 1 to 99
 _TIMER_ABSTIME = 1
 
 
@@ -25,8 +26,10 @@ def ask_for_priority(priority=PRIORITY):
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
     except (AttributeError, OSError) as error:
-        return f'no real-time priority ({error}): expect more late ticks; to allow it, give the' \
-               f' user an rtprio limit of at least {priority} or run with CAP_SYS_NICE'
+        return (
+            f'no real-time priority ({error}): expect more late ticks; to allow it, give the'
+            f' user an rtprio limit of at least {priority} or run with CAP_SYS_NICE'
+        )
     return None
 
 
@@ -51,8 +54,12 @@ class _Timespec(ctypes.Structure):
 def _find_nanosleep():
     function = getattr(ctypes.CDLL(None), 'clock_nanosleep', None)
     if function is not None:
-        function.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.POINTER(_Timespec),
-                             ctypes.c_void_p)
+        function.argtypes = (
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.POINTER(_Timespec),
+            ctypes.c_void_p,
+        )
     return function
 
 
@@ -66,4 +73,4 @@ def sleep_until(deadline):
         return
     moment = _Timespec(*divmod(deadline, 1_000_000_000))
     while _nanosleep(time.CLOCK_MONOTONIC, _TIMER_ABSTIME, moment, None) and now() < deadline:
-        pass      # a signal cut it short: go on to the same moment
+        pass  # a signal cut it short: go on to the same moment

@@ -1,12 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A record of every tick, kept in memory while the loop runs and written to a file at the end."""
+
 import os
 from pathlib import Path
 
 import numpy as np
 from softrobot_dynamics.errors import ArgumentError
 
-_ROWS = 8192      # of a chunk: a new one is a short allocation, never a copy of what is there
+_ROWS = 8192  # of a chunk: a new one is a short allocation, never a copy of what is there
 
 
 def prepare(path):
@@ -52,9 +53,11 @@ class Record:
 
     def columns(self):
         """Return {name: (rows,) or (rows, size) array}."""
-        rows = np.concatenate(self._chunks or [np.empty((0, self._width))])[:len(self)]
-        return {name: rows[:, part] if size else rows[:, part.start]
-                for (name, size), part in zip(self._columns.items(), self._slices)}
+        rows = np.concatenate(self._chunks or [np.empty((0, self._width))])[: len(self)]
+        return {
+            name: rows[:, part] if size else rows[:, part.start]
+            for (name, size), part in zip(self._columns.items(), self._slices)
+        }
 
     def save(self, path, **more):
         """Write the columns and `more` arrays to the .npz file `path`, whole or not at all."""

@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The simulated robot as a node; see `SimulationNode`."""
+
 import sys
 
 from rclpy.node import Node
@@ -50,8 +51,9 @@ class SimulationNode(Node):
     def begin(self):
         """Load, compile and start."""
         values = self.options.values
-        self.get_logger().info(f"loading {values['robot']}; the first time, this compiles for up"
-                               ' to 20 s')
+        self.get_logger().info(
+            f'loading {values["robot"]}; the first time, this compiles for up to 20 s'
+        )
         with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
         prepare(values['record'])
@@ -60,15 +62,21 @@ class SimulationNode(Node):
         quality = quality_of(values)
         self._outlet = SimulationOutlet(self, plant.model.coordinate_names, quality)
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
-        self._inbox = Inbox(self, reader.message_type, _TOPICS[values['command_type']],
-                                     quality)
+        self._inbox = Inbox(self, reader.message_type, _TOPICS[values['command_type']], quality)
         process.keep_collector_away()
         self._loop = SimulationLoop(
-            plant, self._inbox, reader, self._outlet, rate=values['rate'],
-            timeout=values['command_timeout_periods'], epoch=self.get_clock().now().nanoseconds,
-            record=_record(plant.model) if values['record'] else None)
-        self._diagnostics = diagnostics.Diagnostics(self, 'simulated robot', values['robot'],
-                                                    self._report)
+            plant,
+            self._inbox,
+            reader,
+            self._outlet,
+            rate=values['rate'],
+            timeout=values['command_timeout_periods'],
+            epoch=self.get_clock().now().nanoseconds,
+            record=_record(plant.model) if values['record'] else None,
+        )
+        self._diagnostics = diagnostics.Diagnostics(
+            self, 'simulated robot', values['robot'], self._report
+        )
         self._loop.start()
         return True
 
@@ -82,9 +90,13 @@ class SimulationNode(Node):
         record, path = self._loop.record, self.options.values['record']
         if record is not None:
             model = self._plant.model
-            record.save(path, coordinate_names=model.coordinate_names,
-                        actuator_names=model.actuator_names, modes=simulation_loop.MODES,
-                        period=self._loop.period * 1e-9)
+            record.save(
+                path,
+                coordinate_names=model.coordinate_names,
+                actuator_names=model.actuator_names,
+                modes=simulation_loop.MODES,
+                period=self._loop.period * 1e-9,
+            )
             self.get_logger().info(f'{len(record)} ticks recorded in {path}')
 
     def _accept(self, values, changed):
@@ -94,8 +106,9 @@ class SimulationNode(Node):
             self._loop.timeout = values['command_timeout_periods']
 
     def _choose_safe(self, values):
-        self._plant.safe.choose(values['safe_command'], values['safe_pretension'],
-                                values['safe_ramp'])
+        self._plant.safe.choose(
+            values['safe_command'], values['safe_pretension'], values['safe_ramp']
+        )
 
     def _on_reset(self, request, response):
         response.success = self._loop is not None and self._loop.reset()
@@ -108,14 +121,20 @@ class SimulationNode(Node):
         seconds, counts, refused = loop.tally.recent()
         total = loop.tally.counts
         return *self._judgement(loop, counts, refused), {
-            'mode': simulation_loop.MODES[loop.mode], 'rate [Hz]': counts['ticks'] / seconds,
-            'ticks': total['ticks'], 'missed ticks': total['missed'],
-            'ticks under the safe command': total['safe'], 'slips': total['slips'],
+            'mode': simulation_loop.MODES[loop.mode],
+            'rate [Hz]': counts['ticks'] / seconds,
+            'ticks': total['ticks'],
+            'missed ticks': total['missed'],
+            'ticks under the safe command': total['safe'],
+            'slips': total['slips'],
             'slipped [ms]': loop.slipped * 1e-6,
             'round trip p50 / p99 / max [us]': loop.round_trips.report(),
             'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
-            'commands beyond a limit': total['clipped'], 'command time-outs': total['timeouts'],
-            'last refusal': loop.tally.last_refusal, **loop.tally.refusals()}
+            'commands beyond a limit': total['clipped'],
+            'command time-outs': total['timeouts'],
+            'last refusal': loop.tally.last_refusal,
+            **loop.tally.refusals(),
+        }
 
     def _judgement(self, loop, counts, refused):
         mode = simulation_loop.MODES[loop.mode]
@@ -126,13 +145,23 @@ class SimulationNode(Node):
         if refused:
             return diagnostics.WARN, f'messages refused; the last: {loop.tally.last_refusal}'
         if counts['slips']:
-            return diagnostics.WARN, f"woke more than a period late {counts['slips']} times"
+            return diagnostics.WARN, f'woke more than a period late {counts["slips"]} times'
         return diagnostics.OK, mode
 
 
 def _record(model):
-    return Record({'stamp': 0, 't': 0, 'q': model.n, 'qd': model.n, 'u': model.m,
-                   'round_trip': 0, 'mode': 0, 'late': 0})
+    return Record(
+        {
+            'stamp': 0,
+            't': 0,
+            'q': model.n,
+            'qd': model.n,
+            'u': model.m,
+            'round_trip': 0,
+            'mode': 0,
+            'late': 0,
+        }
+    )
 
 
 def main(argv=None, build=plants.simulated):

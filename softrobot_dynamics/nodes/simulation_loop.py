@@ -8,6 +8,7 @@ the deadline with the command that was. After waking late the next state waits a
 no command has to come in less than `_SHORTEST` of a period; waking more than a period late moves
 all later deadlines: the simulation never catches up in a burst.
 """
+
 from threading import Event, Thread
 
 import numpy as np
@@ -17,10 +18,14 @@ from softrobot_dynamics.nodes.realtime import now, sleep_until
 from softrobot_dynamics.nodes.tally import Tally, Window
 
 IDLE, DRIVEN, TIMED_OUT, DIVERGED = range(4)
-MODES = ('safe command: no command yet', 'driven by commands',
-         'safe command: the last command is too old', 'diverged, waiting for a reset')
+MODES = (
+    'safe command: no command yet',
+    'driven by commands',
+    'safe command: the last command is too old',
+    'diverged, waiting for a reset',
+)
 
-_SHORTEST = 0.7      # of a period, between one state and the next
+_SHORTEST = 0.7  # of a period, between one state and the next
 
 
 class SimulationLoop:
@@ -36,10 +41,10 @@ class SimulationLoop:
     def __init__(self, plant, inbox, reader, outlet, *, rate, timeout, epoch, record=None):
         self.tally, self.round_trips, self.lateness = Tally(), Window(), Window()
         self.mode = IDLE
-        self.error = None            # what stopped the robot, or the loop
+        self.error = None  # what stopped the robot, or the loop
         self.timeout = timeout
         self.record = record
-        self.slipped = 0             # [ns] by which all deadlines have moved
+        self.slipped = 0  # [ns] by which all deadlines have moved
         self.period = round(SECOND / rate)
         self._dt = 1.0 / rate
         self._simulator, self._safe = plant.simulator, plant.safe
@@ -80,7 +85,7 @@ class SimulationLoop:
             self._publish()
             while not self._leaving:
                 self._cycle()
-        except Exception as error:      # the end of the loop must never be silent
+        except Exception as error:  # the end of the loop must never be silent
             self.error = error
             self._outlet.failed('the simulation loop ended', error)
 
@@ -142,8 +147,15 @@ class SimulationLoop:
         simulator, u = self._simulator, self._applied(now())
         if self.record is not None:
             trip = np.nan if round_trip is None else round_trip * 1e-9
-            self._row = (self._stamp / SECOND, simulator.time, simulator.q.copy(),
-                         simulator.qd.copy(), u, trip, self.mode)
+            self._row = (
+                self._stamp / SECOND,
+                simulator.time,
+                simulator.q.copy(),
+                simulator.qd.copy(),
+                u,
+                trip,
+                self.mode,
+            )
         try:
             simulator.step(u, self._dt)
         except SimulationDivergedError as error:
@@ -154,8 +166,7 @@ class SimulationLoop:
 
     def _applied(self, moment):
         """Return the u to apply; notice commands that come, stay away and return."""
-        fresh = self._arrival is not None \
-            and moment - self._arrival <= self.timeout * self.period
+        fresh = self._arrival is not None and moment - self._arrival <= self.timeout * self.period
         if fresh:
             self._enter(DRIVEN)
             return self._u
@@ -165,7 +176,7 @@ class SimulationLoop:
             if self._arrival is not None:
                 self.tally.count('timeouts')
                 self._enter(TIMED_OUT)
-        idle = self._arrival is None      # nobody drives the robot yet: its weight is carried
+        idle = self._arrival is None  # nobody drives the robot yet: its weight is carried
         return self._safe.at(0.0 if idle else (moment - self._safe_since) * 1e-9)
 
     def _count(self, round_trip):

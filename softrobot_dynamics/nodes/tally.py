@@ -1,5 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What a loop counts and times as it goes, for another thread to report."""
+
 from collections import Counter
 
 import numpy as np
