@@ -4,7 +4,7 @@
 import numpy as np
 from oracles.euler_lagrange import potential_energy
 import pytest
-from robots import compiled, SHIPPED
+from robots import compiled, SHIPPED, states
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import SimulationDivergedError
@@ -45,6 +45,21 @@ def test_time_is_counted(name):
     """The simulator's time is the sum of its steps, whatever the sub-step."""
     simulator = run(compiled(name), moderate(compiled(name)), 0.03, 7e-4)
     assert simulator.time == pytest.approx(0.03, abs=1e-12)
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_one_step_is_linearly_implicit(name):
+    """A step solves (M + h D + h^2 K) dv = h (A u - ID(q, v, 0) - h K v), then q += h v."""
+    model, h = compiled(name), 1e-3
+    u, K, D = moderate(model), model.stiffness, model.damping
+    for q, qd, _ in states(model, 3, seed=1, size=0.5):
+        simulator = Simulator(model, q=q, qd=qd, substep=h)
+        simulator.step(u, h)
+        nu, M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=np.zeros(model.n))
+        force = sd.actuation(model, q=q, qd=qd).matrix @ u - nu - h * K @ qd
+        wanted = qd + np.linalg.solve(M + h * D + h * h * K, h * force)
+        np.testing.assert_allclose(simulator.qd, wanted, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(simulator.q, q + h * simulator.qd, rtol=1e-14, atol=1e-15)
 
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain', 'double_pendulum'])

@@ -148,6 +148,7 @@ def test_commands_are_strictly_inside_the_limits(held):
     """Every u keeps away from its limits by the reserve."""
     arm, _, found = held
     reserve = RESERVE * (arm.upper - arm.lower)
+    assert np.all(found.u > arm.lower) and np.all(found.u < arm.upper)
     assert np.all(found.u >= arm.lower + 0.999 * reserve)
     assert np.all(found.u <= arm.upper - 0.999 * reserve)
 
