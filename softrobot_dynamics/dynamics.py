@@ -63,7 +63,7 @@ def mass_inverse_dynamics(model, *, q, qd, qdd):
 def gravity_force(model, *, q):
     """Return g(q) = dV/dq, (n,)."""
     q = checked('q', q, (model.n,))
-    return model.evaluator()(q, np.zeros(model.n)).h - elastic_force(model, q=q)
+    return _terms(model, q, np.zeros(model.n)).h - elastic_force(model, q=q)
 
 
 def elastic_force(model, *, q):
@@ -108,14 +108,14 @@ def jacobian(model, *, q, body=None):
 def actuation(model, *, q, qd):
     """Return the :class:`Actuation` of all actuators at (q, qd)."""
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
-    t = model.evaluator()(q, qd)
+    t = _terms(model, q, qd)
     return Actuation(t.J.T * model.signs, t.y - model.y0, t.J @ qd, t.bias, t.J)
 
 
 def forward_dynamics(model, *, q, qd, u):
     """Acceleration qdd (n,) under the actuation u (m,): M qdd = A u - (c + g + s)."""
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
-    u, t = checked('u', u, (model.m,)), model.evaluator()(q, qd)
+    u, t = checked('u', u, (model.m,)), _terms(model, q, qd)
     return np.linalg.solve(t.M, (model.signs * u) @ t.J - t.h)
 
 
@@ -128,10 +128,22 @@ def body_index(model, body):
     return model.body_names.index(body)
 
 
+def _terms(model, q, qd):
+    """Return all terms at a state; ArgumentError where the model has none."""
+    terms = model.evaluator()(q, qd)
+    _require_finite(q, terms.h)
+    return terms
+
+
+def _require_finite(q, result):
+    if not np.isfinite(result).all():
+        raise ArgumentError('q', q, 'a posture that the bodies can represent')
+
+
 def _placed(model, q):
     """Workspace after a forward pass at rest, with all poses."""
     evaluator = model.evaluator()
-    evaluator(q, np.zeros(model.n))
+    _require_finite(q, evaluator(q, np.zeros(model.n)).h)
     cached(poses)(evaluator.robot)
     return evaluator.robot
 
@@ -141,4 +153,5 @@ def _recursion(model, q, qd, qdd, mode, with_mass=False):
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
     Q, M = np.empty(n), np.empty((n, n))
     model.program(recursion)(model.robot(), q, qd, qdd, mode, with_mass, Q, M)
+    _require_finite(q, Q)
     return (Q, M) if with_mass else (Q,)

@@ -24,6 +24,7 @@ _RESIDUAL = 1e-10  # of the forces at play
 # depends smoothly on the points; points enter by a stiff penalty, so that the search for one out
 # of reach ends at the nearest that is not
 RESERVE = 0.02  # share of each actuator's range left to feedback at both limits
+SCALES = (1.0, 0.1, 0.01)  # of that and of what u costs, in turn: limits may be far away
 BARRIER = 1e-3  # final weight of the logarithms; |u|^2 ends some 1 % above its least value
 STIFFNESS = 1e8  # of the penalty [1/m^2]: offsets of some 1e-8 m
 REACHED = 1e-5  # farther than this from its point, a posture does not hold it [m]
@@ -86,14 +87,19 @@ def hold_points(model, *, bodies, times, points, q0=None):
     by default the description's initial posture. Every u is strictly inside its limits.
 
     Raises ArgumentError, InfeasibleReferenceError for the first point that no admissible u can
-    hold with the :data:`RESERVE`, NotConvergedError if the search fails for another reason.
+    hold (with a hundredth of the :data:`RESERVE`), NotConvergedError if the search fails for
+    another reason.
     """
     indices = [body_index(model, body) for body in bodies]
     points = checked('points', points, (len(times), len(bodies), 3))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
-    search = _Search(model, indices, q0)
-    search.approach(points[0])
-    solutions = np.array([search.reach(target, t) for t, target in zip(times, points)])
+    for scale in SCALES:
+        try:
+            solutions = _Search(model, indices, q0, scale).follow(times, points)
+            break
+        except (InfeasibleReferenceError, NotConvergedError):
+            if scale == SCALES[-1]:
+                raise
     q, u = solutions[:, : model.n], solutions[:, model.n :]
     return Postures(q, u, np.array([actuation_coordinates(model, each) for each in q]))
 
@@ -151,19 +157,25 @@ class _Search:
     joints' position limits and, for uniqueness, a slight preference to stay.
     """
 
-    def __init__(self, model, bodies, q0):
+    def __init__(self, model, bodies, q0, scale):
         self._model, self._bodies, self._statics = model, bodies, _Statics(model)
         half = 0.5 * (model.upper - model.lower)
         finite = np.isfinite(half)
-        reserve = np.where(finite, 2.0 * RESERVE * half, 0.0)
+        self._share = scale * RESERVE
+        reserve = np.where(finite, 2.0 * self._share * half, 0.0)
         self._lower = np.concatenate([model.q_lower, model.lower + reserve])
         self._upper = np.concatenate([model.q_upper, model.upper - reserve])
-        self._unit = float(np.median(half[finite])) if finite.any() else 1.0
+        self._unit = scale * float(np.median(half[finite])) if finite.any() else 1.0
         gap = np.where(
             np.isfinite(self._upper - self._lower), 0.01 * (self._upper - self._lower), 0.01
         )
-        z = np.concatenate([q0, np.zeros(model.m)])
-        self._z = np.clip(z, self._lower + gap, self._upper - gap)
+        self._innermost = self._lower + gap, self._upper - gap
+        self._z = np.clip(np.concatenate([q0, np.zeros(model.m)]), *self._innermost)
+
+    def follow(self, times, points):
+        """Return z for each of the points (K, P, 3)."""
+        self.approach(points[0])
+        return np.array([self.reach(target, t) for t, target in zip(times, points)])
 
     def approach(self, target):
         """Move from where the tips are to the first target, softly at first."""
@@ -182,8 +194,8 @@ class _Search:
                 return self._z.copy()
         found = self._rescue(target)
         if found.success and np.abs(self._gap(found.x, target)).max() < REACHED:
-            self._z = found.x
-            return self._z.copy()
+            self._z = np.clip(found.x, *self._innermost)  # a barrier can only start inside
+            return found.x
         raise self._explanation(target, time)
 
     def _rescue(self, target):
@@ -300,7 +312,7 @@ class _Search:
     def _at_limits(self):
         """Names of the actuators within 1 % of their range of the reserve at a limit."""
         model, u = self._model, self._split()[1]
-        near = (RESERVE + 0.01) * (model.upper - model.lower)
+        near = (self._share + 0.01) * (model.upper - model.lower)
         return [
             name
             for name, x, low, high, gap in zip(

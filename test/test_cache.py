@@ -41,9 +41,10 @@ PENDULUM = """
 def start(program, folder, first=''):
     """Start a program in another process with its cache; modules in ``first`` come first."""
     path = os.pathsep.join([str(first), str(PACKAGE.parent)])
+    environment = {k: v for k, v in os.environ.items() if k != 'NUMBA_CACHE_DIR'}
     return subprocess.Popen(
         [sys.executable, '-W', 'always', '-c', textwrap.dedent(program)],
-        env={**os.environ, 'SOFTROBOT_CACHE_DIR': str(folder), 'PYTHONPATH': path},
+        env={**environment, 'SOFTROBOT_CACHE_DIR': str(folder), 'PYTHONPATH': path},
         cwd=PACKAGE.anchor,  # nothing to import there
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -3,7 +3,7 @@
 
 import numpy as np
 from softrobot_dynamics import dynamics
-from softrobot_dynamics.errors import UnknownNameError
+from softrobot_dynamics.errors import SoftRobotError, UnknownNameError
 
 MODES = ('auto', 'zero', 'pretension', 'hold', 'gravity')
 _KINDS = {'pretension': 'tendon', 'gravity': 'joint'}  # modes that only one default has
@@ -78,7 +78,11 @@ class SafeCommand:
 
     def _weight(self, q):
         """Return what the fading actuators must do to carry the weight at q, if they can."""
-        return np.linalg.lstsq(self._matrix(q)[:, self._fading], self._gravity(q), rcond=None)[0]
+        try:
+            matrix, weight = self._matrix(q)[:, self._fading], self._gravity(q)
+        except SoftRobotError:  # a posture the model cannot represent has no known weight
+            return np.zeros(np.count_nonzero(self._fading))
+        return np.linalg.lstsq(matrix, weight, rcond=None)[0]
 
     def _limited(self, u):
         return np.minimum(np.maximum(u, self._lower), self._upper)

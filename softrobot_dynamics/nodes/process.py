@@ -40,7 +40,7 @@ class Stop:
 
     def __init__(self):
         self.requested = Future()
-        self._may_interrupt = False
+        self._noted = self._may_interrupt = False
         self._pipe, end = os.pipe()
         os.set_blocking(end, False)
         signal.set_wakeup_fd(end, warn_on_full_buffer=False)
@@ -53,6 +53,7 @@ class Stop:
         self.requested.set_result(None)
 
     def _handle(self, number, frame):
+        self._noted = True  # the future follows in its own time
         if self._may_interrupt:
             raise KeyboardInterrupt
 
@@ -61,7 +62,7 @@ class Stop:
         """Let a signal end the code within, as by Ctrl-C: for what takes long and can be left."""
         self._may_interrupt = True
         try:
-            if self.requested.done():
+            if self._noted:
                 raise KeyboardInterrupt
             yield
         finally:
