@@ -87,19 +87,21 @@ def hold_points(model, *, bodies, times, points, q0=None):
     by default the description's initial posture. Every u is strictly inside its limits.
 
     Raises ArgumentError, InfeasibleReferenceError for the first point that no admissible u can
-    hold (with a hundredth of the :data:`RESERVE`), NotConvergedError if the search fails for
-    another reason.
+    hold with the :data:`RESERVE` nor with less, NotConvergedError if the search fails for another
+    reason.
     """
     indices = [body_index(model, body) for body in bodies]
     points = checked('points', points, (len(times), len(bodies), 3))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
+    reason = None
     for scale in SCALES:
         try:
             solutions = _Search(model, indices, q0, scale).follow(times, points)
             break
-        except (InfeasibleReferenceError, NotConvergedError):
-            if scale == SCALES[-1]:
-                raise
+        except (InfeasibleReferenceError, NotConvergedError) as error:
+            reason = reason or error
+    else:
+        raise reason
     q, u = solutions[:, : model.n], solutions[:, model.n :]
     return Postures(q, u, np.array([actuation_coordinates(model, each) for each in q]))
 
@@ -161,7 +163,7 @@ class _Search:
         self._model, self._bodies, self._statics = model, bodies, _Statics(model)
         half = 0.5 * (model.upper - model.lower)
         finite = np.isfinite(half)
-        self._share = scale * RESERVE
+        self._share, self._stiffness = scale * RESERVE, STIFFNESS / scale**2
         reserve = np.where(finite, 2.0 * self._share * half, 0.0)
         self._lower = np.concatenate([model.q_lower, model.lower + reserve])
         self._upper = np.concatenate([model.q_upper, model.upper - reserve])
@@ -184,11 +186,11 @@ class _Search:
         for share in np.linspace(0.1, 1.0, 10):
             self._solve(start + share * (target - start), 1e-2, 1e4, 20)
         for barrier in (1e-2, BARRIER):
-            self._solve(target, barrier, STIFFNESS, MAX_ITERATIONS)
+            self._solve(target, barrier, self._stiffness, MAX_ITERATIONS)
 
     def reach(self, target, time):
         """Return z that holds a target, or raise for the reason why there is none."""
-        for stiffness in (STIFFNESS, 100.0 * STIFFNESS):  # a large u needs more
+        for stiffness in (self._stiffness, 100.0 * self._stiffness):  # a large u needs more
             error, static, change = self._solve(target, BARRIER, stiffness, 40)
             if error < 0.1 * REACHED and static < 1e-7 and change < 1e-5:
                 return self._z.copy()
