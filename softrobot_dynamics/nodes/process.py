@@ -73,10 +73,9 @@ def choose_transport():
     """
     Let Fast DDS use UDP, unless the user has chosen: it must be called before rclpy.init().
 
-    Over its shared memory a notification is lost now and then when another participant comes or
-    goes, as every `ros2` command does, and then nothing arrives for 333 ms (a third of its health
-    check's period). Over UDP on the same machine the round trip takes as long and this never
-    happened; see docs/realtime.md.
+    Over its shared memory nothing arrives for 333 ms now and then when another participant comes
+    or goes, as every `ros2` command does. Over UDP on the same machine the round trip takes as
+    long and this is rare; see docs/realtime.md.
     """
     if not _TRANSPORT_CHOICES.intersection(os.environ):
         os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
