@@ -23,7 +23,13 @@ import tempfile
 import time
 
 import numpy as np
-from softrobot_dynamics.nodes.realtime import ask_for_priority, now, PRIORITY, sleep_until
+from softrobot_dynamics.nodes.realtime import (
+    ask_for_priority,
+    keep_awake,
+    now,
+    PRIORITY,
+    sleep_until,
+)
 
 PERIOD = 1_000_000  # [ns]
 DRIVEN = 1  # the simulation's mode while commands come
@@ -33,6 +39,8 @@ SETTLE = 2.0  # [s] left out at the start
 def bare_loop(duration, priority):
     """Print, as JSON, how late [us] a loop wakes that only sleeps from deadline to deadline."""
     refused = ask_for_priority(priority)
+    if priority:
+        keep_awake()
     late = np.empty(round(duration * 1e9) // PERIOD)
     deadline = now() + PERIOD
     for i in range(len(late)):

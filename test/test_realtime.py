@@ -67,3 +67,16 @@ def test_patience_gives_the_priority_back():
     if answer is None:
         pytest.skip('no right to real-time priority here')
     assert answer == (os.SCHED_OTHER, os.SCHED_FIFO, 10)
+
+
+def test_processors_are_kept_awake_by_an_open_file(monkeypatch, tmp_path):
+    """With a latency of zero, written once and held open; a refusal is said in words."""
+    file = tmp_path / 'latency'
+    monkeypatch.setattr(realtime, '_QUALITY_OF_SERVICE', str(file))
+    monkeypatch.setattr(realtime, '_awake', None)
+    assert realtime.keep_awake() is None
+    assert file.read_bytes() == bytes(4) and not realtime._awake.closed
+    realtime._awake.close()
+    monkeypatch.setattr(realtime, '_QUALITY_OF_SERVICE', str(tmp_path / 'no' / 'latency'))
+    monkeypatch.setattr(realtime, '_awake', None)
+    assert 'sleep' in realtime.keep_awake()

@@ -125,14 +125,16 @@ class ControlLoop:
     def _wait(self):
         """Wait for one message, and act on it or on its absence."""
         before = now()
-        message = self._inbox.wait(self._due - before)
-        arrival = now()
-        if message is not None:
-            try:
+        message = None
+        try:
+            message = self._inbox.wait(self._due - before)
+            arrival = now()
+            if message is not None:
                 self._receive(message, before, arrival)
-            except MessageError as error:
-                self.tally.refuse(error)
-        elif self.orders.emergency and self.mode not in (STOPPED, WAITING):
+        except MessageError as error:
+            arrival = now()
+            self.tally.refuse(error)
+        if message is None and self.orders.emergency and self.mode not in (STOPPED, WAITING):
             self._enter(STOPPED, arrival)
             self._send_safe(arrival)
         if arrival >= self._due:

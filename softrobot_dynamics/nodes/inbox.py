@@ -11,6 +11,7 @@ import threading
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.guard_condition import GuardCondition
+from softrobot_dynamics.nodes.codec import Decoder
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -37,9 +38,14 @@ class WaitSetInbox:
 
     def __init__(self, node, message_type, topic, qos):
         self._node = node
-        self._type = message_type
+        self._type, self._decode = message_type, Decoder(message_type).decode
         self._subscription = node.create_subscription(
-            message_type, topic, lambda message: None, qos, callback_group=_ServedElsewhere()
+            message_type,
+            topic,
+            lambda message: None,
+            qos,
+            callback_group=_ServedElsewhere(),
+            raw=True,
         )
         self._guard = GuardCondition(None, None, context=node.context)
         self._handles = (self._subscription.handle, self._guard.handle, node.context.handle)
@@ -48,14 +54,18 @@ class WaitSetInbox:
         self._wait_set = _rclpy.WaitSet(1, 1, 0, 0, 0, 0, node.context.handle)
 
     def wait(self, timeout):
-        """Return the newest message, or None after `timeout` [ns] or a call of `wake`."""
+        """
+        Return the newest message, or None after `timeout` [ns] or a call of `wake`.
+
+        The object may change with the next call. MessageError if the bytes cannot be read.
+        """
         subscription, guard, _ = self._handles
         self._wait_set.clear_entities()
         self._wait_set.add_subscription(subscription)
         self._wait_set.add_guard_condition(guard)
         self._wait_set.wait(max(0, timeout))
-        taken = subscription.take_message(self._type, False)
-        return taken[0] if taken else None
+        taken = subscription.take_message(self._type, True)
+        return self._decode(taken[0]) if taken else None
 
     def wake(self):
         """End the wait under way, or the next one; for any thread."""
@@ -74,7 +84,7 @@ class ExecutorInbox:
     """The same on public rclpy only: an executor brings the messages, in another thread."""
 
     def __init__(self, node, message_type, topic, qos):
-        self._node = node
+        self._node, self._decode = node, Decoder(message_type).decode
         self._changed = threading.Condition()
         self._newest = None
         self._woken = False
@@ -84,21 +94,22 @@ class ExecutorInbox:
             self._arrived,
             qos,
             callback_group=MutuallyExclusiveCallbackGroup(),
+            raw=True,
         )
 
-    def _arrived(self, message):
+    def _arrived(self, data):
         with self._changed:
-            self._newest = message
+            self._newest = data
             self._changed.notify()
 
     def wait(self, timeout):
-        """Return the newest message, or None after `timeout` [ns] or a call of `wake`."""
+        """As `WaitSetInbox.wait`."""
         with self._changed:
             self._changed.wait_for(
                 lambda: self._newest is not None or self._woken, max(0, timeout) * 1e-9
             )
-            message, self._newest, self._woken = self._newest, None, False
-        return message
+            data, self._newest, self._woken = self._newest, None, False
+        return None if data is None else self._decode(data)
 
     def wake(self):
         """End the wait under way, or the next one; for any thread."""

@@ -17,7 +17,7 @@ from softrobot_dynamics.errors import closest, MessageError
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-CAUSES = ('wrong size', 'wrong name', 'not a number', 'out of order', 'stale')
+CAUSES = ('wrong size', 'wrong name', 'not a number', 'out of order', 'stale', 'unreadable')
 SECOND = 1_000_000_000  # [ns]
 
 

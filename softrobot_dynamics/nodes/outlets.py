@@ -5,6 +5,7 @@ from rclpy.duration import Duration
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.nodes import messages
+from softrobot_dynamics.nodes.codec import Encoder
 from trajectory_msgs.msg import JointTrajectory
 
 _ACKNOWLEDGED = Duration(seconds=0.5)
@@ -48,6 +49,7 @@ class ControlOutlet(_Words):
     def __init__(self, node, names, controlled, command_type, quality):
         super().__init__(node)
         self._commands = messages.COMMAND_WRITERS[command_type](names)
+        self._encode = Encoder(self._commands.message).encode
         self._state = messages.StateWriter(names)
         self._reference = messages.ReferenceWriter(controlled)
         self._publishers = [
@@ -63,7 +65,8 @@ class ControlOutlet(_Words):
         """Send u (m,), with the stamp message of the state it answers, None for the present."""
         if stamp is None:
             stamp = self._node.get_clock().now().to_msg()
-        self._publish(self._commands.write(u, stamp))
+        self._commands.write(u, stamp)
+        self._publish(self._encode())
 
     def report(self, stamp, command):
         """Publish what a Command says."""
@@ -81,12 +84,14 @@ class SimulationOutlet(_Words):
     def __init__(self, node, names, quality):
         super().__init__(node)
         self._state = messages.StateWriter(names)
+        self._encode = Encoder(self._state.message).encode
         self._publishers = [node.create_publisher(JointState, 'joint_states', quality)]
         self._publish = self._publishers[0].publish
 
     def state(self, q, qd, stamp):
         """Publish the state (q, qd), each (n,), with a stamp [ns]."""
-        self._publish(self._state.write(q, qd, messages.stamped(stamp)))
+        self._state.write(q, qd, messages.stamped(stamp))
+        self._publish(self._encode())
 
     def slipped(self, late):
         """Say that all deadlines have moved by `late` [ns]."""

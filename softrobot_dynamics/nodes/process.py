@@ -19,7 +19,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.nodes.realtime import ask_for_priority, PRIORITY
+from softrobot_dynamics.nodes.realtime import ask_for_priority, keep_awake, PRIORITY
 
 _TRANSPORT_CHOICES = {
     'FASTDDS_BUILTIN_TRANSPORTS',
@@ -94,7 +94,9 @@ def run(make_node, argv=None):
     go on, and `finish()`, which leaves the robot safe. `argv` is as sys.argv, program included.
     """
     argv = sys.argv if argv is None else argv
-    refusal = ask_for_priority(_arguments(argv).priority)
+    arguments = _arguments(argv)
+    refusal = ask_for_priority(arguments.priority)
+    asleep = None if arguments.may_sleep or not arguments.priority else keep_awake()
     choose_transport()
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     stop = Stop()
@@ -103,6 +105,8 @@ def run(make_node, argv=None):
         node = make_node(stop)
         if refusal:
             node.get_logger().warning(refusal)
+        if asleep:
+            node.get_logger().info(asleep)
         return _spin(node, stop)
     except KeyboardInterrupt:
         return 0
@@ -121,6 +125,11 @@ def _arguments(argv):
         default=PRIORITY,
         metavar='0..99',
         help=f'real-time priority (FIFO), 0 for none; default {PRIORITY}',
+    )
+    parser.add_argument(
+        '--may-sleep',
+        action='store_true',
+        help='let idle processors sleep, as they do with priority 0: saves power, costs latency',
     )
     return parser.parse_args(remove_ros_args(argv)[1:])
 

@@ -109,14 +109,14 @@ class SimulationLoop:
     def _listen(self):
         """Take commands until one answers the last state or the deadline is there."""
         while not self._leaving:
-            message = self._inbox.wait(self._deadline - now())
-            arrival = now()
-            if message is not None:
-                try:
-                    if self._receive(message, arrival):
-                        return arrival - self._published
-                except MessageError as error:
-                    self.tally.refuse(error)
+            try:
+                message = self._inbox.wait(self._deadline - now())
+                arrival = now()
+                if message is not None and self._receive(message, arrival):
+                    return arrival - self._published
+            except MessageError as error:
+                arrival = now()
+                self.tally.refuse(error)
             if arrival >= self._deadline:
                 return None
         return None

@@ -1,0 +1,128 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Messages to bytes and back, in a tenth of the time while nothing but their numbers changes.
+
+Names, counts and frames are the same from one message of a loop to the next. So where the stamp
+and the arrays of doubles stand among the bytes is found out once, by serialising a message with
+numbers that cannot be mistaken, and from then on only those bytes are touched. Whatever else has
+changed is noticed by comparing all the other bytes; such a message goes the ordinary way.
+"""
+
+from array import array
+from struct import Struct
+
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
+from softrobot_dynamics.errors import MessageError
+from std_msgs.msg import Float64MultiArray
+
+#: The arrays of doubles of the types that have a short way.
+_ARRAYS = {JointState: ('position', 'velocity', 'effort'), Float64MultiArray: ('data',)}
+_STAMP = Struct('=iI')
+_MARK = (0x5EEDFACE, 0x2C0FFEE5)  # a stamp that stands for itself
+
+
+class _Layout:
+    """Where the numbers of a message stand among its bytes."""
+
+    def __init__(self, stamp, arrays, data):
+        self.stamp = stamp  # offset, or None
+        self.arrays = arrays  # (field, begin, end)
+        places = sorted(
+            [(begin, end) for _, begin, end in arrays]
+            + ([] if stamp is None else [(stamp, stamp + _STAMP.size)])
+        )
+        begins = [0] + [end for _, end in places]
+        ends = [begin for begin, _ in places] + [len(data)]
+        self._constant = [
+            (begin, end, data[begin:end]) for begin, end in zip(begins, ends) if end > begin
+        ]
+        self._length = len(data)
+
+    def fits(self, data):
+        """Tell whether these bytes differ from those it was made of in nothing but numbers."""
+        if len(data) != self._length:
+            return False
+        for begin, end, constant in self._constant:
+            if data[begin:end] != constant:
+                return False
+        return True
+
+
+def _find_layout(message_type, data):
+    """Return the layout of a serialised message, None if it has none that is certain."""
+    marked = deserialize_message(data, message_type)
+    patterns = {}
+    if hasattr(marked, 'header'):
+        marked.header.stamp.sec, marked.header.stamp.nanosec = _MARK
+        patterns['stamp'] = _STAMP.pack(*_MARK)
+    for number, field in enumerate(_ARRAYS[message_type]):
+        count = len(getattr(marked, field))
+        if count:
+            values = array('d', [-3.141e59 / (1 + number + 8 * k) for k in range(count)])
+            setattr(marked, field, values)
+            patterns[field] = values.tobytes()
+    template = serialize_message(marked)
+    if any(template.count(pattern) != 1 for pattern in patterns.values()):
+        return None
+    places = {name: template.index(pattern) for name, pattern in patterns.items()}
+    arrays = [
+        (name, place, place + len(patterns[name]))
+        for name, place in places.items()
+        if name != 'stamp'
+    ]
+    layout = _Layout(places.get('stamp'), arrays, template)
+    return layout if layout.fits(data) else None
+
+
+class Decoder:
+    """The messages of one topic from their bytes."""
+
+    def __init__(self, message_type):
+        self._type, self._message, self._layout = message_type, None, None
+
+    def decode(self, data):
+        """Return the message, an object that may change with the next call; MessageError."""
+        layout, message = self._layout, self._message
+        if layout is None or not layout.fits(data):
+            return self._decode_anew(data)
+        if layout.stamp is not None:
+            stamp = message.header.stamp
+            stamp.sec, stamp.nanosec = _STAMP.unpack_from(data, layout.stamp)
+        for field, begin, end in layout.arrays:
+            setattr(message, field, array('d', data[begin:end]))
+        return message
+
+    def _decode_anew(self, data):
+        try:
+            self._message = deserialize_message(data, self._type)
+            self._layout = _find_layout(self._type, data) if self._type in _ARRAYS else None
+        except Exception as error:  # of whatever kind the middleware raises
+            raise MessageError(f'unreadable: {error}') from error
+        return self._message
+
+
+class Encoder:
+    """One message object, whose numbers alone change, as bytes for `Publisher.publish`."""
+
+    def __init__(self, message):
+        self._message, self._layout, self._counts = message, None, None
+        self._fields = _ARRAYS[type(message)]
+
+    def encode(self):
+        """Return the message as it is now."""
+        message = self._message
+        counts = [len(getattr(message, field)) for field in self._fields]
+        if counts != self._counts:
+            self._bytes = bytearray(serialize_message(message))
+            self._layout = _find_layout(type(message), bytes(self._bytes))
+            self._counts = counts
+        layout, data = self._layout, self._bytes
+        if layout is None:
+            return serialize_message(message)
+        if layout.stamp is not None:
+            stamp = message.header.stamp
+            _STAMP.pack_into(data, layout.stamp, stamp.sec, stamp.nanosec)
+        for field, begin, end in layout.arrays:
+            data[begin:end] = getattr(message, field).tobytes()
+        return bytes(data)
