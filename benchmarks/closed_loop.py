@@ -7,6 +7,7 @@ millisecond, at the same priority, and (b) the simulated robot and its controlle
 are medians over the runs; the loop is judged against the machine's own late wake-ups.
 
     python benchmarks/closed_loop.py --runs 5 --duration 60                # FIFO
+    python benchmarks/closed_loop.py --runs 5 --duration 60 --pin          # a core for each node
     python benchmarks/closed_loop.py --runs 5 --duration 60 --hogs 2       # busy cores
     python benchmarks/closed_loop.py --runs 5 --duration 60 --priority 0   # without FIFO
 """
@@ -77,11 +78,13 @@ def run_bare(options):
 def run_loop(options, folder):
     """Return the figures of one closed loop from the simulation's record."""
 
-    def node(name, *parameters):
+    def node(name, processor, *parameters):
         arguments = [part for p in parameters for part in ('-p', p)]
+        pinned = ['taskset', '-c', processor] if options.pin else []
         log = open(folder / f'{name}.log', 'w')
         return subprocess.Popen(
             [
+                *pinned,
                 sys.executable,
                 '-m',
                 f'softrobot_dynamics.nodes.{name}',
@@ -98,8 +101,8 @@ def run_loop(options, folder):
 
     record = folder / 'simulation.npz'
     record.unlink(missing_ok=True)
-    simulation = node('simulation', f'record:={record}')
-    controller = node('controller', 'autostart:=true', *options.parameter)
+    simulation = node('simulation', '0', f'record:={record}')
+    controller = node('controller', '1', 'autostart:=true', *options.parameter)
     _wait_for(folder / 'simulation.log', 'driven by commands', simulation, controller)
     time.sleep(options.duration + SETTLE)
     for process in (simulation, controller):  # the simulation first: it still has its commands
@@ -111,8 +114,8 @@ def run_loop(options, folder):
         trips, late = data['round_trip'][ticks] * 1e6, data['late'][ticks] * 1e6
     p50, p99 = np.nanpercentile(trips, [50, 99])
     return {
-        'p50_us': p50,
-        'p99_us': p99,
+        'p50_us': float(p50),
+        'p99_us': float(p99),
         'max_us': float(np.nanmax(trips)),
         'missed_share': float(np.isnan(trips).mean()),
         'ticks': len(ticks),
@@ -147,6 +150,7 @@ def main():
     parser.add_argument('--duration', type=float, default=60.0, help='of one loop [s]')
     parser.add_argument('--priority', type=int, default=PRIORITY, help='FIFO, 0 for none')
     parser.add_argument('--hogs', type=int, default=0, help='busy processes beside the loop')
+    parser.add_argument('--pin', action='store_true', help='a processor for each node')
     parser.add_argument('--robot', default='pcc_arm')
     parser.add_argument(
         '--parameter',
@@ -175,7 +179,7 @@ def main():
 
     print(
         f'median of {options.runs} runs of {options.duration:g} s, FIFO {bare[0]["fifo"]}, '
-        f'{options.hogs} hogs: round trip p50 {median(loop, "p50_us"):.0f} us, '
+        f'{options.hogs} hogs, pinned {options.pin}: round trip p50 {median(loop, "p50_us"):.0f} us, '
         f'p99 {median(loop, "p99_us"):.0f} us, max {median(loop, "max_us"):.0f} us; missed '
         f'{100 * median(loop, "missed_share"):.3f} %; bare loop late by more than 1 ms '
         f'{100 * median(bare, "late_share"):.3f} %, allowed '

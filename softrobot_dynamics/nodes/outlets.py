@@ -13,13 +13,14 @@ _THROTTLE = 1.0  # [s] between two logs from the same line
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 
 
+#: How states are read, from whatever publisher: an old one is not worth sending again.
+STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
 def quality_of(values):
     """Return the quality of service that the parameters ask for: the newest message only."""
     reliable = values['reliability'] == 'reliable'
-    return QoSProfile(
-        depth=1,
-        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
-    )
+    return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE) if reliable else STATES
 
 
 class _Words:

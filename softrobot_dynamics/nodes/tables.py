@@ -28,7 +28,7 @@ _COMMUNICATION = (
         'reliability',
         'string',
         'reliable',
-        'Quality of service of states and commands',
+        'Quality of service of published states and of commands; states are read best effort',
         choices=('reliable', 'best_effort'),
         read_only=True,
     ),
