@@ -15,6 +15,7 @@ from softrobot_dynamics.kinematics import graph, programs
 from softrobot_dynamics.kinematics.cache import load_module
 from softrobot_dynamics.kinematics.differentiate import tangent
 from softrobot_dynamics.kinematics.graph import SYMBOLIC
+from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.registry import Registry
 
 BODIES = Registry('body', 'softrobot_dynamics.bodies', 'softrobot_dynamics.bodies')
@@ -44,6 +45,19 @@ class Body:
     def material_points(self):
         """Material points (K, 3) [m] and their masses (K,) [kg]."""
         raise NotImplementedError
+
+    def energy(self, F, math):
+        """
+        Strain energy density W [J/m^3] of F = dp/dx, three rows of three; None if there is none.
+
+        The elastic force is then the gradient of the energy, besides that of :meth:`stiffness`.
+        A volume is dV = dm / ``density``, so a body with an energy has that field.
+        """
+        return None
+
+    def viscosity(self):
+        """Viscosity v [Pa s] of the damping v/2 int tr(dC/dt dC/dq_j) dV; None for none."""
+        return None
 
     def stiffness(self):
         """Constant stiffness matrix K (n, n): elastic force K q."""
@@ -104,14 +118,8 @@ class Body:
 
     def _symbolic(self):
         """Return this body with symbols for its float fields, and {symbol: value} of them."""
-        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        constants, replaced = {}, {}
-        for name, value in values.items():
-            if isinstance(value, float):
-                replaced[name] = _constant(value, constants)
-            elif isinstance(value, tuple) and all(isinstance(v, float) for v in value):
-                replaced[name] = tuple(_constant(v, constants) for v in value)
-        return dataclasses.replace(self, **replaced), constants
+        constants = {}
+        return _replaced_fields(self, constants), constants
 
 
 @functools.cache
@@ -121,7 +129,19 @@ def _trace_terms(symbolic):
     position = list(map(graph.as_node, symbolic.position(x, q, SYMBOLIC)))
     rotation, origin = symbolic.tip_frame(q, SYMBOLIC)
     tip = list(map(graph.as_node, rotation)), list(map(graph.as_node, origin))
-    return programs.body_terms(position, tip, n)
+    return programs.body_terms(position, tip, n, _trace_stress(symbolic, position, n))
+
+
+def _trace_stress(symbolic, position, n):
+    """Nodes of the forces that the strain energy makes, none without one."""
+
+    def energy(F):
+        return symbolic.energy(F, SYMBOLIC)
+
+    probe = [[graph.symbol('F', 3 * i + j) for j in range(3)] for i in range(3)]
+    if energy(probe) is None:
+        return ()
+    return programs.stress_forces(position, energy, symbolic.viscosity(), symbolic.density, n)
 
 
 @functools.cache
@@ -133,6 +153,22 @@ def _trace_length(symbolic):
 
 def _symbols(kind, count):
     return [graph.symbol(kind, i) for i in range(count)]
+
+
+def _replaced_fields(part, constants):
+    """Return a dataclass object with symbols for its float fields, also within materials."""
+    values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
+    return dataclasses.replace(
+        part, **{name: _replaced(value, constants) for name, value in values.items()}
+    )
+
+
+def _replaced(value, constants):
+    if isinstance(value, float):
+        return _constant(value, constants)
+    if isinstance(value, tuple) and all(isinstance(v, float) for v in value):
+        return tuple(_constant(v, constants) for v in value)
+    return _replaced_fields(value, constants) if isinstance(value, Material) else value
 
 
 def _constant(value, constants):

@@ -247,6 +247,7 @@ class Symbolic:
     """The ``math`` a formula sees while it is traced: the functions it may call."""
 
     pi = math.pi
+    number = staticmethod(constant)
     stumpff = staticmethod(stumpff)
     arctan2 = staticmethod(arctan2)
 
@@ -303,6 +304,18 @@ def evaluate(outputs, symbols, math):
     for node in topological(outputs):
         values[id(node)] = _apply(node, [values[id(arg)] for arg in node.args], symbols, math)
     return [values[id(node)] for node in outputs]
+
+
+class _Replaced(dict):
+    """Nodes in place of symbols; a symbol not named stays."""
+
+    def __missing__(self, key):
+        return symbol(*key)
+
+
+def substitute(outputs, nodes):
+    """Return ``outputs`` with nodes in place of symbols, {(kind, index): node}."""
+    return evaluate(outputs, _Replaced(nodes), SYMBOLIC)
 
 
 def _apply(node, args, symbols, math):

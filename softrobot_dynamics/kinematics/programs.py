@@ -13,6 +13,7 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kinematics import graph
 from softrobot_dynamics.kinematics.differentiate import kinematic_derivatives, tangent
 from softrobot_dynamics.kinematics.emit import BLOCK, Emitter, Tables
+from softrobot_dynamics.kinematics.graph import constant
 
 HEADER = '''\
 """Emitted by softrobot_dynamics; do not edit: it is written anew whenever a source changes."""
@@ -38,12 +39,13 @@ class TracedKernel(NamedTuple):
     scratch: int
 
 
-def body_terms(position, tip, n):
+def body_terms(position, tip, n, forces=()):
     """
     Kernel ``terms(P, q, qd, w, W, S)`` of a body given by its kinematics.
 
     ``position``: three nodes p = f(x, q) [m]; ``tip``: (nine nodes of the tip's rotation,
-    row-major, three nodes of its origin [m]); ``n`` coordinates. The kernel fills the body's slab
+    row-major, three nodes of its origin [m]); ``n`` coordinates; ``forces``: none, or the 2 n
+    nodes of :func:`stress_forces`, to be added to those of constant matrices. The kernel fills the body's slab
     W (see :mod:`softrobot_dynamics.kernels.layout`) given the angular velocity w of the joint
     frame in itself [rad/s]; S is scratch. P holds the number of blocks, the K and D matrices
     (n, n), the offline numbers, the tables.
@@ -51,8 +53,13 @@ def body_terms(position, tip, n):
     jacobian, bias = kinematic_derivatives(position, n)
     cloud = [*position, *(node for column in jacobian for node in column), *bias]
     frame = frame_nodes(*tip, n)
-    code = Emitter([*cloud, *frame])
+    code = Emitter([*cloud, *frame, *forces])
     rows = [f'S[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(cloud)]
+    used = (len(cloud) + 4) * BLOCK
+    rows += [
+        f'S[{used + i * BLOCK} + k] = C[k] * ({code.name(node)})' for i, node in enumerate(forces)
+    ]
+    elastic = layout.bias_offset.py_func(n) + n
     slots = [f'W[{i}] = {code.name(node)}' for i, node in enumerate(frame)]
     source = _BODY.format(
         n=n,
@@ -60,13 +67,49 @@ def body_terms(position, tip, n):
         matrices=2 * n * n + 1,
         scalars=len(code.tables.scalars),
         row_count=len(code.tables.rows) + 1,
-        scratch=len(cloud) * BLOCK,
+        scratch=used + len(forces) * BLOCK,
+        stress=_ADD_STRESS.format(used=used, count=2 * n, elastic=elastic, last=elastic + 2 * n)
+        if forces
+        else '',
         first=layout.inertia_offset.py_func(n),
         last=layout.body_size.py_func(n),
         call=_indent(code.call + slots, 4),
         point=_indent(code.point + rows, 12),
     )
-    return TracedKernel(HEADER + source, code.tables, (len(cloud) + 4) * BLOCK)
+    return TracedKernel(HEADER + source, code.tables, used + len(forces) * BLOCK)
+
+
+def stress_forces(position, energy, viscosity, density, n):
+    """
+    Elastic, then viscous generalized force per kg of a material point: 2 n nodes.
+
+    P : dF/dq_j with F = dp/dx and P = dW/dF, and with the viscous stress v F dC/dt, C = F^T F,
+    whose work is v/2 tr(dC/dt dC/dq_j). ``energy`` is W, a function of F, three rows of three;
+    ``viscosity`` v [Pa s] or None.
+    """
+    slots = [graph.symbol('F', i) for i in range(9)]
+    density_of = energy([slots[:3], slots[3:6], slots[6:]])
+    by_x = [tangent(position, {('x', j): 1.0}) for j in range(3)]
+    F = [by_x[j][i] for i in range(3) for j in range(3)]
+    stress = [tangent([density_of], {('F', i): 1.0})[0] / density for i in range(9)]
+    stress = graph.substitute(stress, {('F', i): node for i, node in enumerate(F)})
+    moved = [tangent(F, {('q', j): 1.0}) for j in range(n)]
+    elastic = [_dot(stress, each) for each in moved]
+    if viscosity is None:
+        return elastic + [constant(0.0)] * n
+    viscous = _viscous_stress(F, n, graph.as_node(viscosity) / density)
+    return elastic + [_dot(viscous, each) for each in moved]
+
+
+def _viscous_stress(F, n, viscosity):
+    """Nine nodes of v F dC/dt."""
+    rate = tangent(F, {('q', j): graph.symbol('qd', j) for j in range(n)})
+
+    def product(a, b, i, j):
+        return _dot(a[i::3], b[j::3])
+
+    C = [product(F, rate, i, j) + product(rate, F, i, j) for i in range(3) for j in range(3)]
+    return [viscosity * _dot(F[3 * i : 3 * i + 3], C[j::3]) for i in range(3) for j in range(3)]
 
 
 def fibre_length(speed, n):
@@ -131,13 +174,17 @@ def terms(P, q, qd, w, W, S):
     P = P[{matrices}:{matrices} + {scalars}]
 {call}
     W[{first}:{last}] = 0.0
-    S = S[:{scratch} + 4 * {block}]
+    damped_spring({n}, K, q, qd, W)
+    S = S[:{scratch}]
     for block in range(blocks):
         C = T[block * {row_count} * {block}:(block + 1) * {row_count} * {block}]
         for k in range({block}):
 {point}
         reduce_block({n}, C[:{block}], qd, w, S, W)
-    damped_spring({n}, K, q, qd, W)
+{stress}"""
+
+_ADD_STRESS = """\
+        sum_rows({count}, S[{used}:], W[{elastic}:{last}])
 """
 
 _FIBRE = """
