@@ -1,6 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Real-time, model-based control of serial robots made of rigid and soft bodies."""
 
+from softrobot_dynamics.bodies.custom import CustomBody
+from softrobot_dynamics.conversions import generalized_velocities, joint_torques
+from softrobot_dynamics.derivatives import (
+    forward_dynamics_derivatives,
+    inverse_dynamics_derivatives,
+)
 from softrobot_dynamics.description import load_robot
 from softrobot_dynamics.dynamics import (
     actuation,
@@ -8,6 +14,7 @@ from softrobot_dynamics.dynamics import (
     elastic_force,
     forward_dynamics,
     forward_kinematics,
+    frame,
     gravity_force,
     inertial_inverse_dynamics,
     inverse_dynamics,
@@ -17,25 +24,35 @@ from softrobot_dynamics.dynamics import (
 )
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model import compile_model
+from softrobot_dynamics.recentring import recentred
 from softrobot_dynamics.simulation import Simulator
 from softrobot_dynamics.statics import equilibrium
+from softrobot_dynamics.wrenches import Wrench
 
 __all__ = [
+    'CustomBody',
     'SoftRobotError',
     'Simulator',
+    'Wrench',
     'actuation',
     'compile_model',
     'damping_force',
     'elastic_force',
     'equilibrium',
     'forward_dynamics',
+    'forward_dynamics_derivatives',
     'forward_kinematics',
+    'frame',
+    'generalized_velocities',
     'gravity_force',
     'inertial_inverse_dynamics',
     'inverse_dynamics',
+    'inverse_dynamics_derivatives',
     'jacobian',
+    'joint_torques',
     'load_robot',
     'mass_inertial_inverse_dynamics',
     'mass_inverse_dynamics',
+    'recentred',
 ]
 __version__ = '0.1.0'

@@ -71,18 +71,19 @@ def load_robot(source):
     """
     Return the RobotDescription of a shipped robot's name, a path to a YAML file, or a dict.
 
-    A str that is a plain name (letters, digits, _) is a shipped robot, any other a path.
+    A str that is a plain name (letters, digits, _) is a shipped robot, any other a path. Files
+    that the description names are relative to its own folder, those of a dict to the working one.
     DescriptionError holds every wrong entry at once; UnknownNameError lists the shipped robots.
     """
     if isinstance(source, dict):
-        return _checked(source, [], 'robot description')
+        return _checked(source, Problems(), 'robot description')
     if not isinstance(source, (str, PathLike)):
         raise ArgumentError('source', source, 'a shipped name, a path or a dict')
     path = Path(source)
     if isinstance(source, str) and NAME.fullmatch(source):
         path = _shipped_robot(source)
-    data, problems = read_yaml(path)
-    return _checked(data, problems, str(path))
+    data, duplicates = read_yaml(path)
+    return _checked(data, Problems(duplicates, path.expanduser().parent), str(path))
 
 
 def _shipped_robot(source):
@@ -101,8 +102,7 @@ class _Header:
     base: Pose = nested(Pose, default=Pose())
 
 
-def _checked(data, duplicates, source):
-    problems = Problems(duplicates)
+def _checked(data, problems, source):
     if isinstance(data, dict):
         header = parse(_Header, data, '', problems, ignore=('bodies', 'actuators', 'initial'))
         modules = read_modules(data.get('bodies', MISSING), problems)

@@ -5,16 +5,23 @@ Friendly calls: check the arguments, allocate, run a compiled program, check the
 All vectors are keyword-only, float64, SI units. Every function raises ArgumentError, naming the
 argument, for a wrong shape or a number that is not finite. For calls at control rate build a
 controller or a simulator, which allocate nothing.
+
+``wrenches`` maps body names to a wrench (6,), moment [N m] then force [N], at the body's tip in
+its tip frame, or to a :class:`~softrobot_dynamics.wrenches.Wrench` at any material point, or to a
+list of those. ``body`` is a body's name, or 'tip' or None for the last one.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.arguments import body_index, checked, one_of
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.frames import point_jacobian, poses
+from softrobot_dynamics.frames import poses
 from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.recursion import FULL, INERTIAL, STATE, TIP_POSE
+from softrobot_dynamics.points import FRAMES, Placement
+from softrobot_dynamics.recursion import FULL, INERTIAL
 from softrobot_dynamics.recursion import inverse_dynamics as recursion
+from softrobot_dynamics.wrenches import generalized_force, reactions, read_wrenches
 
 
 class Actuation(NamedTuple):
@@ -27,27 +34,21 @@ class Actuation(NamedTuple):
     jacobian: np.ndarray  # (m, n) dy/dq
 
 
-def checked(name, value, shape):
-    """Return ``value`` as a contiguous float64 array of ``shape``, finite; or ArgumentError."""
-    try:
-        array = np.ascontiguousarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentError(name, value, f'numbers of shape {shape}') from None
-    if array.shape != shape:
-        raise ArgumentError(name, value, f'shape {shape}, not {array.shape}')
-    if not np.isfinite(array).all():
-        raise ArgumentError(name, value, 'finite numbers')
-    return array
-
-
 def inertial_inverse_dynamics(model, *, q, qd, qdd):
     """Return IID [P, Alg. 1]: M(q) qdd + c(q, qd), (n,), for q, qd, qdd (n,)."""
-    return _recursion(model, q, qd, qdd, INERTIAL)[0]
+    return _recursion(model, q, qd, qdd, INERTIAL)
 
 
-def inverse_dynamics(model, *, q, qd, qdd):
-    """Return ID [P, Alg. 2]: M qdd + c + g + s, with gravity, elasticity and damping, (n,)."""
-    return _recursion(model, q, qd, qdd, FULL)[0]
+def inverse_dynamics(model, *, q, qd, qdd, wrenches=None, joint_wrenches=False):
+    """
+    Return ID [P, Alg. 2]: M qdd + c + g + s, with gravity, elasticity and damping, (n,).
+
+    ``wrenches`` act from outside: ID less their generalized force J^T w. With ``joint_wrenches``
+    also returns (N, 6), moment then force: the wrench that the parent side of each joint exerts
+    on the body beyond it, at the joint's distal frame S_J, in its axes. It balances inertia,
+    gravity and external wrenches of all beyond; tendons that cross the joint are part of it.
+    """
+    return _recursion(model, q, qd, qdd, FULL, wrenches=wrenches, joint_wrenches=joint_wrenches)
 
 
 def mass_inertial_inverse_dynamics(model, *, q, qd, qdd):
@@ -55,9 +56,13 @@ def mass_inertial_inverse_dynamics(model, *, q, qd, qdd):
     return _recursion(model, q, qd, qdd, INERTIAL, with_mass=True)
 
 
-def mass_inverse_dynamics(model, *, q, qd, qdd):
-    """Return MID [P, A.6]: ID (n,) and the mass matrix (n, n), in one pass."""
-    return _recursion(model, q, qd, qdd, FULL, with_mass=True)
+def mass_inverse_dynamics(model, *, q, qd, qdd, wrenches=None, joint_wrenches=False):
+    """
+    Return MID [P, A.6]: ID (n,) and the mass matrix (n, n), in one pass.
+
+    ``wrenches`` and ``joint_wrenches`` (a third result) as in :func:`inverse_dynamics`.
+    """
+    return _recursion(model, q, qd, qdd, FULL, True, wrenches, joint_wrenches)
 
 
 def gravity_force(model, *, q):
@@ -67,42 +72,48 @@ def gravity_force(model, *, q):
 
 
 def elastic_force(model, *, q):
-    """Elastic force s(q, 0), (n,), of bodies and joint springs."""
+    """Elastic force s(q), (n,), of bodies and joint springs."""
     q = checked('q', q, (model.n,))
-    return model.stiffness @ (q - model.rest)
+    return _passive(model, q, np.zeros(model.n))[0]
 
 
 def damping_force(model, *, q, qd):
     """Damping force d(q, qd), (n,), of bodies and joints."""
-    checked('q', q, (model.n,))
-    return model.damping @ checked('qd', qd, (model.n,))
+    q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
+    return _passive(model, q, qd)[1]
 
 
 def forward_kinematics(model, *, q):
     """Tip frames of all bodies in the base frame, (N, 4, 4)."""
-    robot = _placed(model, checked('q', q, (model.n,)))
-    frames = np.zeros((len(model.body_names), 4, 4))
-    frames[:, 3, 3] = 1.0
-    for i, frame in enumerate(frames):
-        pose = robot.W[i * STATE + TIP_POSE : i * STATE + TIP_POSE + 12]
-        frame[:3, :3], frame[:3, 3] = pose[:9].reshape(3, 3), pose[9:]
-    return frames
+    placed = placement(model, q)
+    return np.array([placed.pose(body) for body in range(len(model.body_names))])
 
 
-def jacobian(model, *, q, body=None):
+def frame(model, *, q, body=None, point=None):
     """
-    Jacobian (6, n) of a body's tip: angular rows first, at the tip, in the tip frame.
+    Frame (4, 4) fixed to a body's material, in the base frame.
 
-    ``body`` is a body's name, or 'tip' or None for the last one.
+    ``point`` is a material point x (3,) [m] (of a rigid body: a point in its joint frame); None
+    is the tip with its tip frame. The axes at a point are those of the tip's definition
+    [P, (5)-(7)]: x along dp/dx1, y in its plane with dp/dx2; on a rigid body, the joint frame's.
     """
-    index = body_index(model, body)
-    q = checked('q', q, (model.n,))
-    robot = _placed(model, q)
-    pose = robot.W[index * STATE + TIP_POSE : index * STATE + TIP_POSE + 12]
-    J = np.empty((6, model.n))
-    cached(point_jacobian)(robot, index, True, pose[9:12].copy(), J.reshape(-1))
-    rotation = pose[:9].reshape(3, 3)
-    return np.vstack([rotation.T @ J[:3], rotation.T @ J[3:]])
+    index, point = body_index(model, body), _checked_point(point)
+    pose = placement(model, q).pose(index, point)
+    _require_frame(point, pose)
+    return pose
+
+
+def jacobian(model, *, q, body=None, point=None, frame='body'):
+    """
+    Jacobian (6, n) of the :func:`frame` at a body's tip or at a material point x (3,) [m].
+
+    Angular rows first: J qd is the angular velocity [rad/s], then the velocity of the point
+    [m/s], in the axes of that frame ('body') or of the base ('base').
+    """
+    index, point = body_index(model, body), _checked_point(point)
+    J = placement(model, q).jacobian(index, point, one_of('frame', frame, FRAMES))
+    _require_frame(point, J)
+    return J
 
 
 def actuation(model, *, q, qd):
@@ -112,46 +123,89 @@ def actuation(model, *, q, qd):
     return Actuation(t.J.T * model.signs, t.y - model.y0, t.J @ qd, t.bias, t.J)
 
 
-def forward_dynamics(model, *, q, qd, u):
-    """Acceleration qdd (n,) under the actuation u (m,): M qdd = A u - (c + g + s)."""
+def forward_dynamics(model, *, q, qd, u, wrenches=None):
+    """Acceleration qdd (n,) under actuation u (m,): M qdd = A u + J^T w - (c + g + s)."""
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
-    u, t = checked('u', u, (model.m,)), _terms(model, q, qd)
-    return np.linalg.solve(t.M, (model.signs * u) @ t.J - t.h)
+    u, loads = checked('u', u, (model.m,)), read_wrenches(model, wrenches)
+    evaluator = model.evaluator()
+    t = evaluator(q, qd)
+    _require_finite(model, q, t.h)
+    force = (model.signs * u) @ t.J - t.h
+    if loads:
+        force += _load_force(_placed(model, evaluator.robot, q), loads)
+    return np.linalg.solve(t.M, force)
 
 
-def body_index(model, body):
-    """Index of a body by name ('tip' or None: the last one); ArgumentError if unknown."""
-    if body is None or (body == 'tip' and 'tip' not in model.body_names):
-        return len(model.body_names) - 1
-    if body not in model.body_names:
-        raise ArgumentError('body', body, 'one of ' + ', '.join(model.body_names))
-    return model.body_names.index(body)
+def placement(model, q):
+    """Return the :class:`~softrobot_dynamics.points.Placement` of a robot at q (n,), checked."""
+    q, evaluator = checked('q', q, (model.n,)), model.evaluator()
+    _require_finite(model, q, evaluator(q, np.zeros(model.n)).h)
+    return _placed(model, evaluator.robot, q)
+
+
+def _placed(model, robot, q):
+    """Compute all poses, after a forward pass."""
+    cached(poses)(robot)
+    return Placement(model, robot, q)
 
 
 def _terms(model, q, qd):
     """Return all terms at a state; ArgumentError where the model has none."""
     terms = model.evaluator()(q, qd)
-    _require_finite(q, terms.h)
+    _require_finite(model, q, terms.h)
     return terms
 
 
-def _require_finite(q, result):
+def _passive(model, q, qd):
+    """Return elastic and damping forces at a state; ArgumentError where the model has none."""
+    forces = model.evaluator().passive(q, qd)
+    _require_finite(model, q, np.concatenate(forces))
+    return forces
+
+
+def _require_finite(model, q, result):
+    """Raise ArgumentError unless all results are numbers, in the words of the parts to blame."""
+    if np.isfinite(result).all():
+        return
+    expected, first = 'a posture that the bodies can represent', 0
+    for module in model.description.modules:
+        for name, part in ((module.joint_name, module.joint), (module.name, module.body)):
+            own = q[first : first + len(part.coordinates())]
+            first += len(own)
+            words = part.explain(own) if hasattr(part, 'explain') else None
+            expected += f'; {name}: {words}' if words else ''
+    raise ArgumentError('q', q, expected)
+
+
+def _require_frame(point, result):
     if not np.isfinite(result).all():
-        raise ArgumentError('q', q, 'a posture that the bodies can represent')
+        raise ArgumentError('point', point, 'a material point at which the body has a frame')
 
 
-def _placed(model, q):
-    """Workspace after a forward pass at rest, with all poses."""
-    evaluator = model.evaluator()
-    _require_finite(q, evaluator(q, np.zeros(model.n)).h)
-    cached(poses)(evaluator.robot)
-    return evaluator.robot
+def _load_force(placed, loads):
+    """Generalized force (n,) of loads; ArgumentError where one has no frame to act in."""
+    force = generalized_force(placed, loads)
+    if not np.isfinite(force).all():
+        points = [wrench.point for _, wrench in loads]
+        raise ArgumentError('wrenches', points, 'material points at which the bodies have frames')
+    return force
 
 
-def _recursion(model, q, qd, qdd, mode, with_mass=False):
-    n = model.n
+def _checked_point(point):
+    return None if point is None else checked('point', point, (3,))
+
+
+def _recursion(model, q, qd, qdd, mode, with_mass=False, wrenches=None, joint_wrenches=False):
+    """Return Q, or a tuple of it and what else was asked for: M, joint wrenches."""
+    n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
-    Q, M = np.empty(n), np.empty((n, n))
-    model.program(recursion)(model.robot(), q, qd, qdd, mode, with_mass, Q, M)
-    _require_finite(q, Q)
-    return (Q, M) if with_mass else (Q,)
+    robot, Q, M = model.robot(), np.empty(n), np.empty((n, n))
+    model.program(recursion)(robot, q, qd, qdd, mode, with_mass, Q, M)
+    _require_finite(model, q, Q)
+    results = [Q, M] if with_mass else [Q]
+    if loads or joint_wrenches:
+        placed = _placed(model, robot, q)
+        Q -= _load_force(placed, loads)
+        if joint_wrenches:
+            results.append(reactions(placed, loads))
+    return tuple(results) if len(results) > 1 else Q

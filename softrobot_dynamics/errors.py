@@ -113,12 +113,16 @@ class NotConvergedError(SoftRobotError):
     what: str
     iterations: int
     residual: float
+    share: float = None  # of the load that was balanced, if it was ramped
 
     def __str__(self):
-        return (
+        text = (
             f'{self.what} did not converge in {self.iterations} iterations:'
             f' residual {self.residual:.3g}'
         )
+        if self.share is None:
+            return text
+        return f'{text} under the full load, of which {self.share:.4g} was balanced'
 
 
 @dataclass(eq=False)
@@ -163,3 +167,16 @@ class MessageError(SoftRobotError):
 
     def __str__(self):
         return f'message refused: {self.reason}'
+
+
+@dataclass(eq=False)
+class MeshError(SoftRobotError):
+    """A mesh that cannot be used; `elements` holds the rows of wrong elements, if it is they."""
+
+    source: str  # the file
+    reason: str
+    elements: tuple = ()
+
+    def __str__(self):
+        first = ', '.join(map(str, self.elements[:5])) + (', ...' if self.elements[5:] else '')
+        return f'mesh {self.source}: {self.reason}' + (f' (elements {first})' if first else '')

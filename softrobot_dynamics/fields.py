@@ -17,6 +17,7 @@ Each function here returns a `dataclasses.field` whose metadata holds a parser: 
 
 import math
 from numbers import Integral, Real
+from pathlib import Path
 import re
 from typing import NamedTuple
 
@@ -160,11 +161,8 @@ def reference(kind, *, default=MISSING):
         if not isinstance(value, str) or known is None:
             return a_name(value, path, problems)
         if value not in known:
-            problems.append(
-                Problem(
-                    path, value, f'the name of a {kind}: {", ".join(known)}{closest(value, known)}'
-                )
-            )
+            words = f'the name of a {kind}: {", ".join(known)}{closest(value, known)}'
+            problems.append(Problem(path, value, words))
         return value
 
     return custom(read, expected=f'the name of a {kind}', default=default)
@@ -173,6 +171,25 @@ def reference(kind, *, default=MISSING):
 def text(*, default=MISSING):
     """Return the field of any text."""
     return _simple('text', default, str, lambda v: isinstance(v, str))
+
+
+def file(content=None, *, expected='a file', default=MISSING):
+    """
+    Return the field of a file, given by its path relative to the robot file that names it.
+
+    Kept is the absolute path, a text, or what the parser `content` makes of that path.
+    """
+
+    def read(value, path, problems):
+        words = f'the path of {expected}'
+        if isinstance(value, (str, Path)):
+            found = Path(getattr(problems, 'folder', ''), Path(value).expanduser()).absolute()
+            if found.is_file():
+                return content(str(found), path, problems) if content else str(found)
+            words += f' (there is no {found})'
+        problems.append(Problem(path, value, words))
+
+    return custom(read, expected=f'the path of {expected}', default=default)
 
 
 def items(item, *, default=MISSING):

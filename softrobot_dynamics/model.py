@@ -4,11 +4,15 @@
 import numpy as np
 from softrobot_dynamics.actuators.contract import CoordinateSegment, FibreSegment
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kinematics.binding import bind
+from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.kinematics.binding import bind, cached
 from softrobot_dynamics.kinematics.cache import compiling, import_line, load_module
 from softrobot_dynamics.kinematics.programs import HEADER
+from softrobot_dynamics.passive import passive_forces
 from softrobot_dynamics.recursion import Robot, STATE
 from softrobot_dynamics.transmission import allocate_terms, COORDINATE, evaluate_terms, FIBRE, LINE
+
+_STEP = 1e-6  # of the differences that linearise a strain energy [unit of the coordinate]
 
 
 def compile_model(description):
@@ -27,7 +31,7 @@ class CompiledModel:
 
     Attributes: ``description``; ``n`` coordinates and ``m`` actuators with ``coordinate_names``
     and ``actuator_names`` as on the wire, ``body_names``; ``stiffness`` and ``damping`` (n, n),
-    the constant linear parts, and ``rest`` (n,), where the springs are at ease; ``lower``,
+    linearised at q = 0, and ``rest`` (n,), where the springs are at ease; ``lower``,
     ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the actuators, ``signs`` (m,) with
     dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial coordinates, ``q_lower``, ``q_upper``
     (n,) the joints' position limits; ``y0`` (m,) the lengths at q = 0, which y is relative to.
@@ -48,6 +52,7 @@ class CompiledModel:
         self._sizes = tables.size, max(tables.scratch)
         self._dispatch = tables.dispatch()
         self.y0 = self._reference_lengths()
+        self._linearise()
 
     def robot(self):
         """Return the arrays kernels take, with a workspace of its own: one for each thread."""
@@ -78,6 +83,19 @@ class CompiledModel:
         """Actuation coordinates at q = 0, by the same kernels that will be compared with them."""
         return self.evaluator()(np.zeros(self.n), np.zeros(self.n)).y
 
+    def _linearise(self):
+        """Take stiffness and damping of bodies with a strain energy from their forces."""
+        evaluator, own = self.evaluator(), np.eye(self.n)
+        for part in _nonlinear_parts(self.description):
+            for j in part:
+                high, low = (
+                    evaluator.passive(h * own[j], 0.0 * own[j])[0] for h in (_STEP, -_STEP)
+                )
+                self.stiffness[part, j] = (high - low)[part] / (2.0 * _STEP)
+                self.damping[part, j] = evaluator.passive(0.0 * own[j], own[j])[1][part]
+            block = np.ix_(part, part)
+            self.stiffness[block] = 0.5 * (self.stiffness[block] + self.stiffness[block].T)
+
 
 class Evaluator:
     """
@@ -97,6 +115,13 @@ class Evaluator:
         """Return the terms at (q, qd), arrays (n,) of floats, unchecked."""
         self._evaluate(self.robot, q, qd, self.terms)
         return self.terms
+
+    def passive(self, q, qd):
+        """Return new arrays of the elastic force s(q) and the damping force d(q, qd), (n,)."""
+        self(q, qd)
+        elastic, damping = np.empty((2, len(q)))
+        cached(passive_forces)(self.robot, q, qd, elastic, damping)
+        return elastic, damping
 
 
 class _Tables:
@@ -168,9 +193,10 @@ class _Tables:
         return offset
 
     def _springs(self, joint, first):
-        for j in range(first, first + len(joint.coordinates())):
-            self.stiffness[j, j], self.damping[j, j] = joint.stiffness, joint.damping
-            self.rest[j] = joint.rest
+        stiffness, damping, rest = joint.springs()
+        part = slice(first, first + len(rest))
+        self.stiffness[part, part], self.damping[part, part] = np.diag(stiffness), np.diag(damping)
+        self.rest[part] = rest
 
     def _matrices(self, body, first):
         part = slice(first, first + len(body.coordinates()))
@@ -180,7 +206,7 @@ class _Tables:
     def _segment(self, actuator, segment, parts):
         """Row of a segment, see :mod:`softrobot_dynamics.transmission`."""
         if isinstance(segment, CoordinateSegment):
-            return [actuator, COORDINATE, 0, parts.joint_coordinate(segment.joint), 1, 0]
+            return [actuator, COORDINATE, 0, parts.joint_coordinate(*segment), 1, 0]
         if isinstance(segment, FibreSegment):
             tag, numbers = self._enter('length', segment.kernel)
             return [actuator, FIBRE + tag, numbers, *parts.body_coordinates(segment.body), 0]
@@ -211,9 +237,10 @@ class _Parts:
         """Return a body by name."""
         return self._modules[self._bodies[name]].body
 
-    def joint_coordinate(self, joint):
-        """First coordinate of a joint."""
-        return self._rows[self._joints[joint]][3]
+    def joint_coordinate(self, joint, coordinate):
+        """Index of a coordinate of a joint."""
+        i = self._joints[joint]
+        return self._rows[i][3] + self._modules[i].joint.coordinates().index(coordinate)
 
     def body_coordinates(self, body):
         """First coordinate and number of coordinates of a body."""
@@ -225,14 +252,25 @@ class _Parts:
         return self._modules[i].parent == self._bodies[first] and self._rows[i][4] == 0
 
 
+def _nonlinear_parts(description):
+    """Coordinates of each body with a strain energy, as lists."""
+    parts, first = [], 0
+    for module in description.modules:
+        first += len(module.joint.coordinates())
+        part = list(range(first, first + len(module.body.coordinates())))
+        first += len(part)
+        if module.body.energy(np.eye(3).tolist(), NUMERIC) is not None:
+            parts.append(part)
+    return parts
+
+
 def _position_limits(description):
     """Lower and upper bound of each coordinate; bodies have none."""
     free = -np.inf, np.inf
     pairs = [
         pair
         for m in description.modules
-        for pair in [m.joint.limits.position for _ in m.joint.coordinates()]
-        + [free] * len(m.body.coordinates())
+        for pair in [*m.joint.position_limits(), *[free] * len(m.body.coordinates())]
     ]
     return np.array(pairs, dtype=float).reshape(-1, 2).T.copy()
 

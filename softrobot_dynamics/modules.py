@@ -2,6 +2,8 @@
 """
 The parts of a robot description, bodies with their joints and actuators, and how they are read.
 
+From Python, a body or a joint may also be given as the object that its mapping would make.
+
 A part that is wrong in itself is None until all problems are known, so that one wrong number
 does not hide the others, nor show up as a dozen.
 """
@@ -14,7 +16,7 @@ from softrobot_dynamics.bodies.contract import BODIES, Body
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.fields import member, NAME, name, number
 from softrobot_dynamics.joints.contract import Joint, JOINTS
-from softrobot_dynamics.parsing import entry, join, parse, reader
+from softrobot_dynamics.parsing import entry, join, parse, reader, validated
 
 BASE = 'base'  # the frame that the first joint stands on; no body may bear its name
 
@@ -55,10 +57,25 @@ class _Heading:
     name: str = name()
 
 
+def _or_made(field, cls):
+    """Return the reader of a mapping, in whose place an object made in Python may stand."""
+    read = reader(field)
+
+    def either(value, path, problems):
+        if isinstance(value, cls):
+            return validated(value, {}, path, problems)
+        if isinstance(value, dict):
+            return read(value, path, problems)
+        words = f'{field.metadata["expected"]}, or (in Python) a {cls.__name__} object'
+        problems.append(Problem(path, value, words))
+
+    return either
+
+
 _name = reader(name())
 _value = reader(number('in its own unit'))
-_joint = reader(member(JOINTS, ignore=('name',)))
-_body = reader(member(BODIES))
+_joint = _or_made(member(JOINTS, ignore=('name',)), Joint)
+_body = _or_made(member(BODIES), Body)
 _actuator = reader(member(ACTUATORS, ignore=('name',)))
 
 

@@ -8,11 +8,16 @@ from softrobot_dynamics.errors import closest, MISSING, Problem
 
 
 class Problems(list):
-    """The problems found so far; `names` holds what `reference` fields may name, by kind."""
+    """
+    The problems found so far, and what fields need to know of the whole description.
 
-    def __init__(self, found=()):
+    `names` holds what `reference` fields may name, by kind; `folder` is where the paths of `file`
+    fields start, that of the robot file ('': the working folder).
+    """
+
+    def __init__(self, found=(), folder=''):
         super().__init__(found)
-        self.names = {}
+        self.names, self.folder = {}, folder
 
 
 def custom(read, *, expected=None, unit=None, default=MISSING):
@@ -50,7 +55,7 @@ def parse(cls, mapping, path, problems, ignore=()):
             values[key] = reader(field)(value, join(path, key), problems)
     if len(problems) > before:
         return None
-    return _validated(cls(**values), mapping, path, problems)
+    return validated(cls(**values), mapping, path, problems)
 
 
 def join(path, key):
@@ -73,7 +78,8 @@ def mapping_of(cls):
     return f'a mapping of {", ".join(_known(cls))}'
 
 
-def _validated(instance, mapping, path, problems):
+def validated(instance, mapping, path, problems):
+    """Return `instance`, made of `mapping`, if its `validate()` yields nothing, else None."""
     wrong = [
         Problem(join(path, key), entry(mapping, key, value), expected)
         for key, value, expected in getattr(instance, 'validate', tuple)()

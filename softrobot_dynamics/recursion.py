@@ -89,7 +89,7 @@ def backward(robot, q, qd, qdd, mode, Q):
     for i in range(len(modules) - 1, -1, -1):
         m = modules[i]
         s = i * STATE
-        _body_force(
+        body_force(
             m[BODY_COUNT], m[BODY_SLAB], s, W, qdd[m[BODY_FIRST] :], mode, Q[m[BODY_FIRST] :]
         )
         n, f, g = m[JOINT_COUNT], m[JOINT_SLAB], s + JOINT_WRENCH
@@ -116,7 +116,7 @@ def backward(robot, q, qd, qdd, mode, Q):
 
 
 @kernel
-def _body_force(n, f, s, W, qdd, mode, Q):
+def body_force(n, f, s, W, qdd, mode, Q):
     """Wrench at S_J and generalized forces of one body that carries a wrench at its tip."""
     H, M, bias = (
         f + layout.coupling_offset(n),

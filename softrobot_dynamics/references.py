@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from softrobot_dynamics import statics
-from softrobot_dynamics.dynamics import checked
+from softrobot_dynamics.arguments import body_index, checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.postures import actuation_coordinates, hold_points
 
 CIRCLE_SAMPLES = 128
 TYPES = ('hold', 'setpoint', 'circle', 'path')
@@ -120,7 +120,7 @@ class Circle(NamedTuple):
 
     def check(self, model):
         """Raise ArgumentError for a value that gives no circle."""
-        statics.body_index(model, self.body)
+        body_index(model, self.body)
         checked('center', self.center, (3,))
         if not np.linalg.norm(checked('normal', self.normal, (3,))) > 0.0:
             raise ArgumentError('normal', self.normal, 'a vector that is not zero')
@@ -134,12 +134,12 @@ def tip_circle(model, circle, q0=None, samples=CIRCLE_SAMPLES):
     """
     Return (reference of all m coordinates, postures) that move a body's tip on a :class:`Circle`.
 
-    Raises ArgumentError, InfeasibleReferenceError, NotConvergedError (see ``statics``).
+    Raises ArgumentError, InfeasibleReferenceError, NotConvergedError (see ``postures``).
     """
     circle.check(model)
     phases = np.linspace(0.0, 2.0 * np.pi, samples + 1)
     times = circle.period * phases / (2.0 * np.pi)
-    postures = statics.hold_points(
+    postures = hold_points(
         model,
         bodies=[circle.body],
         times=times[:-1],
@@ -166,7 +166,7 @@ def tip_path(model, bodies, times, points, periodic=False, q0=None):
         raise ArgumentError('points', points[-1], 'the first point again, as the path is periodic')
     between = CubicSpline(times, points, axis=0, bc_type='periodic' if periodic else 'clamped')
     fine = np.linspace(0.0, times[-1], max(CIRCLE_SAMPLES, 8 * len(times)) + 1)
-    postures = statics.hold_points(model, bodies=bodies, times=fine, points=between(fine), q0=q0)
+    postures = hold_points(model, bodies=bodies, times=fine, points=between(fine), q0=q0)
     y = postures.y.copy()
     if periodic:
         y[-1] = y[0]
@@ -190,7 +190,7 @@ def from_settings(model, controlled, settings, q):
     """
     kind = settings['type']
     if kind == 'hold':
-        return constant(statics.actuation_coordinates(model, q)[controlled])
+        return constant(actuation_coordinates(model, q)[controlled])
     if kind == 'setpoint':
         return constant(checked('reference.setpoint', settings['setpoint'], (len(controlled),)))
     if kind == 'circle':

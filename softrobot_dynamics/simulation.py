@@ -2,49 +2,16 @@
 """Forward dynamics in time: a robot that moves under its actuation."""
 
 import math
+from numbers import Real
 
 import numpy as np
-from softrobot_dynamics.dynamics import checked
+from softrobot_dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kernels.linalg import (
-    all_finite,
-    cholesky,
-    solve_lower,
-    solve_lower_transposed,
-)
+from softrobot_dynamics.integrators import allocate_stages, first_stage, second_stage
 from softrobot_dynamics.kinematics.binding import cached
+from softrobot_dynamics.recentring import recentre, recentring
 
-
-@kernel
-def implicit_step(terms, K, D, force, q, qd, h):
-    """
-    Advance (q, qd), in place, by one linearly implicit step of h [s] from their terms.
-
-    (M + h D + h^2 K) dv = h (J' force - ID(q, v, 0) - h K v),  v += dv,  q += h v:  first order,
-    stable for any stiffness K and damping D (n, n). ``force`` (m,) acts along y. Returns 0, or 1
-    if the state would no longer be a number; it is then kept.
-    """
-    n, M, rhs = len(q), terms.M, terms.h
-    for i in range(n):
-        total = -rhs[i]
-        for a in range(len(force)):
-            total += terms.J[a, i] * force[a]
-        for j in range(n):
-            total -= h * K[i, j] * qd[j]
-        for j in range(i + 1):
-            M[i, j] += h * D[i, j] + h * h * K[i, j]
-        rhs[i] = h * total
-    if cholesky(M) != 0:
-        return 1
-    solve_lower(M, rhs)
-    solve_lower_transposed(M, rhs)
-    if not all_finite(rhs):
-        return 1
-    for i in range(n):
-        qd[i] += rhs[i]
-        q[i] += h * qd[i]
-    return 0
+SHORTEST = 1e-9  # sub-step [s] below which the state cannot be continued
 
 
 class Simulator:
@@ -52,16 +19,20 @@ class Simulator:
     A robot in simulation; deterministic: equal inputs give equal states, bit by bit.
 
     Attributes: ``q``, ``qd`` (n,) the state, ``time`` [s]. ``substep`` [s] is the longest step of
-    the integrator. Not thread-safe: one simulator belongs to one thread.
+    the integrator (:mod:`softrobot_dynamics.integrators`), after which the state is
+    :func:`~softrobot_dynamics.recentring.recentred`. With a ``tolerance`` sub-steps are shortened
+    until the estimated error of each, in q and in qd, is below it, absolute and relative. Not
+    thread-safe: one simulator belongs to one thread.
     """
 
-    def __init__(self, model, *, q=None, qd=None, substep=2.5e-4):
-        if not (math.isfinite(substep) and substep > 0.0):
-            raise ArgumentError('substep', substep, 'a time > 0 [s]')
-        self.model, self.substep, self.time = model, float(substep), 0.0
+    def __init__(self, model, *, q=None, qd=None, substep=5e-4, tolerance=None):
+        self.model, self.time = model, 0.0
+        self.substep = _positive('substep', substep, 'a time > 0 [s]')
+        self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
-        self._evaluate, self._step = model.evaluator(), cached(implicit_step)
-        self._force = np.zeros(model.m)
+        self._evaluate, self._stages = model.evaluator(), allocate_stages(model.n)
+        self._first, self._second = cached(first_stage), cached(second_stage)
+        self._force, self._recentring = np.zeros(model.m), recentring(model)
         self.reset(q, qd)
 
     def reset(self, q=None, qd=None):
@@ -70,7 +41,7 @@ class Simulator:
         q = self.model.q0 if q is None else checked('q', q, (n,))
         qd = 0.0 if qd is None else checked('qd', qd, (n,))
         self.q[:], self.qd[:] = q, qd
-        self.time = 0.0
+        self.time, self._next = 0.0, self.substep
 
     def step(self, u, dt):
         """
@@ -79,18 +50,59 @@ class Simulator:
         Raises ArgumentError, or SimulationDivergedError with the last good state kept.
         """
         u = checked('u', u, (self.model.m,))
-        if not (math.isfinite(dt) and dt > 0.0):
-            raise ArgumentError('dt', dt, 'a time > 0 [s]')
-        steps = max(1, math.ceil(dt / self.substep - 1e-9))
+        dt = _positive('dt', dt, 'a time > 0 [s]')
         np.multiply(u, self.model.signs, out=self._force)
-        for _ in range(steps):
-            self._substep(dt / steps)
+        if self.tolerance is None:
+            steps = max(1, math.ceil(dt / self.substep - 1e-9))
+            for _ in range(steps):
+                self._advance(dt / steps)
+        else:
+            self._adapt(dt)
 
-    def _substep(self, h):
-        model, terms = self.model, self._evaluate(self.q, self.qd)
-        if self._step(terms, model.stiffness, model.damping, self._force, self.q, self.qd, h):
+    def _adapt(self, dt):
+        """Advance by dt in sub-steps as long as the tolerance allows."""
+        done, q, qd = 0.0, self.q.copy(), self.qd.copy()
+        while done < dt * (1.0 - 1e-12):
+            h = min(self._next, dt - done)
+            self._advance(h)
+            excess = self._excess(q, qd)
+            longer = h * min(3.0, max(0.2, 0.9 / math.sqrt(max(excess, 1e-12))))
+            if h == self._next or excess > 1.0:  # a remainder says little of the next
+                self._next = min(self.substep, longer)
+            if excess > 1.0 and h > SHORTEST:
+                self.q[:], self.qd[:] = q, qd
+                self.time -= h
+            else:
+                done += h
+                q[:], qd[:] = self.q, self.qd
+
+    def _excess(self, q, qd):
+        """Estimated error of the last sub-step from (q, qd), in tolerances."""
+        error = self._stages.error
+        return max(
+            float((np.abs(e) / (self.tolerance * (1.0 + np.abs(x)))).max())
+            for e, x in zip(error, (q, qd))
+        )
+
+    def _advance(self, h):
+        """Advance by one sub-step of h [s]; SimulationDivergedError with the state kept."""
+        model, stages, q, qd = self.model, self._stages, self.q, self.qd
+        terms = self._evaluate(q, qd)
+        failed = self._first(terms, model.stiffness, model.damping, self._force, q, qd, h, stages)
+        if not failed:
+            terms = self._evaluate(stages.q, stages.qd)
+            failed = self._second(terms, model.stiffness, self._force, q, qd, h, stages)
+        if failed:
             wrong = np.flatnonzero(~np.isfinite(terms.h))
             raise SimulationDivergedError(
                 self.time, model.coordinate_names[wrong[0] if len(wrong) else 0]
             )
+        recentre(self._recentring, q, qd)
         self.time += h
+
+
+def _positive(name, value, expected):
+    """Return a number > 0 as a float, or ArgumentError."""
+    if not (isinstance(value, Real) and math.isfinite(value) and value > 0.0):
+        raise ArgumentError(name, value, expected)
+    return float(value)

@@ -1,33 +1,31 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Equilibria: postures under given actuation, and the actuation that holds given points.
+Equilibria: postures at rest under given actuation, gravity and wrenches.
 
-Both are Newton iterations on the static residual ID(q, 0, 0) - A(q) u [P, (55)]. Each evaluation
-releases the GIL, so that a controller keeps its rate while a new reference is prepared.
+They are zeros of the static residual r(q) = ID(q, 0, 0) - A(q) u - J(q)^T w [P, (55)], found by
+Newton's method, and where that fails by ramping the load from none. Each evaluation releases the
+GIL.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
-from softrobot_dynamics.dynamics import actuation, body_index, checked
-from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError
+from softrobot_dynamics.arguments import checked
+from softrobot_dynamics.errors import NotConvergedError
 from softrobot_dynamics.frames import point_jacobian, poses
 from softrobot_dynamics.kinematics.binding import cached
+from softrobot_dynamics.points import Placement
 from softrobot_dynamics.recursion import STATE, TIP_POSE
+from softrobot_dynamics.wrenches import generalized_force, read_wrenches
 
-DIFFERENCE = 1e-6  # step of the central differences [rad or m]
+DIFFERENCE = 1e-6  # step of the central differences [unit of the coordinate]
+NOISE = 2e-9  # of a tangent by such differences, of the forces at play
 MAX_ITERATIONS = 100
-_RESIDUAL = 1e-10  # of the forces at play
+ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
+TURN = 0.5  # a Newton step turns no joint and no body by more [rad]
 
-# hold_points: limits enter by a logarithmic barrier, so that u stays strictly inside them and
-# depends smoothly on the points; points enter by a stiff penalty, so that the search for one out
-# of reach ends at the nearest that is not
-RESERVE = 0.02  # share of each actuator's range left to feedback at both limits
-SCALES = (1.0, 0.1, 0.01)  # of that and of what u costs, in turn: limits may be far away
-BARRIER = 1e-3  # final weight of the logarithms; |u|^2 ends some 1 % above its least value
-STIFFNESS = 1e8  # of the penalty [1/m^2]: offsets of some 1e-8 m
-REACHED = 1e-5  # farther than this from its point, a posture does not hold it [m]
+# the ramp: shares of the load, and Newton iterations for each of them, few so as to stay near
+FIRST, LEAST, FEW = 0.125, 2.0**-10, 15
 
 
 class Equilibrium(NamedTuple):
@@ -38,91 +36,58 @@ class Equilibrium(NamedTuple):
     iterations: int
 
 
-class Postures(NamedTuple):
-    """Postures that hold a path: q (K, n), u (K, m) in actuator units, y (K, m)."""
-
-    q: np.ndarray
-    u: np.ndarray
-    y: np.ndarray
-
-
-def equilibrium(model, *, u, q0=None):
+def equilibrium(model, *, u, q0=None, wrenches=None, ramp=False):
     """
-    Return the :class:`Equilibrium` under constant actuation u (m,), found from q0 (n,).
+    Return the :class:`Equilibrium` under constant actuation u (m,), gravity and ``wrenches``.
 
-    Newton's method with a line search; ``q0`` is the description's initial posture unless given.
-    Raises ArgumentError, or NotConvergedError with the residual where it stopped.
+    Newton's method with a line search from q0 (n,), by default the description's initial
+    posture. If that fails, or at once with ``ramp``, the whole load, u, gravity and wrenches
+    together, is ramped from nothing in adaptive steps, beginning at the unloaded posture that is
+    found from q0. A structure may have several equilibria, also unstable ones: the ramp follows
+    the one that slow loading reaches, Newton's method finds one near q0 if there is one.
+
+    ``wrenches`` as in :mod:`softrobot_dynamics.dynamics`: in the 'base' frame a dead load, in the
+    'body' frame one that follows the body.
+
+    Raises ArgumentError, or NotConvergedError with the share of the load that was balanced and
+    the residual [N, N m] of the full load there.
     """
     u = checked('u', u, (model.m,))
-    q = checked('q0', model.q0 if q0 is None else q0, (model.n,)).copy()
-    statics = _Statics(model)
-    r, size = statics.residual(q, u)
-    for iteration in range(MAX_ITERATIONS):
-        error, floor = np.abs(r).max(), _RESIDUAL * max(size, 1e-3)
-        if error <= floor:
-            return Equilibrium(q, float(error), iteration)
-        K = statics.tangent(q, u)
-        if not (np.isfinite(r).all() and np.isfinite(K).all()):
-            break  # a posture that the model cannot represent
-        step = np.linalg.lstsq(K, -r, rcond=1e-12)[0]
-        step *= min(1.0, 0.5 / max(np.abs(step).max(), 1e-300))
-        for scale in 0.5 ** np.arange(12):
-            trial, size = statics.residual(q + scale * step, u)
-            if np.linalg.norm(trial) < (1.0 - 1e-4 * scale) * np.linalg.norm(r):
-                break
-        else:
-            if error <= 1e3 * floor:  # as good as rounding lets it be
-                return Equilibrium(q, float(error), iteration)
-            break
-        q, r = q + scale * step, trial
-    raise NotConvergedError('equilibrium', iteration + 1, float(np.abs(r).max()))
-
-
-def hold_points(model, *, bodies, times, points, q0=None):
-    """
-    Return the :class:`Postures` in which tips stay at given points with the least |u|^2.
-
-    ``bodies`` (P names) whose tips shall be at ``points`` (K, P, 3) [m], base frame, at ``times``
-    (K,) [s]; consecutive points should be close to each other. The search starts from ``q0`` (n,),
-    by default the description's initial posture. Every u is strictly inside its limits.
-
-    Raises ArgumentError, InfeasibleReferenceError for the first point that no admissible u can
-    hold with the :data:`RESERVE` nor with less, NotConvergedError if the search fails for another
-    reason.
-    """
-    indices = [body_index(model, body) for body in bodies]
-    points = checked('points', points, (len(times), len(bodies), 3))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
-    reason = None
-    for scale in SCALES:
-        try:
-            solutions = _Search(model, indices, q0, scale).follow(times, points)
-            break
-        except (InfeasibleReferenceError, NotConvergedError) as error:
-            reason = reason or error
-    else:
-        raise reason
-    q, u = solutions[:, : model.n], solutions[:, model.n :]
-    return Postures(q, u, np.array([actuation_coordinates(model, each) for each in q]))
+    statics = Statics(model, read_wrenches(model, wrenches))
+    found = None if ramp else _newton(statics, q0, u, MAX_ITERATIONS)
+    if not (found and found.balanced):
+        found = _ramped(statics, q0, u, found.iterations if found else 0)
+    return Equilibrium(found.q, found.residual, found.iterations)
 
 
-def actuation_coordinates(model, q):
-    """Actuation coordinates y (m,) at q (n,)."""
-    return actuation(model, q=q, qd=np.zeros(model.n)).coordinates
+class Statics:
+    """
+    Static residual of one model, its derivative, and tips; ``loads`` act besides u and gravity.
 
+    Of everything that loads the model only a share acts, see :meth:`set_share`.
+    """
 
-class _Statics:
-    """Static residual, its derivatives, and tips, of one model."""
-
-    def __init__(self, model):
-        self.model, self._evaluate = model, model.evaluator()
-        self._zero = np.zeros(model.n)
+    def __init__(self, model, loads=()):
+        self.model, self._evaluate, self._loads = model, model.evaluator(), loads
+        self._zero, self._share = np.zeros(model.n), 1.0
         self._poses, self._jacobian = cached(poses), cached(point_jacobian)
+
+    def set_share(self, share):
+        """From now on let a share, from 0 to 1, of u, gravity and loads act."""
+        gravity = share * np.array(self.model.description.gravity, dtype=float)
+        self._evaluate.robot = self._evaluate.robot._replace(gravity=gravity)
+        self._share = share
 
     def residual(self, q, u):
         """Return the static residual (n,) and the size of the forces in it."""
         t = self._evaluate(q, self._zero)
-        parts = (self.model.signs * u)[:, None] * t.J
+        parts = (self._share * self.model.signs * u)[:, None] * t.J
+        if self._loads:
+            self._poses(self._evaluate.robot)
+            placed = Placement(self.model, self._evaluate.robot, q)
+            external = self._share * generalized_force(placed, self._loads)
+            parts = np.vstack([parts, external])
         size = max(np.abs(t.h).max(), np.abs(parts).max(initial=0.0))
         return t.h - parts.sum(axis=0), size
 
@@ -133,6 +98,15 @@ class _Statics:
             high, low = self.residual(q + step, u)[0], self.residual(q - step, u)[0]
             columns.append((high - low) / (2.0 * DIFFERENCE))
         return np.array(columns).T
+
+    def turn(self, step):
+        """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
+        robot, largest = self._evaluate.robot, 0.0
+        for row in robot.modules:
+            for first, count, slab in (row[3:6], row[8:11]):
+                spin = robot.W[slab + 18 : slab + 18 + 3 * count].reshape(count, 3)
+                largest = max(largest, float(np.linalg.norm(step[first : first + count] @ spin)))
+        return largest
 
     def actuation_matrix(self):
         """Return A (n, m) at the last residual's posture."""
@@ -151,174 +125,75 @@ class _Statics:
         return np.array(points), np.array(jacobians)
 
 
-class _Search:
+class _Found(NamedTuple):
+    """Where Newton's method ended: balanced or not."""
+
+    q: np.ndarray
+    residual: float
+    iterations: int
+    balanced: bool
+
+
+def _newton(statics, q, u, most):
+    """Iterate from q, at most so often, down to rounding; return :class:`_Found`."""
+    r, size = statics.residual(q, u)
+    for iteration in range(most + 1):
+        error, scale = float(np.abs(r).max()), max(size, 1e-3)
+        if error <= ROUNDING * scale:
+            return _Found(q, error, iteration, True)
+        better = _descend(statics, q, u, r, size) if iteration < most else None
+        if better is None:  # near a solution: as good as rounding lets it be
+            return _Found(q, error, min(iteration + 1, most), error <= CONTENT * scale)
+        q, r, size = better
+
+
+def _descend(statics, q, u, r, size):
     """
-    Newton's method for the conditions of optimality, along a path of targets.
+    Return q, residual and size after one Newton step with line search; None: no descent.
 
-    z = (q, u) minimises |u|^2 / 2 with its barrier, subject to statics; q has barriers at the
-    joints' position limits and, for uniqueness, a slight preference to stay.
+    A step must shorten the Newton correction, not the residual: that test does not depend on
+    units [Deuflhard 2004, Sec. 3.1].
     """
+    K = statics.tangent(q, u)
+    if not (np.isfinite(r).all() and np.isfinite(K).all()):
+        return None  # a posture that the model cannot represent
+    K[np.abs(K) < NOISE * size] = 0.0  # a joint that may stand anywhere
+    columns, inverse = _scaled_inverse(K)
+    correction = -inverse @ r
+    step, length = columns * correction, np.linalg.norm(correction)
+    longest = min(1.0, TURN / max(statics.turn(step), 1e-300))
+    for scale in longest * 0.5 ** np.arange(12):
+        trial, size = statics.residual(q + scale * step, u)
+        if np.linalg.norm(inverse @ trial) <= (1.0 - 0.5 * scale) * length:
+            return q + scale * step, trial, size
+    return None
 
-    def __init__(self, model, bodies, q0, scale):
-        self._model, self._bodies, self._statics = model, bodies, _Statics(model)
-        half = 0.5 * (model.upper - model.lower)
-        finite = np.isfinite(half)
-        self._share, self._stiffness = scale * RESERVE, STIFFNESS / scale**2
-        reserve = np.where(finite, 2.0 * self._share * half, 0.0)
-        self._lower = np.concatenate([model.q_lower, model.lower + reserve])
-        self._upper = np.concatenate([model.q_upper, model.upper - reserve])
-        self._unit = scale * float(np.median(half[finite])) if finite.any() else 1.0
-        gap = np.where(
-            np.isfinite(self._upper - self._lower), 0.01 * (self._upper - self._lower), 0.01
-        )
-        self._innermost = self._lower + gap, self._upper - gap
-        self._z = np.clip(np.concatenate([q0, np.zeros(model.m)]), *self._innermost)
 
-    def follow(self, times, points):
-        """Return z for each of the points (K, P, 3)."""
-        self.approach(points[0])
-        return np.array([self.reach(target, t) for t, target in zip(times, points)])
+def _scaled_inverse(K):
+    """Return c (n,) and the pseudo-inverse of K diag(c), rows and columns being of like size."""
+    rows = 1.0 / np.maximum(np.abs(K).max(axis=1), 1e-300)
+    K = rows[:, None] * K
+    columns = 1.0 / np.maximum(np.abs(K).max(axis=0), 1e-300)
+    return columns, np.linalg.pinv(K * columns, rcond=1e-12) * rows
 
-    def approach(self, target):
-        """Move from where the tips are to the first target, softly at first."""
-        self._statics.residual(*self._split())
-        start = self._statics.tips(self._bodies)[0]
-        for share in np.linspace(0.1, 1.0, 10):
-            self._solve(start + share * (target - start), 1e-2, 1e4, 20)
-        for barrier in (1e-2, BARRIER):
-            self._solve(target, barrier, self._stiffness, MAX_ITERATIONS)
 
-    def reach(self, target, time):
-        """Return z that holds a target, or raise for the reason why there is none."""
-        for stiffness in (self._stiffness, 100.0 * self._stiffness):  # a large u needs more
-            error, static, change = self._solve(target, BARRIER, stiffness, 40)
-            if error < 0.1 * REACHED and static < 1e-7 and change < 1e-5:
-                return self._z.copy()
-        found = self._rescue(target)
-        if found.success and np.abs(self._gap(found.x, target)).max() < REACHED:
-            self._z = np.clip(found.x, *self._innermost)  # a barrier can only start inside
-            return found.x
-        raise self._explanation(target, time)
-
-    def _rescue(self, target):
-        """Solve the problem without barrier and penalty by sequential quadratic programming."""
-        n = self._model.n
-        points = {'type': 'eq', 'fun': lambda z: self._gap(z, target), 'jac': self._gap_slope}
-
-        def effort(z):
-            u = z[n:] / self._unit
-            return 0.5 * u @ u, np.concatenate([np.zeros(n), u / self._unit])
-
-        return self._minimise(effort, [points])
-
-    def _explanation(self, target, time):
-        """Return the error that says why a target was not reached, from the nearest posture."""
-
-        def miss(z):
-            gap = self._gap(z, target)
-            return gap @ gap, 2.0 * gap @ self._gap_slope(z)
-
-        found = self._minimise(miss, [])
-        distance = float(np.sqrt(found.fun))
-        if not found.success or distance < REACHED:
-            return NotConvergedError(f'posture at t = {time:.4g} s', found.nit, distance)
-        self._z = found.x
-        return InfeasibleReferenceError(time, target[0], self._at_limits(), distance)
-
-    def _minimise(self, objective, constraints):
-        n = self._model.n
-
-        def slope(z):
-            K = self._statics.tangent(z[:n], z[n:])
-            return np.hstack([K, -self._statics.actuation_matrix()])
-
-        statics = {
-            'type': 'eq',
-            'fun': lambda z: self._statics.residual(z[:n], z[n:])[0],
-            'jac': slope,
-        }
-        start = np.nan_to_num(np.clip(self._z, self._lower, self._upper))
-        return minimize(
-            objective,
-            start,
-            jac=True,
-            bounds=list(zip(self._lower, self._upper)),
-            constraints=[statics, *constraints],
-            method='SLSQP',
-            options={'maxiter': 500, 'ftol': 1e-14},
-        )
-
-    def _gap(self, z, target):
-        """From the targets to the tips, (3 P,) [m]."""
-        self._statics.residual(z[: self._model.n], z[self._model.n :])
-        return (self._statics.tips(self._bodies)[0] - target).ravel()
-
-    def _gap_slope(self, z):
-        self._statics.residual(z[: self._model.n], z[self._model.n :])
-        jacobians = self._statics.tips(self._bodies)[1]
-        columns = np.zeros((3 * len(self._bodies), len(z)))
-        columns[:, : self._model.n] = jacobians.reshape(-1, self._model.n)
-        return columns
-
-    def _split(self):
-        return self._z[: self._model.n], self._z[self._model.n :]
-
-    def _solve(self, target, barrier, stiffness, iterations):
-        """Iterate; returns the points' error [m], the relative static residual, the last step."""
-        error = static = change = np.inf
-        for _ in range(iterations):
-            matrix, rhs, error, static = self._conditions(target, barrier, stiffness)
-            try:
-                step = np.linalg.solve(matrix, rhs)[: len(self._z)]
-            except np.linalg.LinAlgError:
-                return error, static, np.inf
-            scale = self._longest(step)
-            self._z = self._z + scale * step
-            n = self._model.n
-            change = max(np.abs(step[:n]).max(), np.abs(step[n:]).max() / self._unit)
-            if not np.isfinite(change) or (change < 1e-9 and scale == 1.0):
-                break
-        return error, static, change
-
-    def _conditions(self, target, barrier, stiffness):
-        """Matrix and right-hand side of a Newton step, and the two errors before it."""
-        n, m, size = self._model.n, self._model.m, len(self._z)
-        q, u = self._split()
-        K = self._statics.tangent(q, u)
-        r, forces = self._statics.residual(q, u)
-        points, jacobians = self._statics.tips(self._bodies)
-        gap = (target - points).ravel()
-        below, above = 1.0 / (self._z - self._lower), 1.0 / (self._upper - self._z)
-        cost = np.concatenate([np.zeros(n), np.full(m, self._unit**-2)])
-        gradient = cost * self._z + barrier * (above - below)
-        constraints = np.zeros((n + len(gap), size))
-        constraints[:n, :n], constraints[:n, n:] = K, -self._statics.actuation_matrix()
-        constraints[n:, :n] = jacobians.reshape(-1, n)
-        curvature = cost + barrier * (above**2 + below**2) + 1e-9
-        softness = np.concatenate([np.zeros(n), np.full(len(gap), 1.0 / stiffness)])
-        matrix = np.block([[np.diag(curvature), constraints.T], [constraints, -np.diag(softness)]])
-        return (
-            matrix,
-            np.concatenate([-gradient, -r, gap]),
-            np.abs(gap).max(),
-            np.abs(r).max() / max(forces, 1e-9),
-        )
-
-    def _longest(self, step):
-        """Share of a step that stays inside the bounds and turns no coordinate too far."""
-        room = np.where(step < 0.0, self._z - self._lower, self._upper - self._z)
-        longest = 0.95 * room / np.maximum(np.abs(step), 1e-300)
-        turn = 0.3 / max(np.abs(step[: self._model.n]).max(), 1e-300)
-        return min(1.0, turn, float(longest.min()))
-
-    def _at_limits(self):
-        """Names of the actuators within 1 % of their range of the reserve at a limit."""
-        model, u = self._model, self._split()[1]
-        near = (self._share + 0.01) * (model.upper - model.lower)
-        return [
-            name
-            for name, x, low, high, gap in zip(
-                model.actuator_names, u, model.lower, model.upper, near
-            )
-            if x - low < gap or high - x < gap
-        ]
+def _ramped(statics, q, u, iterations):
+    """Follow the equilibrium from no load to all of it; return :class:`_Found`, or raise."""
+    share = step = 0.0  # at first only the load is taken off
+    while True:
+        target = min(1.0, share + step)
+        statics.set_share(target)
+        found = _newton(statics, q, u, FEW if target else MAX_ITERATIONS)
+        iterations += found.iterations
+        if found.balanced and target == 1.0:
+            return found._replace(iterations=iterations)
+        if found.balanced:
+            q, share = found.q, target
+            step = 2.0 * step or FIRST
+        elif step > LEAST:
+            step *= 0.5
+        else:
+            break
+    statics.set_share(1.0)
+    residual = float(np.abs(statics.residual(q, u)[0]).max())
+    raise NotConvergedError('equilibrium', iterations, residual, share)

@@ -198,7 +198,7 @@ WRONG = [
     ((*PCC, 'type'), 'pc', 'bodies[1].body.type', 'one of the body types pcc, planar_cc, rigid'),
     ((*PCC, 'type'), MISSING, 'bodies[1].body.type', 'one of the body types'),
     ((*PCC, 'type'), ['pcc'], 'bodies[1].body.type', 'one of the body types'),
-    ((*PAN, 'type'), 'hinge', 'bodies[0].joint.type', 'fixed, prismatic, revolute'),
+    ((*PAN, 'type'), 'hinge', 'bodies[0].joint.type', 'planar, prismatic, revolute'),
     (('actuators', 2, 'type'), 'motor', 'actuators[2].type', 'types joint, tendon'),
     # rods
     ((*PCC, 'length'), -0.2, 'bodies[1].body.length', 'a number > 0 [m]'),

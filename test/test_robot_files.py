@@ -18,7 +18,7 @@ bodies:
     joint: {type: fixed}
     body: {type: pcc, length: 0.2, radius: 0.01, density: 1000, young_modulus: 1e6}
 """
-ROBOTS = ('double_pendulum', 'pcc_arm', 'planar_cc_chain', 'ur10e')
+ROBOTS = ('double_pendulum', 'pcc_arm', 'planar_cc_chain', 'soft_hand', 'ur10e')
 
 
 @pytest.fixture

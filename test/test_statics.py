@@ -6,10 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robots import compiled
-from scipy.optimize import minimize
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq, minimize
 import softrobot_dynamics as sd
+from softrobot_dynamics import statics
 from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError, NotConvergedError
-from softrobot_dynamics.statics import equilibrium, hold_points, RESERVE
+from softrobot_dynamics.postures import hold_points, RESERVE
+from softrobot_dynamics.statics import equilibrium
 
 L, RADIUS, E, OFFSET = 0.3, 0.02, 0.1e6, 0.015  # of the rod with a straight tendon, SI units
 
@@ -125,6 +128,169 @@ def test_no_equilibrium_is_an_error(name, arguments):
         equilibrium(compiled(name), **arguments)
     assert caught.value.what == 'equilibrium' and caught.value.iterations > 0
     assert not caught.value.residual < 1e-6
+    assert 0.0 <= caught.value.share < 1.0
+
+
+RIGIDITY = E * np.pi / 4.0 * 0.01**4  # E I of the beams below [N m^2], which are 1 m long
+
+
+def beam(count, kind='planar_cc'):
+    """Return a thin beam of ``count`` equal bodies, clamped, along z, without gravity."""
+    body = {
+        'type': kind, 'length': 1.0 / count, 'radius': 0.01, 'density': 1000.0,
+        'young_modulus': E, 'section_inertia': False,
+    }  # fmt: skip
+    bodies = [{'name': f'b{i}', 'joint': {'type': 'fixed'}, 'body': body} for i in range(count)]
+    return sd.compile_model(
+        sd.load_robot({'name': 'beam', 'gravity': [0.0, 0.0, 0.0], 'bodies': bodies})
+    )
+
+
+def lateral(k, frame='base'):
+    """Return a force k E I / L^2 along x at the tip: dead, or following the 'body'."""
+    return {'tip': sd.Wrench([0.0, 0.0, 0.0, k * RIGIDITY, 0.0, 0.0], None, frame)}
+
+
+def shape(model, q):
+    """Tip angle [rad], shortening and deflection [m] of a beam."""
+    x, _, z = sd.forward_kinematics(model, q=q)[-1, :3, 3]
+    return np.array([q.sum(), 1.0 - z, x])
+
+
+# Bisshopp & Drucker (1945): tip angle, shortening, deflection
+ELASTICA = {
+    0.25: (0.1242924421, 0.0041178184, 0.0827459154),
+    1.0: (0.4613519497, 0.0564332363, 0.3017207738),
+    2.0: (0.7817498316, 0.1606417208, 0.4934574804),
+    5.0: (1.2153681176, 0.3876283607, 0.7137915236),
+    10.0: (1.4302855388, 0.5549955978, 0.8106090249),
+}
+
+
+@pytest.mark.parametrize('k', ELASTICA)
+def test_dead_load_bends_to_the_elastica(k):
+    """Chains of constant curvature approach the elastica with order two; extrapolated, to 1e-6."""
+    models = [beam(count) for count in (8, 16, 32)]
+    shapes = [shape(m, equilibrium(m, u=[], wrenches=lateral(k)).q) for m in models]
+    errors = np.abs(np.array(shapes) - ELASTICA[k])
+    assert np.all(np.abs(np.log2(errors[:-1] / errors[1:]) - 2.0) < 0.03)
+    assert np.all(errors[-1] < 2e-4)
+    extrapolated = (4.0 * shapes[2] - shapes[1]) / 3.0
+    np.testing.assert_allclose(extrapolated, ELASTICA[k], atol=2e-6)
+
+
+@pytest.mark.parametrize('k', [3.0, 10.0])
+def test_follower_load_bends_as_its_initial_value_problem(k):
+    """A force that turns with the tip: seen from there phi'' = -k cos(phi), order two again."""
+
+    def slope(s, y):
+        phi = y[0]
+        return [y[1], k * np.cos(phi), np.cos(phi), np.sin(phi)]
+
+    # from the tip back to the clamp, in the tip's axes: angle, curvature, position along z and x
+    y = solve_ivp(slope, [0.0, 1.0], [0.0] * 4, rtol=1e-12, atol=1e-12).y[:, -1]
+    angle = y[0]
+    along, across = y[2], y[3]
+    wanted = [
+        angle,
+        1.0 - (np.cos(angle) * along + np.sin(angle) * across),
+        np.sin(angle) * along - np.cos(angle) * across,
+    ]
+    errors = []
+    for count in (8, 16, 32):
+        model = beam(count)
+        found = equilibrium(model, u=[], wrenches=lateral(k, 'body'))
+        errors.append(np.abs(shape(model, found.q) - wanted))
+    assert np.all(np.abs(np.log2(np.array(errors[:-1]) / errors[1:]) - 2.0) < 0.1)
+    assert errors[-1].max() < 5e-3
+
+
+@pytest.mark.parametrize('t', [0.5, 2.0, np.pi, 2.0 * np.pi])
+@pytest.mark.parametrize('count', [1, 4])
+def test_pure_moment_bends_to_a_circle(t, count):
+    """Constant curvature meets Simo and Vu-Quoc's closed form to 1e-12, a full circle too."""
+    model = beam(count)
+    found = equilibrium(model, u=[], wrenches={'tip': [0.0, t * RIGIDITY, 0.0, 0.0, 0.0, 0.0]})
+    wanted = [t, 1.0 - np.sin(t) / t, (1.0 - np.cos(t)) / t]
+    np.testing.assert_allclose(shape(model, found.q), wanted, rtol=0.0, atol=1e-12)
+
+
+def test_spatial_rods_bend_alike_under_wrenches():
+    """A chain of `pcc` bodies, loaded in another plane, ends where `planar_cc` bodies do."""
+    flat, spatial = beam(8), beam(8, 'pcc')
+    wanted = shape(flat, equilibrium(flat, u=[], wrenches=lateral(5.0)).q)
+    force = sd.Wrench([0.0, 0.0, 0.0, 0.0, 5.0 * RIGIDITY, 0.0], None, 'base')
+    q = equilibrium(spatial, u=[], wrenches={'tip': force}).q
+    x, y, z = sd.forward_kinematics(spatial, q=q)[-1, :3, 3]
+    # the rod is extensible: P / (E A) of its length
+    np.testing.assert_allclose([1.0 - z, y], wanted[1:], atol=2e-4)
+    assert abs(x) < 1e-12
+
+
+def test_wrenches_at_inner_points_balance():
+    """In equilibrium ID(q, 0, 0) with the same wrenches is A u, wherever they act."""
+    model = compiled('pcc_arm')
+    wrenches = {
+        'segment1': sd.Wrench([0.01, 0.0, 0.02, 0.1, -0.1, 0.0], [0.01, 0.0, 0.1]),
+        'segment3': sd.Wrench([0.0, 0.0, 0.0, 0.2, 0.1, 0.0], [0.0, 0.005, 0.05], 'base'),
+    }
+    u = 0.05 * model.upper
+    found = equilibrium(model, u=u, wrenches=wrenches)
+    zero = np.zeros(model.n)
+    nu = sd.inverse_dynamics(model, q=found.q, qd=zero, qdd=zero, wrenches=wrenches)
+    A = sd.actuation(model, q=found.q, qd=zero).matrix
+    assert np.abs(nu - A @ u).max() < 1e-12 * np.abs(A @ u).max()
+    assert np.abs(found.q - equilibrium(model, u=u).q).max() > 0.03
+
+
+def test_the_ramp_reaches_what_newton_does_not():
+    """A hundred times the load of the linear range: plain Newton fails, the ramp arrives."""
+    model, k = beam(16), 100.0
+    bare = statics.Statics(model, statics.read_wrenches(model, lateral(k)))
+    assert not statics._newton(bare, np.zeros(16), np.zeros(0), statics.MAX_ITERATIONS).balanced
+    found = equilibrium(model, u=[], wrenches=lateral(k))
+    assert found.residual < 1e-12 * k * RIGIDITY
+    assert found.iterations < 60
+
+    def clamped(tip):  # theta'' = -k cos(theta) from the tip, theta(1) = tip, theta'(1) = 0
+        back = solve_ivp(
+            lambda s, y: [y[1], -k * np.cos(y[0])], [1.0, 0.0], [tip, 0.0], rtol=1e-11, atol=1e-12
+        )
+        return back.y[0, -1]
+
+    tip = brentq(clamped, 1.5705, np.pi / 2.0 - 1e-9)
+    assert found.q.sum() == pytest.approx(tip, abs=2e-3)
+    assert (found.q > 0.0).all()  # it bends one way only
+
+
+def test_the_ramp_follows_slow_loading():
+    """With several equilibria the ramp gives the one that small steps of the load lead to."""
+    model, q = beam(8), np.zeros(8)
+    for k in np.linspace(1.0, 60.0, 120):
+        q = equilibrium(model, u=[], wrenches=lateral(k, 'body'), q0=q).q
+    found = equilibrium(model, u=[], wrenches=lateral(60.0, 'body'), ramp=True)
+    np.testing.assert_allclose(found.q, q, atol=1e-9)
+
+
+def test_the_ramp_takes_gravity_and_actuation_along():
+    """All that loads a robot is ramped: the end is an equilibrium of all of it."""
+    model = compiled('pcc_arm')
+    u = 0.4 * model.upper * np.random.default_rng(3).uniform(size=model.m)
+    plain, ramped = equilibrium(model, u=u), equilibrium(model, u=u, ramp=True)
+    assert np.abs(unbalanced(model, ramped.q, u)).max() < 1e-12 * np.abs(u).max()
+    np.testing.assert_allclose(ramped.q, plain.q, atol=1e-10)
+
+
+def test_an_impossible_load_says_how_much_of_it_was_balanced():
+    """A moment that bends a rod beyond what its model represents, 8 rad, stops the ramp there."""
+    model, t = beam(1, 'pcc'), 20.0
+    moment = {'tip': [0.0, t * RIGIDITY, 0.0, 0.0, 0.0, 0.0]}
+    with pytest.raises(NotConvergedError, match='of which 0.40.* was balanced') as caught:
+        equilibrium(model, u=[], wrenches=moment)
+    last = np.polynomial.legendre.leggauss(10)[0][-1]  # the material point that bends most
+    limit = 8.0 / (0.5 + 0.5 * last) / t
+    assert limit - statics.LEAST <= caught.value.share <= limit
+    assert caught.value.residual == pytest.approx((1.0 - caught.value.share) * t * RIGIDITY)
 
 
 @pytest.fixture(scope='module')

@@ -11,9 +11,10 @@ register = ACTUATORS.register
 
 
 class CoordinateSegment(NamedTuple):
-    """The coordinate of a joint, as a part of y."""
+    """A coordinate of a joint, as a part of y."""
 
     joint: str
+    coordinate: str = ''  # its name; a single one has none of its own
 
 
 class FibreSegment(NamedTuple):

@@ -1,46 +1,66 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A motor at a joint of one coordinate."""
+"""A motor at a coordinate of a joint."""
 
 from dataclasses import dataclass
 from math import inf
 
 from softrobot_dynamics.actuators.contract import Actuator, CoordinateSegment, register
-from softrobot_dynamics.fields import interval, number, reference
+from softrobot_dynamics.errors import closest, MISSING
+from softrobot_dynamics.fields import interval, name, number, reference
 
 
 @register('joint')
 @dataclass(frozen=True)
 class JointActuator(Actuator):
-    """The torque [N m] or force [N] u along the coordinate of `joint`: y = q, nu = u."""
+    """
+    The generalized force u [N m or N] along a coordinate of `joint`: y = q, nu = u.
+
+    `coordinate` is its name, which a joint with only one does not need.
+    """
 
     joint: str = reference('joint')
     limits: tuple = interval('N m or N', default=(-inf, inf))
     rate_limit: float = number('N m/s or N/s', above=0, infinite=True, default=inf)
+    coordinate: str = name(default=None)
 
     sign = 1
     safe = 'gravity'
 
     def validate_against(self, bodies, joints):
-        """Yield a joint that has not exactly one coordinate, and limits beyond the joint's."""
-        moving = [key for key, joint in joints.items() if joint and len(joint.coordinates()) == 1]
-        if joints[self.joint] is not None and self.joint not in moving:
-            known = ', '.join(moving) or 'there is none'
-            yield 'joint', self.joint, f'a joint with one coordinate: {known}'
-        elif self.joint in moving:
+        """Yield a joint that does not move or lacks the coordinate, limits beyond the joint's."""
+        joint = joints[self.joint]
+        if joint is None:
+            return
+        if not joint.coordinates():
+            known = ', '.join(key for key, j in joints.items() if j and j.coordinates())
+            expected = f'a joint with one coordinate or more: {known or "there is none"}'
+            yield 'joint', self.joint, expected
+        elif (self.coordinate or '') not in joint.coordinates():
+            yield 'coordinate', self.coordinate or MISSING, self._coordinate_of(joint)
+        else:
             low, high = self.command_limits(joints)
             if low >= high:
                 yield 'limits', self.limits, f'limits within the effort limit of {self.joint}'
 
     def segments(self, parts):
         """Return the joint's coordinate."""
-        return [CoordinateSegment(self.joint)]
+        return [CoordinateSegment(self.joint, self.coordinate or '')]
 
     def command_limits(self, joints):
-        """Return `limits`, no wider than the effort limit of the joint."""
-        built_for = joints[self.joint].limits
-        effort = built_for.effort if built_for else inf
+        """Return `limits`, no wider than the effort limit of the coordinate."""
+        joint = joints[self.joint]
+        efforts = dict(zip(joint.coordinates(), joint.effort_limits()))
+        effort = efforts[self.coordinate or '']
         return max(self.limits[0], -effort), min(self.limits[1], effort)
 
     def wire_name(self, name):
-        """Return the joint's name."""
-        return self.joint
+        """Return the coordinate's name on the wire: the joint's, or joint/coordinate."""
+        return f'{self.joint}/{self.coordinate}' if self.coordinate else self.joint
+
+    def _coordinate_of(self, joint):
+        """Say in words which coordinates `joint` has."""
+        names = joint.coordinates()
+        if names == ('',):
+            return f'no coordinate: {self.joint} has only one'
+        hint = closest(self.coordinate, names) if self.coordinate else ''
+        return f'one of the coordinates of {self.joint}: {", ".join(names)}{hint}'

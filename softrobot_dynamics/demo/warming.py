@@ -4,7 +4,7 @@
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.nodes import plants
 
-_RATE, _SUBSTEP = 1000.0, 2.5e-4
+_RATE, _SUBSTEP = 1000.0, 5e-4
 
 
 def warm(robot):

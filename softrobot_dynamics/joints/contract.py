@@ -1,10 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What every joint type has: T(q) = before @ motion(q) @ after, parent's tip to distal frame."""
+"""
+What a joint is: a formula motion(q), placed by T(q) = before @ motion(q) @ after.
 
-from dataclasses import dataclass
+T leads from the parent's tip frame to the joint's distal frame. Jacobian and bias follow from the
+formula by tracing it once.
+"""
+
+from dataclasses import dataclass, fields, replace
+from math import inf
 
 import numpy as np
 from softrobot_dynamics.fields import direction, nested, vector
+from softrobot_dynamics.joints.tracing import motion_kernel
+from softrobot_dynamics.kinematics.graph import symbol, SYMBOLIC
 from softrobot_dynamics.poses import dh_row, flat, Pose, z_onto
 from softrobot_dynamics.registry import Registry
 
@@ -12,42 +20,89 @@ JOINTS = Registry('joint', 'softrobot_dynamics.joints', 'softrobot_dynamics.join
 register = JOINTS.register
 
 
+@dataclass(frozen=True)
 class Joint:
     """
-    One joint: a frozen dataclass whose fields are the YAML's, made by `softrobot_dynamics.fields`.
+    Base of all joints: subclass it as a frozen dataclass and ``@register`` a name.
 
-    `before` and `after` are the constant transforms (4, 4) around the joint's own motion, which
-    depends on its coordinates alone.
+    A subclass has :meth:`coordinates` and :meth:`motion`, in which each float field of ``self`` is
+    a symbol, so that numbers change without compiling again. Springs and limits are fields or
+    these class attributes, one number for all coordinates.
     """
 
+    origin: Pose = nested(Pose, default=None)  # default: identity
+
+    stiffness = damping = rest = 0.0
     limits = None  # or an object with position (low, high), velocity and effort
+    recentres = ()  # names of the coordinates that `recentre` may change
 
     def coordinates(self):
         """Return the coordinates' names; ('',) for one, which bears the joint's own name."""
         raise NotImplementedError
 
+    def motion(self, q, math):
+        """Frame moved by q: (nine entries of the rotation, row-major; three of the origin [m])."""
+        raise NotImplementedError
+
     @property
     def before(self):
         """The constant transform (4, 4) from the parent's tip frame to where the motion acts."""
-        return np.eye(4)
+        return (self.origin or Pose()).matrix()
 
     @property
     def after(self):
         """The constant transform (4, 4) from the moved frame to the joint's distal frame."""
         return np.eye(4)
 
+    def springs(self):
+        """Stiffness, damping and rest of each coordinate, (3, n)."""
+        return np.tile([[self.stiffness], [self.damping], [self.rest]], len(self.coordinates()))
+
+    def position_limits(self):
+        """Return (low, high) of each coordinate, a list."""
+        return [self.limits.position if self.limits else (-inf, inf)] * len(self.coordinates())
+
+    def effort_limits(self):
+        """Return the largest generalized force along each coordinate, a list."""
+        return [self.limits.effort if self.limits else inf] * len(self.coordinates())
+
+    def margin(self, q, math):
+        """Return a formula, positive where the coordinates hold, or None: they do everywhere."""
+        return None
+
+    def explain(self, q):
+        """Return in words why the coordinates do not hold at q (n,), or None."""
+        return None
+
+    def recentre(self, q, qd):
+        """Return (q, qd), (n,) each, of the same pose and velocities, away from where q fails."""
+        return q, qd
+
+    def kernel(self):
+        """Return the kernel and numbers of this joint's frame, traced from its motion."""
+        floats = _float_fields(self)
+        symbols = {name: symbol('p', i) for i, name in enumerate(floats)}
+        traced = replace(self, **symbols)
+        q = [symbol('q', j) for j in range(len(self.coordinates()))]
+        formulas = *traced.motion(q, SYMBOLIC), traced.margin(q, SYMBOLIC)
+        constants = {symbols[name].value: value for name, value in floats.items()}
+        return motion_kernel(self.type_name, formulas, constants, self.numbers(), len(q))
+
+    def numbers(self):
+        """Return what a kernel's numbers begin with, (3 n + 24,): springs, before, after."""
+        return np.concatenate([self.springs().ravel(), flat(self.before), flat(self.after)])
+
 
 @dataclass(frozen=True)
 class AxisJoint(Joint):
     """
-    A joint with one coordinate q, which moves about or along one axis.
+    A joint that moves about or along one axis.
 
     Placed either by `origin` and `axis`, T = origin Motion_axis(q), the axis in the origin frame,
     or by `dh`, T = Motion_z(q) Rz(theta0) Tz(d) Tx(a) Rx(alpha), a row of the standard
     Denavit-Hartenberg table. Both are given here by a motion about or along z.
     """
 
-    origin: Pose = nested(Pose, default=None)  # default: identity
     axis: tuple = direction(default=None)  # unit vector [-], default: z
     dh: tuple = vector(
         'rad or m',
@@ -69,18 +124,17 @@ class AxisJoint(Joint):
     @property
     def before(self):
         """Identity for `dh`, else origin @ R with R z = axis, (4, 4)."""
-        return (self.origin or Pose()).matrix() @ self._align()
+        return super().before @ self._align()
 
     @property
     def after(self):
         """The transform of the DH row at q = 0 for `dh`, else R^T with R z = axis, (4, 4)."""
         return dh_row(*self.dh) if self.dh else self._align().T
 
-    def numbers(self):
-        """Return the kernel's numbers (27,): stiffness, damping, rest, then both constants."""
-        return np.concatenate(
-            [[self.stiffness, self.damping, self.rest], flat(self.before), flat(self.after)]
-        )
-
     def _align(self):
         return z_onto(self.axis or (0.0, 0.0, 1.0))
+
+
+def _float_fields(joint):
+    values = {field.name: getattr(joint, field.name) for field in fields(joint)}
+    return {name: value for name, value in values.items() if isinstance(value, float)}

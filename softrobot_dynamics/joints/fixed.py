@@ -3,10 +3,9 @@
 
 from dataclasses import dataclass
 
-from softrobot_dynamics.fields import nested
 from softrobot_dynamics.joints.contract import Joint, register
 from softrobot_dynamics.kernels.jit import Kernel, kernel
-from softrobot_dynamics.poses import flat, Pose
+from softrobot_dynamics.poses import flat
 
 
 @register('fixed')
@@ -14,16 +13,13 @@ from softrobot_dynamics.poses import flat, Pose
 class Fixed(Joint):
     """A constant pose of the distal frame in the parent's tip frame."""
 
-    origin: Pose = nested(Pose, default=Pose())
-
     def coordinates(self):
         """Return no names: there is nothing that moves."""
         return ()
 
-    @property
-    def before(self):
-        """The transform (4, 4) of `origin`."""
-        return self.origin.matrix()
+    def motion(self, q, math):
+        """Return the identity."""
+        return [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
 
     def kernel(self):
         """Return the kernel and numbers of this joint's frame."""

@@ -7,6 +7,7 @@ from math import inf
 
 from softrobot_dynamics.fields import interval, nested, number
 from softrobot_dynamics.joints.contract import AxisJoint, register
+from softrobot_dynamics.joints.rotations import about_z
 from softrobot_dynamics.kernels.jit import Kernel, kernel
 
 
@@ -32,6 +33,10 @@ class Revolute(AxisJoint):
     damping: float = number('N m s/rad', at_least=0, default=0.0)
     rest: float = number('rad', default=0.0)
     limits: Limits = nested(Limits, default=Limits())
+
+    def motion(self, q, math):
+        """Rotation about z."""
+        return about_z(q[0], math), [0.0, 0.0, 0.0]
 
     def kernel(self):
         """Return the kernel and numbers of this joint's frame: springs, before, after."""

@@ -45,8 +45,8 @@ def body_terms(position, tip, n, forces=()):
 
     ``position``: three nodes p = f(x, q) [m]; ``tip``: (nine nodes of the tip's rotation,
     row-major, three nodes of its origin [m]); ``n`` coordinates; ``forces``: none, or the 2 n
-    nodes of :func:`stress_forces`, to be added to those of constant matrices. The kernel fills the body's slab
-    W (see :mod:`softrobot_dynamics.kernels.layout`) given the angular velocity w of the joint
+    nodes of :func:`stress_forces`, to be added to those of constant matrices. The kernel fills
+    the body's slab W (see :mod:`softrobot_dynamics.kernels.layout`) given the angular velocity w of the joint
     frame in itself [rad/s]; S is scratch. P holds the number of blocks, the K and D matrices
     (n, n), the offline numbers, the tables.
     """

@@ -4,8 +4,13 @@
 from dataclasses import dataclass
 
 from softrobot_dynamics.fields import number
-from softrobot_dynamics.materials.contract import determinant, first_invariant, lame
-from softrobot_dynamics.materials.contract import Material, register
+from softrobot_dynamics.materials.contract import (
+    determinant,
+    first_invariant,
+    lame,
+    Material,
+    register,
+)
 
 
 @register('neo_hookean')

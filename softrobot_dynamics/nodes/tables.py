@@ -137,7 +137,7 @@ SIMULATION = (
     Row(
         'substep',
         'double',
-        2.5e-4,
+        5e-4,
         'Longest step of the integrator [s]',
         1e-6,
         0.1,

@@ -86,6 +86,7 @@ class JetFunctions:
     """The functions a formula may call, for jets."""
 
     pi = math.pi
+    number = staticmethod(float)
 
     @staticmethod
     def sqrt(a):

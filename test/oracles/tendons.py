@@ -23,9 +23,8 @@ def coordinates(robot, q):
 
 def _coordinate(robot, actuator, q, placed):
     if actuator.type_name == 'joint':
-        first = np.cumsum([0] + [len(m.coordinate_names()) for m in robot.modules])
-        names = [module.joint_name for module in robot.modules]
-        return q[first[names.index(actuator.joint)]]
+        names = [c for module in robot.modules for c in module.coordinate_names()]
+        return q[names.index(actuator.wire_name(''))]
     total, last = 0.0, None
     for passage in actuator.path:
         i = robot.body_names.index(passage.body)

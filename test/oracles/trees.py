@@ -9,6 +9,7 @@ nine entries, row-major, and three.
 A joint type not known here is placed by its own compiled kernel: plain numbers only then.
 """
 
+import functools
 import importlib
 from typing import NamedTuple
 
@@ -46,22 +47,52 @@ def joint_frame(joint, q, math):
     """Distal frame of a joint in its parent's tip frame."""
     if joint.type_name not in MOTIONS:
         return frame_by_kernel(joint, q)
-    before, after = frame_of(joint.before), frame_of(joint.after)
-    return compose(compose(before, MOTIONS[joint.type_name](q, math)), after)
+    motion = MOTIONS[joint.type_name](joint, q, math)
+    return product(frame_of(joint.before), motion, frame_of(joint.after))
 
 
-def turn(q, math):
-    """Frame turned about z by q[0] [rad]."""
-    c, s = math.cos(q[0]), math.sin(q[0])
-    return [c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
+def turn(axis, angle, math):
+    """Frame turned about x, y or z (0, 1, 2) by an angle [rad]."""
+    c, s, R = math.cos(angle), math.sin(angle), [0.0] * 9
+    i, j, k = axis, (axis + 1) % 3, (axis + 2) % 3
+    R[4 * i], R[4 * j], R[4 * k], R[3 * j + k], R[3 * k + j] = 1.0, c, c, -s, s
+    return R, [0.0, 0.0, 0.0]
 
 
-def shift(q, math):
-    """Frame shifted along z by q[0] [m]."""
-    return IDENTITY[0], [0.0, 0.0, q[0]]
+def shift(x, y, z):
+    """Frame shifted by (x, y, z) [m]."""
+    return IDENTITY[0], [x, y, z]
 
 
-MOTIONS = {'fixed': lambda q, math: IDENTITY, 'revolute': turn, 'prismatic': shift}
+def orientation(joint, q, math):
+    """Frame turned by three coordinates: in three turns, or by the quaternion of a vector."""
+    if joint.parameters == 'roll_pitch_yaw':
+        return product(turn(2, q[2], math), turn(1, q[1], math), turn(0, q[0], math))
+    quarter = 0.25 * (q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
+    half = 0.5 * math.stumpff(1, quarter)  # sin(angle / 2) / angle
+    w, (x, y, z) = math.stumpff(0, quarter), (half * c for c in q)
+    R = [
+        w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z,
+    ]  # fmt: skip
+    return R, [0.0, 0.0, 0.0]
+
+
+MOTIONS = {
+    'fixed': lambda joint, q, math: IDENTITY,
+    'revolute': lambda joint, q, math: turn(2, q[0], math),
+    'prismatic': lambda joint, q, math: shift(0.0, 0.0, q[0]),
+    'helical': lambda joint, q, math: product(
+        shift(0.0, 0.0, joint.pitch * q[0]), turn(2, q[0], math)
+    ),
+    'cylindrical': lambda joint, q, math: product(turn(2, q[0], math), shift(0.0, 0.0, q[1])),
+    'universal': lambda joint, q, math: product(turn(0, q[0], math), turn(1, q[1], math)),
+    'planar': lambda joint, q, math: product(shift(q[0], q[1], 0.0), turn(2, q[2], math)),
+    'spherical': orientation,
+    'free': lambda joint, q, math: product(shift(*q[:3]), orientation(joint, q[3:], math)),
+}
+"""Motion of each joint type between its constant transforms, as the documentation has it."""
 
 
 def frame_by_kernel(joint, q):
@@ -83,6 +114,11 @@ def transform(frame, p):
     """Return base coordinates of a point (or of arrays of points) given in a frame."""
     R, t = frame
     return [R[3 * i] * p[0] + R[3 * i + 1] * p[1] + R[3 * i + 2] * p[2] + t[i] for i in range(3)]
+
+
+def product(*frames):
+    """Frame after frame, from the outermost inwards."""
+    return functools.reduce(compose, frames)
 
 
 def compose(outer, inner):

@@ -1,0 +1,34 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Checks of what calls are given: a wrong argument is an ArgumentError with its name."""
+
+import numpy as np
+from softrobot_dynamics.errors import ArgumentError
+
+
+def checked(name, value, shape):
+    """Return ``value`` as a contiguous float64 array of ``shape``, finite; or ArgumentError."""
+    try:
+        array = np.ascontiguousarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentError(name, value, f'numbers of shape {shape}') from None
+    if array.shape != shape:
+        raise ArgumentError(name, value, f'shape {shape}, not {array.shape}')
+    if not np.isfinite(array).all():
+        raise ArgumentError(name, value, 'finite numbers')
+    return array
+
+
+def body_index(model, body, name='body'):
+    """Index of a body by name ('tip' or None: the last one); ArgumentError if unknown."""
+    if body is None or (body == 'tip' and 'tip' not in model.body_names):
+        return len(model.body_names) - 1
+    if body not in model.body_names:
+        raise ArgumentError(name, body, 'one of ' + ', '.join(model.body_names))
+    return model.body_names.index(body)
+
+
+def one_of(name, value, known):
+    """Return ``value``, one of the texts ``known``; or ArgumentError."""
+    if not isinstance(value, str) or value not in known:
+        raise ArgumentError(name, value, 'one of ' + ', '.join(known))
+    return value

@@ -1,0 +1,95 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What joints of several coordinates share: springs and limits, for each coordinate by name."""
+
+from dataclasses import dataclass, fields
+from math import inf
+
+import numpy as np
+from softrobot_dynamics.errors import closest
+from softrobot_dynamics.fields import interval, nested, number
+from softrobot_dynamics.joints.contract import Joint
+from softrobot_dynamics.parsing import custom, join, reader
+
+
+def by_coordinate(item):
+    """
+    Return the field of what the field `item` reads for each coordinate: by name, or one for all.
+
+    Kept as a tuple of (coordinate, value), the coordinate '' for all; empty unless given.
+    """
+    one, expected = reader(item), item.metadata['expected']
+
+    def read(value, path, problems):
+        given = value if isinstance(value, dict) else {'': value}
+        return tuple((str(key), one(x, join(path, key), problems)) for key, x in given.items())
+
+    return custom(
+        read,
+        expected=f'{expected}, or a mapping of coordinates to such',
+        unit=item.metadata['unit'],
+        default=(),
+    )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the joint is built for; none unless given."""
+
+    position: tuple = by_coordinate(interval('rad or m'))
+    velocity: tuple = by_coordinate(number('rad/s or m/s', above=0, infinite=True))
+    effort: tuple = by_coordinate(number('N m or N', above=0, infinite=True))
+
+
+@dataclass(frozen=True)
+class CompoundJoint(Joint):
+    """
+    A joint of several coordinates, those in ``lengths`` in metres, all others in radians.
+
+    The passive effort along each is -stiffness (q - rest) - damping qd; all zero unless given.
+    """
+
+    stiffness: tuple = by_coordinate(number('N m/rad or N/m', at_least=0))
+    damping: tuple = by_coordinate(number('N m s/rad or N s/m', at_least=0))
+    rest: tuple = by_coordinate(number('rad or m'))
+    limits: Limits = nested(Limits, default=Limits())
+
+    lengths = ()
+
+    def validate(self):
+        """Yield what is given for no coordinate, or for coordinates that differ in unit."""
+        names = self.coordinates()
+        mixed = 0 < len(self.lengths) < len(names)
+        for path, given in self._given():
+            for name, value in given:
+                if name and name not in names:
+                    hint = closest(name, names)
+                    yield f'{path}.{name}', value, f'one of the coordinates {_list(names)}{hint}'
+                elif mixed and not name:
+                    yield path, value, f'a mapping of {_list(names)}, which differ in unit'
+
+    def springs(self):
+        """Stiffness, damping and rest of each coordinate, (3, n)."""
+        return np.array([self._each(x, 0.0) for x in (self.stiffness, self.damping, self.rest)])
+
+    def position_limits(self):
+        """Return (low, high) of each coordinate, a list."""
+        return self._each(self.limits.position, (-inf, inf))
+
+    def effort_limits(self):
+        """Return the largest generalized force along each coordinate, a list."""
+        return self._each(self.limits.effort, inf)
+
+    def _each(self, given, otherwise):
+        given = dict(given)
+        return [given.get(name, given.get('', otherwise)) for name in self.coordinates()]
+
+    def _given(self):
+        """Each field that holds values by coordinate: its path and its pairs."""
+        for name in ('stiffness', 'damping', 'rest'):
+            yield name, getattr(self, name)
+        for field in fields(self.limits):
+            yield f'limits.{field.name}', getattr(self.limits, field.name)
+
+
+def _list(names):
+    return ', '.join(names)

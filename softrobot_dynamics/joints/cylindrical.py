@@ -1,0 +1,29 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A joint that turns about an axis and slides along it."""
+
+from dataclasses import dataclass
+
+from softrobot_dynamics.joints.compound import CompoundJoint
+from softrobot_dynamics.joints.contract import AxisJoint, register
+from softrobot_dynamics.joints.rotations import about_z
+
+
+@register('cylindrical')
+@dataclass(frozen=True)
+class Cylindrical(CompoundJoint, AxisJoint):
+    """Two coordinates on one axis, `angle` [rad] about it and `slide` [m] along it."""
+
+    lengths = ('slide',)
+
+    def coordinates(self):
+        """Return the names of the two coordinates."""
+        return 'angle', 'slide'
+
+    def motion(self, q, math):
+        """Rotation about z and displacement along z."""
+        return about_z(q[0], math), [0.0, 0.0, q[1]]
+
+    def validate(self):
+        """Yield what is wrong with the springs and limits, and with the placement."""
+        yield from CompoundJoint.validate(self)
+        yield from AxisJoint.validate(self)

@@ -1,0 +1,28 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""No joint at all: a floating base."""
+
+from dataclasses import dataclass
+
+from softrobot_dynamics.joints.contract import register
+from softrobot_dynamics.joints.rotations import TurningJoint
+
+
+@register('free')
+@dataclass(frozen=True)
+class Free(TurningJoint):
+    """
+    Six coordinates: the displacement (x, y, z) [m] in the origin frame, then a rotation [rad].
+
+    The rotation is a rotation vector (rx, ry, rz) by default or (roll, pitch, yaw), as in
+    :class:`softrobot_dynamics.joints.spherical.Spherical`; T = T(x, y, z) R.
+    """
+
+    lengths = 'x', 'y', 'z'
+
+    def coordinates(self):
+        """Return the names of the six coordinates."""
+        return *self.lengths, *self.rotation.names
+
+    def motion(self, q, math):
+        """Displacement, then rotation."""
+        return self.rotation.matrix(q[3:], math), q[:3]

@@ -1,0 +1,29 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A screw: a joint that slides along its axis in proportion to its turn."""
+
+from dataclasses import dataclass
+
+from softrobot_dynamics.fields import nested, number
+from softrobot_dynamics.joints.contract import AxisJoint, register
+from softrobot_dynamics.joints.revolute import Limits
+from softrobot_dynamics.joints.rotations import about_z
+
+
+@register('helical')
+@dataclass(frozen=True, kw_only=True)
+class Helical(AxisJoint):
+    """
+    One coordinate, the angle q [rad]; T = before @ Rz(q) Tz(pitch q) @ after.
+
+    Its passive effort is -stiffness (q - rest) - damping qd.
+    """
+
+    pitch: float = number('m/rad')  # of one turn: 2 pi pitch [m]; right-handed if positive
+    stiffness: float = number('N m/rad', at_least=0, default=0.0)
+    damping: float = number('N m s/rad', at_least=0, default=0.0)
+    rest: float = number('rad', default=0.0)
+    limits: Limits = nested(Limits, default=Limits())
+
+    def motion(self, q, math):
+        """Rotation about z and displacement along z."""
+        return about_z(q[0], math), [0.0, 0.0, self.pitch * q[0]]

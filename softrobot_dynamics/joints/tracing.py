@@ -1,0 +1,92 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The kernel of a traced motion between two constant transforms."""
+
+import textwrap
+
+import numpy as np
+from softrobot_dynamics.kernels.jit import Kernel, kernel
+from softrobot_dynamics.kernels.spatial import rotate, rotate_back
+from softrobot_dynamics.kinematics.cache import load_module
+from softrobot_dynamics.kinematics.emit import Emitter
+from softrobot_dynamics.kinematics.graph import as_node
+from softrobot_dynamics.kinematics.programs import frame_nodes, HEADER
+
+
+def motion_kernel(label, motion, constants, numbers, n):
+    """
+    Return the :class:`Kernel` ``motion(P, q, qd, W)`` of a joint's frame from its traced motion.
+
+    ``motion`` of ``n`` coordinates: nine nodes of the rotation, row-major; three of the origin
+    [m]; one that is positive where the coordinates hold, or None: elsewhere the frame is NaN.
+    ``constants``: {symbol: value} of its other symbols; ``numbers`` (3 n + 24,): the springs and
+    both constant transforms, which come first in P; ``label`` names the module.
+    """
+    rotation, origin, margin = motion
+    nodes = frame_nodes(list(map(as_node, rotation)), list(map(as_node, origin)), n)
+    guard = [] if margin is None else [as_node(margin)]
+    code = Emitter([*nodes, *guard])
+    slots = [f'W[{i}] = {code.name(node)}' for i, node in enumerate(nodes)]
+    for node in guard:
+        slots += [f'if not {code.name(node)} > 0.0:', f'    W[:{len(nodes)}] = math.nan']
+    body = textwrap.indent('\n'.join(code.call + slots), ' ' * 4)
+    module = load_module(HEADER + _MOTION.format(n=n, first=3 * n, body=body), label)
+    parameters = np.concatenate([numbers, code.tables.numbers(constants)])
+    return Kernel(module.__name__, 'motion', parameters)
+
+
+_MOTION = """
+from softrobot_dynamics.joints.tracing import place
+
+
+@njit(cache=CACHE, **OPTIONS)
+def motion(P, q, qd, W):
+    C, P = P[{first}:{first} + 24], P[{first} + 24:]
+{body}
+    place({n}, C, qd, W)
+"""
+
+
+@kernel
+def place(n, C, qd, W):
+    """
+    Turn the frame W of a motion with n coordinates into that of before @ motion @ after.
+
+    C holds both constant transforms (24); W as in :mod:`softrobot_dynamics.kernels.layout`.
+    """
+    b, a, bias = 0, 12, 12
+    t0, t1, t2 = C[a + 9], C[a + 10], C[a + 11]
+    w0 = w1 = w2 = 0.0  # relative angular velocity, in the moved frame
+    for j in range(n):
+        k = 18 + 3 * j
+        x = k + 3 * n
+        g0, g1, g2 = W[k], W[k + 1], W[k + 2]
+        w0, w1, w2 = w0 + g0 * qd[j], w1 + g1 * qd[j], w2 + g2 * qd[j]
+        r0, r1, r2 = rotate(W, 0, g1 * t2 - g2 * t1, g2 * t0 - g0 * t2, g0 * t1 - g1 * t0)
+        W[x], W[x + 1], W[x + 2] = rotate(C, b, W[x] + r0, W[x + 1] + r1, W[x + 2] + r2)
+        W[k], W[k + 1], W[k + 2] = rotate_back(C, a, g0, g1, g2)
+    p0, p1, p2 = W[bias], W[bias + 1], W[bias + 2]
+    u0, u1, u2 = w1 * t2 - w2 * t1, w2 * t0 - w0 * t2, w0 * t1 - w1 * t0
+    r0, r1, r2 = rotate(
+        W,
+        0,
+        p1 * t2 - p2 * t1 + w1 * u2 - w2 * u1,
+        p2 * t0 - p0 * t2 + w2 * u0 - w0 * u2,
+        p0 * t1 - p1 * t0 + w0 * u1 - w1 * u0,
+    )
+    W[15], W[16], W[17] = rotate(C, b, W[15] + r0, W[16] + r1, W[17] + r2)
+    W[bias], W[bias + 1], W[bias + 2] = rotate_back(C, a, p0, p1, p2)
+    _place_pose(C, W)
+
+
+@kernel
+def _place_pose(C, W):
+    """Pose W[0:12] between the constants C[0:12] and C[12:24], in place."""
+    x, y, z = rotate(W, 0, C[21], C[22], C[23])
+    x, y, z = rotate(C, 0, W[9] + x, W[10] + y, W[11] + z)
+    W[9], W[10], W[11] = C[9] + x, C[10] + y, C[11] + z
+    for i in range(3):
+        x, y, z = W[3 * i], W[3 * i + 1], W[3 * i + 2]
+        for j in range(3):
+            W[3 * i + j] = x * C[12 + j] + y * C[15 + j] + z * C[18 + j]
+    for j in range(3):
+        W[j], W[3 + j], W[6 + j] = rotate(C, 0, W[j], W[3 + j], W[6 + j])

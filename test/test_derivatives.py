@@ -1,0 +1,63 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Derivatives of the dynamics equal differences of the dynamics."""
+
+from differences import gradient
+import numpy as np
+import pytest
+from robots import compiled, ROBOTS, states
+import softrobot_dynamics as sd
+from softrobot_dynamics.derivatives import (
+    forward_dynamics_derivatives,
+    inverse_dynamics_derivatives,
+)
+from softrobot_dynamics.errors import ArgumentError
+
+TOLERANCE = 1e-9  # of the largest entry
+
+
+def assert_close(found, wanted):
+    """Compare with the largest entry of the wanted array."""
+    assert found.shape == wanted.shape
+    assert np.abs(found - wanted).max() <= TOLERANCE * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_inverse_dynamics(name):
+    """By q, by qd and by qdd, of every shipped robot and of all bodies and joints in a tree."""
+    model = compiled(name)
+    ((q, qd, qdd),) = states(model, 1, seed=3)
+
+    def force(**changed):
+        return sd.inverse_dynamics(model, **{'q': q, 'qd': qd, 'qdd': qdd, **changed})
+
+    found = inverse_dynamics_derivatives(model, q=q, qd=qd, qdd=qdd)
+    step = 2e-3  # bodies are some 0.1 m long
+    assert_close(found.by_q, gradient(lambda x: force(q=x), q, step))
+    assert_close(found.by_qd, gradient(lambda x: force(qd=x), qd))
+    assert_close(found.by_qdd, gradient(lambda x: force(qdd=x), qdd))
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'ur10e', 'planar_cc_chain', 'hand'])
+def test_forward_dynamics(name):
+    """By q, qd and u, with tendons that lengthen nonlinearly too."""
+    model = compiled(name)
+    ((q, qd, _),) = states(model, 1, seed=4, size=0.5)
+    u = np.linspace(1.0, 2.0, model.m)
+
+    def acceleration(**changed):
+        return sd.forward_dynamics(model, **{'q': q, 'qd': qd, 'u': u, **changed})
+
+    found = forward_dynamics_derivatives(model, q=q, qd=qd, u=u)
+    np.testing.assert_allclose(found.qdd, acceleration(), rtol=1e-9)
+    assert_close(found.by_q, gradient(lambda x: acceleration(q=x), q, 1e-3))
+    assert_close(found.by_qd, gradient(lambda x: acceleration(qd=x), qd))
+    assert_close(found.by_u, gradient(lambda x: acceleration(u=x), u))
+
+
+def test_arguments_are_checked():
+    """By name."""
+    model = compiled('double_pendulum')
+    with pytest.raises(ArgumentError, match='qdd'):
+        inverse_dynamics_derivatives(model, q=[0, 0], qd=[0, 0], qdd=[0, np.nan])
+    with pytest.raises(ArgumentError, match='u'):
+        forward_dynamics_derivatives(model, q=[0, 0], qd=[0, 0], u=[0])

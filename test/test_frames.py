@@ -1,0 +1,286 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Frames at material points and their Jacobians, and conversions between space and coordinates."""
+
+from pathlib import Path
+import re
+
+from generated import instance, instances
+import numpy as np
+from oracles.material import frames_and_slopes
+import pytest
+from robots import compiled, link, states
+import softrobot_dynamics as sd
+from softrobot_dynamics import conversions
+from softrobot_dynamics.bodies.contract import BODIES
+from softrobot_dynamics.conversions import drive_wrench, motion_subspace
+from softrobot_dynamics.dynamics import placement
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.points import _from_fields, _from_formula
+
+TOLERANCE = 1e-12  # of the largest entry
+ROBOTS = ('hand', 'zoo')
+
+
+def material_points(model, seed=0):
+    """Two material points of every body whose formula the oracle can use: (index, x (3,))."""
+    rng, points = np.random.default_rng(seed), []
+    for i, module in enumerate(model.description.modules):
+        if not getattr(module.body, 'tabulated', False):
+            known = np.asarray(module.body.material_points()[0])
+            points += [(i, known[k]) for k in rng.integers(len(known), size=2)]
+    return points
+
+
+def assert_close(found, wanted, scale=0.0):
+    """Compare arrays relative to the largest entry of the wanted one, or to ``scale``."""
+    assert np.abs(found - wanted).max() <= TOLERANCE * max(scale, np.abs(wanted).max())
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_frames_and_jacobians_follow_the_material(name):
+    """
+    The frame at x has its origin at f(x, q), x along dp/dx1, y towards dp/dx2, in every body.
+
+    Its Jacobian, in the axes of the body and of the base, is the exact derivative of that.
+    """
+    model = compiled(name)
+    ((q, _, _),) = states(model, 1, seed=1)
+    points = material_points(model)
+    for (i, x), (pose, slopes) in zip(points, frames_and_slopes(model.description, points, q)):
+        where = {'q': q, 'body': model.body_names[i], 'point': x}
+        assert_close(sd.frame(model, **where), pose, scale=1.0)
+        scale = max(1.0, np.abs(slopes).max())
+        assert_close(sd.jacobian(model, **where, frame='base'), slopes, scale)
+        own = np.vstack([pose[:3, :3].T @ slopes[:3], pose[:3, :3].T @ slopes[3:]])
+        assert_close(sd.jacobian(model, **where), own, scale)
+
+
+@pytest.mark.parametrize('body', ['index2', 'index3', 'thumb1', 'thumb2'])
+def test_the_end_of_a_rod_is_its_tip(body):
+    """The material point on the backbone at the end of a rod has the tip's frame and Jacobian."""
+    model = compiled('hand')
+    ((q, _, _),) = states(model, 1, seed=4)
+    i = model.body_names.index(body)
+    end = [0.0, 0.0, model.description.modules[i].body.length]
+    tips = sd.forward_kinematics(model, q=q)
+    assert_close(sd.frame(model, q=q, body=body), tips[i])
+    assert_close(sd.frame(model, q=q, body=body, point=end), tips[i])
+    for axes in ('body', 'base'):
+        at_tip = sd.jacobian(model, q=q, body=body, frame=axes)
+        assert_close(sd.jacobian(model, q=q, body=body, point=end, frame=axes), at_tip)
+
+
+def test_points_of_a_rigid_body_are_given_in_its_joint_frame():
+    """On a rigid body the material frame has the joint frame's axes, wherever its tip points."""
+    turned = {**link(), 'tip': {'xyz': [0.1, 0.2, 0.3], 'rpy': [0.5, 0.6, 0.7]}}
+    joint = {'type': 'revolute', 'axis': [0.0, 0.0, 1.0]}
+    given = {'name': 'one', 'bodies': [{'name': 'a', 'joint': joint, 'body': turned}]}
+    model = sd.compile_model(sd.load_robot(given))
+    pose = sd.frame(model, q=[np.pi / 2.0], point=[1.0, 2.0, 3.0])
+    wanted = [[0.0, -1.0, 0.0, -2.0], [1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 3.0], [0, 0, 0, 1]]
+    np.testing.assert_allclose(pose, wanted, atol=1e-15)
+    column = sd.jacobian(model, q=[np.pi / 2.0], point=[1.0, 2.0, 3.0], frame='base')[:, 0]
+    np.testing.assert_allclose(column, [0.0, 0.0, 1.0, -1.0, -2.0, 0.0], atol=1e-15)
+
+
+@pytest.mark.parametrize('call', [sd.frame, sd.jacobian], ids=lambda call: call.__name__)
+@pytest.mark.parametrize('point', [[0.0, 0.0], [0.0, 0.0, np.nan], 'tip', 0.1], ids=str)
+def test_a_wrong_point_is_named(call, point):
+    """A point that is not three numbers is an ArgumentError that names it."""
+    with pytest.raises(ArgumentError) as caught:
+        call(compiled('double_pendulum'), q=[0.0, 0.0], point=point)
+    assert caught.value.argument == 'point'
+
+
+@pytest.mark.parametrize('frame', ['world', None, 0])
+def test_an_unknown_frame_is_named(frame):
+    """A Jacobian is given in the axes of the body or of the base, nothing else."""
+    with pytest.raises(ArgumentError, match='one of body, base') as caught:
+        sd.jacobian(compiled('double_pendulum'), q=[0.0, 0.0], frame=frame)
+    assert caught.value.argument == 'frame'
+
+
+def test_velocities_follow_from_the_twists_of_all_bodies():
+    """Twists that a motion makes give that motion back, and leave nothing over."""
+    model = compiled('hand')
+    for q, qd, _ in states(model, 3, seed=5):
+        twists = {b: sd.jacobian(model, q=q, body=b) @ qd for b in model.body_names}
+        found = sd.generalized_velocities(model, q=q, twists=twists)
+        np.testing.assert_allclose(found.qd, qd, atol=1e-11)
+        assert max(np.abs(left).max() for left in found.residuals.values()) < 1e-12
+
+
+def test_velocities_are_the_best_fit_to_noisy_twists():
+    """What is left of measured twists is normal to every motion of the robot, and reported."""
+    model, rng = compiled('ur10e'), np.random.default_rng(6)
+    ((q, qd, _),) = states(model, 1, seed=6)
+    bodies = model.body_names[2], model.body_names[5]
+    J = {b: sd.jacobian(model, q=q, body=b) for b in bodies}
+    twists = {b: J[b] @ qd + 0.01 * rng.normal(size=6) for b in bodies}
+    found = sd.generalized_velocities(model, q=q, twists=twists)
+    assert tuple(found.residuals) == bodies
+    for b in bodies:
+        np.testing.assert_allclose(found.residuals[b], twists[b] - J[b] @ found.qd, atol=1e-15)
+    normal = sum(J[b].T @ found.residuals[b] for b in bodies)
+    assert np.abs(normal).max() < 1e-12
+    assert 1e-3 < np.abs(found.qd - qd).max() < 0.2
+
+
+def test_coordinates_that_twists_do_not_show_are_named():
+    """The thumb says nothing of the index finger; the error names just those coordinates."""
+    model = compiled('hand')
+    ((q, _, _),) = states(model, 1, seed=7)
+    with pytest.raises(ArgumentError) as caught:
+        sd.generalized_velocities(model, q=q, twists={'thumb1': np.zeros(6)})
+    shown = {'palm', 'thumb1', 'thumb1/bend_x'}
+    for name in model.coordinate_names:
+        assert (f' {name}' in caught.value.expected.replace(',', '')) == (name not in shown)
+
+
+@pytest.mark.parametrize(
+    'twists, argument',
+    [
+        ({}, 'twists'),
+        (np.zeros(6), 'twists'),
+        ({'elbow': np.zeros(6)}, 'twists'),
+        ({'lower_bar': np.zeros(3)}, "twists['lower_bar']"),
+    ],
+    ids=['none', 'no names', 'unknown', 'short'],
+)
+def test_wrong_twists_are_named(twists, argument):
+    """Twists are a mapping of body names to six numbers each."""
+    with pytest.raises(ArgumentError) as caught:
+        sd.generalized_velocities(compiled('double_pendulum'), q=[0.1, 0.2], twists=twists)
+    assert caught.value.argument == argument
+
+
+def test_drives_of_single_axes_act_along_them():
+    """A revolute joint's force is a moment about its axis, a prismatic one's a force along it."""
+    model = compiled('hand')
+    ((q, forces, _),) = states(model, 1, seed=8)
+    found = sd.joint_torques(model, q=q, forces=forces)
+    for i, module in enumerate(model.description.modules):
+        joint, row = module.joint, found[i]
+        if joint.type_name == 'fixed':
+            assert not row.any()
+            continue
+        force = forces[model.coordinate_names.index(module.joint_name)]
+        alpha = joint.dh[0] if joint.dh else 0.0  # the DH row turns its z axis last
+        axis = np.array([0.0, np.sin(alpha), np.cos(alpha)]) if joint.dh else joint.axis
+        wanted = np.zeros(6)
+        part = slice(3, 6) if joint.type_name == 'prismatic' else slice(0, 3)
+        wanted[part] = force * np.array(axis)
+        np.testing.assert_allclose(row, wanted, atol=1e-14)
+
+
+def euler_axes(roll, pitch, yaw):
+    """Columns: angular velocity, in the last frame, of the rates of Rz(yaw) Ry(pitch) Rx(roll)."""
+    sr, cr, sp, cp = np.sin(roll), np.cos(roll), np.sin(pitch), np.cos(pitch)
+    return np.array([[1.0, 0.0, -sp], [0.0, cr, sr * cp], [0.0, -sr, cr * cp]])
+
+
+def test_a_ball_joint_has_one_moment():
+    """Three Euler angles determine the moment, wherever the distal frame is: tau = S^-T Q."""
+    W, moment = euler_axes(0.4, -0.7, 1.1), np.array([0.3, -1.2, 0.8])
+    for arm in ([0.0, 0.0, 0.0], [0.1, -0.2, 0.3]):
+        S = np.vstack([W, np.cross(W.T, arm).T])
+        np.testing.assert_allclose(drive_wrench(S, W.T @ moment), [*moment, 0, 0, 0], atol=1e-14)
+
+
+def test_translations_of_a_joint_bear_the_force():
+    """A floating base determines its whole wrench; a planar joint what acts in its motions."""
+    wrench = np.array([0.3, -1.2, 0.8, 2.0, -3.0, 1.0])
+    turning, moving = np.zeros((2, 6, 3))
+    turning[:3], moving[3:] = euler_axes(0.4, -0.7, 1.1), np.linalg.qr(turning[:3] + 2.0)[0]
+    turning[3:] = np.cross(turning[:3].T, [0.1, -0.2, 0.3]).T
+    S = np.hstack([moving, turning])
+    np.testing.assert_allclose(drive_wrench(S, S.T @ wrench), wrench, atol=1e-13)
+    planar = np.zeros((6, 3))
+    planar[3, 0] = planar[4, 1] = planar[2, 2] = 1.0
+    found = drive_wrench(planar, planar.T @ wrench)
+    np.testing.assert_allclose(found, [0.0, 0.0, 0.8, 2.0, -3.0, 0.0], atol=1e-15)
+
+
+def test_a_screw_is_driven_by_a_moment():
+    """A coordinate that turns and shifts at once is driven by a moment along its axis."""
+    S = np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.002]]).T
+    np.testing.assert_allclose(drive_wrench(S, np.array([5.0])), [0, 0, 5.0, 0, 0, 0])
+
+
+@pytest.fixture(scope='module')
+def jointed():
+    """Return a chain of rigid bodies on all kinds of joints with several coordinates."""
+    kinds = [{'type': t} for t in ('spherical', 'universal', 'planar', 'cylindrical', 'free')]
+    kinds.append({'type': 'spherical', 'parameters': 'roll_pitch_yaw'})
+    bodies = [
+        {'name': f'b{i}', 'joint': {**kind, 'origin': {'rpy': [0.3, 0.2, 0.1]}}, 'body': link()}
+        for i, kind in enumerate(kinds)
+    ]
+    return sd.compile_model(sd.load_robot({'name': 'joints', 'bodies': bodies}))
+
+
+def test_drives_of_a_robot_do_the_work_of_its_forces(jointed):
+    """Of joints with several coordinates the drive has the generalized forces: S^T tau = Q."""
+    ((q, forces, _),) = states(jointed, 1, seed=9)
+    found, robot = sd.joint_torques(jointed, q=q, forces=forces), placement(jointed, q).robot
+    first = 0
+    for i, module in enumerate(jointed.description.modules):
+        S = motion_subspace(robot, i)
+        own = forces[first : first + S.shape[1]]
+        np.testing.assert_allclose(S.T @ found[i], own, atol=1e-13)
+        first += S.shape[1]
+        if module.joint.type_name in ('spherical', 'universal'):
+            assert not found[i, 3:].any()
+
+
+def test_a_singular_joint_is_named(jointed, monkeypatch):
+    """Where no wrench has the forces the error says of which joint."""
+    lock = np.vstack([euler_axes(0.0, np.pi / 2.0, 0.0), np.zeros((3, 3))])
+    own = conversions.motion_subspace
+    monkeypatch.setattr(
+        conversions, 'motion_subspace', lambda robot, i: lock if i == 5 else own(robot, i)
+    )
+    forces = np.zeros(jointed.n)
+    forces[-3:] = 1.0, 2.0, 1.0
+    with pytest.raises(ArgumentError, match='b5 is not singular') as caught:
+        sd.joint_torques(jointed, q=np.zeros(jointed.n), forces=forces)
+    assert caught.value.argument == 'q'
+
+
+def test_in_gimbal_lock_no_moment_has_all_forces():
+    """Where two axes coincide, forces that differ on them cannot come from a moment."""
+    S = np.vstack([euler_axes(0.0, np.pi / 2.0, 0.0), np.zeros((3, 3))])
+    possible, impossible = np.array([1.0, 2.0, -1.0]), np.array([1.0, 2.0, 1.0])
+    np.testing.assert_allclose(S.T @ drive_wrench(S, possible), possible, atol=1e-12)
+    assert np.abs(S.T @ drive_wrench(S, impossible) - impossible).max() > 0.5
+
+
+def test_fields_known_by_numbers_give_the_frame_of_their_formula():
+    """A body linear in q has one frame at x, whether by its fields' values or by its formula."""
+    (body,) = (instance(BODIES, given) for given in instances(BODIES, 'ritz')[:1])
+    rng, n = np.random.default_rng(10), len(body.coordinates())
+    for x in np.asarray(body.material_points()[0])[rng.integers(100, size=5)]:
+        q = 0.05 * rng.normal(size=n)
+        found, wanted = _from_fields(body, x, q), _from_formula(body, x, q)
+        np.testing.assert_allclose(found, wanted, atol=1e-13)
+
+
+def test_postures_without_a_model_say_why(jointed):
+    """A joint that explains why it has no such posture is heard, with its name."""
+    q = np.zeros(jointed.n)
+    q[1] = 7.0
+    with pytest.raises(ArgumentError, match='represent; b0: .*2 pi') as caught:
+        sd.forward_kinematics(jointed, q=q)
+    assert caught.value.argument == 'q'
+    with pytest.raises(ArgumentError) as caught:
+        sd.forward_kinematics(compiled('pcc_arm'), q=np.full(9, 20.0))
+    assert caught.value.expected == 'a posture that the bodies can represent'
+
+
+def test_the_examples_of_the_documentation_run(capsys):
+    """The Python in docs/dynamics.md runs from top to bottom as written."""
+    text = Path(__file__).parents[1].joinpath('docs', 'dynamics.md').read_text(encoding='utf-8')
+    blocks = re.findall(r'```python\n(.*?)```', text, re.DOTALL)
+    assert len(blocks) >= 5
+    exec(compile(''.join(blocks), 'dynamics.md', 'exec'), {'__name__': 'dynamics'})
+    assert capsys.readouterr().out.strip()

@@ -1,0 +1,326 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Wrenches from outside and in the joints, against virtual work, Newton and Euler, Pinocchio."""
+
+import numpy as np
+from oracles.jets import Jet, jet, JETS
+from oracles.material import frames_and_slopes
+from oracles.trees import place
+import pytest
+from robots import compiled, states
+import softrobot_dynamics as sd
+from softrobot_dynamics.conversions import motion_subspace
+from softrobot_dynamics.dynamics import placement
+from softrobot_dynamics.errors import ArgumentError
+
+TOLERANCE = 1e-12  # of the largest entry
+MIXED = 'hand'  # a tree of rigid, planar_cc and pcc bodies
+
+
+def assert_close(found, wanted, scale=0.0):
+    """Compare arrays relative to the largest entry of the wanted one, or to ``scale``."""
+    assert np.abs(found - wanted).max() <= TOLERANCE * max(scale, np.abs(wanted).max())
+
+
+def random_wrenches(model, seed):
+    """Four wrenches on every body: at its tip and at a point, given in the body and the base."""
+    rng, wrenches = np.random.default_rng(seed), {}
+    for module in model.description.modules:
+        points = np.asarray(module.body.material_points()[0])
+        tabulated = getattr(module.body, 'tabulated', False)  # the oracle has no formula of it
+        wrenches[module.name] = [
+            sd.Wrench(rng.normal(size=6), point, frame)
+            for point in (None, None if tabulated else points[rng.integers(len(points))])
+            for frame in ('body', 'base')
+        ]
+    return wrenches
+
+
+def in_base(model, q, wrenches):
+    """Return (body index, value (6,), point (3,), slopes (6, n)) of wrenches; by the oracle."""
+    loads = [(model.body_names.index(b), w) for b, several in wrenches.items() for w in several]
+    points = [(i, wrench.point) for i, wrench in loads]
+    placed, result = frames_and_slopes(model.description, points, q), []
+    for (i, wrench), (pose, slopes) in zip(loads, placed):
+        R = pose[:3, :3] if wrench.frame == 'body' else np.eye(3)
+        value = np.concatenate([R @ wrench.value[:3], R @ wrench.value[3:]])
+        result.append((i, value, pose[:3, 3], slopes))
+    return result
+
+
+@pytest.mark.parametrize('name', [MIXED, 'zoo'])
+def test_wrenches_do_the_work_of_their_displacements(name):
+    """ID less ID without wrenches is minus their work per displacement, anywhere, in any frame."""
+    model = compiled(name)
+    ((q, qd, qdd),) = states(model, 1, seed=1)
+    free = sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
+    wrenches = random_wrenches(model, 1)
+    single = [{body: wrench} for body, several in wrenches.items() for wrench in several]
+    for wrench, (_, value, _, slopes) in zip(single, in_base(model, q, wrenches)):
+        loaded = sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd, wrenches=wrench)
+        assert_close(free - loaded, slopes.T @ value, scale=np.abs(free).max())
+
+
+def test_a_dead_force_has_a_potential():
+    """The generalized force of a dead force is the gradient of f . p(q), by finite steps."""
+    model, force, h = compiled(MIXED), np.array([0.4, -1.1, 0.7]), 1e-5
+    ((q, qd, _),) = states(model, 1, seed=2)
+    for body, point in (('index3', [0.004, 0.002, 0.06]), ('thumb1', None), ('index1', [0.1] * 3)):
+        wrench = {body: sd.Wrench([0.0, 0.0, 0.0, *force], point, 'base')}
+
+        def acceleration(wrenches):
+            return sd.inverse_dynamics(model, q=q, qd=qd, qdd=qd, wrenches=wrenches)
+
+        def work(q):
+            return force @ sd.frame(model, q=q, body=body, point=point)[:3, 3]  # noqa: B023
+
+        slope = [(work(q + h * e) - work(q - h * e)) / (2 * h) for e in np.eye(model.n)]
+        found = acceleration(None) - acceleration(wrench)
+        np.testing.assert_allclose(found, slope, atol=1e-9)
+
+
+def test_several_wrenches_add_up():
+    """Lists of wrenches, plain six numbers at the tip, and MID give what single calls give."""
+    model, wrenches = compiled(MIXED), random_wrenches(compiled(MIXED), 3)
+    ((q, qd, qdd),) = states(model, 1, seed=3)
+    state = {'q': q, 'qd': qd, 'qdd': qdd}
+    free = sd.inverse_dynamics(model, **state)
+    single = [
+        sd.inverse_dynamics(model, **state, wrenches={body: each}) - free
+        for body, several in wrenches.items()
+        for each in several
+    ]
+    together = sd.inverse_dynamics(model, **state, wrenches=wrenches)
+    assert_close(together, free + sum(single))
+    nu, M, joints = sd.mass_inverse_dynamics(
+        model, **state, wrenches=wrenches, joint_wrenches=True
+    )
+    assert np.array_equal(nu, together)
+    assert np.array_equal(M, sd.mass_inverse_dynamics(model, **state)[1])
+    again = sd.inverse_dynamics(model, **state, wrenches=wrenches, joint_wrenches=True)
+    assert np.array_equal(again[0], together) and np.array_equal(again[1], joints)
+    plain, full = [0.1, 0.2, 0.3, 4.0, 5.0, 6.0], model.body_names[-1]
+    same = [
+        sd.inverse_dynamics(model, **state, wrenches=given)
+        for given in ({'tip': plain}, {full: sd.Wrench(plain)}, {full: [sd.Wrench(plain)]})
+    ]
+    assert all(np.array_equal(each, same[0]) for each in same)
+    assert not np.allclose(same[0], free)
+
+
+def test_forward_dynamics_inverts_inverse_dynamics_under_wrenches():
+    """ID at the acceleration under u and wrenches, with the same wrenches, gives A u."""
+    model, wrenches = compiled(MIXED), random_wrenches(compiled(MIXED), 4)
+    ((q, qd, _),) = states(model, 1, seed=4)
+    u = np.random.default_rng(4).normal(size=model.m)
+    qdd = sd.forward_dynamics(model, q=q, qd=qd, u=u, wrenches=wrenches)
+    nu = sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd, wrenches=wrenches)
+    h = sd.inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * qd)
+    wanted = sd.actuation(model, q=q, qd=qd).matrix @ u
+    assert np.abs(nu - wanted).max() < 1e-10 * np.abs(h).max()
+    assert np.abs(qdd - sd.forward_dynamics(model, q=q, qd=qd, u=u)).max() > 1.0
+
+
+def balance(model, q, qd, qdd, wrenches):
+    """Wrench (N, 6) on all beyond each joint, about S_J, base axes: sums over material points."""
+    robot = model.description
+    placed = place(robot, [Jet(*each) for each in zip(q, qd, qdd)], JETS)
+    beyond = [{i} for i in range(len(placed))]
+    for i in range(len(placed) - 1, 0, -1):
+        if robot.modules[i].parent >= 0:
+            beyond[robot.modules[i].parent] |= beyond[i]
+    loads, result = in_base(model, q, wrenches), []
+    for i, body in enumerate(placed):
+        center = np.array([float(jet(c).value) for c in body.joint_frame[1]])
+        total = np.zeros(6)
+        for k in beyond[i]:
+            p, a = ([np.broadcast_to(getattr(jet(c), order), len(placed[k].masses))
+                     for c in placed[k].points] for order in ('value', 'second'))  # fmt: skip
+            force = placed[k].masses * (np.array(a) - np.array(robot.gravity)[:, None])
+            arm = np.array(p) - center[:, None]
+            total += [*np.cross(arm.T, force.T).sum(axis=0), *force.sum(axis=1)]
+        for k, value, point, _ in loads:
+            if k in beyond[i]:
+                moment = value[:3] + np.cross(point - center, value[3:])
+                total -= [*moment, *value[3:]]
+        result.append(total)
+    return np.array(result), placed
+
+
+@pytest.mark.parametrize('name', [MIXED, 'zoo'])
+def test_joint_wrenches_balance_all_material_beyond(name):
+    """Rigid or soft: the joint gives all beyond it its momentum, less gravity and wrenches."""
+    model = compiled(name)
+    wrenches = random_wrenches(model, 5)
+    for q, qd, qdd in states(model, 2, seed=5):
+        found = sd.inverse_dynamics(
+            model, q=q, qd=qd, qdd=qdd, wrenches=wrenches, joint_wrenches=True
+        )[1]
+        wanted, placed = balance(model, q, qd, qdd, wrenches)
+        for row, base, body in zip(found, wanted, placed):
+            R = np.array([float(jet(v).value) for v in body.joint_frame[0]]).reshape(3, 3)
+            assert_close(np.concatenate([R @ row[:3], R @ row[3:]]), base, np.abs(wanted).max())
+
+
+@pytest.mark.parametrize('name', [MIXED, 'ur10e'])
+def test_joint_wrenches_do_the_joints_work(name):
+    """Along the joint's own motion its wrench is ID's generalized force less spring and damper."""
+    model = compiled(name)
+    ((q, qd, qdd),) = states(model, 1, seed=6)
+    nu, joints = sd.inverse_dynamics(
+        model, q=q, qd=qd, qdd=qdd, wrenches=random_wrenches(model, 6), joint_wrenches=True
+    )
+    springs = sd.elastic_force(model, q=q) + sd.damping_force(model, q=q, qd=qd)
+    robot, seen = placement(model, q).robot, 0
+    for i, module in enumerate(model.description.modules):
+        for column in motion_subspace(robot, i).T:
+            j = model.coordinate_names.index(module.joint_name)
+            assert_close(column @ joints[i], nu[j] - springs[j], scale=np.abs(nu).max())
+            seen += 1
+    assert seen >= 4
+
+
+# Foot, shank and thigh of a person who walks: lengths, masses, inertias about the centres of mass
+SEGMENTS = {
+    'thigh': (7.5, [0.0, 0.01, -0.18], [0.13, 0.12, 0.03], [0.0, 0.0, -0.42]),
+    'shank': (3.4, [0.0, 0.0, -0.19], [0.051, 0.05, 0.006], [0.0, 0.0, -0.43]),
+    'foot': (1.1, [0.05, 0.0, -0.04], [0.0011, 0.0044, 0.0045], [0.18, 0.0, -0.07]),
+}
+CONTACT, GROUND_FORCE, FREE_MOMENT = [0.11, 0.01, -0.08], [-45.0, 12.0, 790.0], 4.5
+
+
+def leg():
+    """Three rigid segments on ball joints."""
+    bodies, start = [], [0.0, 0.0, 0.9]
+    for name, (mass, com, inertia, tip) in SEGMENTS.items():
+        joint = {'type': 'spherical', 'parameters': 'roll_pitch_yaw', 'origin': {'xyz': start}}
+        body = {
+            'type': 'rigid', 'mass': mass, 'com': com, 'tip': {'xyz': tip},
+            'inertia': dict(zip(('ixx', 'iyy', 'izz'), inertia)),
+        }  # fmt: skip
+        bodies.append({'name': name, 'joint': joint, 'body': body})
+        start = [0.0, 0.0, 0.0]
+    return sd.compile_model(sd.load_robot({'name': 'leg', 'bodies': bodies}))
+
+
+def newton_euler(model, q, qd, qdd):
+    """
+    Moment and force at ankle, knee, hip, base axes, segment by segment from the ground up.
+
+    For each: F = m (a - g) - F_distal and M = I alpha + w x I w less the moments, about the
+    centre of mass, of all other forces.
+    """
+    placed = place(model.description, [Jet(*each) for each in zip(q, qd, qdd)], JETS)
+    force, moment = np.array(GROUND_FORCE), np.array([0.0, 0.0, FREE_MOMENT])
+    at, result = None, {}
+    for name in ('foot', 'shank', 'thigh'):
+        mass, com, inertia, _ = SEGMENTS[name]
+        frame = placed[model.body_names.index(name)].joint_frame
+        R, dR, ddR = (matrix(frame[0], order) for order in ('value', 'first', 'second'))
+        origin, acceleration = (vector(frame[1], order) for order in ('value', 'second'))
+        w = vee(dR @ R.T)
+        alpha = vee(ddR @ R.T - skew(w) @ skew(w))
+        arm = R @ com
+        a = acceleration + np.cross(alpha, arm) + np.cross(w, np.cross(w, arm))
+        center, own = origin + arm, R @ np.diag(inertia) @ R.T
+        if at is None:
+            at = origin + R @ CONTACT
+        proximal = mass * (a - [0.0, 0.0, -9.81]) - force
+        needed = own @ alpha + np.cross(w, own @ w) - moment - np.cross(at - center, force)
+        needed -= np.cross(origin - center, proximal)
+        result[name] = np.concatenate([R.T @ needed, R.T @ proximal])
+        force, moment, at = -proximal, -needed, origin
+    return result
+
+
+def matrix(entries, order):
+    """One order of nine jets, (3, 3)."""
+    return vector(entries, order).reshape(3, 3)
+
+
+def vector(entries, order):
+    """One order of several jets."""
+    return np.array([float(getattr(jet(v), order)) for v in entries])
+
+
+def skew(w):
+    """Matrix (3, 3) of the cross product with w."""
+    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+
+
+def vee(S):
+    """Vector of a skew matrix."""
+    return np.array([S[2, 1], S[0, 2], S[1, 0]])
+
+
+def test_a_leg_on_the_ground():
+    """Ankle, knee and hip of a leg on a force plate are what Newton and Euler give, in 3-D."""
+    model = leg()
+    ground = sd.Wrench([0.0, 0.0, FREE_MOMENT, *GROUND_FORCE], CONTACT, 'base')
+    for q, qd, qdd in states(model, 5, seed=7, size=1.2):
+        qd, qdd = 3.0 * qd, 20.0 * qdd
+        joints = sd.inverse_dynamics(
+            model, q=q, qd=qd, qdd=qdd, wrenches={'foot': ground}, joint_wrenches=True
+        )[1]
+        for name, wanted in newton_euler(model, q, qd, qdd).items():
+            assert_close(joints[model.body_names.index(name)], wanted)
+
+
+@pytest.mark.parametrize('name', ['ur10e', 'tree'])
+def test_wrenches_equal_pinocchio(name):
+    """ID and the wrenches in the joints equal rnea's with external forces, to 1e-12."""
+    pinocchio = pytest.importorskip('pinocchio')
+    from test_pinocchio import pinocchio_model, PLACED, random_tree
+
+    model = compiled(name) if name == 'ur10e' else sd.compile_model(sd.load_robot(random_tree()))
+    other, ids, tips = pinocchio_model(model.description)
+    data, rng = other.createData(), np.random.default_rng(8)
+    for q, qd, qdd in states(model, 20, seed=8, size=3.0):
+        outside, wrenches = pinocchio.StdVec_Force(), {}
+        outside.extend([pinocchio.Force.Zero()] * other.njoints)
+        distal = [
+            PLACED['dh' if m.joint.dh else 'axis'](m.joint)[2] for m in model.description.modules
+        ]
+        for i, body in enumerate(model.body_names):
+            at_tip, at_point, point = rng.normal(size=6), rng.normal(size=6), rng.normal(size=3)
+            wrenches[body] = [sd.Wrench(at_tip), sd.Wrench(at_point, point)]
+            there = distal[i] * pinocchio.SE3(np.eye(3), point)
+            outside[ids[i]] = tips[i].act(pinocchio.Force(at_tip[3:], at_tip[:3])) + there.act(
+                pinocchio.Force(at_point[3:], at_point[:3])
+            )
+        nu, joints = sd.inverse_dynamics(
+            model, q=q, qd=qd, qdd=qdd, wrenches=wrenches, joint_wrenches=True
+        )
+        assert_close(nu - model.damping @ qd, pinocchio.rnea(other, data, q, qd, qdd, outside))
+        for i, row in enumerate(joints):
+            wanted = distal[i].actInv(data.f[ids[i]])
+            assert_close(row, np.concatenate([wanted.angular, wanted.linear]))
+
+
+@pytest.mark.parametrize(
+    'wrenches, argument',
+    [
+        (np.zeros(6), 'wrenches'),
+        ({'elbow': np.zeros(6)}, 'wrenches'),
+        ({'lower_bar': np.zeros(3)}, "wrenches['lower_bar']"),
+        ({'lower_bar': [np.nan] * 6}, "wrenches['lower_bar']"),
+        ({'lower_bar': None}, "wrenches['lower_bar']"),
+        ({'lower_bar': sd.Wrench(np.zeros(5))}, "wrenches['lower_bar']"),
+        ({'lower_bar': [sd.Wrench(np.zeros(6)), np.zeros(6)]}, "wrenches['lower_bar']"),
+        ({'lower_bar': [sd.Wrench(np.zeros(6), [0.0])]}, "wrenches['lower_bar'][0].point"),
+        ({'lower_bar': sd.Wrench(np.zeros(6), frame='tip')}, "wrenches['lower_bar'].frame"),
+    ],
+    ids=['plain', 'unknown', 'short', 'nan', 'none', 'value', 'mixed', 'point', 'frame'],
+)
+def test_wrong_wrenches_are_named(wrenches, argument):
+    """Whatever is wrong with a wrench is an ArgumentError that says where."""
+    model, zero = compiled('double_pendulum'), np.zeros(2)
+    calls = (
+        lambda: sd.inverse_dynamics(model, q=zero, qd=zero, qdd=zero, wrenches=wrenches),
+        lambda: sd.mass_inverse_dynamics(model, q=zero, qd=zero, qdd=zero, wrenches=wrenches),
+        lambda: sd.forward_dynamics(model, q=zero, qd=zero, u=zero, wrenches=wrenches),
+        lambda: sd.equilibrium(model, u=zero, wrenches=wrenches),
+    )
+    for call in calls:
+        with pytest.raises(ArgumentError) as caught:
+            call()
+        assert caught.value.argument == argument
