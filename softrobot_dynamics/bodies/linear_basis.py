@@ -1,0 +1,179 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Base of bodies whose position is linear in q: one compiled kernel for any number of them."""
+
+import numpy as np
+from softrobot_dynamics.bodies.contract import Body
+from softrobot_dynamics.kernels import linear_basis
+from softrobot_dynamics.kernels.jit import Kernel
+from softrobot_dynamics.kinematics import graph
+from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.kinematics.cache import load_module
+from softrobot_dynamics.kinematics.differentiate import tangent
+from softrobot_dynamics.kinematics.emit import BLOCK
+from softrobot_dynamics.kinematics.graph import SYMBOLIC
+from softrobot_dynamics.kinematics.programs import HEADER
+from softrobot_dynamics.kinematics.stress import stress_function
+
+
+class LinearBasis(Body):
+    """
+    A body p = x + sum_j Phi_j(x) q_j; a subclass writes :meth:`position` as any body does.
+
+    The fields Phi are evaluated once, so compiling takes the same time for 4 coordinates and 40.
+    One whose fields are not formulas overrides :meth:`fields_at` and :meth:`slopes_at` instead.
+    A strain energy may be any: it is traced as a function of F alone, once for each material.
+    """
+
+    def fields_at(self, points):
+        """Fields (K, 3, n) at material points (K, 3) [m]."""
+        columns, n = _fields(self), len(self.coordinates())
+        values = _evaluate([node for column in columns for node in column], points)
+        return values.reshape(n, 3, -1).transpose(2, 1, 0)
+
+    def slopes_at(self, points):
+        """Return d Phi_a / d x_b [1/m] of the fields at points, (K, n, 3, 3)."""
+        columns, n = _fields(self), len(self.coordinates())
+        by_x = [
+            node
+            for column in columns
+            for row in zip(*(tangent(column, {('x', b): 1.0}) for b in range(3)))
+            for node in row
+        ]
+        return np.moveaxis(_evaluate(by_x, points).reshape(n, 3, 3, -1), -1, 0)
+
+    def tip_points(self):
+        """Material points o, a, b (3, 3) [m] of the tip frame, and their fields (3, 3, n)."""
+        points = self.length * np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+        return points, self.fields_at(points)
+
+    def validate(self):
+        """Yield a material that is not at rest where nothing is deformed."""
+        material = getattr(self, 'material', None)
+        if material is not None and not _rests(material):
+            yield 'material', material.type_name, 'a material without stress at rest'
+
+    def strain_quadrature(self):
+        """Slopes of the fields (K, n, 3, 3) and volumes (K,) [m^3], for a strain energy."""
+        points, masses = self.material_points()
+        return self.slopes_at(points), masses / self.density
+
+    def kernel(self):
+        """See :class:`Body`; the numbers of :mod:`softrobot_dynamics.kernels.linear_basis`."""
+        n = len(self.coordinates())
+        matrices = np.ravel(self.stiffness()), np.ravel(self.damping_matrix())
+        numbers = np.concatenate([self._inertial_numbers(), *matrices])
+        scratch = int(linear_basis.inertial_scratch.py_func(n))
+        symbolic, constants = self._symbolic()
+        if symbolic.energy(np.eye(3).tolist(), SYMBOLIC) is None:
+            return Kernel(linear_basis.__name__, 'linear_terms', numbers, scratch)
+        source, tables = stress_function(lambda F: symbolic.energy(F, SYMBOLIC))
+        slopes, volumes = self.strain_quadrature()
+        table = _blocked(volumes, slopes.reshape(len(volumes), -1))
+        blocks = len(table) // ((1 + 9 * n) * BLOCK)
+        numbers = np.concatenate(
+            [numbers, [self.viscosity() or 0.0, blocks], tables.numbers(constants), table]
+        )
+        source = HEADER + source + _TERMS.format(block=BLOCK, scalars=len(tables.scalars))
+        module = load_module(source, f'{self.type_name}_terms')
+        return Kernel(module.__name__, 'terms', numbers, max(scratch, 27 * BLOCK))
+
+    def fibre_kernel(self, points, slopes, weights):
+        """See :class:`Body`; the tangent of the curve is linear in q."""
+        along = np.column_stack([slopes, np.ones(len(points))])
+        moved = np.einsum('kjab,kb->kja', self.slopes_at(np.asarray(points)), along)
+        return fibre_kernel(weights, along, moved)
+
+    def _inertial_numbers(self):
+        points, masses = self.material_points()
+        fields = np.concatenate([points[:, :, None], self.fields_at(points)], axis=2)
+        rows = (np.sqrt(masses)[:, None, None] * fields).reshape(len(masses), -1)
+        m = fields.shape[2]
+        second = rows.T @ rows
+        second = 0.5 * (second + second.T).reshape(3, m, 3, m)  # to the last bit symmetric
+        tip, moved = self.tip_points()
+        tip = np.concatenate([tip[:, :, None], moved], axis=2)
+        tip[1:] -= tip[0]
+        return np.concatenate(
+            [
+                [m - 1, masses.sum()],
+                np.einsum('k,kcm->mc', masses, fields).ravel(),
+                second.transpose(1, 0, 2, 3).ravel(),
+                np.einsum('aiaj->ij', second)[1:, 1:].ravel(),
+                tip.transpose(2, 0, 1).ravel(),
+            ]
+        )
+
+
+def fibre_kernel(weights, along, moved):
+    """Kernel of a curve whose tangent is ``along`` (K, 3) plus q_j times ``moved`` (K, n, 3)."""
+    n = moved.shape[1]
+    table = _blocked(weights, np.hstack([along, moved.reshape(len(along), -1)]))
+    numbers = np.concatenate([[n, len(table) // ((4 + 3 * n) * BLOCK)], table])
+    return Kernel(linear_basis.__name__, 'fibre_length', numbers, 9 * BLOCK)
+
+
+def _fields(body):
+    """Nodes of dp/dq_j, three for each coordinate, which must not depend on q."""
+    n = len(body.coordinates())
+    x, q = ([graph.symbol(kind, i) for i in range(count)] for kind, count in (('x', 3), ('q', n)))
+    position = [graph.as_node(c) for c in body.position(x, q, SYMBOLIC)]
+    columns = [tangent(position, {('q', j): 1.0}) for j in range(n)]
+    order = graph.topological([node for column in columns for node in column])
+    if any('q' in kinds for kinds in graph.symbol_kinds(order).values()):
+        raise TypeError(f'the position of a {body.type_name} body is not linear in q')
+    return columns
+
+
+def _evaluate(nodes, points):
+    """Values (nodes, K) at points (K, 3)."""
+    symbols = {('x', i): column for i, column in enumerate(np.asarray(points, dtype=float).T)}
+    values = graph.evaluate(nodes, symbols, NUMERIC)
+    return np.array([np.broadcast_to(value, len(points)) for value in values])
+
+
+def _blocked(weights, rows):
+    """Flat table, per block of points the weights (K,), then each column of ``rows`` (K, R)."""
+    padding = -len(weights) % BLOCK
+    rows = np.concatenate([rows, np.repeat(rows[-1:], padding, axis=0)])
+    weights = np.concatenate([weights, np.zeros(padding)])
+    table = np.column_stack([weights, rows]).T
+    return table.reshape(len(table), -1, BLOCK).transpose(1, 0, 2).ravel()
+
+
+def _rests(material):
+    """Tell whether the stress of a material vanishes, next to its stiffness, where F = 1."""
+    F = [graph.symbol('F', i) for i in range(9)]
+    energy = graph.as_node(material.energy([F[:3], F[3:6], F[6:]], SYMBOLIC))
+    stress = [tangent([energy], {('F', i): 1.0})[0] for i in range(9)]
+    stiffness = tangent(stress, {('F', 0): 1.0})
+    rest = {('F', i): np.eye(3).flat[i] for i in range(9)}
+    values = graph.evaluate([*stress, *stiffness], rest, NUMERIC)
+    return np.abs(values[:9]).max() <= 1e-9 * np.abs(values[9:]).max()
+
+
+_TERMS = """
+from softrobot_dynamics.kernels.layout import bias_offset
+from softrobot_dynamics.kernels.linear_basis import inertial_numbers, linear_terms
+from softrobot_dynamics.kernels.weak_form import add_forces, deformation, viscous_stress
+
+
+@njit(cache=CACHE, **OPTIONS)
+def terms(P, q, qd, w, W, S):
+    n = int(P[0])
+    linear_terms(P, q, qd, w, W, S)
+    T = P[inertial_numbers(n) + 2 * n * n:]
+    viscosity, blocks = T[0], int(T[1])
+    P = T[2:2 + {scalars}]
+    T = T[2 + {scalars}:]
+    size = (1 + 9 * n) * {block}
+    first = bias_offset(n) + n
+    elastic, damping = W[first:first + n], W[first + n:first + 2 * n]
+    S = S[:27 * {block}]
+    for block in range(blocks):
+        weight = T[block * size:block * size + {block}]
+        G = T[block * size + {block}:(block + 1) * size]
+        deformation(n, G, q, qd, S)
+        stress(P, weight, S[:9 * {block}], S[18 * {block}:])
+        viscous_stress(viscosity, weight, S)
+        add_forces(n, G, S, elastic, damping)
+"""
