@@ -2,6 +2,7 @@
 """The `softrobot` command; each sub-command imports what it needs when it runs."""
 
 import argparse
+import contextlib
 import sys
 
 WRONG_INPUT = 2  # exit status, as argparse has it
@@ -37,6 +38,8 @@ def _parser():
         metavar='ROBOT',
         help='shipped name or robot file; default: all shipped',
     )
+    _add_modes(commands)
+    _add_fit(commands)
     plot = _add(commands, 'plot', _plot, 'draw the picture of a demo again')
     plot.add_argument('folder', metavar='FOLDER', help='what the demo wrote into')
     plot.add_argument('--out', metavar='FILE', help='the picture; default: demo.png in FOLDER')
@@ -68,6 +71,53 @@ def _add_demo(commands):
     )
     demo.add_argument('--json', metavar='FILE', help='write the figures to FILE')
     demo.add_argument('--no-plot', action='store_true', help='draw no picture')
+
+
+def _add_modes(commands):
+    modes = _add(commands, 'modes', _modes, 'reduce a tetrahedral mesh to the modes of a fem body')
+    modes.add_argument('mesh', metavar='FILE', help='tetrahedra on z = 0, any format meshio reads')
+    for name, unit in (
+        ('--young-modulus', 'PA'),
+        ('--poisson-ratio', '-'),
+        ('--density', 'KG/M3'),
+    ):
+        modes.add_argument(name, type=float, required=True, metavar=unit)
+    modes.add_argument(
+        '--modes', type=int, default=10, metavar='N', help='vibration modes; default 10'
+    )
+    modes.add_argument(
+        '--derivatives',
+        type=int,
+        default=0,
+        metavar='K',
+        help='add the modal derivatives of the first K modes, for large bends; default 0',
+    )
+    modes.add_argument(
+        '--scale', type=float, default=1.0, metavar='M', help='metres per unit of the mesh file'
+    )
+    modes.add_argument('--output', required=True, metavar='FILE', help='what to write (.npz)')
+
+
+def _add_fit(commands):
+    fit = _add(commands, 'fit', _fit, 'fit the network of a learned body to sampled deformations')
+    fit.add_argument(
+        'samples', metavar='FILE', help='.npz archive of x (S, 3), q (S, n), p (S, 3) [m]'
+    )
+    fit.add_argument(
+        '--hidden', type=int, nargs='+', default=[16, 16], metavar='UNITS', help='default 16 16'
+    )
+    fit.add_argument('--activation', default='tanh', metavar='NAME', help='default tanh')
+    fit.add_argument('--length', type=_positive, metavar='M', help='default: the largest x3')
+    fit.add_argument(
+        '--iterations', type=int, default=200, metavar='N', help='at most; default 200'
+    )
+    fit.add_argument(
+        '--decay', type=float, default=1e-6, metavar='D', help='smoothness; default 1e-6'
+    )
+    fit.add_argument(
+        '--seed', type=int, default=0, metavar='N', help='of random starts; default 0'
+    )
+    fit.add_argument('--output', required=True, metavar='FILE', help='what to write (.npz)')
 
 
 def _positive(text):
@@ -130,6 +180,68 @@ def _compile(options):
             warm(robot)
     shown.say(f'kernels are in {cache_folder()}')
     return 0
+
+
+def _modes(options):
+    from softrobot_dynamics.demo.display import display
+    from softrobot_dynamics.meshes import read_tetrahedra
+    from softrobot_dynamics.reduction.modes import reduced_basis, Solid
+    from softrobot_dynamics.reduction.modes_file import Modes, save_modes
+
+    solid = Solid(options.young_modulus, options.poisson_ratio, options.density)
+    shown = display()
+    with shown.stage(f'read {options.mesh}'):
+        mesh = read_tetrahedra(options.mesh, options.scale)
+    with shown.stage(f'modes of {len(mesh.tetrahedra)} tetrahedra'):
+        basis = reduced_basis(mesh, solid, options.modes, options.derivatives)
+    save_modes(options.output, Modes(mesh, basis, solid, options.scale))
+    shown.say('frequencies [Hz]: ' + ', '.join(f'{f:.4g}' for f in basis.frequencies))
+    shown.say(f'{basis.fields.shape[2]} coordinates in {options.output}')
+    return 0
+
+
+def _fit(options):
+    from pathlib import Path
+
+    from softrobot_dynamics import learning
+    from softrobot_dynamics.errors import ArgumentError
+    from softrobot_dynamics.networks import write_network
+
+    if not Path(options.output).absolute().parent.is_dir():
+        raise ArgumentError('--output', options.output, 'a file in a folder that exists')
+    samples = learning.read_samples(options.samples)
+    with _counting(f'fit to {len(samples.x)} samples', options.iterations) as count:
+        found = learning.fit(
+            samples,
+            options.hidden,
+            activation=options.activation,
+            length=options.length,
+            iterations=options.iterations,
+            decay=options.decay,
+            seed=options.seed,
+            progress=lambda step, rms: count(step, f'rms {rms:.3g} m'),
+        )
+    write_network(options.output, found.network)
+    for name, errors in (('fitted', found.fitted), ('held out', found.held_out)):
+        _say(f'{name:8}  rms {errors.rms:.3g} m, largest {errors.largest:.3g} m')
+    _say(f'held out were {found.count} samples, all those of postures that the fit has not seen')
+    if not found.converged:
+        _say(f'still improving after {found.iterations} iterations: --iterations allows for more')
+    return 0
+
+
+@contextlib.contextmanager
+def _counting(text, total):
+    """Show a bar if `rich` is there; yield a function (steps done, words)."""
+    try:
+        from rich.progress import Progress
+    except ImportError:
+        _say(f'{text} ...')
+        yield lambda step, words: None
+        return
+    with Progress() as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda step, words: bar.update(task, completed=step, description=f'{text}, {words}')
 
 
 def _plot(options):

@@ -67,23 +67,24 @@ class RobotDescription:
         return dict(self.start)
 
 
-def load_robot(source):
+def load_robot(source, *, folder=None):
     """
     Return the RobotDescription of a shipped robot's name, a path to a YAML file, or a dict.
 
     A str that is a plain name (letters, digits, _) is a shipped robot, any other a path. Files
-    that the description names are relative to its own folder, those of a dict to the working one.
-    DescriptionError holds every wrong entry at once; UnknownNameError lists the shipped robots.
+    that the description names are looked for in ``folder``, by default that of the robot file, of
+    a dict the working folder. DescriptionError holds every wrong entry at once; UnknownNameError
+    lists the shipped robots.
     """
     if isinstance(source, dict):
-        return _checked(source, Problems(), 'robot description')
+        return _checked(source, Problems(folder=folder or ''), 'robot description')
     if not isinstance(source, (str, PathLike)):
         raise ArgumentError('source', source, 'a shipped name, a path or a dict')
     path = Path(source)
     if isinstance(source, str) and NAME.fullmatch(source):
         path = _shipped_robot(source)
     data, duplicates = read_yaml(path)
-    return _checked(data, Problems(duplicates, path.expanduser().parent), str(path))
+    return _checked(data, Problems(duplicates, folder or path.expanduser().parent), str(path))
 
 
 def _shipped_robot(source):

@@ -88,10 +88,12 @@ class CompiledModel:
         evaluator, own = self.evaluator(), np.eye(self.n)
         for part in _nonlinear_parts(self.description):
             for j in part:
-                high, low = (
-                    evaluator.passive(h * own[j], 0.0 * own[j])[0] for h in (_STEP, -_STEP)
+                near, back, far, farther = (
+                    evaluator.passive(k * _STEP * own[j], 0.0 * own[j])[0][part]
+                    for k in (1.0, -1.0, 2.0, -2.0)
                 )
-                self.stiffness[part, j] = (high - low)[part] / (2.0 * _STEP)
+                slope = (8.0 * (near - back) - (far - farther)) / (12.0 * _STEP)
+                self.stiffness[part, j] = slope
                 self.damping[part, j] = evaluator.passive(0.0 * own[j], own[j])[1][part]
             block = np.ix_(part, part)
             self.stiffness[block] = 0.5 * (self.stiffness[block] + self.stiffness[block].T)

@@ -87,7 +87,7 @@ def material_frame(body, point, q):
 
     Entries are NaN where the body has no such frame.
     """
-    evaluate = _from_fields if getattr(body, 'tabulated', False) else _from_formula
+    evaluate = _from_fields if body.tabulated else _from_formula
     with np.errstate(all='ignore'):
         values = evaluate(body, np.asarray(point, dtype=float), np.asarray(q, dtype=float))
         return _gram_schmidt(values)

@@ -16,6 +16,7 @@ def derivative(function, step=STEP):
     )
 
 
-def gradient(function, q, step=STEP):
-    """Return derivatives by each entry of q (n,), along a new last axis."""
-    return np.stack([derivative(lambda t: function(q + t * e), step) for e in np.eye(len(q))], -1)
+def gradient(function, q, step=STEP, reach=1.0):
+    """Return derivatives by each entry of q (n,), along a last axis; steps ``step * reach``."""
+    ways = np.eye(len(q)) * reach
+    return np.stack([derivative(lambda t: function(q + t * e), step) for e in ways], -1) / reach

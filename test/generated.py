@@ -6,14 +6,58 @@ import math
 import typing
 
 from softrobot_dynamics.errors import MISSING
+from softrobot_dynamics.joints.compound import CompoundJoint
+from softrobot_dynamics.joints.rotations import PARAMETERS, TurningJoint
 from softrobot_dynamics.parsing import parse, Problems, reader
+from solids import modes_file
+from weights import weights_file
 
-BY_NAME = {'length': (0.25,), 'radius': ([0.02, 0.016], 0.02), 'quadrature': (20,)}
+MATERIAL = {'type': 'neo_hookean', 'young_modulus': 6e5, 'poisson_ratio': 0.3, 'damping': 0.05}
+BY_NAME = {
+    'length': (0.25,),
+    'radius': ([0.02, 0.016], 0.02),
+    'quadrature': (20,),
+    'material': (MATERIAL,),
+    'modes': (modes_file(),),
+    'weights': (weights_file(),),
+    'fields': (
+        {
+            'x_bend': {'x': {'s^2': 1.0, 'y s^3': 0.5}, 'z': {'x s': -2.0}},
+            'y_bend': {'y': {'s^2': 1.0}, 'z': {'y s': -1.9}},
+            'z_stretch': {'z': {'s': 1.0}, 'x': {'x s': -0.4}, 'y': {'y s': -0.4}},
+        },
+    ),
+    'functions': (
+        {
+            'x_bend': {'x': {'s^2': 1.0}},
+            'y_bend': {'y': {'s^2': 0.7, 's^3': 0.3}},
+            'z_stretch': {'z': {'s': 1.0}},
+        },
+    ),
+}
 BY_UNIT = {
     'm': 0.1, 'rad': 0.2, 'kg': 1.3, 'kg/m^3': 1070.0, 'Pa': 6e5, 's': 0.05, '-': 0.3,
     'kg m^2': 0.01, 'N/m': 80.0, 'N s/m': 2.0, 'N m/rad': 3.0, 'N m s/rad': 0.1,
 }  # fmt: skip
 """A plausible number for a field; one that has a default gets a tenth of it."""
+
+BY_TYPE = {
+    'cosserat': {
+        'section': {
+            'type': 'elliptic', 'half_axis_x': [0.02, 0.015], 'half_axis_y': [0.013, 0.011],
+        },
+        'strains': {
+            'kappa_x': {'basis': 'legendre', 'order': 1},
+            'kappa_y': {'basis': 'gaussian', 'order': 1},
+            'kappa_z': {'basis': 'monomial'},
+            'gamma_x': {'basis': 'monomial'},
+            'gamma_z': {'basis': 'table', 'stations': [0, 0.4, 1], 'values': [[0.7, 1.0, 0.5]]},
+        },
+        'reference_strain': [0.9, -0.6, 0.5, 0.04, -0.03, 1.02],
+        'quadrature': 4,
+    },
+}  # fmt: skip
+"""Fields that numbers do not fill, and others that would make a test slow, by type."""
 
 POSE = {'xyz': [0.05, -0.02, 0.04], 'rpy': [0.3, -0.5, 0.7]}
 PLACED = (
@@ -25,16 +69,29 @@ PLACED = (
 
 
 def instances(registry, name):
-    """Return mappings of the type ``name``, each accepted as it is; flags both ways."""
+    """Return mappings of the type ``name``, each accepted as it is; flags and choices each way."""
     cls = registry.get(name)
-    base = {'type': name, **mapping(cls)}
+    base = {'type': name, **mapping(cls), **BY_TYPE.get(name, {})}
     flags = [f.name for f in dataclasses.fields(cls) if isinstance(f.default, bool)]
     variants = [base] + [{**base, flag: not getattr(cls, flag)} for flag in flags]
+    if 'material' in [f.name for f in dataclasses.fields(cls)] and 'material' not in base:
+        linear = {key: value for key, value in base.items() if key != 'damping'}
+        variants.append({**linear, 'material': MATERIAL})
+    if issubclass(cls, TurningJoint):
+        variants = [{**base, 'parameters': each} for each in PARAMETERS]
+    variants = [{**variant, **springs(instance(registry, variant))} for variant in variants]
     known = {f.name for f in dataclasses.fields(cls)}
     ways = [way for way in PLACED if set(way) <= known] if 'origin' in known else []
     if ways and 'axis' in known:
         ways = ways[:2]
     return [{**variant, **way} for variant in variants for way in ways or [{}]]
+
+
+def springs(part):
+    """Return springs by coordinate name, for a joint of several coordinates."""
+    names = part.coordinates() if isinstance(part, CompoundJoint) else ()
+    first = {'stiffness': 0.4, 'damping': 0.05, 'rest': -0.1} if names else {}
+    return {key: {c: x * (1.0 + 0.2 * i) for i, c in enumerate(names)} for key, x in first.items()}
 
 
 def instance(registry, given):
@@ -55,7 +112,7 @@ def mapping(cls):
         nested = hints.get(field.name) if required else type(field.default)
         if 'parser' not in field.metadata or isinstance(field.default, bool):
             continue
-        if dataclasses.is_dataclass(nested):
+        if dataclasses.is_dataclass(nested) and field.name not in BY_NAME:
             result[field.name] = mapping(nested)
         elif required or _is_numeric(field.default):
             result[field.name] = _accepted(field, required, 1.0 + 0.03 * i)
@@ -64,7 +121,7 @@ def mapping(cls):
 
 def _is_numeric(default):
     values = default if isinstance(default, tuple) else (default,)
-    return all(type(v) in (int, float) and math.isfinite(v) for v in values)
+    return values != () and all(type(v) in (int, float) and math.isfinite(v) for v in values)
 
 
 def _accepted(field, required, factor):

@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The robots that tests share: shipped ones, reference ones, and one with all registered parts."""
+"""The robots that tests share: shipped ones, reference ones, and those of all registered parts."""
 
 import functools
 import json
 from pathlib import Path
 
-from generated import instances
+from generated import instance, instances
 import numpy as np
 from oracles.trees import MOTIONS
 import softrobot_dynamics as sd
@@ -31,12 +31,21 @@ def compiled(name):
 def states(model, count, seed=0, size=1.0):
     """Return ``count`` random states (q, qd, qdd), each (n,), that suit any coordinate."""
     rng = np.random.default_rng(seed)
-    metres = [any(word in name for word in METRES) for name in model.coordinate_names]
-    reach = np.where(metres, 0.04, size)
+    reach = reaches(model.coordinate_names, size)
     return [tuple(reach * rng.uniform(-1.0, 1.0, (3, model.n))) for _ in range(count)]
 
 
-METRES = ('elongation', 'prismatic')
+def reaches(names, size=1.0):
+    """How far coordinates of these names may go (n,): ``size``, but less far for metres."""
+    known = METRES.items()
+    return np.array([min([far for word, far in known if word in n], default=size) for n in names])
+
+
+METRES = {
+    'elongation': 0.04, 'prismatic': 0.04, '/slide': 0.04, '/x': 0.04, '/y': 0.04, '/z': 0.04,
+    '/mode_': 0.005, '/derivative_': 0.005,
+}  # fmt: skip
+"""Parts of the names of coordinates in metres, and how far they may go."""
 
 
 def rod(length=0.2, radius=0.02, damping=0.05, **fields):
@@ -57,10 +66,23 @@ def link(mass=1.2, tip=(0.02, -0.01, 0.15)):
 
 
 def zoo():
-    """Every registered body on a joint, every joint of known motion with a body, in one tree."""
-    joints = [m for name in JOINTS.names() if name in MOTIONS for m in instances(JOINTS, name)]
+    """Every registered body, on fixed, revolute and prismatic joints, in one tree."""
+    simple = ('fixed', 'prismatic', 'revolute')
+    joints = [m for name in simple for m in instances(JOINTS, name)]
     bodies = [m for name in BODIES.names() for m in instances(BODIES, name)]
     return tree('zoo', joints, bodies)
+
+
+def gallery():
+    """Every joint of known motion with a rigid body and motors along all its coordinates."""
+    known = [m for name in JOINTS.names() if name in MOTIONS for m in instances(JOINTS, name)]
+    robot = tree('gallery', known, [link()])
+    motors = []
+    for module, given in zip(robot['bodies'], known):
+        for c in instance(JOINTS, given).coordinates():
+            motor = {'name': f'm{len(motors)}', 'type': 'joint', 'joint': module['joint']['name']}
+            motors.append({**motor, 'coordinate': c} if c else motor)
+    return {**robot, 'actuators': motors}
 
 
 def tree(name, joints, bodies):
@@ -153,7 +175,7 @@ def other_joints():
     return tree('other_joints', unknown, [link()])
 
 
-DESCRIBED = {'zoo': zoo, 'hand': hand}
+DESCRIBED = {'zoo': zoo, 'gallery': gallery, 'hand': hand}
 """Robots described here, by name."""
 
 EXACT = (*SHIPPED, *DESCRIBED)

@@ -205,7 +205,7 @@ WRONG = [
         'bodies[1].body',
         'a mapping with a type and its fields, or (in Python) a Body object',
     ),
-    ((*PCC, 'type'), 'pc', 'bodies[1].body.type', 'one of the body types pcc, planar_cc, rigid'),
+    ((*PCC, 'type'), 'pc', 'bodies[1].body.type', 'did you mean pcc?'),
     ((*PCC, 'type'), MISSING, 'bodies[1].body.type', 'one of the body types'),
     ((*PCC, 'type'), ['pcc'], 'bodies[1].body.type', 'one of the body types'),
     ((*PAN, 'type'), 'hinge', 'bodies[0].joint.type', 'planar, prismatic, revolute'),

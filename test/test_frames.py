@@ -25,7 +25,7 @@ def material_points(model, seed=0):
     """Two material points of every body whose formula the oracle can use: (index, x (3,))."""
     rng, points = np.random.default_rng(seed), []
     for i, module in enumerate(model.description.modules):
-        if not getattr(module.body, 'tabulated', False):
+        if not module.body.tabulated:
             known = np.asarray(module.body.material_points()[0])
             points += [(i, known[k]) for k in rng.integers(len(known), size=2)]
     return points

@@ -28,6 +28,7 @@ OPERATIONS = {
     'sub': lambda a, b, m: (a - b) - 0.5 + (2.0 - a) * b,
     'mul': lambda a, b, m: a * b * 2.5 * a,
     'div': lambda a, b, m: a / b + 2.0 / a - b / 3.0,
+    'step': lambda a, b, m: m.step(a - 0.3) * b + m.step(0.3 - a) * a,
     'arctan2': lambda a, b, m: m.arctan2(a - 1.0, b) + m.arctan2(-a, 0.5 - b),
     'whole power': lambda a, b, m: a**3 + b**2 + a**0 + b**16,
     'real power': lambda a, b, m: a**2.5 + b**0.5 + a**1.5,

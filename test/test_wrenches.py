@@ -26,7 +26,7 @@ def random_wrenches(model, seed):
     rng, wrenches = np.random.default_rng(seed), {}
     for module in model.description.modules:
         points = np.asarray(module.body.material_points()[0])
-        tabulated = getattr(module.body, 'tabulated', False)  # the oracle has no formula of it
+        tabulated = module.body.tabulated  # the oracle has no formula of it
         wrenches[module.name] = [
             sd.Wrench(rng.normal(size=6), point, frame)
             for point in (None, None if tabulated else points[rng.integers(len(points))])

@@ -10,6 +10,7 @@ import dataclasses
 import functools
 
 import numpy as np
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.jit import Kernel
 from softrobot_dynamics.kinematics import graph, programs
 from softrobot_dynamics.kinematics.cache import load_module
@@ -31,8 +32,10 @@ class Body:
     float field of ``self`` is a symbol, so that numbers change without compiling again.
     """
 
+    type_name = 'unregistered'
     quadrature = 10  # Gauss points of a tendon along the body; may be a field
     section_path = True  # tendons run at section offsets along s; False: through given points
+    tabulated = False  # True: the position is known at points given as numbers only
 
     def coordinates(self):
         """Names of the generalized coordinates."""
@@ -74,13 +77,8 @@ class Body:
         Here from three material points by Gram-Schmidt [P, (5)-(7)]: the contact disc may deform.
         """
         L = self.length
-        origin, a, b = (
-            self.position((x, y, L), q, math) for x, y in ((0.0, 0.0), (L, 0.0), (0.0, L))
-        )
-        n1 = _unit([u - v for u, v in zip(a, origin)], math)
-        n3 = _unit(_cross(n1, [u - v for u, v in zip(b, origin)]), math)
-        n2 = _cross(n3, n1)
-        return [c[i] for i in range(3) for c in (n1, n2, n3)], list(origin)
+        points = ((0.0, 0.0), (L, 0.0), (0.0, L))
+        return frame_of_points(*(self.position((x, y, L), q, math) for x, y in points), math)
 
     def fibre_speed(self, x, slope, q, math):
         """Length per unit of x3 of the material curve x(x3) with slope (dx1/dx3, dx2/dx3)."""
@@ -89,9 +87,18 @@ class Body:
         return math.sqrt(sum((c * c for c in velocity[1:]), velocity[0] * velocity[0]))
 
     def kernel(self):
-        """Return the :class:`Kernel` of this body's terms, see ``programs.body_terms``."""
+        """
+        Return the :class:`Kernel` of this body's terms, see ``programs.body_terms``.
+
+        Raises ArgumentError if the formula cannot be traced.
+        """
         symbolic, constants = self._symbolic()
-        traced = _trace_terms(symbolic)
+        try:
+            traced = _trace_terms(symbolic)
+        except (AttributeError, IndexError, TypeError, ValueError) as error:
+            words = 'a formula of + - * / ** and functions of math, of 3 values, without branches'
+            place = f'position of {self.type_name}'
+            raise ArgumentError(place, type(self), f'{words} ({error})') from error
         table = traced.tables.table(*self.material_points(), constants)
         matrices = np.concatenate([np.ravel(self.stiffness()), np.ravel(self.damping_matrix())])
         return self._kernel(traced, 'terms', matrices, table, constants)
@@ -120,6 +127,13 @@ class Body:
         """Return this body with symbols for its float fields, and {symbol: value} of them."""
         constants = {}
         return _replaced_fields(self, constants), constants
+
+
+def frame_of_points(origin, a, b, math):
+    """Frame (R, t), nine entries and three, of three points by Gram-Schmidt [P, (5)-(7)]."""
+    n1 = _unit([u - v for u, v in zip(a, origin)], math)
+    n3 = _unit(_cross(n1, [u - v for u, v in zip(b, origin)]), math)
+    return [c[i] for i in range(3) for c in (n1, _cross(n3, n1), n3)], list(origin)
 
 
 @functools.cache

@@ -58,10 +58,11 @@ def prepare_json(path):
 
 def save_facts(folder, plan):
     """Write down what is run, so that it can be drawn again: the robot and all parameters."""
-    robots = shipped('robots')
-    shutil.copyfile(robots.get(plan.robot, plan.robot), folder / ROBOT)
+    source = Path(shipped('robots').get(plan.robot, plan.robot)).resolve()
+    shutil.copyfile(source, folder / ROBOT)
     values = {name: value for name, value in plan.controller.items() if not _is_nan(value)}
-    text = json.dumps({'robot': plan.robot, 'parameters': values}, indent=2)
+    facts = {'robot': plan.robot, 'folder': str(source.parent), 'parameters': values}
+    text = json.dumps(facts, indent=2)
     (folder / FACTS).write_text(text + '\n', encoding='utf-8')
 
 
@@ -69,11 +70,13 @@ def load(folder):
     """Return the Report of a demo of before; ArgumentError if the folder has none."""
     folder = Path(folder)
     try:
-        values = json.loads((folder / FACTS).read_text(encoding='utf-8'))['parameters']
+        facts = json.loads((folder / FACTS).read_text(encoding='utf-8'))
+        values = facts['parameters']
     except (OSError, ValueError, KeyError, TypeError) as error:
         words = f'a folder that `softrobot demo` has written to ({error})'
         raise ArgumentError('folder', str(folder), words) from error
-    return make(folder, compile_model(load_robot(folder / ROBOT)), values)
+    robot = load_robot(folder / ROBOT, folder=facts.get('folder'))
+    return make(folder, compile_model(robot), values)
 
 
 def make(folder, model, values, duration=np.inf, expected=0, lapses=()):

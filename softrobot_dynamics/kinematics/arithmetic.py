@@ -24,6 +24,11 @@ class Numeric:
     arctan2 = np.arctan2
 
     @staticmethod
+    def step(a):
+        """1 where a > 0, else 0."""
+        return np.heaviside(a, 0.0)
+
+    @staticmethod
     def stumpff(k, z):
         """c_k(z) of an array, by its series for |z| <= 4 and by sine and cosine beyond."""
         z = np.asarray(z, dtype=float)

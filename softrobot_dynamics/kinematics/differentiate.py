@@ -15,6 +15,7 @@ _RULES = {
     'mul': lambda n, a, d: d[0] * a[1] + a[0] * d[1],
     'div': lambda n, a, d: (d[0] - n * d[1]) / a[1],
     'power': lambda n, a, d: n.value * a[0] ** (n.value - 1.0) * d[0],
+    'step': lambda n, a, d: ZERO,
     'sqrt': lambda n, a, d: d[0] * 0.5 / n,
     'exp': lambda n, a, d: n * d[0],
     'log': lambda n, a, d: d[0] / a[0],

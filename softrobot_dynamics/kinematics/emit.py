@@ -125,6 +125,8 @@ def _statement(node, name, vector):
         return [f'{target} = {args[0]} {_BINARY[node.op]} {args[1]}']
     if node.op == 'neg':
         return [f'{target} = -{args[0]}']
+    if node.op == 'step':
+        return [f'{target} = 1.0 if {args[0]} > 0.0 else 0.0']
     if node.op == 'power':
         return [f'{target} = {args[0]} ** {node.value!r}']
     if node.op == 'stumpff':

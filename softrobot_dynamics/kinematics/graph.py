@@ -31,6 +31,9 @@ class Node:
         inner = ', '.join(map(repr, self.args))
         return f'{self.op}({inner})' if self.value is None else f'{self.op}[{self.value}]({inner})'
 
+    def __reduce__(self):
+        return _intern, (self.op, self.args, self.value)
+
     def __add__(self, other):
         return add(self, as_node(other))
 
@@ -243,10 +246,17 @@ def stumpff(k, z):
     return _intern('stumpff', (z,), int(k))
 
 
+def step(a):
+    """Return the node that is 1 where a > 0, else 0: for formulas in pieces. It has no slope."""
+    a = as_node(a)
+    return constant(a.value > 0.0) if is_constant(a) else _intern('step', (a,))
+
+
 class Symbolic:
     """The ``math`` a formula sees while it is traced: the functions it may call."""
 
     pi = math.pi
+    step = staticmethod(step)
     number = staticmethod(constant)
     stumpff = staticmethod(stumpff)
     arctan2 = staticmethod(arctan2)

@@ -136,6 +136,10 @@ class JetFunctions:
         return Jet(np.arctan2(y.value, x.value), slope, (turn / (x * x + y * y)).first)
 
     @staticmethod
+    def step(a):
+        return np.heaviside(np.real(jet(a).value), 0.0)
+
+    @staticmethod
     def stumpff(k, z):
         v = jet(z).value
         # the derivative of (k c_{k+2} - c_{k+1}) / 2 by the same rule

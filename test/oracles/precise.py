@@ -18,6 +18,11 @@ class Precise:
         return getattr(mpmath, name)
 
     @staticmethod
+    def step(a):
+        """1 where a > 0, else 0."""
+        return mpmath.mpf(a > 0)
+
+    @staticmethod
     def stumpff(k, z):
         """c_k(z) by its series, which converges everywhere."""
         return sum((-z) ** j / mpmath.factorial(k + 2 * j) for j in range(90))

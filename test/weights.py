@@ -1,0 +1,34 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Networks with random weights, small enough that a body stays whole, and a file of one."""
+
+import atexit
+import functools
+from pathlib import Path
+import tempfile
+
+import numpy as np
+from softrobot_dynamics.networks import Network, write_network
+
+
+def network(n=2, hidden=(5, 4), activation='tanh', length=0.25, seed=0):
+    """Return a Network whose displacements are some millimetres."""
+    rng = np.random.default_rng(seed)
+    sizes = [3 + n, *hidden, 3]
+    layers = [
+        (rng.normal(0.0, a**-0.5, (b, a)), rng.normal(size=b)) for a, b in zip(sizes, sizes[1:])
+    ]
+    layers[-1] = tuple(0.002 * part for part in layers[-1])
+    names = tuple(f'shape_{j}' for j in range(n))
+    q_scale = tuple(1.0 + 0.2 * j for j in range(n))
+    rows = tuple((tuple(map(tuple, W.tolist())), tuple(b.tolist())) for W, b in layers)
+    return Network(length, names, activation, (0.02, 0.018, length), q_scale, rows)
+
+
+@functools.cache
+def weights_file():
+    """Path of a file of such weights, which is there until the session ends."""
+    folder = tempfile.TemporaryDirectory(prefix='softrobot_dynamics_weights_')
+    atexit.register(folder.cleanup)
+    path = Path(folder.name, 'weights.npz')
+    write_network(path, network())
+    return str(path)
