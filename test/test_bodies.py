@@ -87,8 +87,8 @@ def test_sums_equal_the_material_points(body, size):
 
 def test_closed_form_equals_the_traced_formula(body):
     """A body's own kernel fills the same slab as the kernel traced from its formula."""
-    if body.tabulated:
-        return  # there is no formula to trace
+    if body.tabulated or not body.traceable:
+        return  # there is no formula to trace and compile
     n = len(body.coordinates())
     own, traced = body.kernel(), Body.kernel(body)
     if n and (own.module, own.function) == (traced.module, traced.function):
@@ -155,7 +155,9 @@ def test_fibre_speed_is_the_speed_of_the_position(body):
     rng, n = np.random.default_rng(8), len(body.coordinates())
     x, slope = [symbol('x', i) for i in range(3)], [symbol('x', i) for i in (3, 4)]
     q = [symbol('q', i) for i in range(n)]
-    for cls in (type(body), Body) if body.section_path and not body.tabulated else ():
+    tolerance = 1e-13 if body.traceable else 1e-5  # of a position that is itself integrated
+    writers = (type(body), Body)[: 1 + body.traceable]
+    for cls in writers if body.section_path and not body.tabulated else ():
         speed = cls.fibre_speed(body, x, slope, q, SYMBOLIC)
         for values, _, _ in random_states(body, 5, seed=9):
             at = [0.01, -0.008, 0.7 * body.length]
@@ -165,7 +167,7 @@ def test_fibre_speed_is_the_speed_of_the_position(body):
             curve = [Jet(v, d) for v, d in zip(at, [*slopes, 1.0])]
             velocity = [jet(c).first for c in body.position(curve, list(values), JETS)]
             (found,) = evaluate([speed], given, NUMERIC)
-            np.testing.assert_allclose(found, np.linalg.norm(velocity), rtol=1e-13)
+            np.testing.assert_allclose(found, np.linalg.norm(velocity), rtol=tolerance)
 
 
 def test_springs_of_the_slab_are_the_body_s(body):

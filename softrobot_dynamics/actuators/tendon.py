@@ -19,7 +19,6 @@ from softrobot_dynamics.fields import (
     reference,
     vector,
 )
-from softrobot_dynamics.kernels.quadrature import gauss_legendre
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ class Passage:
 
     def length(self, body):
         """Return the kernel of the length of this passage through `body`."""
-        sigma, weights = gauss_legendre(body.quadrature, *self.span)
+        sigma, weights = body.fibre_points(*self.span)
         s, weights = sigma * body.length, weights * body.length
         points = np.column_stack([*np.broadcast_arrays(*self.offset.at(sigma), s)])
         slopes = np.column_stack([*np.broadcast_arrays(*self.offset.slope(sigma), s)])[:, :2]

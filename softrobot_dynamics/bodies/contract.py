@@ -12,6 +12,7 @@ import functools
 import numpy as np
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.jit import Kernel
+from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.kinematics import graph, programs
 from softrobot_dynamics.kinematics.cache import load_module
 from softrobot_dynamics.kinematics.differentiate import tangent
@@ -36,6 +37,7 @@ class Body:
     quadrature = 10  # Gauss points of a tendon along the body; may be a field
     section_path = True  # tendons run at section offsets along s; False: through given points
     tabulated = False  # True: the position is known at points given as numbers only
+    traceable = True  # False: the formula is too long to compile; the kernels are by hand
 
     def coordinates(self):
         """Names of the generalized coordinates."""
@@ -79,6 +81,10 @@ class Body:
         L = self.length
         points = ((0.0, 0.0), (L, 0.0), (0.0, L))
         return frame_of_points(*(self.position((x, y, L), q, math) for x, y in points), math)
+
+    def fibre_points(self, start, end):
+        """Points and weights (K,) of s / L at which a tendon is measured from start to end."""
+        return gauss_legendre(self.quadrature, start, end)
 
     def fibre_speed(self, x, slope, q, math):
         """Length per unit of x3 of the material curve x(x3) with slope (dx1/dx3, dx2/dx3)."""
