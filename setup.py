@@ -12,6 +12,7 @@ Distribution.has_data = Distribution.has_data_files
 
 PLOT = ['matplotlib>=3.5']
 DEMO = ['rich>=12', *PLOT]
+MESH = ['meshio>=5']  # to read tetrahedral meshes
 ROS = [  # for a machine without a ROS installation; x86_64 Linux only
     'ros-rclpy[fastrtps]==9.1.2',
     'ros-kilted-diagnostic-msgs==5.5.*',
@@ -22,7 +23,7 @@ ROS = [  # for a machine without a ROS installation; x86_64 Linux only
     'ros-kilted-trajectory-msgs==5.5.*',
 ]
 LINT = ['ruff==0.17.*']
-TEST = ['hypothesis', 'mpmath', 'pin>=3', 'pytest>=7', 'setuptools>=70.1', *LINT]
+TEST = ['hypothesis', 'mpmath', 'pin>=3', 'pytest>=7', 'setuptools>=70.1', *LINT, *MESH]
 BENCH = ['pin>=3']  # the peers that benchmarks/ compares with
 
 setup(
@@ -50,11 +51,13 @@ setup(
         'ros': ROS,
         'plot': PLOT,
         'demo': DEMO,
+        'mesh': MESH,
         'lint': LINT,
         'test': TEST,
         'bench': BENCH,
     },
     # Another package adds its own kinds by entry points of these groups, each naming a module
-    # that registers them: softrobot_dynamics.bodies, .joints, .actuators, .controllers.
+    # that registers them: softrobot_dynamics.bodies, .joints, .actuators, .controllers, .materials,
+    # .bases, .sections.
     entry_points={'console_scripts': [f'softrobot = {NAME}.cli:main']},
 )
