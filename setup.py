@@ -57,7 +57,7 @@ setup(
         'bench': BENCH,
     },
     # Another package adds its own kinds by entry points of these groups, each naming a module
-    # that registers them: softrobot_dynamics.bodies, .joints, .actuators, .controllers, .materials,
-    # .bases, .sections.
+    # that registers them: softrobot_dynamics.bodies, .joints, .actuators, .controllers,
+    # .materials, .bases, .sections.
     entry_points={'console_scripts': [f'softrobot = {NAME}.cli:main']},
 )

@@ -5,7 +5,7 @@ Solve every problem with a known answer by every body model that can express it.
     python benchmarks/accuracy.py                    # all; writes docs/accuracy.md
     python benchmarks/accuracy.py --only elastica    # some, by their titles; writes nothing
 
-Needs the extras `bench` and `plot`. The exit status is 1 if an error is larger, or falls more
+Needs the extras `bench` and `plot` (matplotlib 3.7). The exit status is 1 if an error is larger, or falls more
 slowly, than what is expected of the body model.
 """
 
@@ -41,14 +41,16 @@ are as accurate as expected{exceptions}.
 order in the number of bodies, in statics, vibrations and motion alike, whichever body model they
 are made of. A Cosserat body with Legendre polynomials converges spectrally until the quadrature
 along it, of fourth order, takes over: with the default of 10 points an elastica bent by 82° is
-right to 4e-5, with 80 to 1e-8. Where a model holds the solution, only rounding is left.
+right to 4e-5, with 80 to 1e-8. A solid of constant volume tends to a rod as (R/L)². Where a model
+holds the solution, only rounding is left.
 
 **What it does not show.** Contact, plasticity and friction are outside of every model here. The
 references are of ideal rods and solids: how well such a rod describes a piece of silicone is a
 question for the laboratory. A `pcc` body cannot twist or shear and a `planar_cc` body cannot
 stretch either, so they are absent where that matters. The `ritz` solids have no lateral
-contraction (Poisson's ratio 0), because their few fields could not express it. Nothing here says
-how fast the calls are.
+contraction (Poisson's ratio 0), because their few fields could not express it. What `fem` and
+`learned` bodies can do depends on the mesh and on the samples that they are made from; they have
+tests of their own. Nothing here says how fast the calls are.
 """
 
 

@@ -179,7 +179,8 @@ def main():
 
     print(
         f'median of {options.runs} runs of {options.duration:g} s, FIFO {bare[0]["fifo"]}, '
-        f'{options.hogs} hogs, pinned {options.pin}: round trip p50 {median(loop, "p50_us"):.0f} us, '
+        f'{options.hogs} hogs, pinned {options.pin}: '
+        f'round trip p50 {median(loop, "p50_us"):.0f} us, '
         f'p99 {median(loop, "p99_us"):.0f} us, max {median(loop, "max_us"):.0f} us; missed '
         f'{100 * median(loop, "missed_share"):.3f} %; bare loop late by more than 1 ms '
         f'{100 * median(bare, "late_share"):.3f} %, allowed '

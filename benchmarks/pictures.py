@@ -54,7 +54,7 @@ def _shapes(axis):
     model = rods.model(rods.gvs(*rods.THIN)(equilibria.ROD, 6))
     s = np.linspace(0.0, 1.0, 60)
     forces = [(k, f'k = {k:g}', references.elastica(k)[1:] * [-1, 1]) for k in equilibria.LOADS]
-    moments = [(t, f't = {t / np.pi:.2g} π', references.tip_moment(t)) for t in equilibria.MOMENTS]
+    moments = [(t, f't = {t:.3g}', references.tip_moment(t)) for t in equilibria.MOMENTS]
     for component, cases, side, colour in (
         (equilibria.FORCE, forces, 1.0, COLOURS['`cosserat`, Legendre']),
         (equilibria.MOMENT, moments, -1.0, COLOURS['`planar_cc`']),
@@ -65,7 +65,7 @@ def _shapes(axis):
             x, z = _backbone(model, q, s)[:, [0, 2]].T
             axis.plot(z, side * x, color=colour, lw=1.5)
             axis.plot(1.0 + u, side * w, 'k.', ms=6)
-            place = (-0.05, -0.4) if words == 't = 2 π' else (1.04 + u, side * w)
+            place = (-0.05, -0.4) if words == 't = 6.28' else (1.04 + u, side * w)
             axis.annotate(words, place, fontsize=7, va='center')
     axis.set(aspect='equal', xlabel='z/L', ylabel='x/L', xlim=(-0.3, 1.3))
     axis.set_title('tip forces k and moments t; dots: references')

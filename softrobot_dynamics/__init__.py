@@ -27,6 +27,7 @@ from softrobot_dynamics.model import compile_model
 from softrobot_dynamics.recentring import recentred
 from softrobot_dynamics.simulation import Simulator
 from softrobot_dynamics.statics import equilibrium
+from softrobot_dynamics.volumes import converged_quadrature, quadrature_error
 from softrobot_dynamics.wrenches import Wrench
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     'Wrench',
     'actuation',
     'compile_model',
+    'converged_quadrature',
     'damping_force',
     'elastic_force',
     'equilibrium',
@@ -53,6 +55,7 @@ __all__ = [
     'load_robot',
     'mass_inertial_inverse_dynamics',
     'mass_inverse_dynamics',
+    'quadrature_error',
     'recentred',
 ]
 __version__ = '0.1.0'

@@ -21,7 +21,9 @@ from softrobot_dynamics.kernels.linalg import (
     solve_lower_transposed,
 )
 
-GAMMA = 1.0 - 0.5**0.5
+# Both damp infinitely stiff motions at once. The first has a thirtieth of the other's error; the
+# second bears true forces that are up to seven times stiffer than K and D, the first 1.17 times.
+SHARP, ROBUST = 1.0 - 0.5**0.5, 1.0 + 0.5**0.5
 
 
 class Stages(NamedTuple):
@@ -44,13 +46,13 @@ def allocate_stages(n):
 
 
 @kernel
-def first_stage(terms, K, D, force, q, qd, h, b):
+def first_stage(terms, K, D, force, q, qd, h, gamma, b):
     """
     Begin a step of h [s] from the terms at (q, qd): fill the stages b, whose (q, qd) come next.
 
-    ``force`` (m,) acts along y. Returns 0, or 1 if the step cannot be made.
+    ``force`` (m,) acts along y, ``gamma`` is g. Returns 0, or 1 if the step cannot be made.
     """
-    n, M, g = len(q), terms.M, GAMMA * h
+    n, M, g = len(q), terms.M, gamma * h
     for i in range(n):
         total = -terms.h[i]
         for a in range(len(force)):
@@ -75,13 +77,13 @@ def first_stage(terms, K, D, force, q, qd, h, b):
 
 
 @kernel
-def second_stage(terms, K, force, q, qd, h, b):
+def second_stage(terms, K, force, q, qd, h, gamma, b):
     """
     End a step from the terms at the stages' (q, qd): advance (q, qd) in place.
 
     Fills ``b.error``. Returns 0, or 1, with (q, qd) kept, if they would no longer be numbers.
     """
-    n, M, g = len(q), terms.M, GAMMA * h
+    n, M, g = len(q), terms.M, gamma * h
     for i in range(n):
         total = -terms.h[i]
         for a in range(len(force)):

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.special import roots_jacobi
 from softrobot_dynamics.errors import ArgumentError, MeshError
 
-FLATTEST = 1e-8  # an element of less volume, relative to a regular one on its longest edge, is flat
+FLATTEST = 1e-8  # volume relative to a regular element on the longest edge: less is flat
+
 _EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
 
 

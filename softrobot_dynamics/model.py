@@ -31,7 +31,8 @@ class CompiledModel:
 
     Attributes: ``description``; ``n`` coordinates and ``m`` actuators with ``coordinate_names``
     and ``actuator_names`` as on the wire, ``body_names``; ``stiffness`` and ``damping`` (n, n),
-    linearised at q = 0, and ``rest`` (n,), where the springs are at ease; ``lower``,
+    linearised at q = 0, ``linear``: whether they are the whole truth; ``rest`` (n,), where the
+    springs are at ease; ``lower``,
     ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the actuators, ``signs`` (m,) with
     dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial coordinates, ``q_lower``, ``q_upper``
     (n,) the joints' position limits; ``y0`` (m,) the lengths at q = 0, which y is relative to.
@@ -85,8 +86,10 @@ class CompiledModel:
 
     def _linearise(self):
         """Take stiffness and damping of bodies with a strain energy from their forces."""
+        parts = _nonlinear_parts(self.description)
+        self.linear = not parts
         evaluator, own = self.evaluator(), np.eye(self.n)
-        for part in _nonlinear_parts(self.description):
+        for part in parts:
             for j in part:
                 near, back, far, farther = (
                     evaluator.passive(k * _STEP * own[j], 0.0 * own[j])[0][part]

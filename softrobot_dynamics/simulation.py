@@ -7,7 +7,13 @@ from numbers import Real
 import numpy as np
 from softrobot_dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
-from softrobot_dynamics.integrators import allocate_stages, first_stage, second_stage
+from softrobot_dynamics.integrators import (
+    allocate_stages,
+    first_stage,
+    ROBUST,
+    second_stage,
+    SHARP,
+)
 from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.recentring import recentre, recentring
 
@@ -32,6 +38,7 @@ class Simulator:
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
         self._evaluate, self._stages = model.evaluator(), allocate_stages(model.n)
         self._first, self._second = cached(first_stage), cached(second_stage)
+        self._gamma = SHARP if model.linear else ROBUST
         self._force, self._recentring = np.zeros(model.m), recentring(model)
         self.reset(q, qd)
 
@@ -86,12 +93,13 @@ class Simulator:
 
     def _advance(self, h):
         """Advance by one sub-step of h [s]; SimulationDivergedError with the state kept."""
-        model, stages, q, qd = self.model, self._stages, self.q, self.qd
+        model, stages, gamma = self.model, self._stages, self._gamma
+        q, qd, force = self.q, self.qd, self._force
         terms = self._evaluate(q, qd)
-        failed = self._first(terms, model.stiffness, model.damping, self._force, q, qd, h, stages)
+        failed = self._first(terms, model.stiffness, model.damping, force, q, qd, h, gamma, stages)
         if not failed:
             terms = self._evaluate(stages.q, stages.qd)
-            failed = self._second(terms, model.stiffness, self._force, q, qd, h, stages)
+            failed = self._second(terms, model.stiffness, force, q, qd, h, gamma, stages)
         if failed:
             wrong = np.flatnonzero(~np.isfinite(terms.h))
             raise SimulationDivergedError(

@@ -37,7 +37,7 @@ from softrobot_dynamics.recursion import (
     TIP_WRENCH,
 )
 
-STEP = 2e-4  # of the differences by q [rad, m, 1/m, -]: errors of some 1e-12
+STEP = 5e-5  # of the differences by q [rad, m, 1/m, -]: errors of some 1e-11
 BASE, TIP, OWN = 0, 9, 15  # offsets in x; in y: tip motion, base wrench, forces
 
 

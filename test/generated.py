@@ -18,6 +18,7 @@ BY_NAME = {
     'radius': ([0.02, 0.016], 0.02),
     'quadrature': (20,),
     'material': (MATERIAL,),
+    'outer_radius': (0.02,),
     'modes': (modes_file(),),
     'weights': (weights_file(),),
     'fields': (

@@ -32,7 +32,26 @@ def states(model, count, seed=0, size=1.0):
     """Return ``count`` random states (q, qd, qdd), each (n,), that suit any coordinate."""
     rng = np.random.default_rng(seed)
     reach = reaches(model.coordinate_names, size)
-    return [tuple(reach * rng.uniform(-1.0, 1.0, (3, model.n))) for _ in range(count)]
+    drawn = [tuple(reach * rng.uniform(-1.0, 1.0, (3, model.n))) for _ in range(count)]
+    return [(within(model, q), qd, qdd) for q, qd, qdd in drawn]
+
+
+def within(model, q):
+    """Return q (n,) with each body's part halved until the body can take it."""
+    q, first = q.copy(), 0
+    for module in model.description.modules:
+        first += len(module.joint.coordinates())
+        last = first + len(module.body.coordinates())
+        q[first:last] = possible(module.body, q[first:last])
+        first = last
+    return q
+
+
+def possible(body, q):
+    """Return q (n,) or the largest of its halves that a body can take."""
+    while body.explain(q):
+        q = 0.5 * q
+    return q
 
 
 def reaches(names, size=1.0):
@@ -43,7 +62,7 @@ def reaches(names, size=1.0):
 
 METRES = {
     'elongation': 0.04, 'prismatic': 0.04, '/slide': 0.04, '/x': 0.04, '/y': 0.04, '/z': 0.04,
-    '/mode_': 0.005, '/derivative_': 0.005,
+    '/mode_': 0.005, '/derivative_': 0.005, '/stretch': 0.2,
 }  # fmt: skip
 """Parts of the names of coordinates in metres, and how far they may go."""
 

@@ -4,7 +4,7 @@
 from differences import gradient
 import numpy as np
 import pytest
-from robots import compiled, ROBOTS, states
+from robots import compiled, reaches, ROBOTS, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.derivatives import (
     forward_dynamics_derivatives,
@@ -25,14 +25,14 @@ def assert_close(found, wanted):
 def test_inverse_dynamics(name):
     """By q, by qd and by qdd, of every shipped robot and of all bodies and joints in a tree."""
     model = compiled(name)
-    ((q, qd, qdd),) = states(model, 1, seed=3)
+    ((q, qd, qdd),) = states(model, 1, seed=3, size=0.5)
+    reach = reaches(model.coordinate_names)
 
     def force(**changed):
         return sd.inverse_dynamics(model, **{'q': q, 'qd': qd, 'qdd': qdd, **changed})
 
     found = inverse_dynamics_derivatives(model, q=q, qd=qd, qdd=qdd)
-    step = 2e-3  # bodies are some 0.1 m long
-    assert_close(found.by_q, gradient(lambda x: force(q=x), q, step))
+    assert_close(found.by_q, gradient(lambda x: force(q=x), q, reach=reach))
     assert_close(found.by_qd, gradient(lambda x: force(qd=x), qd))
     assert_close(found.by_qdd, gradient(lambda x: force(qdd=x), qdd))
 
@@ -49,7 +49,8 @@ def test_forward_dynamics(name):
 
     found = forward_dynamics_derivatives(model, q=q, qd=qd, u=u)
     np.testing.assert_allclose(found.qdd, acceleration(), rtol=1e-9)
-    assert_close(found.by_q, gradient(lambda x: acceleration(q=x), q, 1e-3))
+    reach = reaches(model.coordinate_names)
+    assert_close(found.by_q, gradient(lambda x: acceleration(q=x), q, reach=reach))
     assert_close(found.by_qd, gradient(lambda x: acceleration(qd=x), qd))
     assert_close(found.by_u, gradient(lambda x: acceleration(u=x), u))
 

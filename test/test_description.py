@@ -209,7 +209,7 @@ WRONG = [
     ((*PCC, 'type'), MISSING, 'bodies[1].body.type', 'one of the body types'),
     ((*PCC, 'type'), ['pcc'], 'bodies[1].body.type', 'one of the body types'),
     ((*PAN, 'type'), 'hinge', 'bodies[0].joint.type', 'planar, prismatic, revolute'),
-    (('actuators', 2, 'type'), 'motor', 'actuators[2].type', 'types joint, tendon'),
+    (('actuators', 2, 'type'), 'motor', 'actuators[2].type', 'types joint, pressure, tendon'),
     # rods
     ((*PCC, 'length'), -0.2, 'bodies[1].body.length', 'a number > 0 [m]'),
     ((*PCC, 'length'), MISSING, 'bodies[1].body.length', 'a number > 0 [m]'),

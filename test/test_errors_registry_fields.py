@@ -44,6 +44,11 @@ EXAMPLES = [
         'simulation diverged at t = 0.25 s in arm/bend_x',
     ),
     (errors.MessageError('3 efforts for 9 names'), 'message refused: 3 efforts for 9 names'),
+    (
+        errors.MeshError('a.msh', '7 of 9 inverted', (1, 2, 3, 4, 5, 6, 7)),
+        'mesh a.msh: 7 of 9 inverted (elements 1, 2, 3, 4, 5, ...)',
+    ),
+    (errors.MeshError('a.msh', 'tetrahedra expected'), 'mesh a.msh: tetrahedra expected'),
 ]
 
 

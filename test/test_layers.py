@@ -14,7 +14,16 @@ PACKAGE = Path(find_spec(NAME).origin).parent
 LAYERS = (
     {'errors'},
     {'registry', 'parsing', 'fields', 'yaml_files', 'poses', 'shipped', 'kernels', 'kinematics'},
-    {'meshes', 'networks', 'materials', 'bases', 'sections', 'reduction'},
+    {
+        'meshes',
+        'networks',
+        'materials',
+        'bases',
+        'sections',
+        'strain_modes',
+        'volumes',
+        'reduction',
+    },
     {
         'bodies',
         'joints',

@@ -7,7 +7,7 @@ from oracles import euler_lagrange, newton_euler
 from oracles.jets import Jet, jet, JETS
 from oracles.trees import place
 import pytest
-from robots import compiled, EXACT, reaches, ROBOTS, states
+from robots import compiled, EXACT, reaches, ROBOTS, states, within
 import softrobot_dynamics as sd
 
 TOLERANCE = 1e-11  # of the largest entry
@@ -29,7 +29,7 @@ def test_newton_and_euler_point_by_point(name, size):
     """M is sum m J'J, and IID and g are sum m J'(p'' - g) over all material points."""
     model = compiled(name)
     ((q, _, _), (_, qd, qdd)) = states(model, 2, seed=1)
-    q = size * q
+    q = within(model, size * q)
     Q, M = inertial(model, q, qd, qdd)
     assert_close(M, newton_euler.mass_matrix(model.description, q))
     assert_close(Q, newton_euler.inverse_dynamics(model.description, q, qd, qdd))

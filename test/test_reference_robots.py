@@ -8,6 +8,7 @@ import softrobot_dynamics as sd
 
 ROBOTS = {robot['name']: robot for robot in reference('robots.json')['robots']}
 TOLERANCE = 1e-10  # of the largest entry of the reference array
+VOLUME = reference('robots.json')['lvp']
 
 
 def tendon(name, bodies, x, y=0.0):
@@ -64,6 +65,16 @@ def tapered():
 def soft_arm():
     """Return the soft arm of simulation 2."""
     return fixed(rod(0.3, 0.02, 1070.0, 0.5e6, 0.1, 0.4)), ring(['t1', 't2', 't3'], ['b1'], 0.015)
+
+
+def volume():
+    """Return a cylinder with the modes of Table 4 and three tendons on its surface."""
+    body = {
+        'type': 'lvp', 'length': 0.1, 'outer_radius': 0.02, 'density': 960.0, 'modes': 'table_4',
+        'material': {'type': 'incompressible_neo_hookean', 'modulus': 0.178e6, 'damping': 0.05},
+        'quadrature': {'axial': 6, 'radial': 3, 'angular': 8},
+    }  # fmt: skip
+    return fixed(body), ring(['t1', 't2', 't3'], ['b1'], 0.02)
 
 
 def rigid_arm():
@@ -193,3 +204,32 @@ def test_actuation_equals_the_reference(case):
     case.check('A', (found.jacobian * case.units).T)
     case.check('A', -case.units[:, None] * found.matrix)
     case.check('y', found.coordinates)
+
+
+@pytest.mark.parametrize('state', VOLUME['states'])
+def test_a_volume_equals_the_reference(state):
+    """All terms to 1e-7, of the largest entry or, where an array vanishes, of ID's."""
+    bodies, actuators = volume()
+    parts = {'gravity': VOLUME['gravity'], 'bodies': bodies, 'actuators': actuators}
+    model = sd.compile_model(sd.load_robot({'name': 'volume', **parts}))
+    q, qd, qdd = (np.array(state[key]) for key in ('q', 'qd', 'qdd'))
+    ID, M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
+    act = sd.actuation(model, q=q, qd=qd)
+    found = {
+        'M': M,
+        'ID_objective': ID,
+        'IID': sd.inertial_inverse_dynamics(model, q=q, qd=qd, qdd=qdd),
+        'c': sd.inertial_inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * q),
+        'g': sd.gravity_force(model, q=q),
+        'k': sd.elastic_force(model, q=q),
+        'd_objective': sd.damping_force(model, q=q, qd=qd),
+        'T_tip': sd.forward_kinematics(model, q=q)[0],
+        'A': act.jacobian.T,
+        'y': act.coordinates,
+    }
+    for key, value in found.items():
+        wanted = np.array(state[key])
+        scale = np.abs(wanted).max()
+        scale = np.abs(ID).max() if scale < 1e-12 else scale
+        assert value.shape == wanted.shape
+        assert np.abs(value - wanted).max() <= 1e-7 * scale, key

@@ -38,6 +38,7 @@ class Body:
     section_path = True  # tendons run at section offsets along s; False: through given points
     tabulated = False  # True: the position is known at points given as numbers only
     traceable = True  # False: the formula is too long to compile; the kernels are by hand
+    has_cavity = False  # True: a pressure can act in it, see cavity_kernel
 
     def coordinates(self):
         """Names of the generalized coordinates."""
@@ -71,6 +72,14 @@ class Body:
     def damping_matrix(self):
         """Constant damping matrix D (n, n), force D qd: the field ``damping`` [s] times K."""
         return getattr(self, 'damping', 0.0) * np.asarray(self.stiffness())
+
+    def cavity_kernel(self):
+        """Return the :class:`Kernel` of the cavity's volume [m^3], as ``fibre_kernel``'s."""
+        raise NotImplementedError
+
+    def explain(self, q):
+        """Say in words why the body cannot take the coordinates q (n,); None if it can."""
+        return None
 
     def tip_frame(self, q, math):
         """

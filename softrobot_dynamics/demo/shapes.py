@@ -51,8 +51,9 @@ def _tube(body, q):
     s = np.linspace(0.0, body.length, RINGS)
     radii = np.atleast_1d(body.radius)
     radius = radii[0] + (radii[-1] - radii[0]) * s / body.length
+    hole = [getattr(body, 'inner_radius', 0.0)]  # there is no material in it
     s, radius = (np.concatenate(row)[:, None] for row in
-                 (([0.0], s, [body.length]), ([0.0], radius, [0.0])))  # fmt: skip
+                 (([0.0], s, [body.length]), (hole, radius, hole)))  # fmt: skip
     x1, x2 = (radius * c for c in _circle())
     points = body.position((x1, x2, s + 0.0 * x1), q, NUMERIC)
     return np.stack(np.broadcast_arrays(*points), axis=-1)

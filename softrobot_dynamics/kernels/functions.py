@@ -11,6 +11,8 @@ _PIO2_1 = 1.57079632673412561417e00
 _PIO2_2 = 6.07710050630396597660e-11
 _PIO2_3 = 2.02226624879595063154e-21
 _TWO_OVER_PI = 2.0 / math.pi
+CUBIC_LIMIT = -2.0 / (3.0 * math.sqrt(3.0))  # w^3 - w = a has no positive root below
+CUBIC_STEPS = 7
 SINCOS_LIMIT = 1.0e6  # beyond it the reduction loses digits: NaN
 
 # minimax polynomials on [-pi/4, pi/4] (fdlibm's k_sin and k_cos)
@@ -60,6 +62,21 @@ def vector_cos(x):
     sign = 1.0 - 2.0 * (half - 2.0 * np.floor(0.5 * half))
     value = sign * sine if odd == 0.0 else sign * cosine
     return value if abs(x) < SINCOS_LIMIT else np.nan
+
+
+@kernel
+def cubic(a):
+    """
+    Largest root w of w^3 - w = a, by Newton's method; NaN below -2 / (3 sqrt 3), its least value.
+
+    To rounding for a > -0.381. The cubic is convex and increasing from there on, so that every
+    step comes from above; the first guess is its tangent at a = 0.
+    """
+    w = 1.0 + 0.5 * a
+    for _ in range(CUBIC_STEPS):
+        square = w * w
+        w = (2.0 * square * w + a) / (3.0 * square - 1.0)
+    return w if a > CUBIC_LIMIT else np.nan
 
 
 @kernel

@@ -11,6 +11,24 @@ def gauss_legendre(count, start=0.0, end=1.0):
     return start + half * (points + 1.0), half * weights
 
 
+def cylinder_points(length, outer, inner, axial, radial, angular):
+    """
+    Points (K, 3) [m] and volumes (K,) [m^3] of a cylinder along +z, solid or hollow.
+
+    Gauss rules with ``axial`` points in x3 and ``radial`` points in r^2 between the radii
+    ``inner`` and ``outer`` [m], and ``angular`` equal angles (k + 1/2) 2 pi / angular: exact for
+    polynomials up to the degrees 2 axial - 1 in x3, min(4 radial - 1, angular - 1) in the section.
+    K = axial radial angular; points of a section follow each other.
+    """
+    s, along = gauss_legendre(axial, 0.0, length)
+    squares, across = gauss_legendre(radial, inner**2, outer**2)
+    angles = (np.arange(angular) + 0.5) * (2.0 * np.pi / angular)
+    s, radius, angle = np.meshgrid(s, np.sqrt(squares), angles, indexing='ij')
+    points = np.stack([radius * np.cos(angle), radius * np.sin(angle), s], axis=-1)
+    volumes = np.einsum('i,j,k->ijk', along, across, np.full(angular, np.pi / angular))
+    return points.reshape(-1, 3), volumes.ravel()
+
+
 def rod_points(length, radii, density, count, section_inertia):
     """
     Points (K, 3) [m] and masses (K,) [kg] of a rod along +z with radii (base, tip).

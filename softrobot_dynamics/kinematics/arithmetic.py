@@ -9,6 +9,7 @@ oracles. Another arithmetic (say, arbitrary precision) is a class with the same 
 import math
 
 import numpy as np
+from softrobot_dynamics.kernels.functions import CUBIC_LIMIT, CUBIC_STEPS
 
 SERIES_TERMS = 20
 
@@ -37,6 +38,15 @@ class Numeric:
             total = total * -z + 1.0 / math.factorial(k + 2 * j)
         far = np.where(np.abs(z) > 4.0, z, 5.0)
         return np.where(np.abs(z) > 4.0, _from_trigonometry(k, far), total)
+
+    @staticmethod
+    def cubic(a):
+        """Largest root w of w^3 - w = a of an array; NaN where there is none."""
+        a = np.asarray(a, dtype=float)
+        w = 1.0 + 0.5 * a
+        for _ in range(CUBIC_STEPS):
+            w = (2.0 * w**3 + a) / (3.0 * w**2 - 1.0)
+        return np.where(a > CUBIC_LIMIT, w, np.nan)
 
 
 def _from_trigonometry(k, z):

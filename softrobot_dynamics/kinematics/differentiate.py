@@ -13,10 +13,10 @@ _RULES = {
     'sub': lambda n, a, d: d[0] - d[1],
     'neg': lambda n, a, d: -d[0],
     'mul': lambda n, a, d: d[0] * a[1] + a[0] * d[1],
-    'div': lambda n, a, d: (d[0] - n * d[1]) / a[1],
+    'div': lambda n, a, d: (d[0] - n * d[1]) * (1.0 / a[1]),  # one inverse for all directions
     'power': lambda n, a, d: n.value * a[0] ** (n.value - 1.0) * d[0],
     'step': lambda n, a, d: ZERO,
-    'sqrt': lambda n, a, d: d[0] * 0.5 / n,
+    'sqrt': lambda n, a, d: d[0] * (0.5 / n),
     'exp': lambda n, a, d: n * d[0],
     'log': lambda n, a, d: d[0] / a[0],
     'sin': lambda n, a, d: m.cos(a[0]) * d[0],
@@ -26,6 +26,7 @@ _RULES = {
     'cosh': lambda n, a, d: m.sinh(a[0]) * d[0],
     'tanh': lambda n, a, d: (1.0 - n * n) * d[0],
     'arctan2': lambda n, a, d: (a[1] * d[0] - a[0] * d[1]) / (a[0] * a[0] + a[1] * a[1]),
+    'cubic': lambda n, a, d: d[0] * (1.0 / (3.0 * n * n - 1.0)),
     # dc_k/dz = (k c_{k+2} - c_{k+1}) / 2
     'stumpff': lambda n, a, d: (
         (n.value * stumpff(n.value + 2, a[0]) - stumpff(n.value + 1, a[0])) * 0.5 * d[0]

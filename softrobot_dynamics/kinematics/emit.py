@@ -133,6 +133,8 @@ def _statement(node, name, vector):
         return [_stumpff(target, node.value, args[0], vector)]
     if node.op in ('sin', 'cos') and vector:
         return [f'{target} = vector_{node.op}({args[0]})']
+    if node.op == 'cubic':
+        return [f'{target} = cubic({args[0]})']
     function = {'arctan2': 'atan2'}.get(node.op, node.op)
     return [f'{target} = math.{function}({", ".join(args)})']
 

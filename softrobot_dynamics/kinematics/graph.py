@@ -252,6 +252,12 @@ def step(a):
     return constant(a.value > 0.0) if is_constant(a) else _intern('step', (a,))
 
 
+def cubic(a):
+    """Largest root w of w^3 - w = a, for a > -2 / (3 sqrt 3); smooth, 1 at a = 0."""
+    a = as_node(a)
+    return constant(1.0) if is_constant(a, 0.0) else _intern('cubic', (a,))
+
+
 class Symbolic:
     """The ``math`` a formula sees while it is traced: the functions it may call."""
 
@@ -260,6 +266,7 @@ class Symbolic:
     number = staticmethod(constant)
     stumpff = staticmethod(stumpff)
     arctan2 = staticmethod(arctan2)
+    cubic = staticmethod(cubic)
 
 
 def _define(op):

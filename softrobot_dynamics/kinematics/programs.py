@@ -23,7 +23,7 @@ import math
 import numpy as np
 from numba import njit
 
-from softrobot_dynamics.kernels.functions import stumpff, vector_cos, vector_sin
+from softrobot_dynamics.kernels.functions import cubic, stumpff, vector_cos, vector_sin
 from softrobot_dynamics.kernels.jit import OPTIONS
 from softrobot_dynamics.kernels.reductions import damped_spring, reduce_block, sum_rows
 
@@ -46,9 +46,9 @@ def body_terms(position, tip, n, forces=()):
     ``position``: three nodes p = f(x, q) [m]; ``tip``: (nine nodes of the tip's rotation,
     row-major, three nodes of its origin [m]); ``n`` coordinates; ``forces``: none, or the 2 n
     nodes of :func:`stress_forces`, to be added to those of constant matrices. The kernel fills
-    the body's slab W (see :mod:`softrobot_dynamics.kernels.layout`) given the angular velocity w of the joint
-    frame in itself [rad/s]; S is scratch. P holds the number of blocks, the K and D matrices
-    (n, n), the offline numbers, the tables.
+    the body's slab W (see :mod:`softrobot_dynamics.kernels.layout`) given the angular velocity w
+    of the joint frame in itself [rad/s]; S is scratch. P holds the number of blocks, the K and D
+    matrices (n, n), the offline numbers, the tables.
     """
     jacobian, bias = kinematic_derivatives(position, n)
     cloud = [*position, *(node for column in jacobian for node in column), *bias]

@@ -135,13 +135,7 @@ SIMULATION = (
     _ROBOT,
     Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
     Row(
-        'substep',
-        'double',
-        5e-4,
-        'Longest step of the integrator [s]',
-        1e-6,
-        0.1,
-        read_only=True,
+        'substep', 'double', 5e-4, 'Longest step of the integrator [s]', 1e-6, 0.1, read_only=True
     ),
     _RECORD,
     *_COMMUNICATION,

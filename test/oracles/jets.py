@@ -146,5 +146,14 @@ class JetFunctions:
         second = 0.5 * (k * stumpff_slope(k + 2, v) - stumpff_slope(k + 1, v))
         return jet(z).through(stumpff(k, v), stumpff_slope(k, v), second)
 
+    @staticmethod
+    def cubic(a):
+        v = np.asarray(jet(a).value)
+        w = 1.0 + 0.5 * v
+        for _ in range(60):
+            w = w - (w**3 - w - v) / (3 * w**2 - 1)
+        slope = 1 / (3 * w**2 - 1)
+        return jet(a).through(w, slope, -6 * w * slope**3)
+
 
 JETS = JetFunctions()

@@ -27,6 +27,12 @@ class Precise:
         """c_k(z) by its series, which converges everywhere."""
         return sum((-z) ** j / mpmath.factorial(k + 2 * j) for j in range(90))
 
+    @staticmethod
+    def cubic(a):
+        """Largest root w of w^3 - w = a, by its closed form."""
+        third = mpmath.acos(3 * mpmath.sqrt(3) / 2 * a) / 3
+        return mpmath.re(2 / mpmath.sqrt(3) * mpmath.cos(third))
+
 
 PRECISE = Precise()
 

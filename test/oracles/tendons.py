@@ -5,12 +5,13 @@ import numpy as np
 
 from oracles.jets import Jet, jet, JETS
 from oracles.trees import place, transform
+from oracles.volumes import cavity
 
 NODES = 40  # Gauss-Legendre points along each passage
 
 
 def elongations(robot, q):
-    """Actuation coordinates (m,) at q (n,): elongation of tendons [m], coordinate of joints."""
+    """Actuation coordinates (m,) at q (n,): growth of lengths and volumes, joint coordinates."""
     return coordinates(robot, q) - coordinates(robot, np.zeros(len(q)))
 
 
@@ -25,6 +26,9 @@ def _coordinate(robot, actuator, q, placed):
     if actuator.type_name == 'joint':
         names = [c for module in robot.modules for c in module.coordinate_names()]
         return q[names.index(actuator.wire_name(''))]
+    if actuator.type_name == 'pressure':
+        i = robot.body_names.index(actuator.body)
+        return cavity(robot.modules[i].body, [a.value for a in _own(robot, i, q)])
     total, last = 0.0, None
     for passage in actuator.path:
         i = robot.body_names.index(passage.body)

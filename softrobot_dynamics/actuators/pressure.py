@@ -1,0 +1,36 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The pressure in the cavity of a body."""
+
+from dataclasses import dataclass
+from math import inf
+
+from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, register
+from softrobot_dynamics.fields import interval, number, reference
+
+
+@register('pressure')
+@dataclass(frozen=True)
+class Pressure(Actuator):
+    """
+    The pressure u [Pa] in the cavity of `body`; y is the growth of its volume [m^3].
+
+    By virtual work nu = u dy/dq, the ends of the cavity included.
+    """
+
+    body: str = reference('body')
+    limits: tuple = interval('Pa', default=(0.0, inf))
+    rate_limit: float = number('Pa/s', above=0, infinite=True, default=inf)
+
+    sign = 1
+    safe = 'zero'
+
+    def validate_against(self, bodies, joints):
+        """Yield a body without a cavity whose volume changes."""
+        body = bodies[self.body]
+        if body is not None and not body.has_cavity:
+            hollow = ', '.join(key for key, each in bodies.items() if each and each.has_cavity)
+            yield 'body', self.body, f'a body with a cavity: {hollow or "there is none"}'
+
+    def segments(self, parts):
+        """Return the volume of the cavity."""
+        return [FibreSegment(self.body, parts.body(self.body).cavity_kernel())]
