@@ -5,8 +5,8 @@ Solve every problem with a known answer by every body model that can express it.
     python benchmarks/accuracy.py                    # all; writes docs/accuracy.md
     python benchmarks/accuracy.py --only elastica    # some, by their titles; writes nothing
 
-Needs the extras `bench` and `plot` (matplotlib 3.7). The exit status is 1 if an error is larger, or falls more
-slowly, than what is expected of the body model.
+Needs the extras `bench` and `plot` (matplotlib 3.7). The exit status is 1 if an error is larger,
+or falls more slowly, than what is expected of the body model.
 """
 
 import argparse
