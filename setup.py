@@ -10,7 +10,7 @@ NAME = 'softrobot_dynamics'
 # An editable install asks `has_data` before it installs data files, and nobody defines it.
 Distribution.has_data = Distribution.has_data_files
 
-PLOT = ['matplotlib>=3.5']
+PLOT = ['matplotlib>=3.7']
 DEMO = ['rich>=12', *PLOT]
 MESH = ['meshio>=5']  # to read tetrahedral meshes
 ROS = [  # for a machine without a ROS installation; x86_64 Linux only

@@ -4,7 +4,7 @@
 import numpy as np
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
-from study import Answer, EXACT, matrix, Problem, random_states, SPECTRAL, STATES, studies
+from study import Answer, ANYHOW, EXACT, matrix, Problem, random_states, STATES, studies
 
 UPRIGHT = np.array([[1.0, 0.0], [-1.0, 1.0]])  # joint angles from absolute ones
 START = UPRIGHT @ [np.pi / 6, np.pi / 3], UPRIGHT @ [np.pi, -2.0 * np.pi]
@@ -103,7 +103,7 @@ def problems():
             ('energy drift',),
             lambda: [[0.0]],
             (
-                *studies(by_scipy, ('DOP853, d', None, (6, 8, 10, 12), SPECTRAL, 1e-9)),
+                *studies(by_scipy, ('DOP853, d', None, (6, 8, 10, 12), ANYHOW, 1e-9)),
                 *studies(by_simulator, ('simulator, f', None, (500, 1000, 2000, 4000), 2.0, 1e-3)),
             ),
             tabulated=False,

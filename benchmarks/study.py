@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-EXACT, SPECTRAL = 'exact', 'spectral'  # how errors fall, beside an order
+EXACT, SPECTRAL, ANYHOW = 'exact', 'spectral', ''  # how errors fall, if not with an order
 STATES = 3  # random ones at which models are compared
 ORDER_BAND = 0.25  # an order of convergence may be measured off by this much
 
@@ -32,7 +32,7 @@ class Study:
     body: str  # the body model, in words
     solve: Callable
     resolutions: tuple  # numbers of bodies N, or polynomial degrees p, or ...
-    converges: object  # EXACT, SPECTRAL or an order
+    converges: object  # EXACT, SPECTRAL, ANYHOW or an order
     tolerance: float  # of the error at the last resolution
     limit: float = 0.0  # of the error of the extrapolated values, given an order; 0: not asked
 

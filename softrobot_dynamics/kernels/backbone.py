@@ -29,7 +29,7 @@ ROTATION, ORIGIN, RATE, SPIN_BIAS, BIAS, COLUMNS = 0, 9, 12, 15, 18, 21
 
 
 @kernel
-def strains_of(n, B):
+def strains_in(n, B):
     """Index of the strain that each coordinate moves, (n,) floats."""
     return B[4 + NODES * NODES : 4 + NODES * NODES + n]
 
@@ -47,7 +47,7 @@ def backbone(n, B, q, qd, F, V):
     length, degree = B[0], int(B[3])
     nodes = B[4 : 4 + N]
     A = B[4 + N : 4 + N * N]
-    strains = strains_of(n, B)
+    strains = strains_in(n, B)
     shapes = B[4 + N * N + n : 4 + N * N + n + N * n]
     table = B[4 + N * N + n + N * n :]
     Z = V[: 2 * STRAINS * N]  # strains and their rates
