@@ -27,7 +27,7 @@ def others():
 
 
 SETS = {'simple': SIMPLE, 'rods': RODS, 'others': others()}
-"""Types that are drawn together: each set compiles once."""
+"""Types that are drawn together: each set compiles once; the sums of some take long."""
 
 
 def modules_of(kind):
@@ -71,11 +71,11 @@ def robot(kind, drawn):
     return sd.load_robot({'name': kind, 'gravity': [1.0, -2.0, 9.0], 'bodies': rows})
 
 
-@pytest.mark.parametrize('kind', SETS)
-def test_the_recursion_equals_sums_over_points(kind):
+@pytest.mark.parametrize('kind, count', [('simple', 12), ('rods', 6), ('others', 3)])
+def test_the_recursion_equals_sums_over_points(kind, count):
     """ID, with gravity, and M of whatever tree."""
 
-    @settings(max_examples=12, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=count, deadline=None, derandomize=True, database=None)
     @given(modules_of(kind), st.integers(0, 2**16))
     def check(drawn, seed):
         description = robot(kind, drawn)
