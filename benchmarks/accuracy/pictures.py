@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Pictures of what benchmarks/accuracy.py found."""
+"""Pictures of what benchmarks/accuracy found."""
 
 import equilibria
 import matplotlib
