@@ -35,6 +35,12 @@ from softrobot_dynamics.nodes.realtime import (
 PERIOD = 1_000_000  # [ns]
 DRIVEN = 1  # the simulation's mode while commands come
 SETTLE = 2.0  # [s] left out at the start
+HOG = """
+import os
+parent = os.getppid()
+while os.getppid() == parent:  # it does not outlive the benchmark
+    sum(range(10000))
+"""
 
 
 def bare_loop(duration, priority):
@@ -105,6 +111,7 @@ def run_loop(options, folder):
     controller = node('controller', '1', 'autostart:=true', *options.parameter)
     _wait_for(folder / 'simulation.log', 'driven by commands', simulation, controller)
     time.sleep(options.duration + SETTLE)
+    memory = _resident(controller)
     for process in (simulation, controller):  # the simulation first: it still has its commands
         process.send_signal(signal.SIGTERM)
         process.wait(30)
@@ -120,7 +127,14 @@ def run_loop(options, folder):
         'missed_share': float(np.isnan(trips).mean()),
         'ticks': len(ticks),
         'simulation_late_max_us': float(late.max()),
+        'controller_mib': memory,
     }
+
+
+def _resident(process):
+    """Resident memory of a process [MiB]."""
+    lines = Path(f'/proc/{process.pid}/status').read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith('VmRSS')) / 1024.0
 
 
 def _wait_for(log, words, *processes, patience=120.0):
@@ -134,7 +148,7 @@ def _wait_for(log, words, *processes, patience=120.0):
 @contextlib.contextmanager
 def hogs(count):
     """Keep ``count`` processes busy that compute without end."""
-    busy = [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(count)]
+    busy = [subprocess.Popen([sys.executable, '-c', HOG]) for _ in range(count)]
     try:
         yield
     finally:
@@ -159,6 +173,7 @@ def main():
         default=['reference.type:=circle'],
         help='of the controller',
     )
+    parser.add_argument('--json', metavar='FILE', help='also write the figures of each run')
     parser.add_argument('--bare', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.bare:
@@ -174,6 +189,9 @@ def main():
             loop.append(run_loop(options, Path(name)))
             print(f'run {run + 1}: bare {bare[-1]}; loop {loop[-1]}', flush=True)
 
+    if options.json:
+        Path(options.json).write_text(json.dumps({'bare': bare, 'loop': loop}))
+
     def median(rows, key):
         return float(np.median([row[key] for row in rows]))
 
@@ -184,7 +202,8 @@ def main():
         f'p99 {median(loop, "p99_us"):.0f} us, max {median(loop, "max_us"):.0f} us; missed '
         f'{100 * median(loop, "missed_share"):.3f} %; bare loop late by more than 1 ms '
         f'{100 * median(bare, "late_share"):.3f} %, allowed '
-        f'{100 * (2 * median(bare, "late_share") + 0.003):.3f} %'
+        f'{100 * (2 * median(bare, "late_share") + 0.003):.3f} %; '
+        f'controller {median(loop, "controller_mib"):.0f} MiB'
     )
 
 

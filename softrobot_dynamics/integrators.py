@@ -2,9 +2,9 @@
 """
 Steps in time of M qdd = force - ID(q, qd, 0), implicit in stiffness and damping.
 
-Explicit steps are limited by damping to some 20 us. Here both are taken implicitly by constant
-matrices K and D (n, n); what they leave out, the true forces being nonlinear, is explicit. The
-method is of second order whatever K and D are, and damps stiff motions at once for good ones:
+Explicit steps are limited by damping to some 20 us. Here both are taken implicitly by matrices K
+and D (n, n), near the derivatives of the true forces; what they leave out is explicit. The method
+is of second order whatever K and D are, and damps stiff motions at once for good ones:
 ROS2 of Verwer, Spee, Blom, Hundsdorfer, SIAM J. Sci. Comput. 20 (1999), for y = (q, qd):
 
     (1 - g h A) k1 = f(y),   (1 - g h A) k2 = f(y + h k1) - 2 k1,   y += h (3 k1 + k2) / 2
@@ -21,9 +21,9 @@ from softrobot_dynamics.kernels.linalg import (
     solve_lower_transposed,
 )
 
-# Both damp infinitely stiff motions at once. The first has a thirtieth of the other's error; the
-# second bears true forces that are up to seven times stiffer than K and D, the first 1.17 times.
-SHARP, ROBUST = 1.0 - 0.5**0.5, 1.0 + 0.5**0.5
+# Infinitely stiff motions are damped at once. 1 + 0.5**0.5 does that too and would bear true
+# forces seven times as stiff as K and D, this one 1.17 times; but it has a thirtieth of the error.
+GAMMA = 1.0 - 0.5**0.5
 
 
 class Stages(NamedTuple):
@@ -46,13 +46,13 @@ def allocate_stages(n):
 
 
 @kernel
-def first_stage(terms, K, D, force, q, qd, h, gamma, b):
+def first_stage(terms, K, D, force, q, qd, h, b):
     """
     Begin a step of h [s] from the terms at (q, qd): fill the stages b, whose (q, qd) come next.
 
-    ``force`` (m,) acts along y, ``gamma`` is g. Returns 0, or 1 if the step cannot be made.
+    ``force`` (m,) acts along y. Returns 0, or 1 if the step cannot be made.
     """
-    n, M, g = len(q), terms.M, gamma * h
+    n, M, g = len(q), terms.M, GAMMA * h
     for i in range(n):
         total = -terms.h[i]
         for a in range(len(force)):
@@ -77,13 +77,13 @@ def first_stage(terms, K, D, force, q, qd, h, gamma, b):
 
 
 @kernel
-def second_stage(terms, K, force, q, qd, h, gamma, b):
+def second_stage(terms, K, force, q, qd, h, b):
     """
     End a step from the terms at the stages' (q, qd): advance (q, qd) in place.
 
     Fills ``b.error``. Returns 0, or 1, with (q, qd) kept, if they would no longer be numbers.
     """
-    n, M, g = len(q), terms.M, gamma * h
+    n, M, g = len(q), terms.M, GAMMA * h
     for i in range(n):
         total = -terms.h[i]
         for a in range(len(force)):

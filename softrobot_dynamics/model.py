@@ -31,11 +31,12 @@ class CompiledModel:
 
     Attributes: ``description``; ``n`` coordinates and ``m`` actuators with ``coordinate_names``
     and ``actuator_names`` as on the wire, ``body_names``; ``stiffness`` and ``damping`` (n, n),
-    linearised at q = 0, ``linear``: whether they are the whole truth; ``rest`` (n,), where the
-    springs are at ease; ``lower``,
-    ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the actuators, ``signs`` (m,) with
-    dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial coordinates, ``q_lower``, ``q_upper``
-    (n,) the joints' position limits; ``y0`` (m,) the lengths at q = 0, which y is relative to.
+    linearised at q = 0; ``nonlinear`` (., 2), first coordinate and coordinates of each body of
+    which that is not the whole truth, ``linear``: there is none; ``rest`` (n,), where the springs
+    are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the
+    actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial
+    coordinates, ``q_lower``, ``q_upper`` (n,) the joints' position limits; ``y0`` (m,) the
+    lengths at q = 0, which y is relative to.
     """
 
     def __init__(self, description):
@@ -86,10 +87,11 @@ class CompiledModel:
 
     def _linearise(self):
         """Take stiffness and damping of bodies with a strain energy from their forces."""
-        parts = _nonlinear_parts(self.description)
-        self.linear = not parts
+        self.nonlinear = _nonlinear_parts(self.description)
+        self.linear = not len(self.nonlinear)
         evaluator, own = self.evaluator(), np.eye(self.n)
-        for part in parts:
+        for first, count in self.nonlinear:
+            part = list(range(first, first + count))
             for j in part:
                 near, back, far, farther = (
                     evaluator.passive(k * _STEP * own[j], 0.0 * own[j])[0][part]
@@ -258,15 +260,15 @@ class _Parts:
 
 
 def _nonlinear_parts(description):
-    """Coordinates of each body with a strain energy, as lists."""
+    """First coordinate and number of coordinates of each body with a strain energy, (., 2)."""
     parts, first = [], 0
     for module in description.modules:
         first += len(module.joint.coordinates())
-        part = list(range(first, first + len(module.body.coordinates())))
-        first += len(part)
+        count = len(module.body.coordinates())
         if module.body.energy(np.eye(3).tolist(), NUMERIC) is not None:
-            parts.append(part)
-    return parts
+            parts.append((first, count))
+        first += count
+    return np.array(parts, dtype=np.int64).reshape(-1, 2)
 
 
 def _position_limits(description):

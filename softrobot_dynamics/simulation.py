@@ -7,14 +7,9 @@ from numbers import Real
 import numpy as np
 from softrobot_dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
-from softrobot_dynamics.integrators import (
-    allocate_stages,
-    first_stage,
-    ROBUST,
-    second_stage,
-    SHARP,
-)
+from softrobot_dynamics.integrators import allocate_stages, first_stage, second_stage
 from softrobot_dynamics.kinematics.binding import cached
+from softrobot_dynamics.linearisation import Linearisation
 from softrobot_dynamics.recentring import recentre, recentring
 
 SHORTEST = 1e-9  # sub-step [s] below which the state cannot be continued
@@ -38,7 +33,7 @@ class Simulator:
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
         self._evaluate, self._stages = model.evaluator(), allocate_stages(model.n)
         self._first, self._second = cached(first_stage), cached(second_stage)
-        self._gamma = SHARP if model.linear else ROBUST
+        self._linearisation = Linearisation(model)
         self._force, self._recentring = np.zeros(model.m), recentring(model)
         self.reset(q, qd)
 
@@ -49,6 +44,7 @@ class Simulator:
         qd = 0.0 if qd is None else checked('qd', qd, (n,))
         self.q[:], self.qd[:] = q, qd
         self.time, self._next = 0.0, self.substep
+        self._linearisation.begin(self.q)
 
     def step(self, u, dt):
         """
@@ -93,17 +89,18 @@ class Simulator:
 
     def _advance(self, h):
         """Advance by one sub-step of h [s]; SimulationDivergedError with the state kept."""
-        model, stages, gamma = self.model, self._stages, self._gamma
-        q, qd, force = self.q, self.qd, self._force
+        stages, force, q, qd = self._stages, self._force, self.q, self.qd
         terms = self._evaluate(q, qd)
-        failed = self._first(terms, model.stiffness, model.damping, force, q, qd, h, gamma, stages)
+        self._linearisation.refresh(self._evaluate, q, qd)
+        K, D = self._linearisation.stiffness, self._linearisation.damping
+        failed = self._first(terms, K, D, force, q, qd, h, stages)
         if not failed:
             terms = self._evaluate(stages.q, stages.qd)
-            failed = self._second(terms, model.stiffness, force, q, qd, h, gamma, stages)
+            failed = self._second(terms, K, force, q, qd, h, stages)
         if failed:
             wrong = np.flatnonzero(~np.isfinite(terms.h))
             raise SimulationDivergedError(
-                self.time, model.coordinate_names[wrong[0] if len(wrong) else 0]
+                self.time, self.model.coordinate_names[wrong[0] if len(wrong) else 0]
             )
         recentre(self._recentring, q, qd)
         self.time += h

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.arguments import checked
+from softrobot_dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import NotConvergedError
 from softrobot_dynamics.frames import point_jacobian, poses
 from softrobot_dynamics.kinematics.binding import cached
@@ -54,7 +55,7 @@ def equilibrium(model, *, u, q0=None, wrenches=None, ramp=False):
     """
     u = checked('u', u, (model.m,))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
-    statics = Statics(model, read_wrenches(model, wrenches))
+    statics = Statics(model, read_wrenches(model, wrenches), Differentiator(model))
     found = None if ramp else _newton(statics, q0, u, MAX_ITERATIONS)
     if not (found and found.balanced):
         found = _ramped(statics, q0, u, found.iterations if found else 0)
@@ -65,18 +66,21 @@ class Statics:
     """
     Static residual of one model, its derivative, and tips; ``loads`` act besides u and gravity.
 
-    Of everything that loads the model only a share acts, see :meth:`set_share`.
+    Of everything that loads the model only a share acts, see :meth:`set_share`. The derivative
+    is that of ``derivatives``, the model's Differentiator, which takes some seconds to compile
+    for new types of bodies; without one it consists of differences of the residual.
     """
 
-    def __init__(self, model, loads=()):
+    def __init__(self, model, loads=(), derivatives=None):
         self.model, self._evaluate, self._loads = model, model.evaluator(), loads
-        self._zero, self._share = np.zeros(model.n), 1.0
+        self._zero, self._share, self._derivatives = np.zeros(model.n), 1.0, derivatives
         self._poses, self._jacobian = cached(poses), cached(point_jacobian)
 
     def set_share(self, share):
         """From now on let a share, from 0 to 1, of u, gravity and loads act."""
         gravity = share * np.array(self.model.description.gravity, dtype=float)
-        self._evaluate.robot = self._evaluate.robot._replace(gravity=gravity)
+        for each in filter(None, (self._evaluate, self._derivatives)):
+            each.robot = each.robot._replace(gravity=gravity)
         self._share = share
 
     def residual(self, q, u):
@@ -84,20 +88,29 @@ class Statics:
         t = self._evaluate(q, self._zero)
         parts = (self._share * self.model.signs * u)[:, None] * t.J
         if self._loads:
-            self._poses(self._evaluate.robot)
-            placed = Placement(self.model, self._evaluate.robot, q)
-            external = self._share * generalized_force(placed, self._loads)
-            parts = np.vstack([parts, external])
+            parts = np.vstack([parts, self._load_force(q)])
         size = max(np.abs(t.h).max(), np.abs(parts).max(initial=0.0))
         return t.h - parts.sum(axis=0), size
 
     def tangent(self, q, u):
-        """Stiffness d residual / dq (n, n), by central differences."""
-        columns = []
-        for step in DIFFERENCE * np.eye(self.model.n):
-            high, low = self.residual(q + step, u)[0], self.residual(q - step, u)[0]
-            columns.append((high - low) / (2.0 * DIFFERENCE))
-        return np.array(columns).T
+        """Stiffness d residual / dq (n, n)."""
+        if self._derivatives is None:
+            return _differences(lambda q: self.residual(q, u)[0], q)
+        rest = self._derivatives.inverse(q, self._zero, self._zero)[1][:, : self.model.n]
+        K = rest - self._share * self._derivatives.actuation_stiffness(q, u)
+        if self._loads:
+            K -= _differences(self._load_force_at, q)
+        return K
+
+    def _load_force_at(self, q):
+        self._evaluate(q, self._zero)
+        return self._load_force(q)
+
+    def _load_force(self, q):
+        """Generalized force (n,) of the loads at the posture that was evaluated last."""
+        self._poses(self._evaluate.robot)
+        placed = Placement(self.model, self._evaluate.robot, q)
+        return self._share * generalized_force(placed, self._loads)
 
     def turn(self, step):
         """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
@@ -167,6 +180,12 @@ def _descend(statics, q, u, r, size):
         if np.linalg.norm(inverse @ trial) <= (1.0 - 0.5 * scale) * length:
             return q + scale * step, trial, size
     return None
+
+
+def _differences(force, q):
+    """Return the derivative (n, n) of a force (n,) by q, by central differences."""
+    pairs = [force(q + step) - force(q - step) for step in DIFFERENCE * np.eye(len(q))]
+    return np.array(pairs).T / (2.0 * DIFFERENCE)
 
 
 def _scaled_inverse(K):

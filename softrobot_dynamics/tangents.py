@@ -107,14 +107,13 @@ def _joint_matrix(joint_terms, robot, i, q, qd, qdd, t):
     x[OWN : OWN + n] = q[first : first + n]
     x[OWN + n : OWN + 2 * n] = qd[first : first + n]
     push, A = qdd[first:], t.matrices[2 * i]
-    _joint(joint_terms, robot, m, x, push, t.W, y[0], True)
-    for c in range(OWN + 2 * n):  # a base or tip alters no terms, and these come first
+    for c in range(OWN + 2 * n):
         points = 4 if OWN <= c < OWN + n else 2
         step = STEP if points == 4 else 1.0
         for k in range(points):
-            own = x[c]
+            own, anew = x[c], c >= OWN or c + k == 0  # a base or tip alters no terms
             x[c] = own + _shift(k) * step
-            _joint(joint_terms, robot, m, x, push, t.W, y[k], c >= OWN)
+            _joint(joint_terms, robot, m, x, push, t.W, y[k], anew)
             x[c] = own
         _difference(y, points, step, OWN + n, A, c)
 
@@ -130,20 +129,16 @@ def _body_matrix(body_terms, robot, i, q, qd, qdd, t):
     x[OWN : OWN + n] = q[first : first + n]
     x[OWN + n : OWN + 2 * n] = qd[first : first + n]
     push, A = qdd[first:], t.matrices[2 * i + 1]
-    _body(body_terms, robot, m, x, push, t.W, y[0], True)
-    for turn in range(2):  # first what leaves the terms of the body as they are
-        for c in range(OWN + 2 * n):
-            alters = c < 3 or c >= OWN
-            if alters != (turn == 1):
-                continue
-            points = 4 if OWN <= c < OWN + n else 2
-            step = STEP if points == 4 else 1.0
-            for k in range(points):
-                own = x[c]
-                x[c] = own + _shift(k) * step
-                _body(body_terms, robot, m, x, push, t.W, y[k], alters)
-                x[c] = own
-            _difference(y, points, step, OWN + n, A, c)
+    for j in range(OWN + 2 * n):
+        c = (j + 3) % OWN if j < OWN else j  # last what alters the terms of the body
+        points = 4 if OWN <= c < OWN + n else 2
+        step = STEP if points == 4 else 1.0
+        for k in range(points):
+            own, anew = x[c], j >= OWN - 3 or j + k == 0
+            x[c] = own + _shift(k) * step
+            _body(body_terms, robot, m, x, push, t.W, y[k], anew)
+            x[c] = own
+        _difference(y, points, step, OWN + n, A, c)
 
 
 @kernel

@@ -16,6 +16,7 @@ from softrobot_dynamics.joints.contract import JOINTS
 TOLERANCE = 1e-9  # of the largest entry
 SIMPLE = ('rigid', 'planar_cc', 'pcc'), ('fixed', 'revolute', 'prismatic')
 RODS = ('rigid', 'cosserat'), ('fixed', 'universal', 'spherical', 'helical')
+SOLIDS = ('lvp',), ('fixed', 'revolute')
 
 
 def others():
@@ -26,8 +27,23 @@ def others():
     return tuple(bodies), tuple(joints) or ('fixed',)
 
 
-SETS = {'simple': SIMPLE, 'rods': RODS, 'others': others()}
+SETS = {'simple': SIMPLE, 'rods': RODS, 'solids': SOLIDS, 'others': others()}
 """Types that are drawn together: each set compiles once; the sums of some take long."""
+
+
+def bodies_of(name):
+    """Return mappings of a body type; of the SLOW with few points and modes."""
+    if name != 'lvp':
+        return instances(BODIES, name)
+    return [
+        {
+            'type': 'lvp', 'length': 0.12, 'outer_radius': 0.02, 'inner_radius': r, 'density': 1e3,
+            'material': {'type': 'incompressible_neo_hookean', 'modulus': 1.5e5, 'damping': 0.05},
+            'modes': {'stretch': [[0.0, 1.0, -1.0]], 'kappa_x': [[8.0]], 'gamma_y': [[0.0, 1.0]]},
+            'quadrature': {'axial': 3, 'radial': 1, 'angular': 4},
+        }
+        for r in (0.0, 0.01)
+    ]  # fmt: skip
 
 
 def modules_of(kind):
@@ -35,7 +51,7 @@ def modules_of(kind):
     bodies, joints = SETS[kind]
     each = st.tuples(
         st.sampled_from([m for name in joints for m in instances(JOINTS, name)]),
-        st.sampled_from([m for name in bodies for m in instances(BODIES, name)]),
+        st.sampled_from([m for name in bodies for m in bodies_of(name)]),
         st.integers(-1, 4),
     )
     return st.lists(each, min_size=1, max_size=5)
@@ -50,11 +66,7 @@ def robot(kind, drawn):
     bodies, joints = SETS[kind]
     count = max(len(bodies), len(joints))
     first = [
-        (
-            instances(JOINTS, joints[i % len(joints)])[0],
-            instances(BODIES, bodies[i % len(bodies)])[0],
-            -1,
-        )
+        (instances(JOINTS, joints[i % len(joints)])[0], bodies_of(bodies[i % len(bodies)])[0], -1)
         for i in range(count)
     ]
     rows = []
@@ -71,7 +83,9 @@ def robot(kind, drawn):
     return sd.load_robot({'name': kind, 'gravity': [1.0, -2.0, 9.0], 'bodies': rows})
 
 
-@pytest.mark.parametrize('kind, count', [('simple', 12), ('rods', 6), ('others', 3)])
+@pytest.mark.parametrize(
+    'kind, count', [('simple', 12), ('rods', 6), ('solids', 3), ('others', 3)]
+)
 def test_the_recursion_equals_sums_over_points(kind, count):
     """ID, with gravity, and M of whatever tree."""
 

@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 import softrobot_dynamics as sd
 from softrobot_dynamics import statics
+from softrobot_dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import NotConvergedError
 from softrobot_dynamics.statics import equilibrium
 
@@ -282,6 +283,20 @@ def test_a_share_of_the_load_is_one_of_all_of_it():
     ID = sd.inverse_dynamics(model, q=q, qd=zero, qdd=zero, wrenches=wrenches)
     wanted = k + share * (ID - k - sd.actuation(model, q=q, qd=zero).matrix @ u)
     np.testing.assert_allclose(bare.residual(q, u)[0], wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize('share', [1.0, 0.3])
+def test_the_tangent_is_the_derivative_of_the_residual(share):
+    """Of all that acts: elasticity, gravity, tendons and wrenches that turn with the body."""
+    model = compiled('pcc_arm')
+    q, u = 0.2 * np.random.default_rng(5).standard_normal(model.n), 0.1 * model.upper
+    loads = statics.read_wrenches(model, {'segment2': [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]})
+    with_derivatives = statics.Statics(model, loads, Differentiator(model))
+    without = statics.Statics(model, loads)
+    for each in (with_derivatives, without):
+        each.set_share(share)
+    K = without.tangent(q, u)
+    np.testing.assert_allclose(with_derivatives.tangent(q, u), K, atol=1e-8 * np.abs(K).max())
 
 
 def test_an_impossible_load_says_how_much_of_it_was_balanced():

@@ -14,6 +14,7 @@ from softrobot_dynamics.kernels.linalg import (
     solve_lower_transposed,
 )
 from softrobot_dynamics.kinematics.binding import cached
+from softrobot_dynamics.linearisation import Linearisation
 
 SINGULAR = 1e-12  # pivots of S below this share of its largest entry: damped solve
 DAMPING = 1e-8  # that is then added to its diagonal, as a share of its largest entry
@@ -51,7 +52,8 @@ class PartialFeedbackLinearization(Controller):
     u is held for a period, in which stiff or strongly damped motions settle: asked for at the
     instant of the state, their acceleration would be a fraction of it on average, and the loop
     as much slower than its gains say. ``settings.lookahead`` [s], one period unless set, lets the
-    law hold for the velocity at the end of that time instead; 0 is the law as [P] has it.
+    law hold for the velocity at the end of that time instead; 0 is the law as [P] has it. What it
+    needs to know of stiffness and damping, it knows of the present posture.
     """
 
     def __init__(self, model, **options):
@@ -73,15 +75,23 @@ class PartialFeedbackLinearization(Controller):
             np.zeros((3, c)),
             np.zeros(c, dtype=np.int64),
         )
-        self._law = cached(law)
+        self._law, self._linearisation = cached(law), Linearisation(model)
+
+    def start(self, q, qd, t, u=None):
+        """Begin at the present state, see :meth:`Controller.start`."""
+        super().start(q, qd, t, u)
+        self._linearisation.begin(q)
 
     def compute(self, t, q, qd):
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         b, model = self._buffers, self.model
+        terms = self._evaluate(q, qd)
+        if self.settings.lookahead > 0.0:
+            self._linearisation.refresh(self._evaluate, q, qd)
         saturated = self._law(
-            self._evaluate(q, qd),
-            model.stiffness,
-            model.damping,
+            terms,
+            self._linearisation.stiffness,
+            self._linearisation.damping,
             model.signs,
             model.y0,
             self.controlled,
@@ -104,10 +114,9 @@ def law(terms, K, D, signs, y0, controlled, plan, settings, period, last, qd, t,
     """
     One tick into the :class:`Buffers` b; returns the number of saturated commands, or -1.
 
-    ``terms`` are the robot's at the present state (they are used up), K and D (n, n) its linear
-    stiffness and damping, ``last`` (m,) the last
-    command, NaN where unknown. -1: the state is not finite or the robot is in a posture its model
-    cannot represent; b.u is then not to be used.
+    ``terms`` are the robot's at the present state (they are used up), K and D (n, n) its
+    stiffness and damping, ``last`` (m,) the last command, NaN where unknown. -1: the state is not
+    finite or the robot is in a posture its model cannot represent; b.u is then not to be used.
     """
     c = len(controlled)
     _look_ahead(terms, K, D, qd, settings.lookahead)

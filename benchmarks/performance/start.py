@@ -1,0 +1,113 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""How long a process takes to start, with nothing compiled and with all, and what it holds."""
+
+import importlib.util
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+import time
+
+from timing import spread
+
+TITLE = 'Start and memory'
+PACKAGES = ('scipy',)
+
+ROBOTS = (
+    'double_pendulum', 'planar_cc_chain', 'pcc_arm', 'ur10e', 'hybrid_arm', 'soft_hand',
+    'trimmed_helicoid',
+)  # fmt: skip
+CHILD = """
+import sys
+import numpy as np
+import softrobot_dynamics as sd
+model = sd.compile_model(sd.load_robot(sys.argv[1]))
+terms = model.evaluator()(model.q0, np.zeros(model.n))
+assert np.isfinite(terms.h).all()
+"""
+BASELINE = """
+import numba, numpy, rclpy, scipy.optimize
+rclpy.init(); rclpy.create_node('bare')
+print(next(line for line in open('/proc/self/status') if line.startswith('VmRSS')).split()[1])
+"""
+CLOSED_LOOP = Path(__file__).resolve().parents[1] / 'closed_loop.py'
+COLD, WARM, MEMORY = 20.0, 1.0, 350.0  # targets [s], [s], [MiB]
+
+
+def measure(folder):
+    """Return seconds to the first terms of each shipped robot, and memory of a controller."""
+    figures = {'robots': {name: _start(name) for name in ROBOTS}}
+    if importlib.util.find_spec('rclpy'):
+        figures['memory'] = _memory()
+    return figures
+
+
+def _start(name):
+    with tempfile.TemporaryDirectory() as cache:
+        surroundings = {**os.environ, 'SOFTROBOT_CACHE_DIR': cache}
+        return {kind: _seconds(name, surroundings) for kind in ('cold', 'warm')}
+
+
+def _seconds(name, surroundings):
+    start = time.perf_counter()
+    subprocess.run([sys.executable, '-c', CHILD, name], env=surroundings, check=True)
+    return time.perf_counter() - start
+
+
+def _memory():
+    """Resident memory [MiB] of the controller of pcc_arm in a closed loop, and of its imports."""
+    bare = subprocess.run(
+        [sys.executable, '-c', BASELINE], stdout=subprocess.PIPE, text=True, check=True
+    )
+    with tempfile.TemporaryDirectory() as name:
+        found = Path(name) / 'loop.json'
+        command = [sys.executable, str(CLOSED_LOOP), '--runs', '1', '--duration', '5']
+        subprocess.run([*command, '--json', str(found)], stdout=subprocess.DEVNULL, check=True)
+        loop = json.loads(found.read_text())['loop'][0]
+    return {'controller': loop['controller_mib'], 'imports': int(bare.stdout) / 1024.0}
+
+
+def report(page, runs):
+    """Say how long each robot takes, and what a controller holds."""
+    robots = {
+        name: [spread(runs, 'robots', name, kind) for kind in ('cold', 'warm')] for name in ROBOTS
+    }
+    slowest = [max(pair[i] for pair in robots.values()) for i in (0, 1)]
+    page.target(
+        'first terms of any shipped robot, new process, empty cache',
+        f'< {COLD:g} s',
+        f'{slowest[0].text()} s',
+        slowest[0].median < COLD,
+    )
+    page.target(
+        'the same, kernels cached',
+        f'< {WARM:g} s',
+        f'{slowest[1].text()} s',
+        slowest[1].median < WARM,
+    )
+    page.text("""
+From the start of a Python process to all terms of a robot at one state (what a controller and a
+simulator evaluate): imports, reading the file, kernels, evaluation. Cold with an empty cache, warm
+with all in it; robots of types met before fall in between.
+""")
+    page.table(
+        ['robot', 'cold [s]', 'warm [s]'],
+        [[f'`{name}`', *(each.text() for each in pair)] for name, pair in robots.items()],
+    )
+    with_ros = [run for run in runs if 'memory' in run]
+    if not with_ros:
+        page.text('Memory of a controller was not measured: there is no rclpy here.')
+        return
+    controller, imports = (spread(with_ros, 'memory', kind) for kind in ('controller', 'imports'))
+    page.target(
+        'resident memory of an active controller, kernels cached',
+        f'< {MEMORY:g} MiB',
+        f'{controller.text()} MiB',
+        controller.median < MEMORY,
+    )
+    page.text(f"""
+The controller of `pcc_arm`, closing the loop at 1 kHz on a circle, holds {controller.text()} MiB
+of resident memory; a bare node with numpy, numba, scipy and rclpy {imports.text()} MiB.
+""")

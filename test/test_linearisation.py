@@ -1,0 +1,65 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Stiffness and damping near a posture: those of the true forces, however the posture moves."""
+
+import numpy as np
+import pytest
+from robots import compiled, SHIPPED, states
+import softrobot_dynamics as sd
+from softrobot_dynamics.linearisation import Linearisation
+
+NONLINEAR = [name for name in SHIPPED if not compiled(name).linear]
+
+
+def derivatives(model, q):
+    """Return dk/dq and dd/dqd (n, n) of the passive forces at rest, by central differences."""
+    zero, steps = np.zeros(model.n), 1e-6 * np.eye(model.n)
+    K = [sd.elastic_force(model, q=q + s) - sd.elastic_force(model, q=q - s) for s in steps]
+    D = [sd.damping_force(model, q=q, qd=unit) for unit in np.eye(model.n)]
+    assert not sd.damping_force(model, q=q, qd=zero).any()
+    return np.array(K).T / 2e-6, np.array(D).T
+
+
+def assert_close(near, wanted):
+    """Compare both matrices, to the accuracy of one-sided differences."""
+    for found, matrix in zip((near.stiffness, near.damping), wanted):
+        np.testing.assert_allclose(found, matrix, atol=1e-4 * np.abs(matrix).max())
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', *NONLINEAR])
+def test_it_begins_with_the_derivatives_of_the_passive_forces(name):
+    """Of linear robots it has the constant matrices, of others those of the posture."""
+    model = compiled(name)
+    ((q, _, _),) = states(model, 1, seed=4, size=0.5)
+    near = Linearisation(model)
+    near.begin(q)
+    assert_close(near, derivatives(model, q))
+    if name in NONLINEAR:
+        changed = np.abs(near.stiffness - model.stiffness).max()
+        assert changed > 1e-3 * np.abs(model.stiffness).max()  # or this would show nothing
+
+
+@pytest.mark.parametrize('name', NONLINEAR)
+def test_it_follows_column_by_column(name):
+    """After as many calls as a body has coordinates, moving or not, all columns are new."""
+    model = compiled(name)
+    (q, qd, _), (start, _, _) = states(model, 2, seed=5, size=0.5)
+    near, evaluate = Linearisation(model), model.evaluator()
+    near.begin(start)
+    for _ in range(model.nonlinear[:, 1].max()):
+        evaluate(q, qd)
+        near.refresh(evaluate, q, qd)
+    assert_close(near, derivatives(model, q))
+
+
+def test_what_is_not_a_number_changes_nothing():
+    """A posture that a body cannot take leaves that body's matrices as they are."""
+    model = compiled('trimmed_helicoid')
+    near, evaluate, q = Linearisation(model), model.evaluator(), np.zeros(model.n)
+    q[1] = 1e3
+    near.begin(q)
+    for found, wanted in ((near.stiffness, model.stiffness), (near.damping, model.damping)):
+        assert np.array_equal(found[:8, :8], wanted[:8, :8])
+    q[1] = 0.1
+    evaluate(q, q)
+    near.refresh(evaluate, q, q)
+    assert not np.array_equal(near.stiffness[0, :8], model.stiffness[0, :8])
