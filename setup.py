@@ -24,7 +24,15 @@ ROS = [  # for a machine without a ROS installation; x86_64 Linux only
 ]
 LINT = ['ruff==0.17.*']
 TEST = ['hypothesis', 'mpmath', 'pin>=3', 'pytest>=7', 'setuptools>=70.1', *LINT, *MESH]
-BENCH = ['pin>=3']  # the peers that benchmarks/ compares with
+BENCH = [  # the peers that benchmarks/ compares with, and the headers that one of them needs
+    'cmeel-eigen',
+    'mujoco>=3',
+    'pin>=3',
+    'pyelastica>=1,<2',
+    'soromox>=0.5,<0.6',
+    'sympy>=1.11',
+    *PLOT,
+]
 
 setup(
     name=NAME,

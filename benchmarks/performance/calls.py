@@ -1,0 +1,172 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a call from Python costs beyond its work, and how long the slowest of many calls take."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+from page import FAINT, OURS, PEER
+import softrobot_dynamics as sd
+from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.recursion import FULL, inverse_dynamics
+from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
+from timing import in_turns, python_loop, spread
+
+TITLE = 'Calls from Python'
+PACKAGES = ()
+
+ROBOTS = 'pcc_arm', 'ur10e'
+CALLS = 100_000  # of which the slowest are looked at
+SHARES = np.logspace(0.0, -np.log10(CALLS), 101)  # of calls that take longer
+SHOWN = {  # share of the calls that take longer
+    'p50': 0.5, 'p99': 0.01, 'p99.9': 0.001, 'longest': 1.0 / CALLS
+}  # fmt: skip
+CALLED = (  # a call, the same work in a loop, what the call may take beyond it [s]
+    ('terms, program', 'terms in a loop', 1e-6),
+    ('terms, evaluator', 'terms in a loop', 1e-6),
+    ('ID, program', 'ID in a loop', None),
+    ('ID, checked', 'ID in a loop', 1e-5),
+)
+_WORDS = """
+The same work within one compiled loop and called from Python: *program* is the compiled function
+itself, *evaluator* what controllers and the simulator call, *checked* the public function, which
+also looks at shapes and numbers and allocates the result.
+"""
+_CAPTION = 'Latency of one call: share of calls beyond a time; medians and ranges.'
+HOG = 'print(flush=True)\nwhile True:\n    pass\n'
+
+
+def measure(folder):
+    """Return {'calls': {robot: {call: seconds}}, 'latencies': {machine: seconds by SHARES}}."""
+    calls = {name: _calls(sd.compile_model(sd.load_robot(name))) for name in ROBOTS}
+    model = sd.compile_model(sd.load_robot(ROBOTS[0]))
+    latencies = {'at rest': _latencies(model)}
+    with _busy_processors():
+        latencies['busy'] = _latencies(model)
+    return {'calls': calls, 'latencies': latencies}
+
+
+def _calls(model):
+    """Seconds of an evaluation of all terms, and of ID: in a compiled loop, and called."""
+    q, qd, qdd = np.random.default_rng(1).uniform(-0.3, 0.3, (3, model.n))
+    robot, terms, Q = model.robot(), allocate_terms(model.n, model.m), np.empty(model.n)
+    M, state = np.empty((model.n, model.n)), {'q': q, 'qd': qd, 'qdd': qdd}
+    evaluate, evaluations = model.program(evaluate_terms), model.program(repeat_terms)
+    recursion, recursions = model.program(inverse_dynamics), model.program(repeat_recursion)
+    evaluator = model.evaluator()
+    recursion(robot, q, qd, qdd, FULL, False, Q, M)
+    evaluations(robot, q, qd, terms, 1)
+    assert np.array_equal(sd.inverse_dynamics(model, **state), Q)
+    assert np.array_equal(evaluator(q, qd).h, terms.h)
+
+    def terms_in_loop(repeats):
+        evaluations(robot, q, qd, terms, repeats)
+
+    def recursion_in_loop(repeats):
+        recursions(robot, q, qd, qdd, FULL, Q, M, repeats)
+
+    return in_turns(
+        {
+            'terms in a loop': (terms_in_loop, 1),
+            'terms, program': python_loop(evaluate, robot, q, qd, terms),
+            'terms, evaluator': python_loop(evaluator, q, qd),
+            'ID in a loop': (recursion_in_loop, 1),
+            'ID, program': python_loop(recursion, robot, q, qd, qdd, FULL, False, Q, M),
+            'ID, checked': python_loop(lambda: sd.inverse_dynamics(model, **state)),
+        }
+    )
+
+
+@kernel
+def repeat_terms(joint_terms, body_terms, lengths, robot, q, qd, terms, repeats):
+    """All terms at one state, many times."""
+    for _ in range(repeats):
+        evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
+
+
+@kernel
+def repeat_recursion(joint_terms, body_terms, robot, q, qd, qdd, mode, Q, M, repeats):
+    """ID of one state, many times."""
+    for _ in range(repeats):
+        inverse_dynamics(joint_terms, body_terms, robot, q, qd, qdd, mode, False, Q, M)
+
+
+def _latencies(model):
+    """Seconds that the evaluator's calls take: what each of the SHARES of them exceeds."""
+    evaluator, now = model.evaluator(), time.perf_counter_ns
+    q, qd = np.random.default_rng(1).uniform(-0.3, 0.3, (2, model.n))
+    times = np.empty(CALLS, dtype=np.int64)
+    for _ in range(1000):
+        evaluator(q, qd)
+    for i in range(CALLS):
+        start = now()
+        evaluator(q, qd)
+        times[i] = now() - start
+    return np.quantile(times * 1e-9, 1.0 - SHARES, method='higher').tolist()
+
+
+@contextlib.contextmanager
+def _busy_processors():
+    """Within this context a process per processor is at work."""
+    hogs = [
+        subprocess.Popen([sys.executable, '-c', HOG], stdout=subprocess.PIPE)
+        for _ in range(os.cpu_count())
+    ]
+    try:
+        for hog in hogs:
+            hog.stdout.readline()  # it runs
+        yield
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.communicate()
+
+
+def report(page, runs):
+    """Write the section: overheads, then latencies."""
+    page.text(_WORDS)
+    rows = []
+    for robot in ROBOTS:
+        for call, loop, aim in CALLED:
+            found = _overhead(runs, robot, call, loop)
+            times = [spread(runs, 'calls', robot, key).text(1e-6) for key in (loop, call)]
+            rows.append([f'{robot}, {call}', *times, found.text(1e-6)])
+            if aim:
+                name = f'{robot}, {call}: a call beyond its work'
+                wanted = f'at most {aim * 1e6:g} µs'
+                page.target(name, wanted, f'{found.text(1e-6)} µs', found.median <= aim)
+    page.table(['', 'work in a loop [µs]', 'called from Python [µs]', 'overhead [µs]'], rows)
+    page.text(
+        f'How long {CALLS} calls of the evaluator of {ROBOTS[0]} take, each timed by itself, '
+        'without priority; busy: with one more busy process per processor.'
+    )
+    rows = [
+        [machine, *(_latency(runs, machine, share).text(1e-6, '.4g') for share in SHOWN.values())]
+        for machine in runs[0]['latencies']
+    ]
+    page.table(['time of a call [µs]', *SHOWN], rows)
+    page.figure('calls', lambda axis: _draw(axis, runs), _CAPTION)
+
+
+def _overhead(runs, robot, call, loop):
+    """Time [s] of a call beyond that in a loop, as a Spread."""
+    return spread([{'s': r['calls'][robot][call] - r['calls'][robot][loop]} for r in runs], 's')
+
+
+def _latency(runs, machine, share):
+    """Time [s] that a share of the calls exceeds, as a Spread."""
+    return spread(runs, 'latencies', machine, int(np.abs(np.log(SHARES / share)).argmin()))
+
+
+def _draw(axis, runs):
+    for machine, color in (('at rest', OURS), ('busy', PEER)):
+        times = 1e6 * np.array([run['latencies'][machine] for run in runs])
+        axis.fill_betweenx(SHARES, times.min(0), times.max(0), color=color, alpha=0.2, lw=0)
+        axis.plot(np.median(times, axis=0), SHARES, color=color, label=machine)
+    axis.axhline(SHOWN['p99.9'], ls=':', color=FAINT)
+    axis.set(xscale='log', yscale='log', xlabel='time of a call [µs]')
+    axis.set_ylabel('share of calls that take longer')
+    axis.legend()
