@@ -23,6 +23,7 @@ RESERVE = 0.02  # share of each actuator's range left to feedback at both limits
 SCALES = (1.0, 0.1, 0.01)  # of that and of what u costs, in turn: limits may be far away
 BARRIER = 1e-3  # final weight of the logarithms; |u|^2 ends some 1 % above its least value
 STIFFNESS = 1e8  # of the penalty [1/m^2]: offsets of some 1e-8 m
+SETTLED = 1e-7  # relative step at which the iteration stops, whose steps shrink thirtyfold
 REACHED = 1e-5  # farther than this from its point, a posture does not hold it [m]
 
 
@@ -192,7 +193,7 @@ class _Search:
             self._z = self._z + scale * step
             n = self._model.n
             change = max(np.abs(step[:n]).max(), np.abs(step[n:]).max() / self._unit)
-            if not np.isfinite(change) or (change < 1e-9 and scale == 1.0):
+            if not np.isfinite(change) or (change < SETTLED and scale == 1.0):
                 break
         return error, static, change
 
