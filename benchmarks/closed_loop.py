@@ -107,9 +107,11 @@ def run_loop(options, folder):
 
     record = folder / 'simulation.npz'
     record.unlink(missing_ok=True)
+    start = time.monotonic()
     simulation = node('simulation', '0', f'record:={record}')
     controller = node('controller', '1', 'autostart:=true', *options.parameter)
     _wait_for(folder / 'simulation.log', 'driven by commands', simulation, controller)
+    started = time.monotonic() - start
     time.sleep(options.duration + SETTLE)
     memory = _resident(controller)
     for process in (simulation, controller):  # the simulation first: it still has its commands
@@ -128,6 +130,7 @@ def run_loop(options, folder):
         'ticks': len(ticks),
         'simulation_late_max_us': float(late.max()),
         'controller_mib': memory,
+        'start_s': started,
     }
 
 
@@ -142,7 +145,7 @@ def _wait_for(log, words, *processes, patience=120.0):
     while words not in log.read_text():
         if time.monotonic() > end or any(p.poll() is not None for p in processes):
             raise SystemExit(f'the loop did not start, see {log.parent}')
-        time.sleep(0.1)
+        time.sleep(0.02)
 
 
 @contextlib.contextmanager
@@ -203,7 +206,8 @@ def main():
         f'{100 * median(loop, "missed_share"):.3f} %; bare loop late by more than 1 ms '
         f'{100 * median(bare, "late_share"):.3f} %, allowed '
         f'{100 * (2 * median(bare, "late_share") + 0.003):.3f} %; '
-        f'controller {median(loop, "controller_mib"):.0f} MiB'
+        f'controller {median(loop, "controller_mib"):.0f} MiB, '
+        f'loop closed after {median(loop, "start_s"):.2f} s'
     )
 
 
