@@ -109,7 +109,8 @@ def fibre_stiffness(lengths, robot, q, force, stiffness, x):
             continue
         P, out = robot.P[row[2] :], S[: count + 2]
         for j in range(count):
-            x[:count] = q[first : first + count]
+            for c in range(count):
+                x[c] = q[first + c]
             for k in (1.0, -1.0, 2.0, -2.0):
                 x[j] = q[first + j] + k * STEP
                 lengths(kind - 1, P, x, x, out, S[count + 2 :])

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kernels.jit import inlined, kernel
 from softrobot_dynamics.kernels.spatial import (
     add_inertia,
     add_wrench,
@@ -115,7 +115,7 @@ def backward(robot, q, qd, qdd, mode, Q):
             add_wrench(W, f, W, g, W, m[PARENT] * STATE + TIP_WRENCH)
 
 
-@kernel
+@inlined
 def body_force(n, f, s, W, qdd, mode, Q):
     """Wrench at S_J and generalized forces of one body that carries a wrench at its tip."""
     H, M, bias = (
@@ -213,7 +213,7 @@ def mass_matrix(robot, M):
                 move_wrench(W, jf, W, columns + 6 * (jq + j))
 
 
-@kernel
+@inlined
 def _unit_wrench(W, f, n, j, inertia, column):
     """Wrench, in the frame, that accelerates an inertia there by coordinate j alone."""
     k = f + 18 + 3 * j
@@ -225,7 +225,7 @@ def _unit_wrench(W, f, n, j, inertia, column):
     )
 
 
-@kernel
+@inlined
 def _project(W, f, n, first, column, index, M):
     """M[first:first+n, index] and its mirror: work of a wrench at a frame on its coordinates."""
     c = column

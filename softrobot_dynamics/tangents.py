@@ -71,6 +71,13 @@ def allocate_tangents(robot, n):
 
 
 @kernel
+def copy(source, target):
+    """Copy all numbers of a 1-D array."""
+    for k in range(len(source)):
+        target[k] = source[k]
+
+
+@kernel
 def tangents(joint_terms, body_terms, robot, q, qd, qdd, t):
     """Fill ``t.by_state`` with the derivatives of ID(q, qd, qdd) by q and by qd, (n, 2 n)."""
     forward(joint_terms, body_terms, robot, q, qd, qdd, FULL)
@@ -99,13 +106,14 @@ def _joint_matrix(joint_terms, robot, i, q, qd, qdd, t):
     x[:OWN] = 0.0
     if m[PARENT] >= 0:
         s = m[PARENT] * STATE + AT_TIP
-        x[BASE:TIP] = W[s : s + 9]
+        copy(W[s : s + 9], x[BASE:TIP])
     else:
-        x[6:9] = -robot.gravity
+        for c in range(3):
+            x[6 + c] = -robot.gravity[c]
     s = i * STATE + JOINT_WRENCH
-    x[TIP:OWN] = W[s : s + 6]
-    x[OWN : OWN + n] = q[first : first + n]
-    x[OWN + n : OWN + 2 * n] = qd[first : first + n]
+    copy(W[s : s + 6], x[TIP:OWN])
+    copy(q[first : first + n], x[OWN : OWN + n])
+    copy(qd[first : first + n], x[OWN + n : OWN + 2 * n])
     push, A = qdd[first:], t.matrices[2 * i]
     for c in range(OWN + 2 * n):
         points = 4 if OWN <= c < OWN + n else 2
@@ -124,10 +132,10 @@ def _body_matrix(body_terms, robot, i, q, qd, qdd, t):
     m, x, y = robot.modules[i], t.x, t.y
     n, first, W = m[BODY_COUNT], m[BODY_FIRST], robot.W
     s = i * STATE
-    x[BASE:TIP] = W[s + AT_JOINT : s + AT_JOINT + 9]
-    x[TIP:OWN] = W[s + TIP_WRENCH : s + TIP_WRENCH + 6]
-    x[OWN : OWN + n] = q[first : first + n]
-    x[OWN + n : OWN + 2 * n] = qd[first : first + n]
+    copy(W[s + AT_JOINT : s + AT_JOINT + 9], x[BASE:TIP])
+    copy(W[s + TIP_WRENCH : s + TIP_WRENCH + 6], x[TIP:OWN])
+    copy(q[first : first + n], x[OWN : OWN + n])
+    copy(qd[first : first + n], x[OWN + n : OWN + 2 * n])
     push, A = qdd[first:], t.matrices[2 * i + 1]
     for j in range(OWN + 2 * n):
         c = (j + 3) % OWN if j < OWN else j  # last what alters the terms of the body
@@ -164,8 +172,8 @@ def _joint(joint_terms, robot, m, x, qdd, W, y, anew):
     """Fill the outputs y of a joint; its frame is evaluated ``anew``, or is the last one."""
     n, springs = m[JOINT_COUNT], m[JOINT_NUMBERS]
     q, qd, P = x[OWN : OWN + n], x[OWN + n : OWN + 2 * n], robot.P
-    W[AT_JOINT : AT_JOINT + 9] = x[BASE:TIP]
-    W[TIP_WRENCH : TIP_WRENCH + 6] = x[TIP:OWN]
+    copy(x[BASE:TIP], W[AT_JOINT : AT_JOINT + 9])
+    copy(x[TIP:OWN], W[TIP_WRENCH : TIP_WRENCH + 6])
     if anew:
         joint_terms(m[JOINT_TAG], P[springs:], q, qd, W[STATE:])
     move_motion(W, STATE, n, qd, qdd, W, AT_JOINT, W, AT_TIP)
@@ -186,8 +194,8 @@ def _joint(joint_terms, robot, m, x, qdd, W, y, anew):
             + P[springs + j] * (q[j] - P[springs + 2 * n + j])
             + P[springs + n + j] * qd[j]
         )
-    y[BASE:TIP] = W[AT_TIP : AT_TIP + 9]
-    y[TIP:OWN] = W[JOINT_WRENCH : JOINT_WRENCH + 6]
+    copy(W[AT_TIP : AT_TIP + 9], y[BASE:TIP])
+    copy(W[JOINT_WRENCH : JOINT_WRENCH + 6], y[TIP:OWN])
 
 
 @kernel
@@ -195,15 +203,15 @@ def _body(body_terms, robot, m, x, qdd, W, y, anew):
     """Fill the outputs y of a body; its terms are evaluated ``anew``, or are the last ones."""
     n = m[BODY_COUNT]
     q, qd = x[OWN : OWN + n], x[OWN + n : OWN + 2 * n]
-    W[AT_JOINT : AT_JOINT + 9] = x[BASE:TIP]
-    W[TIP_WRENCH : TIP_WRENCH + 6] = x[TIP:OWN]
+    copy(x[BASE:TIP], W[AT_JOINT : AT_JOINT + 9])
+    copy(x[TIP:OWN], W[TIP_WRENCH : TIP_WRENCH + 6])
     if anew:
         numbers = robot.P[m[BODY_NUMBERS] :]
         body_terms(m[BODY_TAG], numbers, q, qd, W[0:3], W[STATE:], robot.S)
     move_motion(W, STATE, n, qd, qdd, W, AT_JOINT, W, AT_TIP)
     body_force(n, STATE, 0, W, qdd, FULL, y[OWN:])
-    y[BASE:TIP] = W[AT_TIP : AT_TIP + 9]
-    y[TIP:OWN] = W[JOINT_WRENCH : JOINT_WRENCH + 6]
+    copy(W[AT_TIP : AT_TIP + 9], y[BASE:TIP])
+    copy(W[JOINT_WRENCH : JOINT_WRENCH + 6], y[TIP:OWN])
 
 
 @kernel

@@ -99,10 +99,12 @@ class Rigid(Body):
 @kernel
 def rigid_terms(P, q, qd, w, W, S):
     """Slab of a rigid body; P: ten inertia numbers, tip frame (12)."""
-    W[0:12] = P[10:22]
+    for k in range(12):
+        W[k] = P[10 + k]
     W[12 : LINEAR_BIAS + 3] = 0.0
     first, wrench = inertia_offset(0), wrench_offset(0)
-    W[first : first + 10] = P[0:10]
+    for k in range(10):
+        W[first + k] = P[k]
     w0, w1, w2 = w[0], w[1], w[2]
     L0 = P[4] * w0 + P[7] * w1 + P[8] * w2
     L1 = P[7] * w0 + P[5] * w1 + P[9] * w2

@@ -19,6 +19,7 @@ from softrobot_dynamics.kernels.jit import kernel
 
 NODES = 16  # 15 Gauss-Legendre points and the tip
 HIGHEST = 6  # degree of a shape
+STRAINS_AT = 4 + NODES * NODES  # where the numbers of a body have the strain that each coordinate moves
 TERMS = 36  # of the power series per power of s in the strains, at most
 STRAINS = 7  # kappa_x kappa_y kappa_z gamma_x gamma_y lambda, and the source
 FOLD = 0.99  # share of the curvature at which the inner side of a bend folds
@@ -26,12 +27,6 @@ TURN = 6.5  # [rad] longest total turn that the nodes resolve
 WINDING = 13.0  # [rad] largest sum over the powers of s of L |kappa|: the series loses no digits
 
 ROTATION, ORIGIN, RATE, SPIN_BIAS, BIAS, COLUMNS = 0, 9, 12, 15, 18, 21
-
-
-@kernel
-def strains_in(n, B):
-    """Index of the strain that each coordinate moves, (n,) floats."""
-    return B[4 + NODES * NODES : 4 + NODES * NODES + n]
 
 
 @kernel
@@ -47,7 +42,7 @@ def backbone(n, B, q, qd, F, V):
     length, degree = B[0], int(B[3])
     nodes = B[4 : 4 + N]
     A = B[4 + N : 4 + N * N]
-    strains = strains_in(n, B)
+    strains = B[STRAINS_AT : STRAINS_AT + n]
     shapes = B[4 + N * N + n : 4 + N * N + n + N * n]
     table = B[4 + N * N + n + N * n :]
     Z = V[: 2 * STRAINS * N]  # strains and their rates

@@ -16,10 +16,11 @@ from typing import NamedTuple
 from numba import njit
 import numpy as np
 
-OPTIONS = {'nogil': True, 'error_model': 'numpy', 'fastmath': {'contract'}}
+OPTIONS = {'nogil': True, '_nrt': False, 'error_model': 'numpy', 'fastmath': {'contract'}}
 
 kernel = njit(**OPTIONS)
-reduction = njit(nogil=True, error_model='numpy', fastmath=True)
+inlined = njit(forceinline=True, **OPTIONS)
+reduction = njit(nogil=True, error_model='numpy', fastmath=True, _nrt=False)
 
 
 class Kernel(NamedTuple):

@@ -28,48 +28,48 @@ damping force         n       d(q, qd)
 ====================  ======  ==================================================================
 """
 
-from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kernels.jit import inlined
 
 ROTATION, ORIGIN, ANGULAR_BIAS, LINEAR_BIAS, JACOBIAN = 0, 9, 12, 15, 18
 
 
-@kernel
+@inlined
 def frame_size(n):
     """Length of a frame with n coordinates."""
     return 18 + 6 * n
 
 
-@kernel
+@inlined
 def inertia_offset(n):
     """Offset of a body's ten inertia numbers in its slab."""
     return 18 + 6 * n
 
 
-@kernel
+@inlined
 def wrench_offset(n):
     """Offset of the bias wrench."""
     return 28 + 6 * n
 
 
-@kernel
+@inlined
 def coupling_offset(n):
     """Offset of the coupling H."""
     return 34 + 6 * n
 
 
-@kernel
+@inlined
 def mass_offset(n):
     """Offset of the body's own mass block."""
     return 34 + 12 * n
 
 
-@kernel
+@inlined
 def bias_offset(n):
     """Offset of the generalized bias; the elastic and the damping force follow it."""
     return 34 + 12 * n + n * n
 
 
-@kernel
+@inlined
 def body_size(n):
     """Length of a body's slab."""
     return 34 + 15 * n + n * n

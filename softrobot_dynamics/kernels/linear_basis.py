@@ -67,7 +67,8 @@ def inertial_terms(P, q, qd, w, W, S):
     _rigid(P[1], w, total, W[layout.inertia_offset(n) : layout.inertia_offset(n) + 16])
     coupling, block, bias = layout.coupling_offset(n), layout.mass_offset(n), layout.bias_offset(n)
     _coordinates(m, moments, w, N, V, W[coupling : coupling + 6 * n], W[bias : bias + n])
-    W[block : block + n * n] = mass
+    for k in range(n * n):
+        W[block + k] = mass[k]
 
 
 @kernel

@@ -7,10 +7,10 @@ m, first moment h, then xx yy zz xy xz yz of the inertia about the frame's origi
 offset f holds R (9) and t (3), see :mod:`softrobot_dynamics.kernels.layout`.
 """
 
-from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kernels.jit import inlined
 
 
-@kernel
+@inlined
 def rotate(F, f, x, y, z):
     """R v: from the frame's coordinates to the outer ones."""
     return (
@@ -20,7 +20,7 @@ def rotate(F, f, x, y, z):
     )
 
 
-@kernel
+@inlined
 def rotate_back(F, f, x, y, z):
     """R^T v: from the outer coordinates to the frame's."""
     return (
@@ -30,7 +30,7 @@ def rotate_back(F, f, x, y, z):
     )
 
 
-@kernel
+@inlined
 def add_wrench(F, f, A, a, B, b):
     """Add the wrench A[a:a+6], given at the frame's origin in it, to B[b:b+6] at the outer one."""
     m0, m1, m2 = rotate(F, f, A[a], A[a + 1], A[a + 2])
@@ -44,7 +44,7 @@ def add_wrench(F, f, A, a, B, b):
     B[b + 5] += f2
 
 
-@kernel
+@inlined
 def move_wrench(F, f, A, a):
     """Replace the wrench A[a:a+6] at the frame's origin by its equivalent at the outer one."""
     m0, m1, m2 = rotate(F, f, A[a], A[a + 1], A[a + 2])
@@ -58,7 +58,7 @@ def move_wrench(F, f, A, a):
     A[a + 5] = f2
 
 
-@kernel
+@inlined
 def inertia_times(A, i, w0, w1, w2, a0, a1, a2):
     """Wrench (6 numbers) of the inertia A[i:i+10] accelerated by (w, a) at its origin."""
     m, h0, h1, h2 = A[i], A[i + 1], A[i + 2], A[i + 3]
@@ -73,7 +73,7 @@ def inertia_times(A, i, w0, w1, w2, a0, a1, a2):
     )
 
 
-@kernel
+@inlined
 def add_inertia(F, f, A, a, B, b):
     """Add the inertia A[a:a+10], given in the frame, to B[b:b+10] about the outer origin."""
     m = A[a]
@@ -102,7 +102,7 @@ def add_inertia(F, f, A, a, B, b):
     B[b + 9] += u1 * q0 + v1 * q1 + w1 * q2 - 0.5 * (t1 * k2 + t2 * k1)
 
 
-@kernel
+@inlined
 def compose(A, a, F, f, B, b):
     """Pose B[b:b+12] = A[a:a+12] * F[f:f+12], each R row-major then t."""
     for row in range(3):
@@ -114,7 +114,7 @@ def compose(A, a, F, f, B, b):
         B[b + 9 + row] = (x * F[f + 9] + y * F[f + 10] + z * F[f + 11]) + A[a + 9 + row]
 
 
-@kernel
+@inlined
 def move_motion(F, f, n, qd, qdd, A, a, B, b):
     """
     Carry angular velocity, angular and linear acceleration across a frame with n coordinates.

@@ -142,7 +142,7 @@ def _indent(lines, depth):
 
 
 _IMPORTS = """\
-from softrobot_dynamics.kernels.backbone import backbone, strains_in, tip_frame
+from softrobot_dynamics.kernels.backbone import backbone, STRAINS_AT, tip_frame
 from softrobot_dynamics.kernels.backbone_points import frames_at, place
 """
 
@@ -152,7 +152,7 @@ _TERMS = """
 def terms(P, q, qd, w, W, S):
     blocks, n, count = int(P[0]), int(P[1]), int(P[2])  # n as a literal would be unrolled: slow
     A = P[3:3 + count]
-    strains = strains_in(n, A)
+    strains = A[STRAINS_AT:STRAINS_AT + n]
     T = P[3 + count + {scalars}:]
     P = P[3 + count:3 + count + {scalars}]
     S = S[:{end}]  # written under one name: of several, the compiler would not vectorise the loop

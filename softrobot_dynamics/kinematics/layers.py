@@ -86,23 +86,24 @@ def activate_unit(n, bundles, qd, D, row):
 
 @njit(**OPTIONS)
 def propagate(n, bundles, N, q, qd, table, S):
+    # returns where in S the three rows of results begin
     layers, most, units = int(N[0]), int(N[1]), int(N[2])
     width = bundles * (n + 2) * {block}
-    D, A = S[:6 * {block}], S[6 * {block}:6 * {block} + most * width]
-    Z = S[6 * {block} + most * width:6 * {block} + 2 * most * width]
+    D, here, there = S[:6 * {block}], 6 * {block}, 6 * {block} + most * width
     first = 2 + layers
-    first_layer(n, bundles, units, N[first:first + units * n], q, table, A)
+    first_layer(n, bundles, units, N[first:first + units * n], q, table, S[here:there])
     first += units * n
     for layer in range(1, layers):
         outputs = int(N[2 + layer])
+        A, Z = S[here:here + most * width], S[there:there + most * width]
         for unit in range(units):
             activate_unit(n, bundles, qd, D, A[unit * width:(unit + 1) * width])
         weights = N[first:first + outputs * units]
         first += outputs * units
         linear_layer(units, outputs, width, weights, N[first:first + outputs], A, Z)
         first += outputs
-        A, Z, units = Z, A, outputs
-    return A[:3 * width]
+        here, there, units = there, here, outputs
+    return here
 """
 
 _TERMS = """
@@ -125,7 +126,8 @@ def terms(P, q, qd, w, W, S):
     for block in range(blocks):
         C = T[block * size:(block + 1) * size]
         mass, C = C[:{block}], C[{block}:]
-        out = propagate(n, {bundles}, N, q, qd, C[{bundles} * 4 * {block}:], V)
+        start = propagate(n, {bundles}, N, q, qd, C[{bundles} * 4 * {block}:], V)
+        out = V[start:start + 3 * width]
         positions(n, C, width, out, own)
         if block == 0:
             tip_frame(n, qd, own, W)
@@ -154,7 +156,8 @@ def length(P, q, qd, out, S):
     for block in range(blocks):
         C = T[block * size:(block + 1) * size]
         weight, C = C[:{block}], C[{block}:]
-        moved = propagate(n, 2, N, q, qd, C[8 * {block}:], V)
+        start = propagate(n, 2, N, q, qd, C[8 * {block}:], V)
+        moved = V[start:start + 3 * width]
         slopes_by_place(n, 2, C, width, moved, X)
         stretch(n, weight, qd, X, out)
 """
