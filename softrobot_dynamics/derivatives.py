@@ -11,6 +11,7 @@ import numpy as np
 from softrobot_dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kinematics.cache import compiling
 from softrobot_dynamics.tangents import allocate_tangents, STEP, tangents
 from softrobot_dynamics.transmission import COORDINATE, LINE
@@ -109,8 +110,7 @@ def fibre_stiffness(lengths, robot, q, force, stiffness, x):
             continue
         P, out = robot.P[row[2] :], S[: count + 2]
         for j in range(count):
-            for c in range(count):
-                x[c] = q[first + c]
+            copy(q[first : first + count], x[:count])
             for k in (1.0, -1.0, 2.0, -2.0):
                 x[j] = q[first + j] + k * STEP
                 lengths(kind - 1, P, x, x, out, S[count + 2 :])

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.jit import kernel, reduction
+from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.spatial import add_wrench, move_motion, rotate
 from softrobot_dynamics.recursion import (
     AT_JOINT,
@@ -68,13 +69,6 @@ def allocate_tangents(robot, n):
         np.zeros(STATE + layout.body_size.py_func(own)),
         np.zeros(n),
     )
-
-
-@kernel
-def copy(source, target):
-    """Copy all numbers of a 1-D array."""
-    for k in range(len(source)):
-        target[k] = source[k]
 
 
 @kernel

@@ -19,7 +19,7 @@ from softrobot_dynamics.kernels.jit import kernel
 
 NODES = 16  # 15 Gauss-Legendre points and the tip
 HIGHEST = 6  # degree of a shape
-STRAINS_AT = 4 + NODES * NODES  # where the numbers of a body have the strain that each coordinate moves
+STRAINS_AT = 4 + NODES * NODES  # where a body's numbers say which strain a coordinate moves
 TERMS = 36  # of the power series per power of s in the strains, at most
 STRAINS = 7  # kappa_x kappa_y kappa_z gamma_x gamma_y lambda, and the source
 FOLD = 0.99  # share of the curvature at which the inner side of a bend folds

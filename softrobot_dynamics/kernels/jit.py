@@ -3,7 +3,11 @@
 How we compile: the one place that decides on numba's options.
 
 ``kernel``: no fastmath beyond fused multiply-add, so that NaN stays NaN and a check for it is not
-optimised away; division by zero gives inf as in numpy; the GIL is released.
+optimised away; division by zero gives inf as in numpy; the GIL is released; without numba's
+runtime, whose atomic reference counts of every slice passed on would take half of the time. So
+what would allocate does not compile: kernels fill arrays that they are given, copy by
+``linalg.copy``, and return no arrays.
+``inlined``: the same for what is small, called often, or called within a loop over points.
 ``reduction``: full fastmath, which lets the compiler reorder sums over quadrature points and
 thereby vectorise them (three to four times faster); only for plain sums.
 
@@ -20,7 +24,7 @@ OPTIONS = {'nogil': True, '_nrt': False, 'error_model': 'numpy', 'fastmath': {'c
 
 kernel = njit(**OPTIONS)
 inlined = njit(forceinline=True, **OPTIONS)
-reduction = njit(nogil=True, error_model='numpy', fastmath=True, _nrt=False)
+reduction = njit(**{**OPTIONS, 'fastmath': True})
 
 
 class Kernel(NamedTuple):

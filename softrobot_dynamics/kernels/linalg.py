@@ -87,3 +87,10 @@ def solve_general(A, b):
             b[i] -= A[i, j] * b[j]
         b[i] /= A[i, i]
     return 0
+
+
+@kernel
+def copy(source, target):
+    """Copy all numbers of a 1-D array; between slices, ``=`` would allocate."""
+    for i in range(len(source)):
+        target[i] = source[i]

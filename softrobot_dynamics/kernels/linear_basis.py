@@ -23,6 +23,7 @@ import math
 
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.jit import kernel, reduction
+from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.reductions import BLOCK, damped_spring
 
 
@@ -67,8 +68,7 @@ def inertial_terms(P, q, qd, w, W, S):
     _rigid(P[1], w, total, W[layout.inertia_offset(n) : layout.inertia_offset(n) + 16])
     coupling, block, bias = layout.coupling_offset(n), layout.mass_offset(n), layout.bias_offset(n)
     _coordinates(m, moments, w, N, V, W[coupling : coupling + 6 * n], W[bias : bias + n])
-    for k in range(n * n):
-        W[block + k] = mass[k]
+    copy(mass, W[block : block + n * n])
 
 
 @kernel

@@ -16,12 +16,11 @@ A and D of the reference strain (12), and A (n) and D (n) per unit of each coord
 """
 
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kernels.jit import inlined, kernel
 from softrobot_dynamics.kernels.reductions import damped_spring
 from softrobot_dynamics.kernels.rod_steps import (
     bracket,
     evaluate_steps,
-    inlined,
     LANES,
     MAP_A,
     MAP_D,

@@ -9,12 +9,8 @@ six rows from the fourth are the image of a rotation about c, six rows from the 
 translation along c.
 """
 
-from numba import njit
 import numpy as np
-from softrobot_dynamics.kernels.jit import kernel, OPTIONS
-
-# for operations within loops over lanes, which calls would keep from being vectorised
-inlined = njit(forceinline=True, **OPTIONS)
+from softrobot_dynamics.kernels.jit import inlined, kernel
 
 LANES = 16  # eight would be unrolled, and not be vectorised
 B = LANES

@@ -9,11 +9,10 @@ all else are products: H_j = I V_j, M_ij = V_i . I V_j, bias_j = V_j . wrench.
 
 from numba import njit
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.jit import kernel, OPTIONS
+from softrobot_dynamics.kernels.jit import inlined, kernel, OPTIONS
 from softrobot_dynamics.kernels.rod_steps import (
     bracket,
     FRAME,
-    inlined,
     LANES,
     put,
     RATE,
