@@ -23,13 +23,12 @@ from softrobot_dynamics.recursion import (
 def poses(robot):
     """Compute the base poses of every joint frame and tip, into the modules' states."""
     modules, W = robot.modules, robot.W
+    ground = len(modules) * STATE + TIP_POSE
+    for c in range(12):
+        W[ground + c] = 1.0 if c in (0, 4, 8) else 0.0
     for i in range(len(modules)):
         m, s = modules[i], i * STATE
-        if m[PARENT] < 0:
-            for c in range(12):
-                W[s + JOINT_POSE + c] = W[m[JOINT_SLAB] + c]
-        else:
-            compose(W, m[PARENT] * STATE + TIP_POSE, W, m[JOINT_SLAB], W, s + JOINT_POSE)
+        compose(W, m[PARENT] * STATE + TIP_POSE, W, m[JOINT_SLAB], W, s + JOINT_POSE)
         compose(W, s + JOINT_POSE, W, m[BODY_SLAB], W, s + TIP_POSE)
 
 
@@ -76,30 +75,28 @@ def point_jacobian(robot, module, at_tip, p, J):
     for i in range(len(J)):
         J[i] = 0.0
     i, tip = module, at_tip
-    while i >= 0:
+    while i < len(modules):
         m, s = modules[i], i * STATE
         if tip:
             _columns(
                 W, m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST], s + TIP_POSE, s + JOINT_POSE, p, J
             )
         i = m[PARENT]
-        outer = i * STATE + TIP_POSE if i >= 0 else -1
+        outer = i * STATE + TIP_POSE
         _columns(W, m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST], s + JOINT_POSE, outer, p, J)
         tip = True
 
 
 @kernel
 def _columns(W, f, n, first, pose, outer, p, J):
-    """Columns of one frame's coordinates; ``outer`` is the outer frame's pose, -1 for the base."""
+    """Columns of one frame's coordinates; ``outer`` is the outer frame's pose."""
     r0, r1, r2 = p[0] - W[pose + 9], p[1] - W[pose + 10], p[2] - W[pose + 11]
     row = len(J) // 6
     for j in range(n):
         k = f + 18 + 3 * j
         x = k + 3 * n
         w0, w1, w2 = rotate(W, pose, W[k], W[k + 1], W[k + 2])
-        v0, v1, v2 = W[x], W[x + 1], W[x + 2]
-        if outer >= 0:
-            v0, v1, v2 = rotate(W, outer, v0, v1, v2)
+        v0, v1, v2 = rotate(W, outer, W[x], W[x + 1], W[x + 2])
         c = first + j
         J[c], J[row + c], J[2 * row + c] = w0, w1, w2
         J[3 * row + c] = v0 + w1 * r2 - w2 * r1

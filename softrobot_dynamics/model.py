@@ -137,7 +137,8 @@ class _Tables:
     def __init__(self, description, n):
         self.stiffness, self.damping = np.zeros((2, n, n))
         self.rest = np.zeros(n)
-        self.size, self.scratch = len(description.modules) * STATE + 6 * n, [12 + 12 * n]
+        N = len(description.modules)
+        self.size, self.scratch = (N + 1) * STATE + 6 * n, [12 + 12 * n]
         self._n, self._numbers, self._count = n, [], 0
         self._codes = {'joint': [], 'body': [], 'length': []}
         rows, first = [], 0
@@ -146,10 +147,10 @@ class _Tables:
             first += joint[3]
             body = self._part('body', module.body, layout.body_size, first)
             first += body[3]
-            rows.append([module.parent, *joint, *body])
+            rows.append([module.parent if module.parent >= 0 else N, *joint, *body])
             self._springs(module.joint, joint[2])
             self._matrices(module.body, body[2])
-        self._modules = np.array(rows, dtype=np.int64)
+        self._modules = np.array(rows, dtype=np.uint32)
         parts = _Parts(description, self._modules)
         rows = [
             self._segment(i, segment, parts)
@@ -285,12 +286,11 @@ def _position_limits(description):
 def _coordinates_below(modules):
     """Compressed rows: for each module, the coordinates beyond its tip, nearest first."""
     own = [[*range(m[3], m[3] + m[4]), *range(m[8], m[8] + m[9])] for m in modules]
-    below = [[] for _ in modules]
+    below = [[] for _ in range(len(modules) + 1)]  # the last are those beyond the ground
     for i in range(len(modules) - 1, -1, -1):
-        if modules[i][0] >= 0:
-            below[modules[i][0]] += own[i] + below[i]
-    starts = len(modules) + 1 + np.cumsum([0] + [len(row) for row in below])
-    return np.array([*starts, *(c for row in below for c in row)], dtype=np.int64)
+        below[modules[i][0]] += own[i] + below[i]
+    starts = len(modules) + 1 + np.cumsum([0] + [len(row) for row in below[:-1]])
+    return np.array([*starts, *(c for row in below[:-1] for c in row)], dtype=np.uint32)
 
 
 def _dispatcher(name, codes, arguments):

@@ -7,13 +7,15 @@ they reduce to in their joint frame S_J (see :mod:`softrobot_dynamics.kernels.la
 as moving frames. It knows neither a concrete body nor a robot file: ``joint_terms`` and
 ``body_terms`` are passed in, compiled functions that dispatch on a type tag.
 
-A robot is the table ``modules`` (N, 11), a row per joint with its body, parents first::
+A robot is the table ``modules`` (N, 11), a row per joint with its body, parents first, the ground
+being number N::
 
     parent, joint tag, joint numbers, first joint coordinate, joint coordinates, joint slab,
             body tag,  body numbers,  first body coordinate,  body coordinates,  body slab
 
 where numbers and slabs are offsets into the parameters P and the workspace W. The latter begins
-with the state of each module (:data:`STATE` numbers), then a wrench for each coordinate.
+with the state of each module and of the ground (:data:`STATE` numbers), then a wrench for each
+coordinate. The table is unsigned, so that compiled code need not look for negative indices.
 """
 
 from typing import NamedTuple
@@ -26,7 +28,6 @@ from softrobot_dynamics.kernels.spatial import (
     add_wrench,
     inertia_times,
     move_motion,
-    move_wrench,
     rotate,
     rotate_back,
 )
@@ -62,21 +63,16 @@ def forward(joint_terms, body_terms, robot, q, qd, qdd, mode):
     In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
     """
     modules, P, W, S = robot.modules, robot.P, robot.W, robot.S
-    ground = S[:9]
+    ground = len(modules) * STATE + AT_TIP
+    for c in range(9):
+        W[ground + c] = -robot.gravity[c - 6] if mode == FULL and c >= 6 else 0.0
     for i in range(len(modules)):
         m = modules[i]
-        s, parent = i * STATE, m[PARENT]
+        s, outer = i * STATE, m[PARENT] * STATE + AT_TIP
         jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
         bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
         joint_terms(m[JOINT_TAG], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
-        if parent < 0:
-            ground[:] = 0.0
-            if mode == FULL:
-                for c in range(3):
-                    ground[6 + c] = -robot.gravity[c]
-            move_motion(W, jf, jn, qd[jq:], qdd[jq:], ground, 0, W, s + AT_JOINT)
-        else:
-            move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, parent * STATE + AT_TIP, W, s + AT_JOINT)
+        move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
         body_terms(m[BODY_TAG], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s : s + 3], W[bf:], S)
         move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
         W[s + TIP_WRENCH : s + JOINT_WRENCH] = 0.0
@@ -111,7 +107,7 @@ def backward(robot, q, qd, qdd, mode, Q):
                     P[springs + j] * (q[first + j] - P[springs + 2 * n + j])
                     + P[springs + n + j] * qd[first + j]
                 )
-        if m[PARENT] >= 0:
+        if m[PARENT] < len(modules):
             add_wrench(W, f, W, g, W, m[PARENT] * STATE + TIP_WRENCH)
 
 
@@ -172,7 +168,8 @@ def mass_matrix(robot, M):
     base, and is projected on the coordinates it passes.
     """
     modules, below, W = robot.modules, robot.below, robot.W
-    columns, N = len(modules) * STATE, len(modules)
+    N = len(modules)
+    columns = (N + 1) * STATE
     for i in range(len(M)):
         for j in range(len(M)):
             M[i, j] = 0.0  # branches of a tree do not couple
@@ -184,33 +181,27 @@ def mass_matrix(robot, M):
         own = bf + layout.inertia_offset(bn)
         H, block = bf + layout.coupling_offset(bn), bf + layout.mass_offset(bn)
         for k in range(first, last):
-            _project(W, bf, bn, bq, columns + 6 * below[k], below[k], M)
-            move_wrench(W, bf, W, columns + 6 * below[k])
+            _carry(W, bf, bn, bq, columns + 6 * below[k], below[k], M)
         for j in range(bn):
             column = columns + 6 * (bq + j)
             _unit_wrench(W, bf, bn, j, s + TIP_INERTIA, column)
-            _project(W, bf, bn, bq, column, bq + j, M)
-            move_wrench(W, bf, W, column)
+            _carry(W, bf, bn, bq, column, bq + j, M)
             for c in range(6):
                 W[column + c] += W[H + 6 * j + c]
-        for j in range(bn * bn):
-            M[bq + j // bn, bq + j % bn] += W[block + j]
+        for r in range(bn):
+            for c in range(bn):
+                M[bq + r, bq + c] += W[block + bn * r + c]
         add_inertia(W, bf, W, s + TIP_INERTIA, W, own)  # now the inertia of all beyond the joint
-        for k in range(first, last):
-            _project(W, jf, jn, jq, columns + 6 * below[k], below[k], M)
-        for j in range(bn):
-            _project(W, jf, jn, jq, columns + 6 * (bq + j), bq + j, M)
         for j in range(jn):
             _unit_wrench(W, jf, jn, j, own, columns + 6 * (jq + j))
-            _project(W, jf, jn, jq, columns + 6 * (jq + j), jq + j, M)
-        if m[PARENT] >= 0:
+        for k in range(first, last):
+            _carry(W, jf, jn, jq, columns + 6 * below[k], below[k], M)
+        for j in range(bn):
+            _carry(W, jf, jn, jq, columns + 6 * (bq + j), bq + j, M)
+        for j in range(jn):
+            _carry(W, jf, jn, jq, columns + 6 * (jq + j), jq + j, M)
+        if m[PARENT] < N:
             add_inertia(W, jf, W, own, W, m[PARENT] * STATE + TIP_INERTIA)
-            for k in range(first, last):
-                move_wrench(W, jf, W, columns + 6 * below[k])
-            for j in range(bn):
-                move_wrench(W, jf, W, columns + 6 * (bq + j))
-            for j in range(jn):
-                move_wrench(W, jf, W, columns + 6 * (jq + j))
 
 
 @inlined
@@ -226,23 +217,27 @@ def _unit_wrench(W, f, n, j, inertia, column):
 
 
 @inlined
-def _project(W, f, n, first, column, index, M):
-    """M[first:first+n, index] and its mirror: work of a wrench at a frame on its coordinates."""
-    c = column
-    r0, r1, r2 = rotate(W, f, W[c + 3], W[c + 4], W[c + 5])
+def _carry(W, f, n, first, c, index, M):
+    """
+    Carry the wrench W[c:c+6] of a coordinate from a frame to the outer one.
+
+    On the way M[first:first+n, index] and its mirror become its work on the frame's coordinates.
+    """
+    m0, m1, m2 = W[c], W[c + 1], W[c + 2]
+    f0, f1, f2 = rotate(W, f, W[c + 3], W[c + 4], W[c + 5])
     for j in range(n):
         k = f + 18 + 3 * j
         x = k + 3 * n
-        value = (
-            W[k] * W[c]
-            + W[k + 1] * W[c + 1]
-            + W[k + 2] * W[c + 2]
-            + W[x] * r0
-            + W[x + 1] * r1
-            + W[x + 2] * r2
-        )
+        value = W[k] * m0 + W[k + 1] * m1 + W[k + 2] * m2
+        value += W[x] * f0 + W[x + 1] * f1 + W[x + 2] * f2
         M[first + j, index] = value
         M[index, first + j] = value
+    m0, m1, m2 = rotate(W, f, m0, m1, m2)
+    t0, t1, t2 = W[f + 9], W[f + 10], W[f + 11]
+    W[c] = m0 + t1 * f2 - t2 * f1
+    W[c + 1] = m1 + t2 * f0 - t0 * f2
+    W[c + 2] = m2 + t0 * f1 - t1 * f0
+    W[c + 3], W[c + 4], W[c + 5] = f0, f1, f2
 
 
 @kernel

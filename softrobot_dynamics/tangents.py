@@ -47,8 +47,8 @@ class Tangents(NamedTuple):
 
     by_state: np.ndarray  # (n, 2 n) the result, dID/dq and dID/dqd
     matrices: np.ndarray  # (2 N, rows, columns) dy/dx of each element
-    motions: np.ndarray  # (2 N + 1, 9, 2 n) tangents of tip motions; the last is the ground's
-    wrenches: np.ndarray  # (2 N + 1, 6, 2 n) of the wrenches at tips
+    motions: np.ndarray  # (2 N + 2, 9, 2 n) tangents of tip motions; the last is the ground's
+    wrenches: np.ndarray  # (2 N + 2, 6, 2 n) of the wrenches at tips
     x: np.ndarray  # an element's inputs
     y: np.ndarray  # (4, .) its outputs
     W: np.ndarray  # its state and slab
@@ -62,8 +62,8 @@ def allocate_tangents(robot, n):
     return Tangents(
         np.zeros((n, 2 * n)),
         np.zeros((count, OWN + own, OWN + 2 * own)),
-        np.zeros((count + 1, 9, 2 * n)),
-        np.zeros((count + 1, 6, 2 * n)),
+        np.zeros((count + 2, 9, 2 * n)),
+        np.zeros((count + 2, 6, 2 * n)),
         np.zeros(OWN + 2 * own),
         np.zeros((4, OWN + own)),
         np.zeros(STATE + layout.body_size.py_func(own)),
@@ -79,7 +79,7 @@ def tangents(joint_terms, body_terms, robot, q, qd, qdd, t):
     N, n = len(robot.modules), len(q)
     for i in range(N):
         m = robot.modules[i]
-        parent = 2 * m[PARENT] + 1 if m[PARENT] >= 0 else 2 * N
+        parent = 2 * m[PARENT] + 1
         _joint_matrix(joint_terms, robot, i, q, qd, qdd, t)
         _carry_motion(t, 2 * i, parent, m[JOINT_FIRST], m[JOINT_COUNT], n)
         _body_matrix(body_terms, robot, i, q, qd, qdd, t)
@@ -87,7 +87,7 @@ def tangents(joint_terms, body_terms, robot, q, qd, qdd, t):
     t.wrenches[:] = 0.0
     for i in range(N - 1, -1, -1):
         m = robot.modules[i]
-        parent = 2 * m[PARENT] + 1 if m[PARENT] >= 0 else 2 * N
+        parent = 2 * m[PARENT] + 1
         _carry_wrench(t, 2 * i + 1, 2 * i, m[BODY_FIRST], m[BODY_COUNT], n)
         _carry_wrench(t, 2 * i, parent, m[JOINT_FIRST], m[JOINT_COUNT], n)
 
@@ -97,13 +97,8 @@ def _joint_matrix(joint_terms, robot, i, q, qd, qdd, t):
     """Matrix of the joint of module i."""
     m, x, y = robot.modules[i], t.x, t.y
     n, first, W = m[JOINT_COUNT], m[JOINT_FIRST], robot.W
-    x[:OWN] = 0.0
-    if m[PARENT] >= 0:
-        s = m[PARENT] * STATE + AT_TIP
-        copy(W[s : s + 9], x[BASE:TIP])
-    else:
-        for c in range(3):
-            x[6 + c] = -robot.gravity[c]
+    s = m[PARENT] * STATE + AT_TIP
+    copy(W[s : s + 9], x[BASE:TIP])
     s = i * STATE + JOINT_WRENCH
     copy(W[s : s + 6], x[TIP:OWN])
     copy(q[first : first + n], x[OWN : OWN + n])

@@ -71,13 +71,12 @@ def reactions(placement, loads):
     """
     robot = placement.robot
     count = len(robot.modules)
-    borne = np.zeros((count, 6))  # of loads on the body and beyond, base frame
+    borne = np.zeros((count + 1, 6))  # of loads on the body and beyond, base frame
     for body, wrench in loads:
         borne[body] += _at_base(placement.pose(body, wrench.point), wrench)
     result = np.empty((count, 6))
     for i in range(count - 1, -1, -1):
-        if robot.modules[i, PARENT] >= 0:
-            borne[robot.modules[i, PARENT]] += borne[i]
+        borne[robot.modules[i, PARENT]] += borne[i]
         R, t = placement.joint(i)
         moment = borne[i, :3] - np.cross(t, borne[i, 3:])
         needed = robot.W[i * STATE + JOINT_WRENCH :][:6]

@@ -7,7 +7,7 @@ import numpy as np
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.fields import flag, integer, number
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.functions import stumpff_family
+from softrobot_dynamics.kernels.functions import stumpff_doubled, stumpff_family
 from softrobot_dynamics.kernels.jit import Kernel, kernel
 from softrobot_dynamics.kernels.quadrature import rod_points
 
@@ -97,8 +97,8 @@ def planar_cc_terms(P, q, qd, w, W, S):
     t = q[0]
     z = t * t
     c0, c1, c2, c3, c4, c5, c6, c7 = stumpff_family(z)
-    C0, C1, C2, C3, C4, C5, C6, C7 = stumpff_family(4.0 * z)
-    _frame(L, t, qd[0], W)
+    C1, C2, C3, C4, C5, C6, C7 = stumpff_doubled(c0, c1, c2, c3, c4, c5, c6, c7)
+    _frame(L, t, qd[0], c0, c1, c2, c3, c4, c5, c6, W)
     first, line = mass * L, mass * L * L
 
     # first moment and its derivatives by q
@@ -157,10 +157,9 @@ def planar_cc_terms(P, q, qd, w, W, S):
 
 
 @kernel
-def _frame(L, t, rate, W):
-    """Tip frame: rotation by t about y at the end of the arc."""
+def _frame(L, t, rate, c0, c1, c2, c3, c4, c5, c6, W):
+    """Tip frame: rotation by t about y at the end of the arc, c_k being those of t^2."""
     z = t * t
-    c0, c1, c2, c3, c4, c5, c6, c7 = stumpff_family(z)
     W[0:24] = 0.0
     W[0], W[2], W[4], W[6], W[8] = c0, t * c1, 1.0, -t * c1, c0
     W[9], W[11] = L * t * c2, L * c1

@@ -4,7 +4,7 @@
 import math
 
 import numpy as np
-from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kernels.jit import inlined, kernel
 
 # pi/2 in three parts (Cody & Waite); exact products for |quadrant| < 2**20
 _PIO2_1 = 1.57079632673412561417e00
@@ -103,16 +103,48 @@ def stumpff(k, z):
     return value
 
 
+@inlined
+def stumpff_series(z):
+    """c_0 ... c_7 of 0 <= z < 13.2 without branches, each to rounding error."""
+    c6, c7 = 3.7699876288159054e-33, 1.216125041553518e-34
+    c6, c7 = 3.279889237069838e-30 - z * c6, 1.1309962886447716e-31 - z * c7
+    c6, c7 = 2.4795962632247976e-27 - z * c6, 9.183689863795546e-29 - z * c7
+    c6, c7 = 1.6117375710961184e-24 - z * c6, 6.446950284384474e-26 - z * c7
+    c6, c7 = 8.896791392450574e-22 - z * c6, 3.868170170630684e-23 - z * c7
+    c6, c7 = 4.110317623312165e-19 - z * c6, 1.9572941063391263e-20 - z * c7
+    c6, c7 = 1.5619206968586225e-16 - z * c6, 8.22063524662433e-18 - z * c7
+    c6, c7 = 4.779477332387385e-14 - z * c6, 2.8114572543455206e-15 - z * c7
+    c6, c7 = 1.1470745597729725e-11 - z * c6, 7.647163731819816e-13 - z * c7
+    c6, c7 = 2.08767569878681e-09 - z * c6, 1.6059043836821613e-10 - z * c7
+    c6, c7 = 2.755731922398589e-07 - z * c6, 2.505210838544172e-08 - z * c7
+    c6, c7 = 2.48015873015873e-05 - z * c6, 2.7557319223985893e-06 - z * c7
+    c6, c7 = 0.001388888888888889 - z * c6, 0.0001984126984126984 - z * c7
+    c4, c5 = 1.0 / 24.0 - z * c6, 1.0 / 120.0 - z * c7
+    c2, c3 = 0.5 - z * c4, 1.0 / 6.0 - z * c5
+    return 1.0 - z * c2, 1.0 - z * c3, c2, c3, c4, c5, c6, c7
+
+
 @kernel
 def stumpff_family(z):
     """c_0 ... c_7 of one number z >= 0, each to rounding error."""
     if z < 4.0:
-        c6, c7 = stumpff(6, z), stumpff(7, z)
-        c4, c5 = 1.0 / 24.0 - z * c6, 1.0 / 120.0 - z * c7
-        c2, c3 = 0.5 - z * c4, 1.0 / 6.0 - z * c5
-        return 1.0 - z * c2, 1.0 - z * c3, c2, c3, c4, c5, c6, c7
-    root = math.sqrt(z)
+        return stumpff_series(z)
+    root, y = math.sqrt(z), 1.0 / z
     c0, c1 = math.cos(root), math.sin(root) / root
-    c2, c3 = (1.0 - c0) / z, (1.0 - c1) / z
-    c4, c5 = (0.5 - c2) / z, (1.0 / 6.0 - c3) / z
-    return c0, c1, c2, c3, c4, c5, (1.0 / 24.0 - c4) / z, (1.0 / 120.0 - c5) / z
+    c2, c3 = (1.0 - c0) * y, (1.0 - c1) * y
+    c4, c5 = (0.5 - c2) * y, (1.0 / 6.0 - c3) * y
+    return c0, c1, c2, c3, c4, c5, (1.0 / 24.0 - c4) * y, (1.0 / 120.0 - c5) * y
+
+
+@inlined
+def stumpff_doubled(c0, c1, c2, c3, c4, c5, c6, c7):
+    """c_1 ... c_7 of 4 z from those of z, by the formulas of doubled angles."""
+    return (
+        c0 * c1,
+        0.5 * c1 * c1,
+        0.25 * (c3 + c1 * c2),
+        0.125 * c3 * (1.0 + c1),
+        (c5 + 0.5 * c3 + c1 * c4) / 16.0,
+        (c3 / 6.0 + c5 * (1.0 + c1)) / 32.0,
+        (c7 + 0.5 * c5 + c6 + c3 * c4) / 64.0,
+    )

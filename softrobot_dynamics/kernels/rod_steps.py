@@ -10,6 +10,7 @@ translation along c.
 """
 
 import numpy as np
+from softrobot_dynamics.kernels.functions import stumpff_series
 from softrobot_dynamics.kernels.jit import inlined, kernel
 
 LANES = 16  # eight would be unrolled, and not be vectorised
@@ -101,7 +102,7 @@ def _exponentials(S):
     for k in range(B):
         p0, p1, p2, u0, u1, u2 = six(S, _LOG, k)
         z = p0 * p0 + p1 * p1 + p2 * p2
-        c0, c1, c2, c3, c4, c5, c6, c7 = _stumpff_series(z)
+        c0, c1, c2, c3, c4, c5, c6, c7 = stumpff_series(z if z <= _SQUARE_LIMIT else np.nan)
         d1, d2, d3 = 0.5 * (c3 - c2), 0.5 * (2.0 * c4 - c3), 0.5 * (3.0 * c5 - c4)
         e2, e3 = 0.25 * (8.0 * c6 - 5.0 * c5 + c4), 0.25 * (15.0 * c7 - 7.0 * c6 + c5)
         p00, p01, p02, p11, p12, p22 = p0 * p0, p0 * p1, p0 * p2, p1 * p1, p1 * p2, p2 * p2
@@ -135,28 +136,6 @@ def _exponentials(S):
             m * h2 + a2 * r2 + a3 * p2, M * h0 + m * v0 + A * r0 + a2 * s0 + D * p0 + a3 * u0,
             M * h1 + m * v1 + A * r1 + a2 * s1 + D * p1 + a3 * u1,
             M * h2 + m * v2 + A * r2 + a2 * s2 + D * p2 + a3 * u2)  # fmt: skip
-
-
-@inlined
-def _stumpff_series(z):
-    """c_0 ... c_7 of z >= 0 without branches; NaN beyond the square of STEP_LIMIT."""
-    z = z if z <= _SQUARE_LIMIT else np.nan
-    c6, c7 = 3.7699876288159054e-33, 1.216125041553518e-34
-    c6, c7 = 3.279889237069838e-30 - z * c6, 1.1309962886447716e-31 - z * c7
-    c6, c7 = 2.4795962632247976e-27 - z * c6, 9.183689863795546e-29 - z * c7
-    c6, c7 = 1.6117375710961184e-24 - z * c6, 6.446950284384474e-26 - z * c7
-    c6, c7 = 8.896791392450574e-22 - z * c6, 3.868170170630684e-23 - z * c7
-    c6, c7 = 4.110317623312165e-19 - z * c6, 1.9572941063391263e-20 - z * c7
-    c6, c7 = 1.5619206968586225e-16 - z * c6, 8.22063524662433e-18 - z * c7
-    c6, c7 = 4.779477332387385e-14 - z * c6, 2.8114572543455206e-15 - z * c7
-    c6, c7 = 1.1470745597729725e-11 - z * c6, 7.647163731819816e-13 - z * c7
-    c6, c7 = 2.08767569878681e-09 - z * c6, 1.6059043836821613e-10 - z * c7
-    c6, c7 = 2.755731922398589e-07 - z * c6, 2.505210838544172e-08 - z * c7
-    c6, c7 = 2.48015873015873e-05 - z * c6, 2.7557319223985893e-06 - z * c7
-    c6, c7 = 0.001388888888888889 - z * c6, 0.0001984126984126984 - z * c7
-    c4, c5 = 1.0 / 24.0 - z * c6, 1.0 / 120.0 - z * c7
-    c2, c3 = 0.5 - z * c4, 1.0 / 6.0 - z * c5
-    return 1.0 - z * c2, 1.0 - z * c3, c2, c3, c4, c5, c6, c7
 
 
 @inlined

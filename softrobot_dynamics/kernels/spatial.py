@@ -45,20 +45,6 @@ def add_wrench(F, f, A, a, B, b):
 
 
 @inlined
-def move_wrench(F, f, A, a):
-    """Replace the wrench A[a:a+6] at the frame's origin by its equivalent at the outer one."""
-    m0, m1, m2 = rotate(F, f, A[a], A[a + 1], A[a + 2])
-    f0, f1, f2 = rotate(F, f, A[a + 3], A[a + 4], A[a + 5])
-    t0, t1, t2 = F[f + 9], F[f + 10], F[f + 11]
-    A[a] = m0 + t1 * f2 - t2 * f1
-    A[a + 1] = m1 + t2 * f0 - t0 * f2
-    A[a + 2] = m2 + t0 * f1 - t1 * f0
-    A[a + 3] = f0
-    A[a + 4] = f1
-    A[a + 5] = f2
-
-
-@inlined
 def inertia_times(A, i, w0, w1, w2, a0, a1, a2):
     """Wrench (6 numbers) of the inertia A[i:i+10] accelerated by (w, a) at its origin."""
     m, h0, h1, h2 = A[i], A[i + 1], A[i + 2], A[i + 3]
