@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.passive import passive_forces
 
@@ -68,7 +69,7 @@ class Linearisation:
 @kernel
 def displace(parts, j, q, x, v):
     """Fill x = q + STEP e and v = e, where e is the j-th coordinate of each part."""
-    x[:] = q
+    copy(q, x)
     v[:] = 0.0
     for i in range(len(parts)):
         if j < parts[i, 1]:
