@@ -127,7 +127,7 @@ def stumpff_series(z):
 @kernel
 def stumpff_family(z):
     """c_0 ... c_7 of one number z >= 0, each to rounding error."""
-    if z < 4.0:
+    if z < 13.0:  # beyond, the differences below lose few digits
         return stumpff_series(z)
     root, y = math.sqrt(z), 1.0 / z
     c0, c1 = math.cos(root), math.sin(root) / root
