@@ -20,12 +20,8 @@ from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes.realtime import ask_for_priority, keep_awake, PRIORITY
+from softrobot_dynamics.nodes.transport import choose_transport
 
-_TRANSPORT_CHOICES = {
-    'FASTDDS_BUILTIN_TRANSPORTS',
-    'FASTDDS_DEFAULT_PROFILES_FILE',
-    'FASTRTPS_DEFAULT_PROFILES_FILE',
-}
 _SWITCH_INTERVAL = 5e-5  # [s] that the loop's thread waits for Python code of another
 
 
@@ -67,18 +63,6 @@ class Stop:
             yield
         finally:
             self._may_interrupt = False
-
-
-def choose_transport():
-    """
-    Let Fast DDS use UDP, unless the user has chosen: it must be called before rclpy.init().
-
-    Over its shared memory nothing arrives for 333 ms now and then when another participant comes
-    or goes, as every `ros2` command does. Over UDP on the same machine the round trip takes as
-    long and this is rare; see docs/realtime.md.
-    """
-    if not _TRANSPORT_CHOICES.intersection(os.environ):
-        os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
 
 
 def interrupting(stop):

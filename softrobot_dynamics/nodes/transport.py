@@ -1,0 +1,50 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The way of messages through Fast DDS: UDP instead of its shared memory.
+
+A thread of Fast DDS that waits for shared memory may miss that something has come, and then sleeps
+until it looks by itself, a third of `healthy_check_timeout_ms`: 333 ms. That happens when other
+participants come and go, as every `ros2` command does. Where processes of ROS keep to their own
+machine (LOCALHOST), rmw_fastrtps itself adds shared memory to every participant, whatever
+FASTDDS_BUILTIN_TRANSPORTS says; only a profile can do the same without.
+"""
+
+import os
+from pathlib import Path
+
+from rclpy.utilities import get_rmw_implementation_identifier
+
+_CHOICES = (
+    'FASTDDS_BUILTIN_TRANSPORTS',
+    'FASTDDS_DEFAULT_PROFILES_FILE',
+    'FASTRTPS_DEFAULT_PROFILES_FILE',
+    'ROS_STATIC_PEERS',  # they need the range that the profile would replace
+)
+_LOCALHOST = Path(__file__).with_name('localhost.xml')
+
+
+def choose_transport():
+    """
+    Have Fast DDS use UDP, unless the user has chosen: it must be called before rclpy.init().
+
+    In the environment, for this process and its children. What can be discovered stays the same.
+    """
+    if not get_rmw_implementation_identifier().startswith('rmw_fastrtps'):
+        return
+    if any(os.environ.get(name) for name in _CHOICES):
+        return
+    if _keeps_to_this_machine():
+        os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = str(_LOCALHOST)
+        os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(_LOCALHOST)  # before Fast DDS 3
+        os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'SYSTEM_DEFAULT'  # that of the profile
+        os.environ.pop('ROS_LOCALHOST_ONLY', None)
+    else:
+        os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
+
+
+def _keeps_to_this_machine():
+    """Tell whether the environment asks for LOCALHOST, in its present or its old form."""
+    return (
+        os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST'
+        or os.environ.get('ROS_LOCALHOST_ONLY') == '1'
+    )

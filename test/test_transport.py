@@ -1,0 +1,80 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Messages go by UDP, never by shared memory, and only where the user has not chosen."""
+
+import os
+from pathlib import Path
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from softrobot_dynamics.nodes import transport  # noqa: E402
+
+PROFILES = 'FASTDDS_DEFAULT_PROFILES_FILE'
+RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
+PARTICIPANT = """
+import rclpy
+from softrobot_dynamics.nodes.transport import choose_transport
+choose_transport()
+rclpy.init()
+node = rclpy.create_node('probe')
+print(open('/proc/self/maps').read())
+"""
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    """Return the environment, without any choice of transport or range, for this test alone."""
+    monkeypatch.setattr(os, 'environ', dict(os.environ))
+    for name in (*transport._CHOICES, RANGE, 'ROS_LOCALHOST_ONLY'):
+        os.environ.pop(name, None)
+    return os.environ
+
+
+@pytest.mark.parametrize(
+    'wish', [{}, {RANGE: 'LOCALHOST'}, {'ROS_LOCALHOST_ONLY': '1'}], ids=lambda w: str([*w])
+)
+@pytest.mark.skipif(sys.platform != 'linux', reason='reads /proc')
+def test_no_participant_opens_shared_memory(environment, wish):
+    """Whatever range of discovery is asked for; one that does not choose shows the difference."""
+    found = {}
+    for script in (PARTICIPANT, PARTICIPANT.replace('choose_transport()', '')):
+        done = subprocess.run(
+            [sys.executable, '-c', script], env={**environment, **wish}, capture_output=True,
+            text=True, check=True,
+        )  # fmt: skip
+        found[script] = 'fastdds_port' in done.stdout
+    assert list(found.values()) == [False, True]
+
+
+def test_on_this_machine_a_profile_takes_the_place_of_the_range(environment):
+    """It exists, and looks for others on this machine only."""
+    environment[RANGE] = 'LOCALHOST'
+    transport.choose_transport()
+    assert environment[RANGE] == 'SYSTEM_DEFAULT'
+    text = Path(environment[PROFILES]).read_text(encoding='utf-8')
+    addresses = [e.text for e in ElementTree.fromstring(text).iter() if e.tag.endswith('}address')]
+    assert addresses == ['127.0.0.1']
+
+
+@pytest.mark.parametrize('name', transport._CHOICES)
+def test_a_choice_of_the_user_stays(environment, name):
+    """Whichever variable it was made with."""
+    environment.update({name: 'theirs', RANGE: 'LOCALHOST'})
+    before = dict(environment)
+    transport.choose_transport()
+    assert environment == before
+
+
+def test_another_middleware_is_left_alone(environment, monkeypatch):
+    """Its settings are not ours."""
+    monkeypatch.setattr(
+        transport, 'get_rmw_implementation_identifier', lambda: 'rmw_cyclonedds_cpp'
+    )
+    environment[RANGE] = 'LOCALHOST'
+    before = dict(environment)
+    transport.choose_transport()
+    assert environment == before
