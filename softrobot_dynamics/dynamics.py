@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.arguments import body_index, checked, one_of
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.frames import poses
 from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.points import FRAMES, Placement
-from softrobot_dynamics.recursion import FULL, INERTIAL
+from softrobot_dynamics.recursion import FULL, INERTIAL, poses
 from softrobot_dynamics.recursion import inverse_dynamics as recursion
 from softrobot_dynamics.wrenches import generalized_force, reactions, read_wrenches
 

@@ -284,13 +284,21 @@ def _position_limits(description):
 
 
 def _coordinates_below(modules):
-    """Compressed rows: for each module, the coordinates beyond its tip, nearest first."""
-    own = [[*range(m[3], m[3] + m[4]), *range(m[8], m[8] + m[9])] for m in modules]
+    """Compressed rows: for each module, (first, last + 1) of the coordinates it moves or has."""
     below = [[] for _ in range(len(modules) + 1)]  # the last are those beyond the ground
     for i in range(len(modules) - 1, -1, -1):
-        below[modules[i][0]] += own[i] + below[i]
-    starts = len(modules) + 1 + np.cumsum([0] + [len(row) for row in below[:-1]])
-    return np.array([*starts, *(c for row in below[:-1] for c in row)], dtype=np.uint32)
+        m = modules[i]
+        below[i] += [*range(m[3], m[3] + m[4]), *range(m[8], m[8] + m[9])]
+        below[m[0]] += below[i]
+    rows = [_ranges(sorted(row)) for row in below[:-1]]
+    starts = len(modules) + 1 + np.cumsum([0] + [len(row) for row in rows])
+    return np.array([*starts, *(c for row in rows for c in row)], dtype=np.uint32)
+
+
+def _ranges(numbers):
+    """First and last + 1 of each run in sorted numbers, one after the other."""
+    edges = set(numbers) ^ {x + 1 for x in numbers}
+    return sorted(edges)
 
 
 def _dispatcher(name, codes, arguments):

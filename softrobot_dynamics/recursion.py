@@ -14,7 +14,7 @@ being number N::
             body tag,  body numbers,  first body coordinate,  body coordinates,  body slab
 
 where numbers and slabs are offsets into the parameters P and the workspace W. The latter begins
-with the state of each module and of the ground (:data:`STATE` numbers), then a wrench for each
+with the state of each module and of the ground (:data:`STATE` numbers), then six numbers for each
 coordinate. The table is unsigned, so that compiled code need not look for negative indices.
 """
 
@@ -26,10 +26,10 @@ from softrobot_dynamics.kernels.jit import inlined, kernel
 from softrobot_dynamics.kernels.spatial import (
     add_inertia,
     add_wrench,
+    compose,
     inertia_times,
     move_motion,
     rotate,
-    rotate_back,
 )
 
 PARENT, JOINT_TAG, JOINT_NUMBERS, JOINT_FIRST, JOINT_COUNT, JOINT_SLAB = range(6)
@@ -47,7 +47,7 @@ class Robot(NamedTuple):
     """All arrays of a compiled robot that kernels see. W and S belong to one thread at a time."""
 
     modules: np.ndarray  # (N, 11), see above
-    below: np.ndarray  # coordinates beyond each module's tip, in compressed rows
+    below: np.ndarray  # ranges of a module's coordinates and of all beyond, in compressed rows
     segments: np.ndarray  # (., 6), see softrobot_dynamics.transmission
     P: np.ndarray  # all parameters
     gravity: np.ndarray  # (3,) [m/s^2], base frame
@@ -160,84 +160,110 @@ def body_force(n, f, s, W, qdd, mode, Q):
 
 
 @kernel
+def poses(robot):
+    """Compute the base poses of every joint frame and tip, into the modules' states."""
+    modules, W = robot.modules, robot.W
+    ground = len(modules) * STATE + TIP_POSE
+    for c in range(12):
+        W[ground + c] = 1.0 if c in (0, 4, 8) else 0.0
+    for i in range(len(modules)):
+        m, s = modules[i], i * STATE
+        compose(W, m[PARENT] * STATE + TIP_POSE, W, m[JOINT_SLAB], W, s + JOINT_POSE)
+        compose(W, s + JOINT_POSE, W, m[BODY_SLAB], W, s + TIP_POSE)
+
+
+@kernel
 def mass_matrix(robot, M):
     """
     Mass matrix M (n, n) from the terms of a forward pass, by composite inertia [P, A.6].
 
-    Each coordinate's wrench (its force on the tree when it alone accelerates) moves towards the
-    base, and is projected on the coordinates it passes.
+    Leaves the :func:`poses`: inertias and wrenches are all in base axes and about one point, so
+    that they add up along the tree as they are. That point is the last tip: about the base, the
+    small inertia of what is far away would drown in that of its distance.
     """
-    modules, below, W = robot.modules, robot.below, robot.W
-    N = len(modules)
-    columns = (N + 1) * STATE
+    modules, W, N = robot.modules, robot.W, len(robot.modules)
+    columns = W[(N + 1) * STATE :][: 6 * len(M)].reshape((6, len(M)))
+    centre = (N - 1) * STATE + TIP_POSE + 9
+    poses(robot)
     for i in range(len(M)):
         for j in range(len(M)):
             M[i, j] = 0.0  # branches of a tree do not couple
     for i in range(N - 1, -1, -1):
-        m = modules[i]
-        s, first, last = i * STATE, below[i], below[i + 1]
-        bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
-        jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
-        own = bf + layout.inertia_offset(bn)
-        H, block = bf + layout.coupling_offset(bn), bf + layout.mass_offset(bn)
-        for k in range(first, last):
-            _carry(W, bf, bn, bq, columns + 6 * below[k], below[k], M)
-        for j in range(bn):
-            column = columns + 6 * (bq + j)
-            _unit_wrench(W, bf, bn, j, s + TIP_INERTIA, column)
-            _carry(W, bf, bn, bq, column, bq + j, M)
-            for c in range(6):
-                W[column + c] += W[H + 6 * j + c]
-        for r in range(bn):
-            for c in range(bn):
-                M[bq + r, bq + c] += W[block + bn * r + c]
-        add_inertia(W, bf, W, s + TIP_INERTIA, W, own)  # now the inertia of all beyond the joint
-        for j in range(jn):
-            _unit_wrench(W, jf, jn, j, own, columns + 6 * (jq + j))
-        for k in range(first, last):
-            _carry(W, jf, jn, jq, columns + 6 * below[k], below[k], M)
-        for j in range(bn):
-            _carry(W, jf, jn, jq, columns + 6 * (bq + j), bq + j, M)
-        for j in range(jn):
-            _carry(W, jf, jn, jq, columns + 6 * (jq + j), jq + j, M)
+        m, s = modules[i], i * STATE
+        here, inertia, outer = s + JOINT_POSE, s + TIP_INERTIA, m[PARENT] * STATE
+        f, n, first = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST]
+        _rows(robot, i, f, n, first, here, s + TIP_POSE, centre, columns, M)
+        _add_body(W, f, n, first, here, inertia, centre, columns, M)
+        f, n, first = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST]
+        _rows(robot, i, f, n, first, outer + TIP_POSE, here, centre, columns, M)
         if m[PARENT] < N:
-            add_inertia(W, jf, W, own, W, m[PARENT] * STATE + TIP_INERTIA)
+            for c in range(10):
+                W[outer + TIP_INERTIA + c] += W[inertia + c]
+    for i in range(len(M)):
+        for j in range(i):
+            M[i, j] = M[j, i]
 
 
 @inlined
-def _unit_wrench(W, f, n, j, inertia, column):
-    """Wrench, in the frame, that accelerates an inertia there by coordinate j alone."""
-    k = f + 18 + 3 * j
-    x = k + 3 * n
-    v0, v1, v2 = rotate_back(W, f, W[x], W[x + 1], W[x + 2])
-    c = column
-    W[c], W[c + 1], W[c + 2], W[c + 3], W[c + 4], W[c + 5] = inertia_times(
-        W, inertia, W[k], W[k + 1], W[k + 2], v0, v1, v2
-    )
-
-
-@inlined
-def _carry(W, f, n, first, c, index, M):
+def _rows(robot, i, f, n, first, outer, inner, centre, columns, M):
     """
-    Carry the wrench W[c:c+6] of a coordinate from a frame to the outer one.
+    Rows of M, from the diagonal on, of the n coordinates of a frame between two poses.
 
-    On the way M[first:first+n, index] and its mirror become its work on the frame's coordinates.
+    The column of a coordinate is the wrench that accelerates what is beyond module i's frame by
+    it alone; its row, the work along it of its column and of those beyond.
     """
-    m0, m1, m2 = W[c], W[c + 1], W[c + 2]
-    f0, f1, f2 = rotate(W, f, W[c + 3], W[c + 4], W[c + 5])
-    for j in range(n):
-        k = f + 18 + 3 * j
+    below, W = robot.below, robot.W
+    t0, t1, t2 = _between(W, centre, inner)
+    for j in range(n - 1, -1, -1):
+        row, k = first + j, f + 18 + 3 * j
         x = k + 3 * n
-        value = W[k] * m0 + W[k + 1] * m1 + W[k + 2] * m2
-        value += W[x] * f0 + W[x + 1] * f1 + W[x + 2] * f2
-        M[first + j, index] = value
-        M[index, first + j] = value
-    m0, m1, m2 = rotate(W, f, m0, m1, m2)
-    t0, t1, t2 = W[f + 9], W[f + 10], W[f + 11]
-    W[c] = m0 + t1 * f2 - t2 * f1
-    W[c + 1] = m1 + t2 * f0 - t0 * f2
-    W[c + 2] = m2 + t0 * f1 - t1 * f0
-    W[c + 3], W[c + 4], W[c + 5] = f0, f1, f2
+        w0, w1, w2 = rotate(W, inner, W[k], W[k + 1], W[k + 2])
+        v0, v1, v2 = rotate(W, outer, W[x], W[x + 1], W[x + 2])
+        v0, v1, v2 = v0 + t1 * w2 - t2 * w1, v1 + t2 * w0 - t0 * w2, v2 + t0 * w1 - t1 * w0
+        _set_column(
+            columns, row, inertia_times(W, i * STATE + TIP_INERTIA, w0, w1, w2, v0, v1, v2)
+        )
+        for g in range(below[i], below[i + 1], 2):
+            start, end = max(row, below[g]), below[g + 1]
+            out = M[row, start:end]
+            m0, m1, m2 = columns[0, start:end], columns[1, start:end], columns[2, start:end]
+            f0, f1, f2 = columns[3, start:end], columns[4, start:end], columns[5, start:end]
+            for c in range(len(out)):
+                out[c] = (
+                    w0 * m0[c] + w1 * m1[c] + w2 * m2[c] + v0 * f0[c] + v1 * f1[c] + v2 * f2[c]
+                )
+
+
+@inlined
+def _add_body(W, f, n, first, pose, inertia, centre, columns, M):
+    """Add a body's own mass block, its coupling to the columns, and its inertia."""
+    t0, t1, t2 = _between(W, centre, pose)
+    block = f + layout.mass_offset(n)
+    for j in range(n):
+        for c in range(n):
+            M[first + j, first + c] += W[block + n * j + c]
+        h, column = f + layout.coupling_offset(n) + 6 * j, first + j
+        m0, m1, m2 = rotate(W, pose, W[h], W[h + 1], W[h + 2])
+        f0, f1, f2 = rotate(W, pose, W[h + 3], W[h + 4], W[h + 5])
+        columns[0, column] += m0 + t1 * f2 - t2 * f1
+        columns[1, column] += m1 + t2 * f0 - t0 * f2
+        columns[2, column] += m2 + t0 * f1 - t1 * f0
+        columns[3, column] += f0
+        columns[4, column] += f1
+        columns[5, column] += f2
+    add_inertia(W, pose, t0, t1, t2, W, f + layout.inertia_offset(n), W, inertia)
+
+
+@inlined
+def _set_column(columns, column, wrench):
+    for c in range(6):
+        columns[c, column] = wrench[c]
+
+
+@inlined
+def _between(W, a, pose):
+    """Vector (3) from the point W[a:a+3] to a pose's origin."""
+    return W[pose + 9] - W[a], W[pose + 10] - W[a + 1], W[pose + 11] - W[a + 2]
 
 
 @kernel
