@@ -60,14 +60,15 @@ class CompiledModel:
         """Return the arrays kernels take, with a workspace of its own: one for each thread."""
         return Robot(*self._arrays, *map(np.zeros, self._sizes))
 
-    def program(self, function):
+    def program(self, function, /, **given):
         """
         Return ``function`` compiled for this robot, a callable of its remaining arguments.
 
         Arguments called ``joint_terms``, ``body_terms`` and ``lengths`` are bound to this robot's
-        dispatchers. The machine code is cached across processes.
+        dispatchers, others may be ``given`` by name: NamedTuples of arrays such as ``robot``
+        then cost calls little. The machine code is cached across processes.
         """
-        return bind(self._dispatch, function)
+        return bind(self._dispatch, function, given)
 
     def evaluator(self):
         """Return a new :class:`Evaluator`: one for each thread."""
@@ -114,13 +115,13 @@ class Evaluator:
 
     def __init__(self, model):
         self.robot, self.terms = model.robot(), allocate_terms(model.n, model.m)
-        self._evaluate = model.program(evaluate_terms)
+        self._evaluate = model.program(evaluate_terms, robot=self.robot, terms=self.terms)
         with compiling(self._evaluate):
             self(np.zeros(model.n), np.zeros(model.n))
 
     def __call__(self, q, qd):
         """Return the terms at (q, qd), arrays (n,) of floats, unchecked."""
-        self._evaluate(self.robot, q, qd, self.terms)
+        self._evaluate(q, qd)
         return self.terms
 
     def passive(self, q, qd):
