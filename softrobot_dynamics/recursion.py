@@ -7,15 +7,18 @@ they reduce to in their joint frame S_J (see :mod:`softrobot_dynamics.kernels.la
 as moving frames. It knows neither a concrete body nor a robot file: ``joint_terms`` and
 ``body_terms`` are passed in, compiled functions that dispatch on a type tag.
 
-A robot is the table ``modules`` (N, 11), a row per joint with its body, parents first, the ground
+A robot is the table ``modules`` (N, 13), a row per joint with its body, parents first, the ground
 being number N::
 
     parent, joint tag, joint numbers, first joint coordinate, joint coordinates, joint slab,
-            body tag,  body numbers,  first body coordinate,  body coordinates,  body slab
+            body tag,  body numbers,  first body coordinate,  body coordinates,  body slab,
+            joint at rest, tip at rest
 
 where numbers and slabs are offsets into the parameters P and the workspace W. The latter begins
 with the state of each module and of the ground (:data:`STATE` numbers), then six numbers for each
-coordinate. The table is unsigned, so that compiled code need not look for negative indices.
+coordinate. A joint or a tip is at rest (1) if its frame is always the one before it, so that what
+is carried across stays as it is. All offsets are unsigned, so that compiled code need not look
+for negative indices.
 """
 
 from typing import NamedTuple
@@ -25,8 +28,10 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.jit import inlined, kernel
 from softrobot_dynamics.kernels.spatial import (
     add_inertia,
+    add_within,
     add_wrench,
     compose,
+    copy_within,
     inertia_times,
     move_motion,
     rotate,
@@ -34,6 +39,7 @@ from softrobot_dynamics.kernels.spatial import (
 
 PARENT, JOINT_TAG, JOINT_NUMBERS, JOINT_FIRST, JOINT_COUNT, JOINT_SLAB = range(6)
 BODY_TAG, BODY_NUMBERS, BODY_FIRST, BODY_COUNT, BODY_SLAB = range(6, 11)
+JOINT_RESTS, TIP_RESTS = 11, 12
 
 # a module's state: (w, dw/dt, a) of S_J and of the tip; wrench and inertia the tip carries; the
 # wrench at S_J; base poses of S_J and of the tip
@@ -46,7 +52,7 @@ INERTIAL, FULL = 0, 1  # without or with gravity, elasticity and damping
 class Robot(NamedTuple):
     """All arrays of a compiled robot that kernels see. W and S belong to one thread at a time."""
 
-    modules: np.ndarray  # (N, 11), see above
+    modules: np.ndarray  # (N, 13), see above
     below: np.ndarray  # ranges of a module's coordinates and of all beyond, in compressed rows
     segments: np.ndarray  # (., 6), see softrobot_dynamics.transmission
     P: np.ndarray  # all parameters
@@ -63,18 +69,24 @@ def forward(joint_terms, body_terms, robot, q, qd, qdd, mode):
     In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
     """
     modules, P, W, S = robot.modules, robot.P, robot.W, robot.S
-    ground = len(modules) * STATE + AT_TIP
+    ground = np.uint32(len(modules) * STATE) + AT_TIP
     for c in range(9):
         W[ground + c] = -robot.gravity[c - 6] if mode == FULL and c >= 6 else 0.0
     for i in range(len(modules)):
         m = modules[i]
-        s, outer = i * STATE, m[PARENT] * STATE + AT_TIP
+        s, outer = np.uint32(i * STATE), m[PARENT] * STATE + AT_TIP
         jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
         bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
         joint_terms(m[JOINT_TAG], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
-        move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
+        if m[JOINT_RESTS]:
+            copy_within(W, outer, s + AT_JOINT, 9)
+        else:
+            move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
         body_terms(m[BODY_TAG], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s : s + 3], W[bf:], S)
-        move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
+        if m[TIP_RESTS]:
+            copy_within(W, s + AT_JOINT, s + AT_TIP, 9)
+        else:
+            move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
         W[s + TIP_WRENCH : s + JOINT_WRENCH] = 0.0
 
 
@@ -84,10 +96,9 @@ def backward(robot, q, qd, qdd, mode, Q):
     modules, P, W = robot.modules, robot.P, robot.W
     for i in range(len(modules) - 1, -1, -1):
         m = modules[i]
-        s = i * STATE
-        body_force(
-            m[BODY_COUNT], m[BODY_SLAB], s, W, qdd[m[BODY_FIRST] :], mode, Q[m[BODY_FIRST] :]
-        )
+        s = np.uint32(i * STATE)
+        n, f, first = m[BODY_COUNT], m[BODY_SLAB], m[BODY_FIRST]
+        body_force(n, f, s, W, qdd[first:], mode, Q[first:], m[TIP_RESTS])
         n, f, g = m[JOINT_COUNT], m[JOINT_SLAB], s + JOINT_WRENCH
         first, springs = m[JOINT_FIRST], m[JOINT_NUMBERS]
         r0, r1, r2 = rotate(W, f, W[g + 3], W[g + 4], W[g + 5])
@@ -107,12 +118,15 @@ def backward(robot, q, qd, qdd, mode, Q):
                     P[springs + j] * (q[first + j] - P[springs + 2 * n + j])
                     + P[springs + n + j] * qd[first + j]
                 )
-        if m[PARENT] < len(modules):
-            add_wrench(W, f, W, g, W, m[PARENT] * STATE + TIP_WRENCH)
+        carrier = m[PARENT] * STATE + TIP_WRENCH
+        if m[JOINT_RESTS]:
+            add_within(W, g, carrier, 6)
+        elif m[PARENT] < len(modules):
+            add_wrench(W, f, W, g, W, carrier)
 
 
 @inlined
-def body_force(n, f, s, W, qdd, mode, Q):
+def body_force(n, f, s, W, qdd, mode, Q, at_rest=False):
     """Wrench at S_J and generalized forces of one body that carries a wrench at its tip."""
     H, M, bias = (
         f + layout.coupling_offset(n),
@@ -129,6 +143,9 @@ def body_force(n, f, s, W, qdd, mode, Q):
     W[g + 3] = f0 + W[wrench + 3]
     W[g + 4] = f1 + W[wrench + 4]
     W[g + 5] = f2 + W[wrench + 5]
+    if at_rest:
+        add_within(W, tip, g, 6)
+        return
     r0, r1, r2 = rotate(W, f, W[tip + 3], W[tip + 4], W[tip + 5])
     for j in range(n):
         k, h = f + 18 + 3 * j, H + 6 * j
@@ -163,13 +180,20 @@ def body_force(n, f, s, W, qdd, mode, Q):
 def poses(robot):
     """Compute the base poses of every joint frame and tip, into the modules' states."""
     modules, W = robot.modules, robot.W
-    ground = len(modules) * STATE + TIP_POSE
+    ground = np.uint32(len(modules) * STATE) + TIP_POSE
     for c in range(12):
         W[ground + c] = 1.0 if c in (0, 4, 8) else 0.0
     for i in range(len(modules)):
-        m, s = modules[i], i * STATE
-        compose(W, m[PARENT] * STATE + TIP_POSE, W, m[JOINT_SLAB], W, s + JOINT_POSE)
-        compose(W, s + JOINT_POSE, W, m[BODY_SLAB], W, s + TIP_POSE)
+        m, s = modules[i], np.uint32(i * STATE)
+        outer = m[PARENT] * STATE + TIP_POSE
+        if m[JOINT_RESTS]:
+            copy_within(W, outer, s + JOINT_POSE, 12)
+        else:
+            compose(W, outer, W, m[JOINT_SLAB], W, s + JOINT_POSE)
+        if m[TIP_RESTS]:
+            copy_within(W, s + JOINT_POSE, s + TIP_POSE, 12)
+        else:
+            compose(W, s + JOINT_POSE, W, m[BODY_SLAB], W, s + TIP_POSE)
 
 
 @kernel
@@ -183,22 +207,20 @@ def mass_matrix(robot, M):
     """
     modules, W, N = robot.modules, robot.W, len(robot.modules)
     columns = W[(N + 1) * STATE :][: 6 * len(M)].reshape((6, len(M)))
-    centre = (N - 1) * STATE + TIP_POSE + 9
+    centre = np.uint32((N - 1) * STATE + TIP_POSE + 9)
     poses(robot)
     for i in range(len(M)):
         for j in range(len(M)):
             M[i, j] = 0.0  # branches of a tree do not couple
     for i in range(N - 1, -1, -1):
-        m, s = modules[i], i * STATE
+        m, s = modules[i], np.uint32(i * STATE)
         here, inertia, outer = s + JOINT_POSE, s + TIP_INERTIA, m[PARENT] * STATE
         f, n, first = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST]
         _rows(robot, i, f, n, first, here, s + TIP_POSE, centre, columns, M)
         _add_body(W, f, n, first, here, inertia, centre, columns, M)
         f, n, first = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST]
         _rows(robot, i, f, n, first, outer + TIP_POSE, here, centre, columns, M)
-        if m[PARENT] < N:
-            for c in range(10):
-                W[outer + TIP_INERTIA + c] += W[inertia + c]
+        add_within(W, inertia, outer + TIP_INERTIA, 10)
     for i in range(len(M)):
         for j in range(i):
             M[i, j] = M[j, i]
@@ -212,26 +234,23 @@ def _rows(robot, i, f, n, first, outer, inner, centre, columns, M):
     The column of a coordinate is the wrench that accelerates what is beyond module i's frame by
     it alone; its row, the work along it of its column and of those beyond.
     """
-    below, W = robot.below, robot.W
+    below, W, inertia = robot.below, robot.W, np.uint32(i * STATE + TIP_INERTIA)
     t0, t1, t2 = _between(W, centre, inner)
-    for j in range(n - 1, -1, -1):
+    for b in range(n):
+        j = np.uint32(n - 1 - b)
         row, k = first + j, f + 18 + 3 * j
         x = k + 3 * n
         w0, w1, w2 = rotate(W, inner, W[k], W[k + 1], W[k + 2])
         v0, v1, v2 = rotate(W, outer, W[x], W[x + 1], W[x + 2])
         v0, v1, v2 = v0 + t1 * w2 - t2 * w1, v1 + t2 * w0 - t0 * w2, v2 + t0 * w1 - t1 * w0
-        _set_column(
-            columns, row, inertia_times(W, i * STATE + TIP_INERTIA, w0, w1, w2, v0, v1, v2)
-        )
+        wrench = inertia_times(W, inertia, w0, w1, w2, v0, v1, v2)
+        for c in range(6):
+            columns[c, row] = wrench[c]
         for g in range(below[i], below[i + 1], 2):
-            start, end = max(row, below[g]), below[g + 1]
-            out = M[row, start:end]
-            m0, m1, m2 = columns[0, start:end], columns[1, start:end], columns[2, start:end]
-            f0, f1, f2 = columns[3, start:end], columns[4, start:end], columns[5, start:end]
-            for c in range(len(out)):
-                out[c] = (
-                    w0 * m0[c] + w1 * m1[c] + w2 * m2[c] + v0 * f0[c] + v1 * f1[c] + v2 * f2[c]
-                )
+            for c in range(max(row, below[g]), below[g + 1]):
+                value = w0 * columns[0, c] + w1 * columns[1, c] + w2 * columns[2, c]
+                value += v0 * columns[3, c] + v1 * columns[4, c] + v2 * columns[5, c]
+                M[row, c] = value
 
 
 @inlined
@@ -252,12 +271,6 @@ def _add_body(W, f, n, first, pose, inertia, centre, columns, M):
         columns[4, column] += f1
         columns[5, column] += f2
     add_inertia(W, pose, t0, t1, t2, W, f + layout.inertia_offset(n), W, inertia)
-
-
-@inlined
-def _set_column(columns, column, wrench):
-    for c in range(6):
-        columns[c, column] = wrench[c]
 
 
 @inlined

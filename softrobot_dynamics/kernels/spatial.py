@@ -11,6 +11,20 @@ from softrobot_dynamics.kernels.jit import inlined
 
 
 @inlined
+def copy_within(W, a, b, count):
+    """Copy W[a:a+count] to W[b:b+count]."""
+    for c in range(count):
+        W[b + c] = W[a + c]
+
+
+@inlined
+def add_within(W, a, b, count):
+    """Add W[a:a+count] to W[b:b+count]."""
+    for c in range(count):
+        W[b + c] += W[a + c]
+
+
+@inlined
 def rotate(F, f, x, y, z):
     """R v: from the frame's coordinates to the outer ones."""
     return (
