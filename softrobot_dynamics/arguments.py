@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Checks of what calls are given: a wrong argument is an ArgumentError with its name."""
 
+import math
+
 import numpy as np
 from softrobot_dynamics.errors import ArgumentError
 
@@ -13,9 +15,16 @@ def checked(name, value, shape):
         raise ArgumentError(name, value, f'numbers of shape {shape}') from None
     if array.shape != shape:
         raise ArgumentError(name, value, f'shape {shape}, not {array.shape}')
-    if not np.isfinite(array).all():
+    if not finite(array):
         raise ArgumentError(name, value, 'finite numbers')
     return array
+
+
+def finite(array):
+    """Tell whether all numbers of an array are finite."""
+    if math.isfinite(np.vdot(array, array)):  # quick, but large squares may be infinite
+        return True
+    return bool(np.isfinite(array).all())
 
 
 def body_index(model, body, name='body'):

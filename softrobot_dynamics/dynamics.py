@@ -14,12 +14,11 @@ list of those. ``body`` is a body's name, or 'tip' or None for the last one.
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.arguments import body_index, checked, one_of
+from softrobot_dynamics.arguments import body_index, checked, finite, one_of
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.frames import poses
 from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.points import FRAMES, Placement
-from softrobot_dynamics.recursion import FULL, INERTIAL
+from softrobot_dynamics.recursion import FULL, INERTIAL, poses
 from softrobot_dynamics.recursion import inverse_dynamics as recursion
 from softrobot_dynamics.wrenches import generalized_force, reactions, read_wrenches
 
@@ -165,7 +164,7 @@ def _passive(model, q, qd):
 
 def _require_finite(model, q, result):
     """Raise ArgumentError unless all results are numbers, in the words of the parts to blame."""
-    if np.isfinite(result).all():
+    if finite(result):
         return
     expected, first = 'a posture that the bodies can represent', 0
     for module in model.description.modules:

@@ -1,8 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Poses, Jacobians and accelerations of frames, from the terms a forward pass left behind."""
+"""Jacobians and accelerations of frames, from terms and poses in the workspace."""
 
 from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kernels.spatial import compose, rotate
+from softrobot_dynamics.kernels.spatial import rotate
 from softrobot_dynamics.recursion import (
     AT_JOINT,
     AT_TIP,
@@ -17,19 +17,6 @@ from softrobot_dynamics.recursion import (
     STATE,
     TIP_POSE,
 )
-
-
-@kernel
-def poses(robot):
-    """Compute the base poses of every joint frame and tip, into the modules' states."""
-    modules, W = robot.modules, robot.W
-    ground = len(modules) * STATE + TIP_POSE
-    for c in range(12):
-        W[ground + c] = 1.0 if c in (0, 4, 8) else 0.0
-    for i in range(len(modules)):
-        m, s = modules[i], i * STATE
-        compose(W, m[PARENT] * STATE + TIP_POSE, W, m[JOINT_SLAB], W, s + JOINT_POSE)
-        compose(W, s + JOINT_POSE, W, m[BODY_SLAB], W, s + TIP_POSE)
 
 
 @kernel

@@ -7,15 +7,18 @@ they reduce to in their joint frame S_J (see :mod:`softrobot_dynamics.kernels.la
 as moving frames. It knows neither a concrete body nor a robot file: ``joint_terms`` and
 ``body_terms`` are passed in, compiled functions that dispatch on a type tag.
 
-A robot is the table ``modules`` (N, 11), a row per joint with its body, parents first, the ground
+A robot is the table ``modules`` (N, 13), a row per joint with its body, parents first, the ground
 being number N::
 
     parent, joint tag, joint numbers, first joint coordinate, joint coordinates, joint slab,
-            body tag,  body numbers,  first body coordinate,  body coordinates,  body slab
+            body tag,  body numbers,  first body coordinate,  body coordinates,  body slab,
+            joint at rest, tip at rest
 
 where numbers and slabs are offsets into the parameters P and the workspace W. The latter begins
-with the state of each module and of the ground (:data:`STATE` numbers), then a wrench for each
-coordinate. The table is unsigned, so that compiled code need not look for negative indices.
+with the state of each module and of the ground (:data:`STATE` numbers), then six numbers for each
+coordinate. A joint or a tip is at rest (1) if its frame is always the one before it, so that what
+is carried across stays as it is. All offsets are unsigned, so that compiled code need not look
+for negative indices.
 """
 
 from typing import NamedTuple
@@ -25,15 +28,18 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.jit import inlined, kernel
 from softrobot_dynamics.kernels.spatial import (
     add_inertia,
+    add_within,
     add_wrench,
+    compose,
+    copy_within,
     inertia_times,
     move_motion,
     rotate,
-    rotate_back,
 )
 
 PARENT, JOINT_TAG, JOINT_NUMBERS, JOINT_FIRST, JOINT_COUNT, JOINT_SLAB = range(6)
 BODY_TAG, BODY_NUMBERS, BODY_FIRST, BODY_COUNT, BODY_SLAB = range(6, 11)
+JOINT_RESTS, TIP_RESTS = 11, 12
 
 # a module's state: (w, dw/dt, a) of S_J and of the tip; wrench and inertia the tip carries; the
 # wrench at S_J; base poses of S_J and of the tip
@@ -46,8 +52,8 @@ INERTIAL, FULL = 0, 1  # without or with gravity, elasticity and damping
 class Robot(NamedTuple):
     """All arrays of a compiled robot that kernels see. W and S belong to one thread at a time."""
 
-    modules: np.ndarray  # (N, 11), see above
-    below: np.ndarray  # coordinates beyond each module's tip, in compressed rows
+    modules: np.ndarray  # (N, 13), see above
+    below: np.ndarray  # ranges of a module's coordinates and of all beyond, in compressed rows
     segments: np.ndarray  # (., 6), see softrobot_dynamics.transmission
     P: np.ndarray  # all parameters
     gravity: np.ndarray  # (3,) [m/s^2], base frame
@@ -63,18 +69,24 @@ def forward(joint_terms, body_terms, robot, q, qd, qdd, mode):
     In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
     """
     modules, P, W, S = robot.modules, robot.P, robot.W, robot.S
-    ground = len(modules) * STATE + AT_TIP
+    ground = np.uint32(len(modules) * STATE) + AT_TIP
     for c in range(9):
         W[ground + c] = -robot.gravity[c - 6] if mode == FULL and c >= 6 else 0.0
     for i in range(len(modules)):
         m = modules[i]
-        s, outer = i * STATE, m[PARENT] * STATE + AT_TIP
+        s, outer = np.uint32(i * STATE), m[PARENT] * STATE + AT_TIP
         jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
         bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
         joint_terms(m[JOINT_TAG], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
-        move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
+        if m[JOINT_RESTS]:
+            copy_within(W, outer, s + AT_JOINT, 9)
+        else:
+            move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
         body_terms(m[BODY_TAG], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s : s + 3], W[bf:], S)
-        move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
+        if m[TIP_RESTS]:
+            copy_within(W, s + AT_JOINT, s + AT_TIP, 9)
+        else:
+            move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
         W[s + TIP_WRENCH : s + JOINT_WRENCH] = 0.0
 
 
@@ -84,10 +96,9 @@ def backward(robot, q, qd, qdd, mode, Q):
     modules, P, W = robot.modules, robot.P, robot.W
     for i in range(len(modules) - 1, -1, -1):
         m = modules[i]
-        s = i * STATE
-        body_force(
-            m[BODY_COUNT], m[BODY_SLAB], s, W, qdd[m[BODY_FIRST] :], mode, Q[m[BODY_FIRST] :]
-        )
+        s = np.uint32(i * STATE)
+        n, f, first = m[BODY_COUNT], m[BODY_SLAB], m[BODY_FIRST]
+        body_force(n, f, s, W, qdd[first:], mode, Q[first:], m[TIP_RESTS])
         n, f, g = m[JOINT_COUNT], m[JOINT_SLAB], s + JOINT_WRENCH
         first, springs = m[JOINT_FIRST], m[JOINT_NUMBERS]
         r0, r1, r2 = rotate(W, f, W[g + 3], W[g + 4], W[g + 5])
@@ -107,12 +118,15 @@ def backward(robot, q, qd, qdd, mode, Q):
                     P[springs + j] * (q[first + j] - P[springs + 2 * n + j])
                     + P[springs + n + j] * qd[first + j]
                 )
-        if m[PARENT] < len(modules):
-            add_wrench(W, f, W, g, W, m[PARENT] * STATE + TIP_WRENCH)
+        carrier = m[PARENT] * STATE + TIP_WRENCH
+        if m[JOINT_RESTS]:
+            add_within(W, g, carrier, 6)
+        elif m[PARENT] < len(modules):
+            add_wrench(W, f, W, g, W, carrier)
 
 
 @inlined
-def body_force(n, f, s, W, qdd, mode, Q):
+def body_force(n, f, s, W, qdd, mode, Q, at_rest=False):
     """Wrench at S_J and generalized forces of one body that carries a wrench at its tip."""
     H, M, bias = (
         f + layout.coupling_offset(n),
@@ -129,6 +143,9 @@ def body_force(n, f, s, W, qdd, mode, Q):
     W[g + 3] = f0 + W[wrench + 3]
     W[g + 4] = f1 + W[wrench + 4]
     W[g + 5] = f2 + W[wrench + 5]
+    if at_rest:
+        add_within(W, tip, g, 6)
+        return
     r0, r1, r2 = rotate(W, f, W[tip + 3], W[tip + 4], W[tip + 5])
     for j in range(n):
         k, h = f + 18 + 3 * j, H + 6 * j
@@ -160,84 +177,106 @@ def body_force(n, f, s, W, qdd, mode, Q):
 
 
 @kernel
+def poses(robot):
+    """Compute the base poses of every joint frame and tip, into the modules' states."""
+    modules, W = robot.modules, robot.W
+    ground = np.uint32(len(modules) * STATE) + TIP_POSE
+    for c in range(12):
+        W[ground + c] = 1.0 if c in (0, 4, 8) else 0.0
+    for i in range(len(modules)):
+        m, s = modules[i], np.uint32(i * STATE)
+        outer = m[PARENT] * STATE + TIP_POSE
+        if m[JOINT_RESTS]:
+            copy_within(W, outer, s + JOINT_POSE, 12)
+        else:
+            compose(W, outer, W, m[JOINT_SLAB], W, s + JOINT_POSE)
+        if m[TIP_RESTS]:
+            copy_within(W, s + JOINT_POSE, s + TIP_POSE, 12)
+        else:
+            compose(W, s + JOINT_POSE, W, m[BODY_SLAB], W, s + TIP_POSE)
+
+
+@kernel
 def mass_matrix(robot, M):
     """
     Mass matrix M (n, n) from the terms of a forward pass, by composite inertia [P, A.6].
 
-    Each coordinate's wrench (its force on the tree when it alone accelerates) moves towards the
-    base, and is projected on the coordinates it passes.
+    Leaves the :func:`poses`: inertias and wrenches are all in base axes and about one point, so
+    that they add up along the tree as they are. That point is the last tip: about the base, the
+    small inertia of what is far away would drown in that of its distance.
     """
-    modules, below, W = robot.modules, robot.below, robot.W
-    N = len(modules)
-    columns = (N + 1) * STATE
+    modules, W, N = robot.modules, robot.W, len(robot.modules)
+    columns = W[(N + 1) * STATE :][: 6 * len(M)].reshape((6, len(M)))
+    centre = np.uint32((N - 1) * STATE + TIP_POSE + 9)
+    poses(robot)
     for i in range(len(M)):
         for j in range(len(M)):
             M[i, j] = 0.0  # branches of a tree do not couple
     for i in range(N - 1, -1, -1):
-        m = modules[i]
-        s, first, last = i * STATE, below[i], below[i + 1]
-        bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
-        jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
-        own = bf + layout.inertia_offset(bn)
-        H, block = bf + layout.coupling_offset(bn), bf + layout.mass_offset(bn)
-        for k in range(first, last):
-            _carry(W, bf, bn, bq, columns + 6 * below[k], below[k], M)
-        for j in range(bn):
-            column = columns + 6 * (bq + j)
-            _unit_wrench(W, bf, bn, j, s + TIP_INERTIA, column)
-            _carry(W, bf, bn, bq, column, bq + j, M)
-            for c in range(6):
-                W[column + c] += W[H + 6 * j + c]
-        for r in range(bn):
-            for c in range(bn):
-                M[bq + r, bq + c] += W[block + bn * r + c]
-        add_inertia(W, bf, W, s + TIP_INERTIA, W, own)  # now the inertia of all beyond the joint
-        for j in range(jn):
-            _unit_wrench(W, jf, jn, j, own, columns + 6 * (jq + j))
-        for k in range(first, last):
-            _carry(W, jf, jn, jq, columns + 6 * below[k], below[k], M)
-        for j in range(bn):
-            _carry(W, jf, jn, jq, columns + 6 * (bq + j), bq + j, M)
-        for j in range(jn):
-            _carry(W, jf, jn, jq, columns + 6 * (jq + j), jq + j, M)
-        if m[PARENT] < N:
-            add_inertia(W, jf, W, own, W, m[PARENT] * STATE + TIP_INERTIA)
+        m, s = modules[i], np.uint32(i * STATE)
+        here, inertia, outer = s + JOINT_POSE, s + TIP_INERTIA, m[PARENT] * STATE
+        f, n, first = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST]
+        _rows(robot, i, f, n, first, here, s + TIP_POSE, centre, columns, M)
+        _add_body(W, f, n, first, here, inertia, centre, columns, M)
+        f, n, first = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST]
+        _rows(robot, i, f, n, first, outer + TIP_POSE, here, centre, columns, M)
+        add_within(W, inertia, outer + TIP_INERTIA, 10)
+    for i in range(len(M)):
+        for j in range(i):
+            M[i, j] = M[j, i]
 
 
 @inlined
-def _unit_wrench(W, f, n, j, inertia, column):
-    """Wrench, in the frame, that accelerates an inertia there by coordinate j alone."""
-    k = f + 18 + 3 * j
-    x = k + 3 * n
-    v0, v1, v2 = rotate_back(W, f, W[x], W[x + 1], W[x + 2])
-    c = column
-    W[c], W[c + 1], W[c + 2], W[c + 3], W[c + 4], W[c + 5] = inertia_times(
-        W, inertia, W[k], W[k + 1], W[k + 2], v0, v1, v2
-    )
-
-
-@inlined
-def _carry(W, f, n, first, c, index, M):
+def _rows(robot, i, f, n, first, outer, inner, centre, columns, M):
     """
-    Carry the wrench W[c:c+6] of a coordinate from a frame to the outer one.
+    Rows of M, from the diagonal on, of the n coordinates of a frame between two poses.
 
-    On the way M[first:first+n, index] and its mirror become its work on the frame's coordinates.
+    The column of a coordinate is the wrench that accelerates what is beyond module i's frame by
+    it alone; its row, the work along it of its column and of those beyond.
     """
-    m0, m1, m2 = W[c], W[c + 1], W[c + 2]
-    f0, f1, f2 = rotate(W, f, W[c + 3], W[c + 4], W[c + 5])
-    for j in range(n):
-        k = f + 18 + 3 * j
+    below, W, inertia = robot.below, robot.W, np.uint32(i * STATE + TIP_INERTIA)
+    t0, t1, t2 = _between(W, centre, inner)
+    for b in range(n):
+        j = np.uint32(n - 1 - b)
+        row, k = first + j, f + 18 + 3 * j
         x = k + 3 * n
-        value = W[k] * m0 + W[k + 1] * m1 + W[k + 2] * m2
-        value += W[x] * f0 + W[x + 1] * f1 + W[x + 2] * f2
-        M[first + j, index] = value
-        M[index, first + j] = value
-    m0, m1, m2 = rotate(W, f, m0, m1, m2)
-    t0, t1, t2 = W[f + 9], W[f + 10], W[f + 11]
-    W[c] = m0 + t1 * f2 - t2 * f1
-    W[c + 1] = m1 + t2 * f0 - t0 * f2
-    W[c + 2] = m2 + t0 * f1 - t1 * f0
-    W[c + 3], W[c + 4], W[c + 5] = f0, f1, f2
+        w0, w1, w2 = rotate(W, inner, W[k], W[k + 1], W[k + 2])
+        v0, v1, v2 = rotate(W, outer, W[x], W[x + 1], W[x + 2])
+        v0, v1, v2 = v0 + t1 * w2 - t2 * w1, v1 + t2 * w0 - t0 * w2, v2 + t0 * w1 - t1 * w0
+        wrench = inertia_times(W, inertia, w0, w1, w2, v0, v1, v2)
+        for c in range(6):
+            columns[c, row] = wrench[c]
+        for g in range(below[i], below[i + 1], 2):
+            for c in range(max(row, below[g]), below[g + 1]):
+                value = w0 * columns[0, c] + w1 * columns[1, c] + w2 * columns[2, c]
+                value += v0 * columns[3, c] + v1 * columns[4, c] + v2 * columns[5, c]
+                M[row, c] = value
+
+
+@inlined
+def _add_body(W, f, n, first, pose, inertia, centre, columns, M):
+    """Add a body's own mass block, its coupling to the columns, and its inertia."""
+    t0, t1, t2 = _between(W, centre, pose)
+    block = f + layout.mass_offset(n)
+    for j in range(n):
+        for c in range(n):
+            M[first + j, first + c] += W[block + n * j + c]
+        h, column = f + layout.coupling_offset(n) + 6 * j, first + j
+        m0, m1, m2 = rotate(W, pose, W[h], W[h + 1], W[h + 2])
+        f0, f1, f2 = rotate(W, pose, W[h + 3], W[h + 4], W[h + 5])
+        columns[0, column] += m0 + t1 * f2 - t2 * f1
+        columns[1, column] += m1 + t2 * f0 - t0 * f2
+        columns[2, column] += m2 + t0 * f1 - t1 * f0
+        columns[3, column] += f0
+        columns[4, column] += f1
+        columns[5, column] += f2
+    add_inertia(W, pose, t0, t1, t2, W, f + layout.inertia_offset(n), W, inertia)
+
+
+@inlined
+def _between(W, a, pose):
+    """Vector (3) from the point W[a:a+3] to a pose's origin."""
+    return W[pose + 9] - W[a], W[pose + 10] - W[a + 1], W[pose + 11] - W[a + 2]
 
 
 @kernel

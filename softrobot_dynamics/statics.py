@@ -13,10 +13,10 @@ import numpy as np
 from softrobot_dynamics.arguments import checked
 from softrobot_dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import NotConvergedError
-from softrobot_dynamics.frames import point_jacobian, poses
+from softrobot_dynamics.frames import point_jacobian
 from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.points import Placement
-from softrobot_dynamics.recursion import STATE, TIP_POSE
+from softrobot_dynamics.recursion import poses, STATE, TIP_POSE
 from softrobot_dynamics.wrenches import generalized_force, read_wrenches
 
 DIFFERENCE = 1e-6  # step of the central differences [unit of the coordinate]

@@ -15,7 +15,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.frames import point_acceleration, point_jacobian, point_position, poses
+from softrobot_dynamics.frames import point_acceleration, point_jacobian, point_position
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.recursion import backward, forward, FULL, mass_matrix
 
@@ -45,15 +45,14 @@ def evaluate(lengths, robot, q, qd, y, J, bias):
     """
     Fill y (m,), J = dy/dq (m, n) and bias = (dJ/dt) qd (m,).
 
-    A forward pass with zero qdd must have gone before in the same workspace. y is relative to
-    nothing: the caller subtracts its value at the reference posture.
+    A forward pass with zero qdd and all poses must have gone before in the same workspace. y is
+    relative to nothing: the caller subtracts its value at the reference posture.
     """
     segments, P, S = robot.segments, robot.P, robot.S
     for i in range(len(y)):
         y[i] = bias[i] = 0.0
         for j in range(J.shape[1]):
             J[i, j] = 0.0
-    placed = False
     for i in range(len(segments)):
         row = segments[i]
         actuator, kind, first, count = row[0], row[1], row[3], row[4]
@@ -68,9 +67,6 @@ def evaluate(lengths, robot, q, qd, y, J, bias):
                 J[actuator, first + j] += out[1 + j]
             bias[actuator] += out[1 + count]
         else:
-            if not placed:
-                poses(robot)
-                placed = True
             _line(robot, row, qd, y, J, bias)
 
 

@@ -135,6 +135,7 @@ def test_a_controller_allocates_nothing(allocations):
     controller.warm()
     ((q, qd, _),) = states(model, 1, size=0.1)
     controller.start(q, qd, 0.0)
+    controller.compute(0.0, q, qd)  # takes up the plan
     ran = []
     controller._law = recorded(controller._law, ran)
     controller._evaluate._evaluate = recorded(controller._evaluate._evaluate, ran)

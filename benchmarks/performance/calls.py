@@ -32,8 +32,8 @@ CALLED = (  # a call, the same work in a loop, what the call may take beyond it 
 )
 _WORDS = """
 The same work within one compiled loop and called from Python: *program* is the compiled function
-itself, *evaluator* what controllers and the simulator call, *checked* the public function, which
-also looks at shapes and numbers and allocates the result.
+itself, its robot and results given once, *evaluator* what controllers and the simulator call,
+*checked* the public function, which also looks at shapes and numbers and allocates the result.
 """
 _CAPTION = 'Latency of one call: share of calls beyond a time; medians and ranges.'
 HOG = 'print(flush=True)\nwhile True:\n    pass\n'
@@ -54,10 +54,11 @@ def _calls(model):
     q, qd, qdd = np.random.default_rng(1).uniform(-0.3, 0.3, (3, model.n))
     robot, terms, Q = model.robot(), allocate_terms(model.n, model.m), np.empty(model.n)
     M, state = np.empty((model.n, model.n)), {'q': q, 'qd': qd, 'qdd': qdd}
-    evaluate, evaluations = model.program(evaluate_terms), model.program(repeat_terms)
-    recursion, recursions = model.program(inverse_dynamics), model.program(repeat_recursion)
+    evaluate = model.program(evaluate_terms, robot=robot, terms=terms)
+    recursion = model.program(inverse_dynamics, robot=robot, Q=Q, M=M)
+    evaluations, recursions = model.program(repeat_terms), model.program(repeat_recursion)
     evaluator = model.evaluator()
-    recursion(robot, q, qd, qdd, FULL, False, Q, M)
+    recursion(q, qd, qdd, FULL, False)
     evaluations(robot, q, qd, terms, 1)
     assert np.array_equal(sd.inverse_dynamics(model, **state), Q)
     assert np.array_equal(evaluator(q, qd).h, terms.h)
@@ -71,10 +72,10 @@ def _calls(model):
     return in_turns(
         {
             'terms in a loop': (terms_in_loop, 1),
-            'terms, program': python_loop(evaluate, robot, q, qd, terms),
+            'terms, program': python_loop(evaluate, q, qd),
             'terms, evaluator': python_loop(evaluator, q, qd),
             'ID in a loop': (recursion_in_loop, 1),
-            'ID, program': python_loop(recursion, robot, q, qd, qdd, FULL, False, Q, M),
+            'ID, program': python_loop(recursion, q, qd, qdd, FULL, False),
             'ID, checked': python_loop(lambda: sd.inverse_dynamics(model, **state)),
         }
     )

@@ -75,7 +75,8 @@ class PartialFeedbackLinearization(Controller):
             np.zeros((3, c)),
             np.zeros(c, dtype=np.int64),
         )
-        self._law, self._linearisation = cached(law), Linearisation(model)
+        self._linearisation = Linearisation(model)
+        self._obey(self.plan, self.settings)
 
     def start(self, q, qd, t, u=None):
         """Begin at the present state, see :meth:`Controller.start`."""
@@ -84,29 +85,33 @@ class PartialFeedbackLinearization(Controller):
 
     def compute(self, t, q, qd):
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
-        b, model = self._buffers, self.model
-        terms = self._evaluate(q, qd)
-        if self.settings.lookahead > 0.0:
+        b, plan, settings = self._buffers, self.plan, self.settings
+        if not (plan is self._obeyed[0] and settings is self._obeyed[1]):
+            self._obey(plan, settings)
+        self._evaluate(q, qd)
+        if settings.lookahead > 0.0:
             self._linearisation.refresh(self._evaluate, q, qd)
-        saturated = self._law(
-            terms,
-            self._linearisation.stiffness,
-            self._linearisation.damping,
-            model.signs,
-            model.y0,
-            self.controlled,
-            self.plan,
-            self.settings,
-            self.period,
-            self.last,
-            qd,
-            float(t),
-            b,
-        )
+        K, D = self._linearisation.stiffness, self._linearisation.damping
+        saturated = self._law(K, D, self.last, qd, float(t))
         ok = saturated >= 0
         if ok:
             self.last[:] = b.u
         return Command(b.u, b.y, b.velocity, b.desired, b.unmet, saturated, ok)
+
+    def _obey(self, plan, settings):
+        """Prepare the law for a plan and settings: given once, they cost a tick no time."""
+        self._obeyed = plan, settings
+        self._law = cached(
+            law,
+            terms=self._evaluate.terms,
+            signs=self.model.signs,
+            y0=self.model.y0,
+            controlled=self.controlled,
+            plan=plan,
+            settings=settings,
+            period=self.period,
+            b=self._buffers,
+        )
 
 
 @kernel

@@ -11,6 +11,20 @@ from softrobot_dynamics.kernels.jit import inlined
 
 
 @inlined
+def copy_within(W, a, b, count):
+    """Copy W[a:a+count] to W[b:b+count]."""
+    for c in range(count):
+        W[b + c] = W[a + c]
+
+
+@inlined
+def add_within(W, a, b, count):
+    """Add W[a:a+count] to W[b:b+count]."""
+    for c in range(count):
+        W[b + c] += W[a + c]
+
+
+@inlined
 def rotate(F, f, x, y, z):
     """R v: from the frame's coordinates to the outer ones."""
     return (
@@ -60,8 +74,8 @@ def inertia_times(A, i, w0, w1, w2, a0, a1, a2):
 
 
 @inlined
-def add_inertia(F, f, A, a, B, b):
-    """Add the inertia A[a:a+10], given in the frame, to B[b:b+10] about the outer origin."""
+def add_inertia(F, f, t0, t1, t2, A, a, B, b):
+    """Add the inertia A[a:a+10], given in a frame at t, to B[b:b+10]; F[f:f+9] is its rotation."""
     m = A[a]
     h0, h1, h2 = rotate(F, f, A[a + 1], A[a + 2], A[a + 3])
     xx, yy, zz, xy, xz, yz = A[a + 4], A[a + 5], A[a + 6], A[a + 7], A[a + 8], A[a + 9]
@@ -72,7 +86,6 @@ def add_inertia(F, f, A, a, B, b):
     r0, r1, r2 = F[f], F[f + 1], F[f + 2]
     s0, s1, s2 = F[f + 3], F[f + 4], F[f + 5]
     q0, q1, q2 = F[f + 6], F[f + 7], F[f + 8]
-    t0, t1, t2 = F[f + 9], F[f + 10], F[f + 11]
     # about the other origin: + (t.k) 1 - sym(t k^T), with k = 2 h + m t
     k0, k1, k2 = 2.0 * h0 + m * t0, 2.0 * h1 + m * t1, 2.0 * h2 + m * t2
     x, y, z = t0 * k0, t1 * k1, t2 * k2

@@ -53,6 +53,7 @@ def compiling(function):
     Processes that start together take turns: the later ones find the machine code in the cache
     instead of making it once more.
     """
+    function = getattr(function, 'func', function)  # some arguments may be given already
     if function.signatures or fcntl is None:
         yield
         return
