@@ -9,7 +9,7 @@ import numpy as np
 from softrobot_dynamics.errors import ArgumentError, MeshError, NotConvergedError
 from softrobot_dynamics.fields import custom, file, integer, number
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.quadrature import cylinder_points
+from softrobot_dynamics.kernels.quadrature import annulus_points, cylinder_points, gauss_legendre
 from softrobot_dynamics.meshes import read_tetrahedra
 from softrobot_dynamics.parsing import parse
 
@@ -27,6 +27,11 @@ class Cylinder:
     def points(self, length, outer, inner):
         """Points (K, 3) [m] and volumes (K,) [m^3] between two radii [m]."""
         return cylinder_points(length, outer, inner, self.axial, self.radial, self.angular)
+
+    def sections(self, length, outer, inner):
+        """Stations (S,) [m], their weights [m], points (K, 2) [m] of a section, areas [m^2]."""
+        section = annulus_points(outer, inner, self.radial, self.angular)
+        return *gauss_legendre(self.axial, 0.0, length), *section
 
     def finer(self):
         """Return the rules with half as many points again, rounded up, in one direction each."""
