@@ -198,7 +198,7 @@ class LocallyVolumePreserving(Body):
 
 
 def growth(x1, x2, z, math, source):
-    """By what the point (x1, x2) [m] of a section with strains z has moved away from its centre."""
+    """By what factor the point (x1, x2) [m] of a section with strains z is farther out."""
     square = math.sqrt(z[5])
     wider = math.sqrt(1.0 + z[6] / (x1 * x1 + x2 * x2)) if source else 1.0
     # r = c wider / (w sqrt(lambda)) turns a r^3 + r^2 = c^2 / lambda into w^3 - w = b
