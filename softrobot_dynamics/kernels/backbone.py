@@ -101,9 +101,10 @@ def strain_rows(n, strains, shapes, rest, q, qd, Z):
     for i in range(N):
         Z[5 * N + i] = rest
     for j in range(n):
-        row = int(strains[j])
-        z, dz, phi = Z[row * N : (row + 1) * N], Z[(STRAINS + row) * N :], shapes[j * N :]
-        for i in range(N):
+        row, phi = int(strains[j]), shapes[j * N : (j + 1) * N]
+        z = Z[row * N : (row + 1) * N]
+        dz = Z[(STRAINS + row) * N : (STRAINS + row + 1) * N]
+        for i in range(len(phi)):  # were it a literal, this would be unrolled, not vectorised
             z[i] += q[j] * phi[i]
             dz[i] += qd[j] * phi[i]
 

@@ -316,9 +316,9 @@ def _coupling(momentum, G, out):
 
 @reduction
 def _dot(a, b):
-    """Sum of the products of a row each."""
+    """Sum of the products of a row each, by its length: if a literal, it would be unrolled."""
     total = 0.0
-    for k in range(LANES):
+    for k in range(len(a)):
         total += a[k] * b[k]
     return total
 
@@ -345,6 +345,6 @@ def _dot_of_nine(a, b):
 def _dot_weighted(a, b, weights):
     """Sum of the products of three rows."""
     total = 0.0
-    for k in range(LANES):
+    for k in range(len(a)):
         total += a[k] * b[k] * weights[k]
     return total

@@ -182,7 +182,7 @@ def terms(P, q, qd, w, W, S):
         C = T[block * {stride}:(block + 1) * {stride}]
         for k in range({block}):
 {point}
-        frames_at(n, strains, F, C[{shapes}:], G)
+        frames_at(n, strains, {block}, F, C[{shapes}:], G)
         place(n, strains, G, D, S)
         reduce_block(n, C[:{block}], qd, w, S, W)
         sum_rows({forces}, E, W[{elastic}:{last}])

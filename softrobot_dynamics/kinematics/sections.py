@@ -134,7 +134,7 @@ def _indent(lines, depth):
 
 _IMPORTS = """\
 from softrobot_dynamics.kernels.backbone import backbone, STRAINS_AT, strain_rows, tip_frame
-from softrobot_dynamics.kernels.backbone_points import interpolate
+from softrobot_dynamics.kernels.backbone_points import frames_at
 from softrobot_dynamics.kernels.backbone_sections import add_sections, scratch_rows
 from softrobot_dynamics.kernels.jit import SUMS
 from softrobot_dynamics.kernels.layout import body_size, inertia_offset
@@ -177,7 +177,7 @@ def terms(P, q, qd, w, W, S):
         for s in range(min({lanes}, stations - first)):
             z = Z[s::{lanes}]
             section(P, C, points, weights[s], z, z[{strains}:], M[s::{lanes}])
-        interpolate(0, 21 + 6 * n, {lanes}, F, nodes, G)
+        frames_at(n, strains, {lanes}, F, nodes, G)
         add_sections(n, strains, shapes, slopes, G, M, Z[{rates}:{slopes}], qd, w, V, W)
         T = weights[{lanes}:]
 """
