@@ -73,7 +73,7 @@ def cubic_root(a):
     t^2 = a + 2 / (3 sqrt 3), w = 1 / sqrt 3 + y makes y^3 + sqrt 3 y^2 = t^2, and y / t is smooth:
     a polynomial in t, to 5e-9, and a step of Newton's method for y.
     """
-    t = np.sqrt(a + CUBIC_LIMIT)
+    t = math.sqrt(a + CUBIC_LIMIT)
     g = -0.00929889334937338419 + t * 0.00183382220595037767
     g = -0.0364803365740343556 + t * (0.0224531636680407317 + t * g)
     g = -0.0638677343265100177 + t * (0.0489931227336341175 + t * g)

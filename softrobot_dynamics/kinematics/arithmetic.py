@@ -44,7 +44,8 @@ class Numeric:
         """Largest root w of w^3 - w = a of an array; NaN for |a| >= 2 / (3 sqrt 3)."""
         a = np.asarray(a, dtype=float)
         inside = np.abs(a) < CUBIC_LIMIT
-        return np.where(inside, cubic_root.py_func(np.where(inside, a, 0.0)), np.nan)
+        root = np.vectorize(cubic_root.py_func, otypes=[float])
+        return np.where(inside, root(np.where(inside, a, 0.0)), np.nan)
 
 
 def _from_trigonometry(k, z):

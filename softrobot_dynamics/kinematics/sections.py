@@ -45,6 +45,8 @@ def section_sums(factor, strains, energy, viscosity, density):
         scalars=len(code.tables.scalars),
         rows=count,
         lanes=LANES,
+        nodes=backbone.NODES,
+        columns=backbone.COLUMNS,
         strains=STRAINS,
         rates=STRAINS * LANES,
         slopes=SLOPES * LANES,
@@ -75,8 +77,8 @@ def section_numbers(tables, frames, rule, length, polynomials, constants):
 
 def _scratch(n):
     lanes = 2 * SLOPES + rows.MOMENTS + rows.scratch_rows.py_func(n)
-    frames = backbone.COLUMNS + 6 * n  # at the stations, and at the nodes
-    return (lanes + frames) * LANES + frames * backbone.NODES + backbone.scratch.py_func(n)
+    frames = 2 * (backbone.COLUMNS + 6 * n)  # at the stations, and at as many nodes
+    return (lanes + frames) * LANES + backbone.scratch.py_func(n)
 
 
 def _groups(sigma, weights, length, polynomials):
@@ -92,40 +94,41 @@ def _moments(factor, moved, energy, viscosity, density):
     """Integrands of the moments of a section, {row: node}, without those that are zero."""
     x1, x2, mass = (symbol('x', i) for i in range(3))
     q = [symbol('q', i) for i in range(SLOPES + STRAINS)]
-    rest = strains_of((), (), ())
-    z = [q[i] if i in moved else as_node(r) for i, r in enumerate(rest)]
+    z = [q[i] if i in moved else as_node(rest) for i, rest in enumerate(strains_of((), (), ()))]
     slopes = [q[SLOPES + i] if i in moved else as_node(0.0) for i in range(STRAINS)]
     f = as_node(factor(x1, x2, z))
-    along = {('q', i): symbol('qd', i) for i in moved}
-    (bias,) = tangent(tangent([f], along), along)
-    grown = {k: tangent([f], {('q', i): 1.0})[0] for k, i in enumerate(rows.GROWING)}
-    # sums over points are of numbers of a point, made once, times what depends on the strains
+    F = deformation([x1 * f, x2 * f], z, slopes)
+    forces = strain_forces(F, energy, viscosity, density, len(q))
+    nodes = _inertial_moments(x1, x2, mass, f, moved)
+    nodes |= _force_moments(mass, forces[: len(q)], rows.ELASTIC)
+    nodes |= _force_moments(mass, forces[len(q) :], rows.VISCOUS)
+    return {row: node for row, node in nodes.items() if not is_constant(node, 0.0)}
+
+
+def _inertial_moments(x1, x2, mass, f, moved):
+    """Moments of d = f (x1, x2): numbers of a point, made once, times what depends on strains."""
     first, second = [mass * x1, mass * x2], [mass * x1 * x1, mass * x1 * x2, mass * x2 * x2]
     square = mass * (x1 * x1 + x2 * x2)
-    nodes = [(rows.MASS, mass)]
-    nodes += [(rows.FIRST + i, x * f) for i, x in enumerate(first)]
-    nodes += [(rows.SECOND + i, x * (f * f)) for i, x in enumerate(second)]
-    nodes += [(rows.BETA + i, x * bias) for i, x in enumerate(first)]
-    for k, by_z in grown.items():
-        row = rows.GROWTH + rows.EACH * k
-        nodes += [(row + i, x * by_z) for i, x in enumerate(first)]
-        nodes += [(row + 2 + i, x * (f * by_z)) for i, x in enumerate(second)]
-        nodes += [(row + 5, square * (by_z * bias))]
-        nodes += [
-            (rows.PAIRS + rows.SLOTS * k + i, square * (by_z * grown[i]))
-            for i in range(k, rows.SLOTS)
-        ]
-    F = deformation([x1 * f, x2 * f], z, slopes)
-    forces = strain_forces(F, energy, viscosity, density, SLOPES + STRAINS)
-    for first_row, own in (
-        (rows.ELASTIC, forces[: SLOPES + STRAINS]),
-        (rows.VISCOUS, forces[SLOPES + STRAINS :]),
-    ):
-        nodes += [(first_row + i, mass * own[i]) for i in range(STRAINS)]
-        nodes += [
-            (first_row + STRAINS + k, mass * own[SLOPES + i]) for k, i in enumerate(rows.GROWING)
-        ]
-    return {row: node for row, node in nodes if not is_constant(node, 0.0)}
+    along = {('q', i): symbol('qd', i) for i in moved}
+    (bias,) = tangent(tangent([f], along), along)
+    grown = [tangent([f], {('q', i): 1.0})[0] for i in rows.GROWING]
+    nodes = {rows.MASS: mass}
+    nodes |= {rows.FIRST + i: x * f for i, x in enumerate(first)}
+    nodes |= {rows.SECOND + i: x * (f * f) for i, x in enumerate(second)}
+    nodes |= {rows.BETA + i: x * bias for i, x in enumerate(first)}
+    for k, by_z in enumerate(grown):
+        row, pair = rows.GROWTH + rows.EACH * k, rows.PAIRS + rows.SLOTS * k
+        nodes |= {row + i: x * by_z for i, x in enumerate(first)}
+        nodes |= {row + 2 + i: x * (f * by_z) for i, x in enumerate(second)}
+        nodes[row + 5] = square * (by_z * bias)
+        nodes |= {pair + i: square * (by_z * grown[i]) for i in range(k, rows.SLOTS)}
+    return nodes
+
+
+def _force_moments(mass, forces, row):
+    """Those on the strains from ``row`` on, then those on the slopes of the growing ones."""
+    on_slopes = [forces[SLOPES + i] for i in rows.GROWING]
+    return {row + i: mass * force for i, force in enumerate([*forces[:STRAINS], *on_slopes])}
 
 
 def _indent(lines, depth):
@@ -158,7 +161,7 @@ def terms(P, q, qd, w, W, S):
     strains = A[STRAINS_AT:STRAINS_AT + n]
     P = P[4 + count:]
     C, T = P[{scalars}:{scalars} + {rows} * points], P[{scalars} + {rows} * points:]
-    frame, own = (21 + 6 * n) * {lanes}, scratch_rows(n) * {lanes}
+    frame, own = ({columns} + 6 * n) * {lanes}, scratch_rows(n) * {lanes}
     Z, M, V = S[:{moments}], S[{moments}:{rest}], S[{rest}:{rest} + own]
     S = S[{rest} + own:]
     G, F = S[:frame], S[frame:2 * frame]
@@ -170,7 +173,7 @@ def terms(P, q, qd, w, W, S):
     shape = n * {lanes}
     for first in range(0, stations, {lanes}):
         shapes, slopes, nodes = T[:shape], T[shape:2 * shape], T[2 * shape:]
-        weights = nodes[16 * {lanes}:]
+        weights = nodes[{nodes} * {lanes}:]
         strain_rows(n, strains, shapes, 1.0, q, qd, Z[:{slopes}])
         strain_rows(n, strains, slopes, 0.0, q, qd, Z[{slopes}:])
         M[:] = 0.0
