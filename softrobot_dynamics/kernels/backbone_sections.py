@@ -45,7 +45,7 @@ MOMENTS = VISCOUS + STRAINS + SLOTS
 # bias moment about o and bias force, bias of each growing strain; then those of each coordinate:
 # phi int R dd/dz, eta, c, and the angular and the linear momentum about o
 CENTRE, INERTIA, GROWN, MOMENT, FORCE, BIASES, COORDINATES = 0, 3, 9, 21, 24, 27, 31
-GROWING_BY, TURNING, MOVING, ANGULAR, LINEAR, OWN = 0, 3, 6, 9, 12, 15
+TURNING, MOVING, ANGULAR, OWN = 3, 6, 9, 15
 
 
 @inlined
