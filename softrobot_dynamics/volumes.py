@@ -9,7 +9,7 @@ import numpy as np
 from softrobot_dynamics.errors import ArgumentError, MeshError, NotConvergedError
 from softrobot_dynamics.fields import custom, file, integer, number
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.quadrature import cylinder_points
+from softrobot_dynamics.kernels.quadrature import annulus_points, cylinder_points, gauss_legendre
 from softrobot_dynamics.meshes import read_tetrahedra
 from softrobot_dynamics.parsing import parse
 
@@ -28,11 +28,24 @@ class Cylinder:
         """Points (K, 3) [m] and volumes (K,) [m^3] between two radii [m]."""
         return cylinder_points(length, outer, inner, self.axial, self.radial, self.angular)
 
+    def sections(self, length, outer, inner):
+        """Stations (S,) [m], their weights [m], points (K, 2) [m] of a section, areas [m^2]."""
+        section = annulus_points(outer, inner, self.radial, self.angular)
+        return *gauss_legendre(self.axial, 0.0, length), *section
+
     def finer(self):
         """Return the rules with half as many points again, rounded up, in one direction each."""
         return [
             replace(self, **{name: (3 * getattr(self, name) + 1) // 2})
             for name in ('axial', 'radial', 'angular')
+        ]
+
+    def coarser(self):
+        """Return the rules with one point less in one direction each, as far as there are any."""
+        return [
+            replace(self, **{name: getattr(self, name) - 1})
+            for name, least in (('axial', 2), ('radial', 1), ('angular', 4))
+            if getattr(self, name) > least
         ]
 
     def misfit(self, length, outer, inner):
@@ -55,6 +68,10 @@ class Tetrahedra:
     def finer(self):
         """Return the rule of the next order but one."""
         return [replace(self, order=self.order + 2)]
+
+    def coarser(self):
+        """Return the rule of the next lower order."""
+        return [replace(self, order=self.order - 1)] if self.order > 1 else []
 
     def misfit(self, length, outer, inner):
         """Yield (field, value, expected) if the mesh cannot be read or is not in the cylinder."""
@@ -107,8 +124,9 @@ def converged_quadrature(body, tolerance, postures, rates=None):
     """
     Return the body with a coarse rule whose :func:`quadrature_error` is below ``tolerance``.
 
-    Starts from the body's own rule and refines, step by step, the direction that gains most.
-    Raises NotConvergedError if that takes more than 100 000 points.
+    Starts from the body's own rule and refines, step by step, the direction that gains most; then
+    takes points away again wherever the error stays below the tolerance. Raises NotConvergedError
+    if that takes more than 100 000 points.
     """
     postures = np.atleast_2d(np.asarray(postures, dtype=float))
     rates = postures if rates is None else np.atleast_2d(np.asarray(rates, dtype=float))
@@ -121,7 +139,26 @@ def converged_quadrature(body, tolerance, postures, rates=None):
         gains = [_difference(body, own, _slabs(each, postures, rates)) for each in finer]
         body, steps = finer[int(np.argmax(gains))], steps + 1
         error = quadrature_error(body, postures, rates)
-    return body
+    return _trimmed(body, tolerance, postures, rates)
+
+
+def _trimmed(body, tolerance, postures, rates):
+    """Take away points, most first, while the errors to two finer rules stay below."""
+    finest = _twice(body.quadrature)
+
+    def is_good(each):
+        if any(each.validate()):
+            return False
+        rules = finest, None
+        return all(quadrature_error(each, postures, rates, f) < tolerance for f in rules)
+
+    while True:
+        coarser = [replace(body, quadrature=rule) for rule in body.quadrature.coarser()]
+        coarser.sort(key=lambda each: len(each.material_points()[1]))
+        found = next(filter(is_good, coarser), None)
+        if found is None:
+            return body
+        body = found
 
 
 def _twice(rule):

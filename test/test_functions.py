@@ -59,6 +59,39 @@ def test_vector_sine_and_cosine_are_nan_beyond_their_range():
     assert np.isnan(out).all()
 
 
+@kernel
+def cubics(a, out):
+    """Roots over an array, as kernels call them: in a loop that vectorises."""
+    for i in range(len(a)):
+        out[i] = functions.cubic(a[i])
+
+
+def test_the_cubic_is_solved_to_rounding_up_to_its_double_root():
+    """To two units in the last place, beside what a rounded argument and limit make of it."""
+    limit, rng = functions.CUBIC_LIMIT, np.random.default_rng(2)
+    near = limit * (1.0 - 10.0 ** rng.uniform(-15.5, 0.0, 1000))
+    even = limit * np.linspace(-1.0, 1.0, 2002)[1:-1]
+    a = np.concatenate([even, near, -near, [0.0, 1e-300, -1e-17, np.nextafter(limit, 0.0)]])
+    found = np.empty(len(a))
+    cubics(a, found)
+    np.testing.assert_allclose(found, NUMERIC.cubic(a), rtol=5e-16)
+    with mpmath.workdps(50):
+        for value, root in zip(a, found):
+            exact = PRECISE.cubic(mpmath.mpf(float(value)))
+            slope = 1 / (3 * exact**2 - 1)
+            error = abs(mpmath.mpf(float(root)) - exact)
+            assert error <= 2 * np.spacing(float(exact)) + 6e-17 * slope
+
+
+def test_the_cubic_is_nan_beyond_its_double_root():
+    """And for what is no number."""
+    limit = functions.CUBIC_LIMIT
+    a = np.array([limit, -limit, 1.0, -1.0, 1e300, *NOT_NUMBERS])
+    found = np.zeros(len(a))
+    cubics(a, found)
+    assert np.isnan(found).all() and np.isnan(NUMERIC.cubic(a)).all()
+
+
 def check_stumpff(k, z, found, tolerance=1e-14):
     """Compare c_k with its series in fifty digits, relative to the largest of its terms."""
     with mpmath.workdps(50):

@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Locally volume preserving bodies: their map, forces, limits, and the rods they tend to."""
 
+from dataclasses import dataclass, replace
+
 from cylinders import (
     BODIES_OF,
     body_of,
@@ -12,6 +14,7 @@ from cylinders import (
     hollow,
     linearised,
     mapping,
+    MIXED,
     postures,
     random_points,
     robot,
@@ -19,7 +22,7 @@ from cylinders import (
     RUBBER,
     slab,
 )
-from generated import instance
+from generated import instance, instances
 import numpy as np
 from oracles import newton_euler, volumes
 from oracles.jets import Jet, jet, JETS
@@ -30,6 +33,8 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kinematics.arithmetic import NUMERIC
 from softrobot_dynamics.kinematics.graph import evaluate, symbol, SYMBOLIC
+from softrobot_dynamics.materials.contract import MATERIALS
+from softrobot_dynamics.volumes import Cylinder
 
 STEP = 1e-30  # of the complex steps
 PRINTED = volumes.tables(0.1)  # modes as lists, for the oracle
@@ -114,6 +119,42 @@ def test_the_kernel_sums_the_points(body, size):
         W = slab(body, q, qd, w)
         for first, wanted in zip(offsets, newton_euler.body_sums(body, q, qd, w)):
             assert close(W[first : first + wanted.size], wanted.ravel(), 1e-12)
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """The points of a product rule, as those of a mesh: of no sections."""
+
+    rule: Cylinder
+
+    def points(self, *size):
+        """Points (K, 3) [m] and volumes (K,) [m^3]."""
+        return self.rule.points(*size)
+
+
+@pytest.mark.parametrize('rule', [(6, 2, 8), (18, 1, 5)])
+@pytest.mark.parametrize('material', MATERIALS.names())
+def test_sums_over_sections_are_those_over_points(material, rule):
+    """For solid and hollow bodies, with sources and fill, of every material."""
+    (given,) = instances(MATERIALS, material)
+    bodies = [
+        body_of(material=given),
+        hollow(material=given, fill=0.4),
+        hollow(material=given, modes=MIXED),
+        hollow(material=given, modes='table_5'),
+    ]
+    rule = Cylinder(*rule)
+    for body in bodies:
+        n = len(body.coordinates())
+        first, last = layout.inertia_offset(n), layout.bias_offset(n)
+        parts = [0, first, first + 10, first + 16, first + 16 + 6 * n, last]
+        parts += [last + n, last + 2 * n, last + 3 * n]
+        for size in (0.3, 1.0, 3.0):
+            q, qd = postures(body, 2, seed=21, size=size)
+            each = [replace(body, quadrature=r) for r in (rule, Cloud(rule))]
+            found, wanted = (slab(one, q, qd, (0.3, -1.2, 0.8)) for one in each)
+            for a, b in zip(parts, parts[1:]):
+                assert close(found[a:b], wanted[a:b], 1e-13)
 
 
 def test_forces_are_those_of_the_energy(body):

@@ -13,7 +13,6 @@ from operations import count, fastest
 from page import FAINT, OTHER, OURS
 import softrobot_dynamics as sd
 from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.recursion import INERTIAL, inverse_dynamics
 from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
@@ -24,9 +23,8 @@ TITLE = 'Trimmed helicoids: the price of material points'
 PACKAGES = ()
 
 MESH = 2749  # tetrahedra of a body in [P]
-WHOLE = Cylinder(16, 4, 43)  # 2752 points, a whole number of blocks
+WHOLE = Cylinder(16, 4, 43)  # 2752 points
 COARSEST, FINEST = Cylinder(3, 1, 4), Cylinder(24, 8, 48)
-ONE_BLOCK, TWO_BLOCKS = Cylinder(4, 1, 8), Cylinder(8, 1, 8)
 TOLERANCES = 1e-2, 1e-4, 1e-6, 1e-8  # of the estimate that chooses the other rules
 CHOSEN = TOLERANCES.index(1e-6)
 LIMITS = {'inertial': (350e-6, 25e-6), 'all': (800e-6, 60e-6)}  # [s], at WHOLE and at CHOSEN
@@ -66,21 +64,16 @@ def measure(folder):
     arm = sd.load_robot('trimmed_helicoid')
     own, sample = arm.modules[0].body, postures(arm)
     state = sample[:BODIES].ravel(), 2.0 * sample[:BODIES].ravel(), np.ones(arm.n)
-    rules, operations, functions = {}, {}, {}
+    rules, functions = {}, {}
     for kind, body in (('inertial', replace(own, material=Stressless())), ('all', own)):
         rules[kind] = [_described(body, rule, sample) for rule in _rules(body, sample)]
         for rule in rules[kind]:
             program, arguments = prepared(kind, arm, body, Cylinder(*rule['rule']), *state)
+            rule['operations'] = count(program, *arguments, 1)
             functions[_name(kind, rule)] = _repeating(program, arguments), 1
-        operations[kind] = [
-            count(program, *arguments, 1)
-            for program, arguments in (
-                prepared(kind, arm, body, rule, *state) for rule in (ONE_BLOCK, TWO_BLOCKS)
-            )
-        ]
     functions['from Python'] = python_loop(sd.compile_model(arm).evaluator(), *state[:2])
     times = in_turns(functions)
-    return {'rules': rules, 'times': times, 'operations': operations, 'product': fastest()}
+    return {'rules': rules, 'times': times, 'product': fastest()}
 
 
 def postures(arm):
@@ -154,8 +147,8 @@ def report(page, runs):
 
 def _text(runs, rules):
     own = rules['all'][-2]
-    inertial, all_terms = (f'{_slope(runs, kind, rules[kind]):.0f} ns' for kind in LIMITS)
-    fewer, more = (f'{_each(runs, kind) / (BODIES * BLOCK):.0f}' for kind in LIMITS)
+    inertial, all_terms = (f'{_slope(runs, kind, rules[kind]):.1f} ns' for kind in LIMITS)
+    fewer, more = (f'{_each(rules[kind]):.0f}' for kind in LIMITS)
     return f"""
 Three bodies of 8 coordinates each and nine tendons, by the number of material points at which a
 body is integrated; [P] takes the {MESH} tetrahedra of a mesh. *inertial* is M q̈ + c and M, *all*
@@ -195,16 +188,14 @@ def _slope(runs, kind, rules):
     return (far - near) / (many['points'] - few['points']) / BODIES * 1e9
 
 
-def _each(runs, kind):
-    """Operations of a block of points of every body."""
-    one, two = runs[0]['operations'][kind]
-    return two - one
+def _each(rules):
+    """Operations of a point, between the two finest rules."""
+    few, many = _sorted(rules)[-2:]
+    return (many['operations'] - few['operations']) / (many['points'] - few['points']) / BODIES
 
 
 def _row(runs, kind, rule):
-    more = -(-rule['points'] // BLOCK) - 1  # blocks
-    operations = runs[0]['operations'][kind][0] + more * _each(runs, kind)
-    rates = [operations / run['times'][_name(kind, rule)] for run in runs]
+    rates = [rule['operations'] / run['times'][_name(kind, rule)] for run in runs]
     return [
         f'{kind}, {" × ".join(map(str, rule["rule"]))}',
         str(rule['points']),

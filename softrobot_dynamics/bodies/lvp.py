@@ -9,15 +9,15 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.fields import member, number
-from softrobot_dynamics.kernels import backbone
-from softrobot_dynamics.kernels.backbone_tables import numbers
+from softrobot_dynamics.kernels import backbone, backbone_tables
 from softrobot_dynamics.kernels.jit import Kernel
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.kinematics import graph, programs
-from softrobot_dynamics.kinematics.backbone import blocked, gradient, section_terms, strains_of
+from softrobot_dynamics.kinematics.backbone import gradient, point_numbers, point_sums, strains_of
 from softrobot_dynamics.kinematics.cache import load_module
 from softrobot_dynamics.kinematics.differentiate import tangent
 from softrobot_dynamics.kinematics.graph import SYMBOLIC
+from softrobot_dynamics.kinematics.sections import section_numbers, section_sums
 from softrobot_dynamics.kinematics.series import horner, power_series
 from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.strain_modes import Modes, SETS, strain_modes, STRAINS
@@ -81,8 +81,9 @@ class LocallyVolumePreserving(Body):
         """See the class; the backbone is a power series in x3, too long to be compiled."""
         sigma = x[2] / self.length
         rotation, origin = self._frame(sigma, q)
-        d = section(x[0], x[1], self._strains(sigma, q), math, self.has_cavity)
-        return [origin[i] + rotation[3 * i] * d[0] + rotation[3 * i + 1] * d[1] for i in range(3)]
+        factor = growth(x[0], x[1], self._strains(sigma, q), math, self.has_cavity)
+        d1, d2 = x[0] * factor, x[1] * factor
+        return [origin[i] + rotation[3 * i] * d1 + rotation[3 * i + 1] * d2 for i in range(3)]
 
     def tip_frame(self, q, math):
         """Frame of the backbone's end."""
@@ -95,7 +96,8 @@ class LocallyVolumePreserving(Body):
     def fibre_speed(self, x, slope, q, math):
         """|gamma + kappa x d + dd/ds| in the section's frame, with d along the curve."""
         z = self._strains(x[2] / self.length, q)
-        d = list(map(graph.as_node, section(x[0], x[1], z, math, self.has_cavity)))
+        factor = growth(x[0], x[1], z, math, self.has_cavity)
+        d = [graph.as_node(c * factor) for c in x[:2]]
         along = tangent(d, {('x', 0): slope[0], ('x', 1): slope[1], ('x', 2): 1.0})
         a, b, c = (row[2] for row in gradient(d, z, ((0.0, 0.0),) * 2, along))
         return math.sqrt(a * a + b * b + c * c)
@@ -121,17 +123,19 @@ class LocallyVolumePreserving(Body):
         return fault or self._winding(q)
 
     def kernel(self):
-        """Return the kernel of :mod:`softrobot_dynamics.kinematics.backbone`."""
+        """Return the kernel that sums over sections if the rule has them, else over points."""
         symbolic, constants = self._symbolic()
         strains, polynomials = self._shapes()
-        traced = _trace(symbolic.material, symbolic.density, strains, self.has_cavity)
-        points, masses = self.material_points()
         size = self.length, self.outer_radius, self.inner_radius
-        frames = numbers(*size, strains, polynomials)
-        table = blocked(traced.tables, points, masses, self.length, polynomials, constants)
-        offline, blocks = traced.tables.numbers(constants), -(-len(points) // programs.BLOCK)
-        head = blocks, len(strains), len(frames)
-        parameters = np.concatenate([head, frames, offline, table])
+        if isinstance(self.quadrature, Cylinder):
+            sums, numbers = section_sums, section_numbers
+            *rule, areas = self.quadrature.sections(*size)
+            rule = *rule, self.density * self.fill * areas
+        else:
+            sums, numbers, rule = point_sums, point_numbers, self.material_points()
+        traced = _trace(sums, strains, symbolic.material, symbolic.density, self.has_cavity)
+        frames = backbone_tables.numbers(*size, strains, polynomials)
+        parameters = numbers(traced.tables, frames, rule, self.length, polynomials, constants)
         module = load_module(traced.source, f'{self.type_name}_terms')
         return Kernel(module.__name__, 'terms', parameters, traced.scratch)
 
@@ -193,20 +197,19 @@ class LocallyVolumePreserving(Body):
         return [horner(e, sigma) for e in entries[:9]], [horner(e, sigma) for e in entries[9:]]
 
 
-def section(x1, x2, z, math, source):
-    """Place (d1, d2) [m] in its plane of the point (x1, x2) [m] of a section with strains z."""
+def growth(x1, x2, z, math, source):
+    """By what factor the point (x1, x2) [m] of a section with strains z is farther out."""
     square = math.sqrt(z[5])
     wider = math.sqrt(1.0 + z[6] / (x1 * x1 + x2 * x2)) if source else 1.0
     # r = c wider / (w sqrt(lambda)) turns a r^3 + r^2 = c^2 / lambda into w^3 - w = b
     b = (z[0] * x2 - z[1] * x1) * (2.0 / 3.0) * wider / (z[5] * square)
-    factor = wider / (math.cubic(b) * square)
-    return x1 * factor, x2 * factor
+    return wider / (math.cubic(b) * square)
 
 
 @functools.cache
-def _trace(material, density, strains, source):
-    return section_terms(
-        lambda x1, x2, z: section(x1, x2, z, SYMBOLIC, source),
+def _trace(sums, strains, material, density, source):
+    return sums(
+        lambda x1, x2, z: growth(x1, x2, z, SYMBOLIC, source),
         strains,
         lambda F: material.energy(F, SYMBOLIC),
         material.viscosity(),

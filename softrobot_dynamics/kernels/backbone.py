@@ -46,7 +46,7 @@ def backbone(n, B, q, qd, F, V):
     shapes = B[4 + N * N + n : 4 + N * N + n + N * n]
     table = B[4 + N * N + n + N * n :]
     Z = V[: 2 * STRAINS * N]  # strains and their rates
-    _strains(n, strains, shapes, q, qd, Z)
+    strain_rows(n, strains, shapes, 1.0, q, qd, Z)
     if not _possible(B, A, Z):
         return False
     if not _rotations(n, degree, strains, table, length, q, nodes, F, V[2 * STRAINS * N :]):
@@ -94,16 +94,17 @@ def _back(F, row, i):
 
 
 @kernel
-def _strains(n, strains, shapes, q, qd, Z):
-    """Strains (7 rows) and their rates (7 rows) at the nodes; lambda is 1 at rest."""
+def strain_rows(n, strains, shapes, rest, q, qd, Z):
+    """Strains (7 rows) and their rates (7 rows) at 16 places; lambda is ``rest`` at q = 0."""
     N = NODES
     Z[:] = 0.0
     for i in range(N):
-        Z[5 * N + i] = 1.0
+        Z[5 * N + i] = rest
     for j in range(n):
-        row = int(strains[j])
-        z, dz, phi = Z[row * N : (row + 1) * N], Z[(STRAINS + row) * N :], shapes[j * N :]
-        for i in range(N):
+        row, phi = int(strains[j]), shapes[j * N : (j + 1) * N]
+        z = Z[row * N : (row + 1) * N]
+        dz = Z[(STRAINS + row) * N : (STRAINS + row + 1) * N]
+        for i in range(len(phi)):  # were it a literal, this would be unrolled, not vectorised
             z[i] += q[j] * phi[i]
             dz[i] += qd[j] * phi[i]
 

@@ -6,26 +6,29 @@ Works on blocks of points, as :mod:`softrobot_dynamics.kernels.reductions` does.
 """
 
 from softrobot_dynamics.kernels.backbone import BIAS, COLUMNS, NODES, ORIGIN, RATE, SPIN_BIAS
-from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kernels.jit import inlined, kernel
 from softrobot_dynamics.kernels.reductions import BLOCK
 
 
-@kernel
-def frames_at(n, strains, F, L, G):
-    """Frames at a block of points, G, from those at the nodes, F, without rows that are zero."""
-    _interpolate(0, COLUMNS, F, L, G)
+@inlined
+def frames_at(n, strains, B, F, L, G):
+    """Frames at B points, a literal, G, from those at the nodes, F, by L (16, B)."""
+    _interpolate(0, COLUMNS, B, F, L, G)
     for j in range(n):
         turning, moving = COLUMNS + 3 * j, COLUMNS + 3 * (n + j)
         if strains[j] < 3:
-            _interpolate(turning, turning + 3, F, L, G)
+            _interpolate(turning, turning + 3, B, F, L, G)
+        else:
+            G[turning * B : (turning + 3) * B] = 0.0
         if strains[j] < 6:
-            _interpolate(moving, moving + 3, F, L, G)
+            _interpolate(moving, moving + 3, B, F, L, G)
+        else:
+            G[moving * B : (moving + 3) * B] = 0.0
 
 
-@kernel
-def _interpolate(first, last, F, L, G):
-    """Rows at a block of points from those at 16 nodes, by L (16, BLOCK); in registers."""
-    B = BLOCK
+@inlined
+def _interpolate(first, last, B, F, L, G):
+    """Rows at B points from those at 16 nodes, by L (16, B); in registers."""
     for r in range(first, last):
         f, g = F[NODES * r : NODES * r + NODES], G[B * r : B * r + B]
         f0, f1, f2, f3, f4, f5, f6, f7 = f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]

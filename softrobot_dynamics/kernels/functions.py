@@ -11,8 +11,8 @@ _PIO2_1 = 1.57079632673412561417e00
 _PIO2_2 = 6.07710050630396597660e-11
 _PIO2_3 = 2.02226624879595063154e-21
 _TWO_OVER_PI = 2.0 / math.pi
-CUBIC_LIMIT = -2.0 / (3.0 * math.sqrt(3.0))  # w^3 - w = a has no positive root below
-CUBIC_STEPS = 7
+CUBIC_LIMIT = 2.0 / (3.0 * math.sqrt(3.0))  # w^3 - w = a has a double root at minus this
+_ROOT, _ROOT_THIRD = math.sqrt(3.0), 1.0 / math.sqrt(3.0)
 SINCOS_LIMIT = 1.0e6  # beyond it the reduction loses digits: NaN
 
 # minimax polynomials on [-pi/4, pi/4] (fdlibm's k_sin and k_cos)
@@ -64,19 +64,30 @@ def vector_cos(x):
     return value if abs(x) < SINCOS_LIMIT else np.nan
 
 
+@inlined
+def cubic_root(a):
+    """
+    Largest root w of w^3 - w = a for |a| < 2 / (3 sqrt 3), to rounding.
+
+    Where it meets the next one, at w = 1 / sqrt 3, it has the slope of a square root. With
+    t^2 = a + 2 / (3 sqrt 3), w = 1 / sqrt 3 + y makes y^3 + sqrt 3 y^2 = t^2, and y / t is smooth:
+    a polynomial in t, to 5e-9, and a step of Newton's method for y.
+    """
+    t = math.sqrt(a + CUBIC_LIMIT)
+    g = -0.00929889334937338419 + t * 0.00183382220595037767
+    g = -0.0364803365740343556 + t * (0.0224531636680407317 + t * g)
+    g = -0.0638677343265100177 + t * (0.0489931227336341175 + t * g)
+    g = -0.166665930185067613 + t * (0.0913710628359904628 + t * g)
+    g = 0.759835681683146528 + t * g
+    y = t * g
+    g -= (g * g * (y + _ROOT) - 1.0) / (g * (3.0 * y + 2.0 * _ROOT))
+    return _ROOT_THIRD + t * g
+
+
 @kernel
 def cubic(a):
-    """
-    Largest root w of w^3 - w = a, by Newton's method; NaN below -2 / (3 sqrt 3), its least value.
-
-    To rounding for a > -0.381. The cubic is convex and increasing from there on, so that every
-    step comes from above; the first guess is its tangent at a = 0.
-    """
-    w = 1.0 + 0.5 * a
-    for _ in range(CUBIC_STEPS):
-        square = w * w
-        w = (2.0 * square * w + a) / (3.0 * square - 1.0)
-    return w if a > CUBIC_LIMIT else np.nan
+    """Largest root w of w^3 - w = a for |a| < 2 / (3 sqrt 3), NaN beyond."""
+    return cubic_root(a) if abs(a) < CUBIC_LIMIT else np.nan
 
 
 @kernel

@@ -10,6 +10,8 @@ what would allocate does not compile: kernels fill arrays that they are given, c
 ``inlined``: the same for what is small, called often, or called within a loop over points.
 ``reduction``: full fastmath, which lets the compiler reorder sums over quadrature points and
 thereby vectorise them (three to four times faster); only for plain sums.
+``SUMS``: options of emitted loops that compute what they add up. They may be reordered as well,
+but NaN stays NaN.
 
 Neither caches by itself: a cached caller would not notice an edited callee. What Python calls is
 emitted into a folder named after all sources instead (:mod:`softrobot_dynamics.kinematics.cache`).
@@ -25,6 +27,7 @@ OPTIONS = {'nogil': True, '_nrt': False, 'error_model': 'numpy', 'fastmath': {'c
 kernel = njit(**OPTIONS)
 inlined = njit(forceinline=True, **OPTIONS)
 reduction = njit(**{**OPTIONS, 'fastmath': True})
+SUMS = {**OPTIONS, 'fastmath': {'contract', 'reassoc'}}
 
 
 class Kernel(NamedTuple):

@@ -21,12 +21,18 @@ def cylinder_points(length, outer, inner, axial, radial, angular):
     K = axial radial angular; points of a section follow each other.
     """
     s, along = gauss_legendre(axial, 0.0, length)
+    section, areas = annulus_points(outer, inner, radial, angular)
+    points = np.column_stack([np.tile(section, (axial, 1)), np.repeat(s, len(areas))])
+    return points, np.outer(along, areas).ravel()
+
+
+def annulus_points(outer, inner, radial, angular):
+    """Points (K, 2) [m] and areas (K,) [m^2] of the section of :func:`cylinder_points`."""
     squares, across = gauss_legendre(radial, inner**2, outer**2)
     angles = (np.arange(angular) + 0.5) * (2.0 * np.pi / angular)
-    s, radius, angle = np.meshgrid(s, np.sqrt(squares), angles, indexing='ij')
-    points = np.stack([radius * np.cos(angle), radius * np.sin(angle), s], axis=-1)
-    volumes = np.einsum('i,j,k->ijk', along, across, np.full(angular, np.pi / angular))
-    return points.reshape(-1, 3), volumes.ravel()
+    radius, angle = np.meshgrid(np.sqrt(squares), angles, indexing='ij')
+    points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+    return points.reshape(-1, 2), np.outer(across, np.full(angular, np.pi / angular)).ravel()
 
 
 def rod_points(length, radii, density, count, section_inertia):

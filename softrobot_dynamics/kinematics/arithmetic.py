@@ -9,7 +9,7 @@ oracles. Another arithmetic (say, arbitrary precision) is a class with the same 
 import math
 
 import numpy as np
-from softrobot_dynamics.kernels.functions import CUBIC_LIMIT, CUBIC_STEPS
+from softrobot_dynamics.kernels.functions import CUBIC_LIMIT, cubic_root
 
 SERIES_TERMS = 20
 
@@ -41,12 +41,11 @@ class Numeric:
 
     @staticmethod
     def cubic(a):
-        """Largest root w of w^3 - w = a of an array; NaN where there is none."""
+        """Largest root w of w^3 - w = a of an array; NaN for |a| >= 2 / (3 sqrt 3)."""
         a = np.asarray(a, dtype=float)
-        w = 1.0 + 0.5 * a
-        for _ in range(CUBIC_STEPS):
-            w = (2.0 * w**3 + a) / (3.0 * w**2 - 1.0)
-        return np.where(a > CUBIC_LIMIT, w, np.nan)
+        inside = np.abs(a) < CUBIC_LIMIT
+        root = np.vectorize(cubic_root.py_func, otypes=[float])
+        return np.where(inside, root(np.where(inside, a, 0.0)), np.nan)
 
 
 def _from_trigonometry(k, z):

@@ -16,24 +16,24 @@ from softrobot_dynamics.kinematics import graph
 from softrobot_dynamics.kinematics.differentiate import kinematic_derivatives, tangent
 from softrobot_dynamics.kinematics.emit import BLOCK, Emitter
 from softrobot_dynamics.kinematics.graph import symbol
-from softrobot_dynamics.kinematics.programs import HEADER, stress_forces, TracedKernel
+from softrobot_dynamics.kinematics.programs import HEADER, strain_forces, TracedKernel
 
-FIRST = 5  # columns x1 x2 x3 x1 x2, then the shapes of all coordinates, then their slopes
+FIRST = 2  # columns x1 x2, then the shapes of all coordinates, then their slopes
 
 
-def section_terms(section, strains, energy, viscosity, density):
+def point_sums(factor, strains, energy, viscosity, density):
     """
-    Kernel ``terms(P, q, qd, w, W, S)`` of a body of sections on a backbone.
+    Kernel ``terms(P, q, qd, w, W, S)`` of a body of sections on a backbone, summed over points.
 
-    ``section(x1, x2, z)`` returns nodes d1, d2 [m] for the strains z (kappa_x, kappa_y, kappa_z,
-    gamma_x, gamma_y, lambda, source); ``strains`` (n,) index the one that each coordinate moves;
-    ``energy`` is W of three rows of F, ``viscosity`` [Pa s] and ``density`` [kg/m^3] as in
-    :func:`softrobot_dynamics.kinematics.programs.stress_forces`. P holds the number of blocks,
-    the backbone's numbers, the offline numbers, and tables with the rows that interpolate last.
+    ``factor(x1, x2, z)`` returns the node d1 / x1 = d2 / x2 for the strains z (kappa_x, kappa_y,
+    kappa_z, gamma_x, gamma_y, lambda, source); ``strains`` (n,) index the one that each coordinate
+    moves; ``energy`` is W of three rows of F, ``viscosity`` [Pa s] and ``density`` [kg/m^3] as in
+    :func:`softrobot_dynamics.kinematics.programs.strain_forces`. P is that of
+    :func:`point_numbers`.
     """
     n = len(strains)
-    d, F = _traced(section, strains)
-    forces = stress_forces(_homogeneous(F), energy, viscosity, density, n)
+    d, F = _traced(factor, strains)
+    forces = strain_forces(F, energy, viscosity, density, n)
     columns, bias = kinematic_derivatives(d, n)
     rate = tangent(d, {('q', j): symbol('qd', j) for j in range(n)})
     motion = [*d, *rate, *bias, *(node for column in columns for node in column)]
@@ -68,22 +68,31 @@ def strains_of(strains, q, shapes, rest=1.0):
     return total
 
 
-def blocked(tables, points, masses, length, polynomials, constants):
+def point_numbers(tables, frames, cloud, length, polynomials, constants):
     """
-    Blocked table, flat, of material points (K, 3) [m] with masses (K,) [kg] on a backbone.
+    Return what the kernel of :func:`point_sums` reads, flat.
 
-    ``polynomials`` are the shapes of the coordinates, in powers of s / L, ``length`` is L [m].
+    ``frames``: the numbers of :mod:`softrobot_dynamics.kernels.backbone_tables`; ``cloud``:
+    material points (K, 3) [m] and their masses (K,) [kg]; ``polynomials`` are the shapes of the
+    coordinates, in powers of s / L, ``length`` is L [m].
     """
+    points, masses = cloud
     sigma = points[:, 2] / length
-    shapes = [polyval(sigma, p) for p in polynomials]
-    slopes = [polyval(sigma, polyder(p)) / length for p in polynomials]
-    table = tables.table(np.column_stack([points, points[:, :2], *shapes, *slopes]), masses,
-                         constants)  # fmt: skip
+    columns = np.column_stack([points[:, :2], *shape_rows(polynomials, sigma, length)])
+    table = tables.table(columns, masses, constants)
     table = table.reshape(-1, len(tables.rows) + 1, BLOCK)
     nodes = lagrange(node_tables(length)[0], sigma)
     nodes = np.concatenate([nodes, np.repeat(nodes[-1:], -len(nodes) % BLOCK, axis=0)])
     nodes = nodes.reshape(-1, BLOCK, backbone.NODES).transpose(0, 2, 1)
-    return np.concatenate([table, nodes], axis=1).ravel()
+    head = len(table), len(polynomials), len(frames)
+    blocks = np.concatenate([table, nodes], axis=1).ravel()
+    return np.concatenate([head, frames, tables.numbers(constants), blocks])
+
+
+def shape_rows(polynomials, sigma, length):
+    """Values of shapes at s / L = sigma, then their derivatives by s [1/m]: 2 n rows."""
+    shapes = [polyval(sigma, p) for p in polynomials]
+    return [*shapes, *(polyval(sigma, polyder(p)) / length for p in polynomials)]
 
 
 def gradient(d, z, by_x, by_s):
@@ -100,27 +109,32 @@ def gradient(d, z, by_x, by_s):
     ]
 
 
-def _traced(section, strains):
+def deformation(d, z, slopes):
+    """
+    Nine nodes, row-major, of F as :func:`gradient` has it, of nodes d of ('x', 0) and ('x', 1).
+
+    ``z`` and ``slopes`` (7,): strains and their derivatives by s, symbols or constants.
+    """
+    by_x = [tangent(d, {('x', i): 1.0}) for i in range(2)]
+    moving = [(symbol, slope) for symbol, slope in zip(z, slopes) if symbol.op == 'symbol']
+    by_s = tangent(d, {symbol.value: slope for symbol, slope in moving})
+    return [entry for row in gradient(d, z, by_x, by_s) for entry in row]
+
+
+def _traced(factor, strains):
     """Nodes of d and of the deformation gradient, functions of x and q."""
     n = len(strains)
-    q = [symbol('q', j) for j in range(n)]
-    z, dz = ([symbol(kind, i) for i in range(backbone.STRAINS)] for kind in ('z', 'dz'))
-    own = list(map(graph.as_node, section(symbol('x', 3), symbol('x', 4), z)))
-    by_x = [tangent(own, {('x', 3 + i): 1.0}) for i in range(2)]
-    by_s = tangent(own, {('z', i): slope for i, slope in enumerate(dz)})
-    F = gradient(own, z, by_x, by_s)
+    x, q = [symbol('x', i) for i in range(2)], [symbol('q', j) for j in range(n)]
+    z, slopes = ([symbol(kind, i) for i in range(backbone.STRAINS)] for kind in ('z', 'dz'))
+    f = factor(*x, z)
+    own = [c * f for c in x]
+    F = deformation(own, z, slopes)
     values = strains_of(strains, q, [symbol('x', FIRST + j) for j in range(n)])
-    slopes = strains_of(strains, q, [symbol('x', FIRST + n + j) for j in range(n)], rest=0.0)
+    rates = strains_of(strains, q, [symbol('x', FIRST + n + j) for j in range(n)], rest=0.0)
     nodes = {('z', i): graph.as_node(v) for i, v in enumerate(values)}
-    nodes |= {('dz', i): graph.as_node(v) for i, v in enumerate(slopes)}
-    found = graph.substitute([*own, *(entry for row in F for entry in row)], nodes)
-    return found[:2], [found[2 + 3 * i : 5 + 3 * i] for i in range(3)]
-
-
-def _homogeneous(F):
-    """Positions of the homogeneous deformation F, three rows of three nodes."""
-    x = [symbol('x', j) for j in range(3)]
-    return [row[0] * x[0] + row[1] * x[1] + row[2] * x[2] for row in F]
+    nodes |= {('dz', i): graph.as_node(v) for i, v in enumerate(rates)}
+    found = graph.substitute([*own, *F], nodes)
+    return found[:2], found[2:]
 
 
 def _offsets(n, motion):
@@ -167,7 +181,7 @@ def terms(P, q, qd, w, W, S):
         C = T[block * {stride}:(block + 1) * {stride}]
         for k in range({block}):
 {point}
-        frames_at(n, strains, F, C[{shapes}:], G)
+        frames_at(n, strains, {block}, F, C[{shapes}:], G)
         place(n, strains, G, D, S)
         reduce_block(n, C[:{block}], qd, w, S, W)
         sum_rows({forces}, E, W[{elastic}:{last}])

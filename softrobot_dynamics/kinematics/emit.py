@@ -63,11 +63,11 @@ class Emitter:
 
     Attributes: ``tables`` (:class:`Tables`), ``call`` and ``point`` (lists of statements),
     ``name(node)`` the variable or literal that holds a node. Offline numbers are read from the
-    array ``P``, rows from ``C`` (one block: row r at ``C[r * BLOCK + k]``, row 0 the weights).
+    array ``P``, row r by the expression ``row(r)``: by default from ``C``, one block, whose row 0
+    are the weights.
     """
 
-    def __init__(self, outputs, block=BLOCK):
-        self.block = block
+    def __init__(self, outputs, row=lambda r: f'C[{r * BLOCK} + k]'):
         order = graph.topological(outputs)
         kinds = graph.symbol_kinds(order)
         self._level = {id(node): _level(node, kinds[id(node)]) for node in order}
@@ -77,7 +77,8 @@ class Emitter:
         scalars = tuple(n for n in order if id(n) in needed and self._level[id(n)] == 'offline')
         rows = tuple(n for n in order if id(n) in needed and self._level[id(n)] == 'row')
         self.tables = Tables(scalars, rows)
-        self._load(scalars, rows)
+        self.call += [f'{self.name(node)} = P[{i}]' for i, node in enumerate(scalars)]
+        self.point += [f'{self.name(node)} = {row(i + 1)}' for i, node in enumerate(rows)]
         for node in order:
             if self._level[id(node)] in ('call', 'point'):
                 self._emit(node)
@@ -85,12 +86,6 @@ class Emitter:
     def name(self, node):
         """Variable or literal that holds the value of a node."""
         return repr(node.value) if node.op == 'constant' else self._names[id(node)]
-
-    def _load(self, scalars, rows):
-        self.call += [f'{self.name(node)} = P[{i}]' for i, node in enumerate(scalars)]
-        self.point += [
-            f'{self.name(node)} = C[{(i + 1) * self.block} + k]' for i, node in enumerate(rows)
-        ]
 
     def _emit(self, node):
         vector = self._level[id(node)] == 'point'

@@ -253,7 +253,7 @@ def step(a):
 
 
 def cubic(a):
-    """Largest root w of w^3 - w = a, for a > -2 / (3 sqrt 3); smooth, 1 at a = 0."""
+    """Largest root w of w^3 - w = a, for |a| < 2 / (3 sqrt 3); smooth, 1 at a = 0."""
     a = as_node(a)
     return constant(1.0) if is_constant(a, 0.0) else _intern('cubic', (a,))
 

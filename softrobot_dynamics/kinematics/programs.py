@@ -83,14 +83,23 @@ def stress_forces(position, energy, viscosity, density, n):
     """
     Elastic, then viscous generalized force per kg of a material point: 2 n nodes.
 
-    P : dF/dq_j with F = dp/dx and P = dW/dF, and with the viscous stress v F dC/dt, C = F^T F,
-    whose work is v/2 tr(dC/dt dC/dq_j). ``energy`` is W, a function of F, three rows of three;
-    ``viscosity`` v [Pa s] or None.
+    Those of :func:`strain_forces` for F = dp/dx.
+    """
+    by_x = [tangent(position, {('x', j): 1.0}) for j in range(3)]
+    F = [by_x[j][i] for i in range(3) for j in range(3)]
+    return strain_forces(F, energy, viscosity, density, n)
+
+
+def strain_forces(F, energy, viscosity, density, n):
+    """
+    Elastic, then viscous generalized force per kg where the deformation gradient is F: 2 n nodes.
+
+    P : dF/dq_j with P = dW/dF, and with the viscous stress v F dC/dt, C = F^T F, whose work is
+    v/2 tr(dC/dt dC/dq_j). ``F`` are nine nodes, row-major; ``energy`` is W, a function of three
+    rows of three; ``viscosity`` v [Pa s] or None.
     """
     slots = [graph.symbol('F', i) for i in range(9)]
     density_of = energy([slots[:3], slots[3:6], slots[6:]])
-    by_x = [tangent(position, {('x', j): 1.0}) for j in range(3)]
-    F = [by_x[j][i] for i in range(3) for j in range(3)]
     stress = [tangent([density_of], {('F', i): 1.0})[0] / density for i in range(9)]
     stress = graph.substitute(stress, {('F', i): node for i, node in enumerate(F)})
     moved = [tangent(F, {('q', j): 1.0}) for j in range(n)]
