@@ -37,7 +37,7 @@ LAYERS = (
     },
     {'modules', 'description', 'model'},
     {'arguments', 'points', 'wrenches', 'dynamics', 'conversions', 'derivatives', 'recentring'},
-    {'integrators', 'statics', 'postures', 'references', 'simulation', 'controllers', 'learning'},
+    {'integrators', 'stepping', 'statics', 'postures', 'references', 'simulation', 'controllers', 'learning'},
     {'nodes'},
     {'demo', 'cli', 'plots'},
 )
@@ -51,7 +51,7 @@ ONLY = {
     'frames': {'kernels', 'recursion'},
     'transmission': {'kernels', 'recursion', 'frames'},
     'passive': {'kernels', 'recursion'},
-    'linearisation': {'kernels', 'kinematics', 'passive'},
+    'linearisation': {'kernels', 'kinematics', 'passive', 'recursion'},
     'tangents': {'kernels', 'recursion'},
     'model': {'kernels', 'kinematics', 'actuators', 'recursion', 'passive', 'transmission'},
     'arguments': {'errors'},
