@@ -4,6 +4,7 @@
 import math
 from typing import NamedTuple
 
+from numba import typeof
 import numpy as np
 from softrobot_dynamics.derivatives import fibre_stiffness
 from softrobot_dynamics.integrators import (
@@ -43,11 +44,13 @@ class Fixed:
 
     def __init__(self, model, substep):
         self._linearisation = Linearisation(model)
-        self._program, self.terms = model.program(fixed_steps), allocate_terms(model.n, model.m)
+        self.terms = allocate_terms(model.n, model.m)
         self.clock = Clock(*np.zeros((6, 1)))
         stages = allocate_stages(model.n, 2)
-        self._arrays = model.robot(), self.terms, self._linearisation.near, ROS2, stages
-        self._substep = substep
+        near = self._linearisation.near
+        self._arrays = model.robot(), self.terms, near, ROS2, stages, self.clock
+        self._settings = (substep,)
+        self._program = compiled(model.program(fixed_steps), model, self._arrays, self._settings)
 
     def reset(self, q):
         """Begin at q (n,)."""
@@ -59,10 +62,19 @@ class Fixed:
 
         Returns 0, or 1 where a step cannot be made; ``clock`` says how much was done.
         """
-        with compiling(self._program):
-            return self._program(
-                *self._arrays, self.clock, force, q, qd, duration, self._substep, once
-            )
+        return self._program(*self._arrays, *self._settings, force, q, qd, duration, once)
+
+
+def compiled(program, model, arrays, settings):
+    """
+    Return the machine code of a program of the types its arguments will have.
+
+    To find it anew in each call would take longer than a sub-step of a small robot.
+    """
+    q = np.zeros(model.n)
+    arguments = *arrays, *settings, np.zeros(model.m), q, q, 1.0, False
+    with compiling(program):
+        return program.compile(tuple(map(typeof, arguments)))
 
 
 @kernel
@@ -76,11 +88,11 @@ def fixed_steps(
     method,
     b,
     clock,
+    substep,
     force,
     q,
     qd,
     duration,
-    substep,
     once,
 ):
     """Make equal steps with stiffness and damping of the bodies alone, see :class:`Fixed`."""
@@ -140,32 +152,24 @@ class Adaptive:
 
     def __init__(self, model, longest, tolerance):
         n, robot = model.n, model.robot()
-        self._program, self.terms = model.program(adaptive_steps), allocate_terms(n, model.m)
+        self.terms = allocate_terms(n, model.m)
         self.clock = Clock(*np.zeros((6, 1)))
         jacobian = Jacobian(*np.zeros((7, n, n)), np.zeros(n + 1), np.zeros(n))
         stages, own = allocate_stages(n, 4), allocate_tangents(robot, n)
-        self._arrays = robot, self.terms, own, jacobian, ROS34PW2, stages
-        self._longest, self._tolerance = longest, tolerance
+        self._arrays = robot, self.terms, own, jacobian, ROS34PW2, stages, self.clock
+        self._settings = longest, tolerance
+        self._program = compiled(
+            model.program(adaptive_steps), model, self._arrays, self._settings
+        )
 
     def reset(self, q):
         """Begin anew."""
         clock = self.clock
-        clock.next[0], clock.age[0], clock.since[0] = self._longest, AGE, 0.0
+        clock.next[0], clock.age[0], clock.since[0] = self._settings[0], AGE, 0.0
 
     def advance(self, force, q, qd, duration, once):
         """As :meth:`Fixed.advance`."""
-        with compiling(self._program):
-            return self._program(
-                *self._arrays,
-                self.clock,
-                force,
-                q,
-                qd,
-                duration,
-                self._longest,
-                self._tolerance,
-                once,
-            )
+        return self._program(*self._arrays, *self._settings, force, q, qd, duration, once)
 
 
 class Jacobian(NamedTuple):
@@ -194,12 +198,12 @@ def adaptive_steps(
     method,
     b,
     clock,
+    longest,
+    tolerance,
     force,
     q,
     qd,
     duration,
-    longest,
-    tolerance,
     once,
 ):
     """Make steps within a tolerance, see :class:`Adaptive`."""

@@ -37,7 +37,16 @@ LAYERS = (
     },
     {'modules', 'description', 'model'},
     {'arguments', 'points', 'wrenches', 'dynamics', 'conversions', 'derivatives', 'recentring'},
-    {'integrators', 'stepping', 'statics', 'postures', 'references', 'simulation', 'controllers', 'learning'},
+    {
+        'integrators',
+        'stepping',
+        'statics',
+        'postures',
+        'references',
+        'simulation',
+        'controllers',
+        'learning',
+    },
     {'nodes'},
     {'demo', 'cli', 'plots'},
 )

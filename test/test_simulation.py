@@ -181,7 +181,7 @@ def test_a_tolerance_chooses_the_step():
 
 @pytest.mark.parametrize('name', ['trimmed_helicoid', 'soft_hand'])
 def test_a_tolerance_bounds_the_error(name):
-    """A robot of nonlinear bodies and one with joints and straight lines follow the path of tiny steps, and equal inputs give equal bits."""
+    """Nonlinear bodies, or joints and straight lines: it goes the way of tiny steps, always."""
     model = compiled(name)
     u, found = moderate(model), []
     exact = run(model, u, 0.03, 2e-5)
