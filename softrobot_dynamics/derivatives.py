@@ -56,7 +56,7 @@ class Differentiator:
 
     def inverse(self, q, qd, qdd):
         """Return ID (n,) and its derivatives by (q, qd), (n, 2 n)."""
-        self._program(self.robot, q, qd, qdd, self._tangents)
+        self._program(self.robot, q, qd, qdd, False, self._tangents)
         return self._tangents.rest, self._tangents.by_state
 
     def actuation_stiffness(self, q, u):
@@ -64,7 +64,7 @@ class Differentiator:
         force = u * self.model.signs
         if self._has_lines:
             return self._differences(q, force)
-        self._force(self.robot, q, force, self._stiffness, self._x)
+        self._force(self.robot, q, force, False, self._stiffness, self._x)
         return self._stiffness
 
     def forward(self, q, qd, u):
@@ -94,12 +94,12 @@ class Differentiator:
 
 
 @kernel
-def fibre_stiffness(lengths, robot, q, force, stiffness, x):
+def fibre_stiffness(lengths, robot, q, force, rough, stiffness, x):
     """
     Fill ``stiffness`` (n, n) with the derivative by q of J' f, of all lengths within bodies.
 
-    By differences of fourth order of each length's gradient, by its own body's coordinates;
-    ``force`` (m,) along y, ``x`` room for a body's coordinates.
+    By differences of fourth order (``rough``: second) of each length's gradient, by its own body's
+    coordinates; ``force`` (m,) along y, ``x`` room for a body's coordinates.
     """
     S = robot.S
     stiffness[:] = 0.0
@@ -112,9 +112,12 @@ def fibre_stiffness(lengths, robot, q, force, stiffness, x):
         for j in range(count):
             copy(q[first : first + count], x[:count])
             for k in (1.0, -1.0, 2.0, -2.0):
+                share = 6.0 * k if rough else (8.0 / k if abs(k) == 1.0 else -2.0 / k)
+                if rough and abs(k) > 1.0:
+                    break
                 x[j] = q[first + j] + k * STEP
                 lengths(kind - 1, P, x, x, out, S[count + 2 :])
-                weight = force[row[0]] * (8.0 / k if abs(k) == 1.0 else -2.0 / k) / (12.0 * STEP)
+                weight = force[row[0]] * share / (12.0 * STEP)
                 for r in range(count):
                     stiffness[first + r, first + j] += weight * out[1 + r]
 

@@ -2,14 +2,31 @@
 """Stiffness and damping of a robot at the posture where it is, kept up to date in small bits."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.passive import passive_forces
+from softrobot_dynamics.recursion import forward, FULL
 
 STEP = 1e-8  # of the one-sided differences [unit of the coordinate]
+
+
+class Near(NamedTuple):
+    """The matrices of a :class:`Linearisation`, and what kernels need to keep them up to date."""
+
+    K: np.ndarray  # (n, n)
+    D: np.ndarray  # (n, n)
+    parts: np.ndarray  # (., 2) first coordinate and coordinates of each body to be measured
+    turn: np.ndarray  # (2,) the next column of each part, and the largest number of them
+    q: np.ndarray  # (n,) where columns are measured
+    qd: np.ndarray  # (n,)
+    here: np.ndarray  # (n,) elastic force where the robot is
+    there: np.ndarray  # (n,) where it is displaced
+    damping: np.ndarray  # (n,)
+    zero: np.ndarray  # (n,) zeros
 
 
 class Linearisation:
@@ -20,54 +37,64 @@ class Linearisation:
     robot. Otherwise each :meth:`refresh` evaluates the robot once and replaces one column of every
     body with a strain energy, so that all are as old as one body has coordinates at most; the
     columns of both are measured at once, damping forces being linear in qd. For one thread.
+    ``near`` is the same for kernels (:func:`follow`).
     """
 
     def __init__(self, model):
         self.stiffness, self.damping = model.stiffness.copy(), model.damping.copy()
-        self._parts, self._next = model.nonlinear, 0
-        self._columns = int(self._parts[:, 1].max(initial=0))
-        if self._columns:
-            self._evaluate, self._passive = model.evaluator(), cached(passive_forces)
-            self._displace, self._store = cached(displace), cached(store_columns)
-            self._q, self._qd = np.zeros((2, model.n))
-            self._here, self._there, self._damping = np.zeros((3, model.n))
+        parts = model.nonlinear
+        turn = np.array([0, parts[:, 1].max(initial=0)])
+        self.near = Near(self.stiffness, self.damping, parts, turn, *np.zeros((6, model.n)))
+        self._nonlinear = not model.linear
+        if self._nonlinear:
+            self._robot, self._passive = model.robot(), cached(passive_forces)
+            self._measure_all = model.program(measure_all)
+            self._measure = model.program(measure)
 
     def begin(self, q):
         """Replace all columns by those at q (n,); the next :meth:`refresh` begins anew."""
-        self._next = 0
-        if self._columns:
-            self._qd[:] = 0.0
-            self._evaluate(q, self._qd)
-            self._passive(self._evaluate.robot, q, self._qd, self._here, self._damping)
-        for _ in range(self._columns):
-            self._column(q)
+        if self._nonlinear:
+            self._measure_all(self._robot, q, self.near)
 
     def refresh(self, evaluate, q, qd):
         """Replace the next columns by those at q; ``evaluate`` was called last at (q, qd)."""
-        if self._columns:
-            self._passive(evaluate.robot, q, qd, self._here, self._damping)
-            self._column(q)
-
-    def _column(self, q):
-        """Replace one column of each body, given the elastic force here."""
-        self._displace(self._parts, self._next, q, self._q, self._qd)
-        self._evaluate(self._q, self._qd)
-        robot = self._evaluate.robot
-        self._passive(robot, self._q, self._qd, self._there, self._damping)
-        self._store(
-            self._parts,
-            self._next,
-            self._here,
-            self._there,
-            self._damping,
-            self.stiffness,
-            self.damping,
-        )
-        self._next = (self._next + 1) % self._columns
+        if self._nonlinear:
+            near = self.near
+            self._passive(evaluate.robot, q, qd, near.here, near.damping)
+            self._measure(self._robot, q, near)
 
 
 @kernel
-def displace(parts, j, q, x, v):
+def follow(joint_terms, body_terms, robot, q, qd, near):
+    """Replace the next columns after a forward pass at (q, qd), which is then lost."""
+    if len(near.parts) > 0:
+        passive_forces(robot, q, qd, near.here, near.damping)
+        measure(joint_terms, body_terms, robot, q, near)
+
+
+@kernel
+def measure_all(joint_terms, body_terms, robot, q, near):
+    """Replace all columns by those at q."""
+    near.turn[0] = 0
+    forward(joint_terms, body_terms, robot, q, near.zero, near.zero, FULL)
+    passive_forces(robot, q, near.zero, near.here, near.damping)
+    for _ in range(near.turn[1]):
+        measure(joint_terms, body_terms, robot, q, near)
+
+
+@kernel
+def measure(joint_terms, body_terms, robot, q, near):
+    """Replace the next column of each part, given the elastic force ``near.here`` at q."""
+    j = near.turn[0]
+    near.turn[0] = (j + 1) % near.turn[1]
+    _displace(near.parts, j, q, near.q, near.qd)
+    forward(joint_terms, body_terms, robot, near.q, near.qd, near.zero, FULL)
+    passive_forces(robot, near.q, near.qd, near.there, near.damping)
+    _store_columns(near.parts, j, near.here, near.there, near.damping, near.K, near.D)
+
+
+@kernel
+def _displace(parts, j, q, x, v):
     """Fill x = q + STEP e and v = e, where e is the j-th coordinate of each part."""
     copy(q, x)
     v[:] = 0.0
@@ -78,7 +105,7 @@ def displace(parts, j, q, x, v):
 
 
 @kernel
-def store_columns(parts, j, here, there, damping, K, D):
+def _store_columns(parts, j, here, there, damping, K, D):
     """Set column and row j of each part's blocks of K and D; what is not a number is left out."""
     for i in range(len(parts)):
         first, last = parts[i, 0], parts[i, 0] + parts[i, 1]

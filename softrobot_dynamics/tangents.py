@@ -39,6 +39,7 @@ from softrobot_dynamics.recursion import (
 )
 
 STEP = 5e-5  # of the differences by q [rad, m, 1/m, -]: errors of some 1e-11
+ROUGH = 1e-7  # of one-sided differences, of a third of the evaluations: errors of some 1e-6
 BASE, TIP, OWN = 0, 9, 15  # offsets in x; in y: tip motion, base wrench, forces
 
 
@@ -72,8 +73,12 @@ def allocate_tangents(robot, n):
 
 
 @kernel
-def tangents(joint_terms, body_terms, robot, q, qd, qdd, t):
-    """Fill ``t.by_state`` with the derivatives of ID(q, qd, qdd) by q and by qd, (n, 2 n)."""
+def tangents(joint_terms, body_terms, robot, q, qd, qdd, rough, t):
+    """
+    Fill ``t.by_state`` with the derivatives of ID(q, qd, qdd) by q and by qd, (n, 2 n).
+
+    With ``rough`` those of the bodies are one-sided differences.
+    """
     forward(joint_terms, body_terms, robot, q, qd, qdd, FULL)
     backward(robot, q, qd, qdd, FULL, t.rest)
     N, n = len(robot.modules), len(q)
@@ -82,7 +87,7 @@ def tangents(joint_terms, body_terms, robot, q, qd, qdd, t):
         parent = 2 * m[PARENT] + 1
         _joint_matrix(joint_terms, robot, i, q, qd, qdd, t)
         _carry_motion(t, 2 * i, parent, m[JOINT_FIRST], m[JOINT_COUNT], n)
-        _body_matrix(body_terms, robot, i, q, qd, qdd, t)
+        _body_matrix(body_terms, robot, i, q, qd, qdd, rough, t)
         _carry_motion(t, 2 * i + 1, 2 * i, m[BODY_FIRST], m[BODY_COUNT], n)
     t.wrenches[:] = 0.0
     for i in range(N - 1, -1, -1):
@@ -116,7 +121,7 @@ def _joint_matrix(joint_terms, robot, i, q, qd, qdd, t):
 
 
 @kernel
-def _body_matrix(body_terms, robot, i, q, qd, qdd, t):
+def _body_matrix(body_terms, robot, i, q, qd, qdd, rough, t):
     """Matrix of the body of module i."""
     m, x, y = robot.modules[i], t.x, t.y
     n, first, W = m[BODY_COUNT], m[BODY_FIRST], robot.W
@@ -126,12 +131,14 @@ def _body_matrix(body_terms, robot, i, q, qd, qdd, t):
     copy(q[first : first + n], x[OWN : OWN + n])
     copy(qd[first : first + n], x[OWN + n : OWN + 2 * n])
     push, A = qdd[first:], t.matrices[2 * i + 1]
+    if rough:
+        _body(body_terms, robot, m, x, push, t.W, y[1], True)
     for j in range(OWN + 2 * n):
         c = (j + 3) % OWN if j < OWN else j  # last what alters the terms of the body
-        points = 4 if OWN <= c < OWN + n else 2
-        step = STEP if points == 4 else 1.0
+        points = 1 if rough else 4 if OWN <= c < OWN + n else 2
+        step = ROUGH if rough else STEP if points == 4 else 1.0
         for k in range(points):
-            own, anew = x[c], j >= OWN - 3 or j + k == 0
+            own, anew = x[c], j >= OWN - 3 or (j + k == 0 and not rough)
             x[c] = own + _shift(k) * step
             _body(body_terms, robot, m, x, push, t.W, y[k], anew)
             x[c] = own
@@ -146,8 +153,11 @@ def _shift(k):
 
 @kernel
 def _difference(y, points, step, rows, A, column):
-    """Column of a matrix: central difference of second or fourth order."""
-    if points == 2:
+    """Column of a matrix: one-sided difference, or central of second or fourth order."""
+    if points == 1:  # against y[1], where nothing is displaced
+        for r in range(rows):
+            A[r, column] = (y[0, r] - y[1, r]) / step
+    elif points == 2:
         for r in range(rows):
             A[r, column] = (y[0, r] - y[1, r]) / (2.0 * step)
     else:

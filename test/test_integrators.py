@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The simulator's step: its order, with whatever matrices, and its error estimate."""
+"""The simulator's methods: their order, with whatever matrices, and their error estimates."""
 
 import functools
 
@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from robots import compiled
 from scipy.integrate import solve_ivp
-from softrobot_dynamics.integrators import allocate_stages, first_stage, second_stage
+from softrobot_dynamics import integrators
+from softrobot_dynamics.integrators import ROS2, ROS34PW2
 from softrobot_dynamics.kinematics.binding import cached
 
+METHODS, ORDERS = (ROS2, ROS34PW2), ('second', 'third')
 DURATION = 0.04
 U = np.array([3.0, 1.0, 1.0] * 3)
 START = np.array([0.5, -0.3, 0.01] * 3)
@@ -31,29 +33,83 @@ def reference():
     return done.y[:, -1].reshape(2, n)
 
 
-def run(h, scale=1.0, duration=DURATION):
-    """State (2, n) and last error estimate (2, n), with matrices scaled by ``scale``."""
+def run(method, h, scale=1.0, duration=DURATION):
+    """State (2, n) and last error estimate (n,), with matrices scaled by ``scale``."""
     model = compiled('pcc_arm')
-    evaluator, b, force = model.evaluator(), allocate_stages(model.n), model.signs * U
+    evaluate, force = model.evaluator(), model.signs * U
+    b = integrators.allocate_stages(model.n, len(method.m))
     q, qd = START.copy(), np.zeros(model.n)
     K, D = scale * model.stiffness, scale * model.damping
     for _ in range(round(duration / h)):
-        assert cached(first_stage)(evaluator(q, qd), K, D, force, q, qd, h, b) == 0
-        assert cached(second_stage)(evaluator(b.q, b.qd), K, force, q, qd, h, b) == 0
+        terms = evaluate(q, qd)
+        cached(integrators.start)(terms, force, b)
+        assert cached(integrators.begin)(method, K, D, h, b) == 0
+        for i in range(len(method.m)):
+            if i > 0:
+                cached(integrators.next_stage)(method, i, q, qd, b)
+                terms = evaluate(b.q, b.qd)
+            assert cached(integrators.solve_stage)(method, i, terms, K, force, qd, h, b) == 0
+        assert cached(integrators.end)(method, q, qd, b) == 0
+        q[:], qd[:] = b.q, b.qd
     return np.array([q, qd]), b.error.copy()
 
 
 @pytest.mark.parametrize('scale', [1.0, 1.3, 0.9])
 def test_second_order(scale):
     """In q and qd, also with matrices that are not those of the robot."""
-    steps = 1e-3 * np.array([1.0, 0.5, 0.25])
-    errors = [np.abs(run(h, scale)[0] - reference()).max(axis=1) for h in steps]
-    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    errors, orders = converged(ROS2, 1e-3, scale)
     assert (orders > 1.7).all() and (orders < 2.6).all(), orders
     assert (errors[0] < [1e-4, 1e-2]).all()
 
 
-def test_the_error_estimate_is_that_of_first_order():
-    """It falls by four when the step is halved, and bounds the error of a step."""
-    estimates = [np.abs(run(h, duration=h)[1]).max() for h in (2e-5, 1e-5)]
-    assert np.log2(estimates[0] / estimates[1]) == pytest.approx(2.0, abs=0.4)
+def test_third_order():
+    """In q and qd; with other matrices damping is too stiff for it to be seen at such steps."""
+    errors, orders = converged(ROS34PW2, 2.5e-4)
+    assert (orders > 2.6).all() and (orders < 3.3).all(), orders
+    assert (errors[0] < [1e-6, 1e-5]).all()
+
+
+def converged(method, h, scale=1.0):
+    """Errors (3, 2) with steps of h, h / 2, h / 4, and orders (2, 2)."""
+    found = [run(method, h / k, scale)[0] for k in (1, 2, 4)]
+    errors = np.array([np.abs(x - reference()).max(axis=1) for x in found])
+    return errors, np.log2(errors[:-1] / errors[1:])
+
+
+@pytest.mark.parametrize('share', [0.0, 1.0, 3.0])
+@pytest.mark.parametrize('method', METHODS, ids=ORDERS)
+def test_order_whatever_the_matrix(method, share):
+    """The formula keeps its order for y' = f(y) with any A, none included."""
+    B, A = np.random.default_rng(0).normal(size=(2, 3, 3))
+
+    def end(steps):
+        y, h, left = np.array([0.3, -0.2, 0.5]), 1.0 / steps, np.eye(3) * steps / method.gamma
+        for _ in range(steps):
+            u = np.zeros((len(method.m), 3))
+            for i in range(len(u)):
+                stage = y + method.a[i] @ u
+                rate = np.sin(B @ stage) + stage[::-1] * stage
+                u[i] = np.linalg.solve(left - share * A, rate + method.c[i] @ u / h)
+            y = y + method.m @ u
+        return y
+
+    errors = [np.abs(end(steps) - end(2000)).max() for steps in (40, 80)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(method.order, abs=0.3)
+
+
+@pytest.mark.parametrize('method', METHODS, ids=ORDERS)
+def test_the_error_estimate_is_that_of_the_order_below(method):
+    """It falls by 2^order when the step is halved, and bounds the error of a step."""
+    estimates = [np.abs(run(method, h, duration=h)[1]).max() for h in (2e-5, 1e-5)]
+    assert np.log2(estimates[0] / estimates[1]) == pytest.approx(method.order, abs=0.4)
+
+
+@pytest.mark.parametrize('method', METHODS, ids=ORDERS)
+def test_stiff_motions_are_damped_at_once(method):
+    """Of y' = -y / h' with h' -> 0 a step leaves nothing (L-stability)."""
+    z, u = -1e9, []
+    for i in range(len(method.m)):
+        stage = 1.0 + sum(method.a[i, j] * u[j] for j in range(i))
+        right = z * stage + sum(method.c[i, j] * u[j] for j in range(i))
+        u.append(right / (1.0 / method.gamma - z))
+    assert abs(1.0 + method.m @ u) < 1e-6

@@ -68,11 +68,13 @@ class Loop:
 
     def reset(self, q):
         """Return to rest at q (n,)."""
-        self.q[:], self.qd[:] = q, 0.0
+        self.q[:], self.qd[:], self.substeps = q, 0.0, 0
 
     def advance(self, duration):
         """Go on for a duration [s], a multiple of the step."""
-        self._program(*self._arrays, self._h, round(duration / self._h), self._scratch)
+        steps = round(duration / self._h)
+        self._program(*self._arrays, self._h, steps, self._scratch)
+        self.substeps += steps
 
 
 class Shipped:
@@ -85,3 +87,8 @@ class Shipped:
     def advance(self, duration):
         """Go on for a duration [s]."""
         self._simulator.step(self._u, duration)
+
+    @property
+    def substeps(self):
+        """Steps since the start."""
+        return self._simulator.substeps

@@ -49,6 +49,44 @@ def solve_lower_transposed(L, b):
 
 
 @kernel
+def factorise(A):
+    """
+    Replace A (n, n) by its triangular factors L U, the diagonal of L being ones.
+
+    Without pivots: for matrices whose symmetric part is positive definite. Returns 0, or 1 + i at
+    the first pivot that is not above 0 (or not a number).
+    """
+    n = len(A)
+    for k in range(n):
+        source = A[k]
+        if not source[k] > 0.0:
+            return 1 + k
+        for i in range(k + 1, n):
+            target = A[i]
+            factor = target[k] / source[k]
+            target[k] = factor
+            for j in range(k + 1, n):
+                target[j] -= factor * source[j]
+    return 0
+
+
+@kernel
+def solve_factorised(LU, b):
+    """Replace b (n,) by A^-1 b, given the factors of A by :func:`factorise`."""
+    n = len(b)
+    for i in range(n):
+        total = b[i]
+        for k in range(i):
+            total -= LU[i, k] * b[k]
+        b[i] = total
+    for i in range(n - 1, -1, -1):
+        total = b[i]
+        for k in range(i + 1, n):
+            total -= LU[i, k] * b[k]
+        b[i] = total / LU[i, i]
+
+
+@kernel
 def all_finite(values):
     """Tell whether every number of a 1-D array is finite."""
     total = 0.0

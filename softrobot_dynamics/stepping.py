@@ -1,0 +1,306 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Many steps of an integrator in one compiled call: of equal length, or as a tolerance allows."""
+
+import math
+from typing import NamedTuple
+
+from numba import typeof
+import numpy as np
+from softrobot_dynamics.derivatives import fibre_stiffness
+from softrobot_dynamics.integrators import (
+    allocate_stages,
+    begin,
+    end,
+    next_stage,
+    ROS2,
+    ROS34PW2,
+    solve_stage,
+    start,
+)
+from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
+from softrobot_dynamics.kinematics.cache import compiling
+from softrobot_dynamics.linearisation import follow, Linearisation
+from softrobot_dynamics.tangents import allocate_tangents, tangents
+from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
+
+SHORTEST = 1e-9  # step [s] below which the state cannot be continued
+AGE = 4  # steps after which derivatives are taken anew
+
+
+class Clock(NamedTuple):
+    """What a call has done, and what the next one may know; one number each."""
+
+    passed: np.ndarray  # [s] by the last call
+    steps: np.ndarray  # in the last call
+    next: np.ndarray  # step [s] that is expected to be within the tolerance
+    age: np.ndarray  # steps taken since derivatives were taken
+    since: np.ndarray  # [s] the same in time
+    span: np.ndarray  # [s] before that they were taken the time before; 0: never
+
+
+class Fixed:
+    """Steps of a second-order method, all as long as ``substep`` [s] or a little shorter."""
+
+    def __init__(self, model, substep):
+        self._linearisation = Linearisation(model)
+        self.terms = allocate_terms(model.n, model.m)
+        self.clock = Clock(*np.zeros((6, 1)))
+        stages = allocate_stages(model.n, 2)
+        near = self._linearisation.near
+        self._arrays = model.robot(), self.terms, near, ROS2, stages, self.clock
+        self._settings = (substep,)
+        self._program = compiled(model.program(fixed_steps), model, self._arrays, self._settings)
+
+    def reset(self, q):
+        """Begin at q (n,)."""
+        self._linearisation.begin(q)
+
+    def advance(self, force, q, qd, duration, once):
+        """
+        Advance (q, qd) by a duration [s], or ``once``, under forces (m,) along y.
+
+        Returns 0, or 1 where a step cannot be made; ``clock`` says how much was done.
+        """
+        return self._program(*self._arrays, *self._settings, force, q, qd, duration, once)
+
+
+def compiled(program, model, arrays, settings):
+    """
+    Return the machine code of a program of the types its arguments will have.
+
+    To find it anew in each call would take longer than a sub-step of a small robot.
+    """
+    q = np.zeros(model.n)
+    arguments = *arrays, *settings, np.zeros(model.m), q, q, 1.0, False
+    with compiling(program):
+        return program.compile(tuple(map(typeof, arguments)))
+
+
+@kernel
+def fixed_steps(
+    joint_terms,
+    body_terms,
+    lengths,
+    robot,
+    terms,
+    near,
+    method,
+    b,
+    clock,
+    substep,
+    force,
+    q,
+    qd,
+    duration,
+    once,
+):
+    """Make equal steps with stiffness and damping of the bodies alone, see :class:`Fixed`."""
+    steps = max(1, math.ceil(duration / substep - 1e-9))
+    h = duration / steps
+    clock.passed[0] = clock.steps[0] = 0.0
+    for k in range(1 if once else steps):
+        evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
+        start(terms, force, b)
+        follow(joint_terms, body_terms, robot, q, qd, near)
+        failed = _step(
+            joint_terms,
+            body_terms,
+            lengths,
+            robot,
+            terms,
+            method,
+            b,
+            near.K,
+            near.D,
+            force,
+            q,
+            qd,
+            h,
+        )
+        if failed != 0:
+            return 1
+        copy(b.q, q)
+        copy(b.qd, qd)
+        clock.steps[0] = k + 1.0
+        clock.passed[0] = duration if k + 1 == steps else (k + 1) * h
+    return 0
+
+
+@kernel
+def _step(joint_terms, body_terms, lengths, robot, terms, method, b, K, D, force, q, qd, h):
+    """Fill b with a step of h [s] from (q, qd), after :func:`start`; 1 where it cannot be made."""
+    if begin(method, K, D, h, b) != 0:
+        return 1
+    for i in range(len(method.m)):
+        if i > 0:
+            next_stage(method, i, q, qd, b)
+            evaluate_terms(joint_terms, body_terms, lengths, robot, b.q, b.qd, terms)
+        if solve_stage(method, i, terms, K, force, qd, h, b) != 0:
+            return 1
+    return end(method, q, qd, b)
+
+
+class Adaptive:
+    """
+    Steps of a third-order method, at most ``longest`` [s], as long as a tolerance allows.
+
+    The method needs the derivatives of all forces by q and qd for its accuracy, while it has its
+    order without. They are taken anew every few steps, and in between continued along a straight
+    line: stale ones would cost a digit.
+    """
+
+    def __init__(self, model, longest, tolerance):
+        n, robot = model.n, model.robot()
+        self.terms = allocate_terms(n, model.m)
+        self.clock = Clock(*np.zeros((6, 1)))
+        jacobian = Jacobian(*np.zeros((7, n, n)), np.zeros(n + 1), np.zeros(n))
+        stages, own = allocate_stages(n, 4), allocate_tangents(robot, n)
+        self._arrays = robot, self.terms, own, jacobian, ROS34PW2, stages, self.clock
+        self._settings = longest, tolerance
+        self._program = compiled(
+            model.program(adaptive_steps), model, self._arrays, self._settings
+        )
+
+    def reset(self, q):
+        """Begin anew."""
+        clock = self.clock
+        clock.next[0], clock.age[0], clock.since[0] = self._settings[0], AGE, 0.0
+
+    def advance(self, force, q, qd, duration, once):
+        """As :meth:`Fixed.advance`."""
+        return self._program(*self._arrays, *self._settings, force, q, qd, duration, once)
+
+
+class Jacobian(NamedTuple):
+    """Derivatives of ID(q, qd, qdd) - force by q, K, and by qd, D, (n, n) each; and scratch."""
+
+    K: np.ndarray  # now
+    D: np.ndarray
+    last_K: np.ndarray  # when they were taken
+    last_D: np.ndarray
+    first_K: np.ndarray  # when they were taken the time before
+    first_D: np.ndarray
+    fibres: np.ndarray  # (n, n)
+    x: np.ndarray  # (n + 1,)
+    qdd: np.ndarray  # (n,)
+
+
+@kernel
+def adaptive_steps(
+    joint_terms,
+    body_terms,
+    lengths,
+    robot,
+    terms,
+    t,
+    jacobian,
+    method,
+    b,
+    clock,
+    longest,
+    tolerance,
+    force,
+    q,
+    qd,
+    duration,
+    once,
+):
+    """Make steps within a tolerance, see :class:`Adaptive`."""
+    clock.passed[0] = clock.steps[0] = 0.0
+    ready = False
+    while clock.passed[0] < duration * (1.0 - 1e-12):
+        left = duration - clock.passed[0]
+        h = left / max(1.0, np.ceil(left / clock.next[0] - 1e-9))
+        if not ready:
+            evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
+            start(terms, force, b)
+            ready = True
+            _continue(clock, jacobian)
+        if clock.age[0] >= AGE:
+            _differentiate(joint_terms, body_terms, lengths, robot, t, force, q, qd, jacobian, b)
+            _keep(clock, jacobian)
+        failed = _step(
+            joint_terms,
+            body_terms,
+            lengths,
+            robot,
+            terms,
+            method,
+            b,
+            jacobian.K,
+            jacobian.D,
+            force,
+            q,
+            qd,
+            h,
+        )
+        excess = np.inf if failed != 0 else _excess(b.error, q, tolerance)
+        longer = 0.9 * max(excess, 1e-12) ** (-1.0 / method.order)
+        clock.next[0] = min(longest, h * min(3.0, max(0.2, longer)))
+        if excess <= 1.0 or (failed == 0 and h <= SHORTEST):
+            copy(b.q, q)
+            copy(b.qd, qd)
+            clock.passed[0] += h
+            clock.steps[0] += 1.0
+            clock.age[0] += 1.0
+            clock.since[0] += h
+            ready = False
+            if once:
+                return 0
+        elif h <= SHORTEST:
+            return 1
+        elif clock.age[0] > 0.0:
+            clock.age[0] = AGE
+    return 0
+
+
+@kernel
+def _excess(error, q, tolerance):
+    """Estimated error of a step in tolerances."""
+    largest = 0.0
+    for i in range(len(q)):
+        largest = max(largest, abs(error[i]) / (tolerance * (1.0 + abs(q[i]))))
+    return largest
+
+
+@kernel
+def _differentiate(joint_terms, body_terms, lengths, robot, t, force, q, qd, jacobian, b):
+    """Fill the :class:`Jacobian` at (q, qd), after :func:`start`."""
+    n, K, D, qdd = len(q), jacobian.K, jacobian.D, jacobian.qdd
+    for i in range(n):
+        qdd[i] = b.F[i]
+        for j in range(i + 1):
+            b.L[i, j] = b.M[i, j]
+    if cholesky(b.L) == 0:
+        solve_lower(b.L, qdd)
+        solve_lower_transposed(b.L, qdd)
+    tangents(joint_terms, body_terms, robot, q, qd, qdd, True, t)
+    fibre_stiffness(lengths, robot, q, force, True, jacobian.fibres, jacobian.x)
+    for i in range(n):
+        for j in range(n):
+            K[i, j] = t.by_state[i, j] - jacobian.fibres[i, j]
+            D[i, j] = t.by_state[i, n + j]
+
+
+@kernel
+def _keep(clock, jacobian):
+    """Keep new derivatives, and those before, if there are any."""
+    for i in range(len(jacobian.K)):
+        if clock.since[0] > 0.0:
+            copy(jacobian.last_K[i], jacobian.first_K[i])
+            copy(jacobian.last_D[i], jacobian.first_D[i])
+        copy(jacobian.K[i], jacobian.last_K[i])
+        copy(jacobian.D[i], jacobian.last_D[i])
+    clock.span[0], clock.since[0], clock.age[0] = clock.since[0], 0.0, 0.0
+
+
+@kernel
+def _continue(clock, jacobian):
+    """Set derivatives to where the straight line through the last two has come by now."""
+    w = min(1.0, clock.since[0] / clock.span[0]) if clock.span[0] > 0.0 else 0.0
+    for i in range(len(jacobian.K)):
+        for j in range(len(jacobian.K)):
+            K, D = jacobian.last_K[i, j], jacobian.last_D[i, j]
+            jacobian.K[i, j] = K + w * (K - jacobian.first_K[i, j])
+            jacobian.D[i, j] = D + w * (D - jacobian.first_D[i, j])
