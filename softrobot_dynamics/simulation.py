@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 from softrobot_dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
+from softrobot_dynamics.kinematics.cache import compiling
 from softrobot_dynamics.recentring import recentre, recentring
 from softrobot_dynamics.stepping import Adaptive, Fixed
 
@@ -35,6 +36,8 @@ class Simulator:
             else Fixed(model, self.substep)
         )
         self._force, self._recentring = np.zeros(model.m), recentring(model)
+        with compiling(self._stepper.advance):  # here and now, not in the first step
+            self._stepper.advance(self._force, self.q, self.qd, self.substep, True)
         self.reset(q, qd)
 
     def reset(self, q=None, qd=None):

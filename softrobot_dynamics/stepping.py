@@ -4,7 +4,6 @@
 import math
 from typing import NamedTuple
 
-from numba import typeof
 import numpy as np
 from softrobot_dynamics.derivatives import fibre_stiffness
 from softrobot_dynamics.integrators import (
@@ -19,7 +18,6 @@ from softrobot_dynamics.integrators import (
 )
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
-from softrobot_dynamics.kinematics.cache import compiling
 from softrobot_dynamics.linearisation import follow, Linearisation
 from softrobot_dynamics.tangents import allocate_tangents, tangents
 from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
@@ -40,41 +38,32 @@ class Clock(NamedTuple):
 
 
 class Fixed:
-    """Steps of a second-order method, all as long as ``substep`` [s] or a little shorter."""
+    """
+    Steps of a second-order method, all as long as ``substep`` [s] or a little shorter.
+
+    ``advance(force, q, qd, duration, once)`` advances (q, qd) by a duration [s], or ``once``,
+    under forces (m,) along y. It returns 0, or 1 where a step cannot be made; ``clock`` says how
+    much was done, ``terms`` are those of the last evaluation.
+    """
 
     def __init__(self, model, substep):
         self._linearisation = Linearisation(model)
         self.terms = allocate_terms(model.n, model.m)
         self.clock = Clock(*np.zeros((6, 1)))
-        stages = allocate_stages(model.n, 2)
-        near = self._linearisation.near
-        self._arrays = model.robot(), self.terms, near, ROS2, stages, self.clock
-        self._settings = (substep,)
-        self._program = compiled(model.program(fixed_steps), model, self._arrays, self._settings)
+        self.advance = model.program(
+            fixed_steps,
+            robot=model.robot(),
+            terms=self.terms,
+            near=self._linearisation.near,
+            method=ROS2,
+            b=allocate_stages(model.n, 2),
+            clock=self.clock,
+            substep=substep,
+        )
 
     def reset(self, q):
         """Begin at q (n,)."""
         self._linearisation.begin(q)
-
-    def advance(self, force, q, qd, duration, once):
-        """
-        Advance (q, qd) by a duration [s], or ``once``, under forces (m,) along y.
-
-        Returns 0, or 1 where a step cannot be made; ``clock`` says how much was done.
-        """
-        return self._program(*self._arrays, *self._settings, force, q, qd, duration, once)
-
-
-def compiled(program, model, arrays, settings):
-    """
-    Return the machine code of a program of the types its arguments will have.
-
-    To find it anew in each call would take longer than a sub-step of a small robot.
-    """
-    q = np.zeros(model.n)
-    arguments = *arrays, *settings, np.zeros(model.m), q, q, 1.0, False
-    with compiling(program):
-        return program.compile(tuple(map(typeof, arguments)))
 
 
 @kernel
@@ -147,7 +136,7 @@ class Adaptive:
 
     The method needs the derivatives of all forces by q and qd for its accuracy, while it has its
     order without. They are taken anew every few steps, and in between continued along a straight
-    line: stale ones would cost a digit.
+    line: stale ones would cost a digit. ``advance``, ``clock`` and ``terms`` as of :class:`Fixed`.
     """
 
     def __init__(self, model, longest, tolerance):
@@ -155,21 +144,24 @@ class Adaptive:
         self.terms = allocate_terms(n, model.m)
         self.clock = Clock(*np.zeros((6, 1)))
         jacobian = Jacobian(*np.zeros((7, n, n)), np.zeros(n + 1), np.zeros(n))
-        stages, own = allocate_stages(n, 4), allocate_tangents(robot, n)
-        self._arrays = robot, self.terms, own, jacobian, ROS34PW2, stages, self.clock
-        self._settings = longest, tolerance
-        self._program = compiled(
-            model.program(adaptive_steps), model, self._arrays, self._settings
+        self.advance = model.program(
+            adaptive_steps,
+            robot=robot,
+            terms=self.terms,
+            t=allocate_tangents(robot, n),
+            jacobian=jacobian,
+            method=ROS34PW2,
+            b=allocate_stages(n, 4),
+            clock=self.clock,
+            longest=longest,
+            tolerance=tolerance,
         )
+        self._longest = longest
 
     def reset(self, q):
         """Begin anew."""
         clock = self.clock
-        clock.next[0], clock.age[0], clock.since[0] = self._settings[0], AGE, 0.0
-
-    def advance(self, force, q, qd, duration, once):
-        """As :meth:`Fixed.advance`."""
-        return self._program(*self._arrays, *self._settings, force, q, qd, duration, once)
+        clock.next[0], clock.age[0], clock.since[0] = self._longest, AGE, 0.0
 
 
 class Jacobian(NamedTuple):
