@@ -58,8 +58,9 @@ class CompiledModel:
         self._linearise()
 
     def robot(self):
-        """Return the arrays kernels take, with a workspace of its own: one for each thread."""
-        return Robot(*self._arrays, *map(np.zeros, self._sizes))
+        """Return the arrays kernels take, workspace and gravity its own: one for each thread."""
+        *shared, gravity = self._arrays
+        return Robot(*shared, gravity.copy(), *map(np.zeros, self._sizes))
 
     def program(self, function, /, **given):
         """

@@ -80,7 +80,7 @@ class Statics:
         """From now on let a share, from 0 to 1, of u, gravity and loads act."""
         gravity = share * np.array(self.model.description.gravity, dtype=float)
         for each in filter(None, (self._evaluate, self._derivatives)):
-            each.robot = each.robot._replace(gravity=gravity)
+            each.robot.gravity[:] = gravity
         self._share = share
 
     def residual(self, q, u):
