@@ -106,7 +106,7 @@ class ControllerNode(LifecycleNode):
     def _configure(self):
         values = self.options.values
         self.get_logger().info(
-            f'loading {values["robot"]}; the first time, this compiles for up to 20 s'
+            f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
         )
         started = realtime.now()
         with process.interrupting(self._stop), realtime.patient():

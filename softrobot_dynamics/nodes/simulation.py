@@ -52,7 +52,7 @@ class SimulationNode(Node):
         """Load, compile and start."""
         values = self.options.values
         self.get_logger().info(
-            f'loading {values["robot"]}; the first time, this compiles for up to 20 s'
+            f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
         )
         with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
