@@ -33,18 +33,11 @@ def choose_transport():
         return
     if any(os.environ.get(name) for name in _CHOICES):
         return
-    if _keeps_to_this_machine():
+    if os.environ.get('ROS_LOCALHOST_ONLY') == '1':  # Humble's way, which no profile could keep
+        return
+    if os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST':
         os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = str(_LOCALHOST)
         os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(_LOCALHOST)  # before Fast DDS 3
         os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'SYSTEM_DEFAULT'  # that of the profile
-        os.environ.pop('ROS_LOCALHOST_ONLY', None)
     else:
         os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
-
-
-def _keeps_to_this_machine():
-    """Tell whether the environment asks for LOCALHOST, in its present or its old form."""
-    return (
-        os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST'
-        or os.environ.get('ROS_LOCALHOST_ONLY') == '1'
-    )
