@@ -2,11 +2,11 @@
 """
 The way of messages through Fast DDS: UDP instead of its shared memory.
 
-A thread of Fast DDS that waits for shared memory evidently may miss that something has come,
-and then sleeps until it looks by itself, a third of `healthy_check_timeout_ms`: 333 ms. That happens when other
-participants come and go, as every `ros2` command does. Where processes of ROS keep to their own
-machine (LOCALHOST), rmw_fastrtps itself adds shared memory to every participant, whatever
-FASTDDS_BUILTIN_TRANSPORTS says; only a profile can do the same without.
+A thread of Fast DDS that waits for shared memory evidently may miss that something has come, and
+then sleeps until it looks by itself, a third of `healthy_check_timeout_ms`: 333 ms. That happens
+when other participants come and go, as every `ros2` command does. Where processes of ROS keep to
+their own machine (LOCALHOST), rmw_fastrtps itself adds shared memory to every participant,
+whatever FASTDDS_BUILTIN_TRANSPORTS says; only a profile can do the same without.
 """
 
 import os
