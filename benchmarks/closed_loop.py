@@ -112,7 +112,10 @@ def run_loop(options, folder):
     controller = node('controller', '1', 'autostart:=true', *options.parameter)
     _wait_for(folder / 'simulation.log', 'driven by commands', simulation, controller)
     started = time.monotonic() - start
-    time.sleep(options.duration + SETTLE)
+    time.sleep(SETTLE)
+    waited = -_waited(simulation, controller)
+    time.sleep(options.duration)
+    waited += _waited(simulation, controller)
     memory = _resident(controller)
     for process in (simulation, controller):  # the simulation first: it still has its commands
         process.send_signal(signal.SIGTERM)
@@ -129,9 +132,16 @@ def run_loop(options, folder):
         'missed_share': float(np.isnan(trips).mean()),
         'ticks': len(ticks),
         'simulation_late_max_us': float(late.max()),
+        'waited_ms_per_s': 1e3 * waited / options.duration,
         'controller_mib': memory,
         'start_s': started,
     }
+
+
+def _waited(*processes):
+    """How long the threads of processes were ready to run while others ran, together [s]."""
+    files = [f for p in processes for f in Path(f'/proc/{p.pid}/task').glob('*/schedstat')]
+    return 1e-9 * sum(int(file.read_text().split()[1]) for file in files)
 
 
 def _resident(process):
@@ -206,6 +216,7 @@ def main():
         f'{100 * median(loop, "missed_share"):.3f} %; bare loop late by more than 1 ms '
         f'{100 * median(bare, "late_share"):.3f} %, allowed '
         f'{100 * (2 * median(bare, "late_share") + 0.003):.3f} %; '
+        f'waited for a processor {median(loop, "waited_ms_per_s"):.0f} ms per s; '
         f'controller {median(loop, "controller_mib"):.0f} MiB, '
         f'loop closed after {median(loop, "start_s"):.2f} s'
     )

@@ -19,7 +19,7 @@ from softrobot_dynamics.nodes import (
 )
 from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Orders
 from softrobot_dynamics.nodes.inbox import Inbox
-from softrobot_dynamics.nodes.outlets import ControlOutlet, quality_of, STATES
+from softrobot_dynamics.nodes.outlets import ControlOutlet, NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
 from softrobot_dynamics.nodes.record import prepare, Record
 from std_srvs.srv import SetBool, Trigger
@@ -121,7 +121,7 @@ class ControllerNode(LifecycleNode):
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
         self._outlet = ControlOutlet(self, names, controlled, values['command_type'], quality)
-        self._inbox = Inbox(self, JointState, 'joint_states', STATES)
+        self._inbox = Inbox(self, JointState, 'joint_states', NEWEST)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'control loop', values['robot'], self._report
         )

@@ -13,14 +13,15 @@ _THROTTLE = 1.0  # [s] between two logs from the same line
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 
 
-#: How states are read, from whatever publisher: an old one is not worth sending again.
-STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+#: How both loops read, from whatever publisher: an old message is not worth sending again, and
+#: acknowledging each of them wakes the publisher's threads twice per tick.
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 def quality_of(values):
-    """Return the quality of service that the parameters ask for: the newest message only."""
+    """Return the quality of service that the parameters ask for what is published."""
     reliable = values['reliability'] == 'reliable'
-    return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE) if reliable else STATES
+    return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE) if reliable else NEWEST
 
 
 class _Words:

@@ -14,7 +14,7 @@ from softrobot_dynamics.nodes import (
     tables,
 )
 from softrobot_dynamics.nodes.inbox import Inbox
-from softrobot_dynamics.nodes.outlets import quality_of, SimulationOutlet
+from softrobot_dynamics.nodes.outlets import NEWEST, quality_of, SimulationOutlet
 from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.nodes.record import prepare, Record
 from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
@@ -62,7 +62,7 @@ class SimulationNode(Node):
         quality = quality_of(values)
         self._outlet = SimulationOutlet(self, plant.model.coordinate_names, quality)
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
-        self._inbox = Inbox(self, reader.message_type, _TOPICS[values['command_type']], quality)
+        self._inbox = Inbox(self, reader.message_type, _TOPICS[values['command_type']], NEWEST)
         process.keep_collector_away()
         self._loop = SimulationLoop(
             plant,

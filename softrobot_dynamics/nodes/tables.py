@@ -28,7 +28,7 @@ _COMMUNICATION = (
         'reliability',
         'string',
         'reliable',
-        'Quality of service of published states and of commands; states are read best effort',
+        'Quality of service of what is published; both nodes read as best effort',
         choices=('reliable', 'best_effort'),
         read_only=True,
     ),
