@@ -10,6 +10,7 @@ import tempfile
 import time
 
 import numpy as np
+from operations import count
 from page import OURS, PEER
 import softrobot_dynamics as sd
 from softrobot_dynamics.kernels.jit import kernel
@@ -22,6 +23,7 @@ PACKAGES = ('sympy',)
 
 BODY = {'length': 0.3, 'radius': 0.03, 'density': 1000.0}
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128)
+COUNTED = 1, 8, 128  # of which operations are counted
 LONG = tuple(n for n in SIZES if n >= 32)  # of which exponents are taken
 CURVES = {'ours': ('recursion', OURS), 'peer': ('Lagrange in C', PEER)}
 
@@ -49,6 +51,13 @@ class Ours:
         qd, qdd = (v, self._zero) if operation == 'bias' else (self._zero, v)
         given = self._robot, q, qd, qdd, with_mass, self.out, self.mass
         return lambda repeats: self._program(*given, repeats)
+
+    def operations(self, with_mass):
+        """Return how many floating-point operations IID or MIID makes."""
+        ones, zero = np.ones(len(self.out)), self._zero
+        return count(
+            self._program, self._robot, ones, ones, zero, with_mass, self.out, self.mass, 1
+        )
 
 
 def prepare(folder):
@@ -91,6 +100,9 @@ def measure(folder):
                 _note(found, 'difference', operation, n, error)
         for (operation, who), seconds in _times(ours, peers, n).items():
             _note(found, operation, who, n, seconds)
+        if n in COUNTED:
+            for kind in ('bias', 'mass'):
+                _note(found, 'operations', kind, n, ours.operations(kind == 'mass'))
     found['exponent'] = {kind: _exponent(found[kind]['ours']) for kind in ('bias', 'mass')}
     return found
 
@@ -209,14 +221,15 @@ def _judge(page, runs):
         f'{name}: {_comparison(runs, operation)}' for operation, name in OPERATIONS.items()
     )
     page.text(f'{compared} Largest relative difference at any N: {worst:.1e}.')
-    added = {n: _added(runs, str(n)) for n in (1, 8, SIZES[-1])}
+    added = {n: _added(runs, str(n)) for n in COUNTED}
     grown = {kind: spread(runs, 'exponent', kind) for kind in ('bias', 'mass')}
     of_c, of_mass = (exponent.text(form='.3f') for exponent in grown.values())
     costs = ', '.join(f'{_percent(cost)} at N = {n}' for n, cost in added.items())
     page.text(
         f'The mass matrix adds to c {costs}. It has N² entries, so that the claim of [P], MIID at '
         f'no extra cost, cannot hold for long chains: from N = {LONG[0]} to {LONG[-1]} the time '
-        f'of c grows as N to the power {of_c}, that of MIID as N to the power {of_mass}.'
+        f'of c grows as N to the power {of_c}, that of MIID as N to the power {of_mass}. '
+        f'What it adds is work: {_work(runs)}.'
     )
     at = _crossing(runs, 'bias')
     page.target('IID of a planar chain, N = 32…128', 'exponent of N ≤ 1.02', of_c,
@@ -232,6 +245,23 @@ def _judge(page, runs):
 def _added(runs, n):
     """Cost of MIID above that of IID, as a part of the latter."""
     return Spread(*(part - 1.0 for part in ratio(runs, ('mass', 'ours', n), ('bias', 'ours', n))))
+
+
+def _work(runs):
+    """Say how many operations c and MIID make, and at what speed."""
+    words = []
+    for n in map(str, COUNTED):
+        made = [runs[0]['operations'][kind][n] for kind in ('bias', 'mass')]
+        speeds = [
+            np.median([each / run[kind]['ours'][n] for run in runs]) * 1e-9
+            for kind, each in zip(('bias', 'mass'), made)
+        ]
+        words.append(
+            f'{made[0]} floating-point operations for c and {made[1]} for MIID '
+            f'({made[1] / made[0] - 1.0:+.0%}) at N = {n}, {speeds[0]:.1f} and {speeds[1]:.1f} '
+            'of them per nanosecond'
+        )
+    return '; '.join(words)
 
 
 def _percent(found):

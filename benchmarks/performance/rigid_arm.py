@@ -115,8 +115,8 @@ def _from_python(model):
     import pinocchio
 
     (q, qd, qdd), n = _states(model.n)[:, 0], model.n
-    robot, program = model.robot(), model.program(inverse_dynamics)
-    Q, M = np.empty(n), np.empty((n, n))
+    given = {'robot': model.robot(), 'Q': np.empty(n), 'M': np.empty((n, n))}
+    program = model.program(inverse_dynamics, **given)
     other = pinocchio_model(model)
     data = other.createData()
     state = {'q': q, 'qd': qd, 'qdd': qdd}
@@ -128,8 +128,8 @@ def _from_python(model):
 
     return in_turns(
         {
-            'ID, program': python_loop(program, robot, q, qd, qdd, FULL, False, Q, M),
-            'MID, program': python_loop(program, robot, q, qd, qdd, FULL, True, Q, M),
+            'ID, program': python_loop(program, q, qd, qdd, FULL, False),
+            'MID, program': python_loop(program, q, qd, qdd, FULL, True),
             'ID': python_loop(lambda: sd.inverse_dynamics(model, **state)),
             'MID': python_loop(lambda: sd.mass_inverse_dynamics(model, **state)),
             'rnea': python_loop(pinocchio.rnea, other, data, q, qd, qdd),

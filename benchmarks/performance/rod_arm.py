@@ -10,6 +10,7 @@ import tempfile
 import time
 
 import numpy as np
+from operations import count, fastest
 from page import FAINT, OURS, PEER
 import pcs
 from softrobot_dynamics.kernels.jit import kernel
@@ -39,6 +40,11 @@ that a controller calls from Python; 'in a loop' leaves out the call.
 Before any time is taken ours equals a third formulation, by scipy's exponentials, to
 {ours:.0e} of the largest entry, and SoRoMoX to {peer:.0e}. As it is published SoRoMoX is off by
 {shipped:.0e}: its Gauss points are iterated to single precision only. Exact ones were put in.
+"""
+_OPERATIONS = """
+What bounds it: {words}. Peak is what numpy's product of two 512 × 512 matrices reaches on one
+thread, {peak} GFLOP/s. The {steps} steps of a segment are computed side by side, in vectors of
+four; frames, twists and their sums then run from step to step, one after the other.
 """
 _FIRST = """
 The first ID and M of the arm in a new process, from the description on, without imports: ours
@@ -84,6 +90,8 @@ def measure(folder):
         'methods': in_turns({'ID': python_loop(_Soromox(ARM).by_methods)})['ID'],
         'first': first,
         'compiled': json.loads((Path(folder) / COMPILED).read_text()),
+        'operations': {str(segments): _Ours(segments).operations() for segments in (ARM, LONG)},
+        'product': fastest(),
         'errors': _errors(),
     }
 
@@ -92,27 +100,36 @@ class _Ours:
     """An arm in our program."""
 
     def __init__(self, segments, points=pcs.POINTS):
-        model = pcs.arm(segments, points)
-        self._robot, self._state = model.robot(), pcs.state(segments)
-        self._program, self._repeat = model.program(inverse_dynamics), model.program(repeat)
+        model = self._model = pcs.arm(segments, points)
+        self._state = pcs.state(segments)
         self._Q, self._M = np.empty(model.n), np.empty((model.n, model.n))
+        given = {'robot': model.robot(), 'Q': self._Q, 'M': self._M}
+        self._program = model.program(inverse_dynamics, **given)
+        self._repeat = model.program(repeat, **given)
 
     def results(self):
         """Return ID and M."""
-        self._program(self._robot, *self._state, FULL, True, self._Q, self._M)
+        self._program(*self._state, FULL, True)
         return self._Q, self._M
 
     def functions(self):
         """Return functions to be timed."""
         functions = {}
         for work, with_mass in zip(WORKS, (False, True)):
-            out = with_mass, self._Q, self._M
-            functions[work] = python_loop(self._program, self._robot, *self._state, FULL, *out)
-            functions[f'{work} in a loop'] = self._loop(*out), 1
+            functions[work] = python_loop(self._program, *self._state, FULL, with_mass)
+            functions[f'{work} in a loop'] = self._loop(with_mass), 1
         return functions
 
-    def _loop(self, *out):
-        return lambda repeats: self._repeat(self._robot, *self._state, *out, repeats)
+    def operations(self):
+        """Return how many floating-point operations each work takes."""
+        program, out = self._model.program(repeat), (self._Q, self._M)
+        return {
+            work: count(program, self._model.robot(), *self._state, with_mass, *out, 1)
+            for work, with_mass in zip(WORKS, (False, True))
+        }
+
+    def _loop(self, with_mass):
+        return lambda repeats: self._repeat(*self._state, with_mass, repeats)
 
 
 class _Soromox:
@@ -201,6 +218,7 @@ def report(page, runs):
         for work in WORKS
     ]
     page.table(['', 'ours, in a loop [µs]', 'ours [µs]', 'SoRoMoX [µs]', 'times faster'], rows)
+    page.text(_profile(runs))
     page.text(_FIRST.format(
         cold=runs[0]['compiled']['ours'], peer_cold=runs[0]['compiled']['soromox'],
         warm=spread(runs, 'first', 'ours').text(),
@@ -217,6 +235,22 @@ def report(page, runs):
             f'{share.text()} ×',
             share.median >= aim,
         )
+
+
+def _profile(runs):
+    """Say how much is computed, and how fast."""
+    words = []
+    for name, made in runs[0]['operations'].items():
+        for work, number in made.items():
+            rates = [number / run['arms'][name][f'ours {work} in a loop'] for run in runs]
+            shares = [rate / run['product'] for rate, run in zip(rates, runs)]
+            words.append(
+                f'{work} of {name} segments makes {number} floating-point operations, '
+                f'{np.median(rates) * 1e-9:.1f} per nanosecond ({np.median(shares):.0%} of peak)'
+            )
+    return _OPERATIONS.format(
+        words='; '.join(words), peak=spread(runs, 'product').text(1e9), steps=pcs.POINTS + 1
+    )
 
 
 def _time(runs, name, work):

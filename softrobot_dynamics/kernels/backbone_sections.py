@@ -27,6 +27,7 @@ from softrobot_dynamics.kernels.backbone import (
     STRAINS,
 )
 from softrobot_dynamics.kernels.jit import inlined, kernel, reduction
+from softrobot_dynamics.kernels.reductions import dot
 
 LANES = NODES
 GROWING = 0, 1, 5, 6  # the strains that deform a section: kappa_x, kappa_y, lambda, source
@@ -95,7 +96,7 @@ def _inertial_sums(n, strains, shapes, G, M, V, own, W):
         _coupling(mine[ANGULAR * L :], G, W[coupling + 6 * j : coupling + 6 * j + 6])
         W[bias + j] += _dot_of_six(mine[TURNING * L :], V[MOMENT * L :])
         if z >= 0:
-            W[bias + j] += _dot(phi, V[(BIASES + z) * L :])
+            W[bias + j] += dot(phi, V[(BIASES + z) * L :])
         for i in range(j + 1):
             value = _dot_of_nine(own[OWN * L * i :], mine[MOVING * L :])
             y = slot(strains[i])
@@ -114,11 +115,11 @@ def _forces(n, strains, shapes, slopes, M, out):
     for j in range(n):
         phi, slope = shapes[j * L : (j + 1) * L], slopes[j * L : (j + 1) * L]
         strain, z = int(strains[j]), slot(strains[j])
-        out[j] += _dot(phi, M[(ELASTIC + strain) * L :])
-        out[n + j] += _dot(phi, M[(VISCOUS + strain) * L :])
+        out[j] += dot(phi, M[(ELASTIC + strain) * L :])
+        out[n + j] += dot(phi, M[(VISCOUS + strain) * L :])
         if z >= 0:
-            out[j] += _dot(slope, M[(ELASTIC + STRAINS + z) * L :])
-            out[n + j] += _dot(slope, M[(VISCOUS + STRAINS + z) * L :])
+            out[j] += dot(slope, M[(ELASTIC + STRAINS + z) * L :])
+            out[n + j] += dot(slope, M[(VISCOUS + STRAINS + z) * L :])
 
 
 @kernel
@@ -312,15 +313,6 @@ def _coupling(momentum, G, out):
         t2 += momentum[2 * L + k] + o0 * a1 - o1 * a0
     for i, value in enumerate((t0, t1, t2, f0, f1, f2)):
         out[i] += value
-
-
-@reduction
-def _dot(a, b):
-    """Sum of the products of a row each, by its length: if a literal, it would be unrolled."""
-    total = 0.0
-    for k in range(len(a)):
-        total += a[k] * b[k]
-    return total
 
 
 @reduction

@@ -22,9 +22,9 @@ Then the K and D matrices (n, n) each; a strain energy has more behind them.
 import math
 
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.jit import kernel, reduction
+from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
-from softrobot_dynamics.kernels.reductions import BLOCK, damped_spring
+from softrobot_dynamics.kernels.reductions import BLOCK, damped_spring, dot
 
 
 @kernel
@@ -84,20 +84,12 @@ def _moments(m, second, place, speed, N, V):
             V[k] += v * row[k]
 
 
-@reduction
-def _dot(a, b):
-    total = 0.0
-    for k in range(len(a)):
-        total += a[k] * b[k]
-    return total
-
-
 @kernel
 def _sums(m, moments, place, speed, N, total):
     """Int p p^T dm (9), int p (J qd)^T dm (9), int p dm (3), int J qd dm (3), into total."""
     for c in range(9):
         row = N[c * m : (c + 1) * m]
-        total[c], total[9 + c] = _dot(place, row), _dot(speed, row)
+        total[c], total[9 + c] = dot(place, row), dot(speed, row)
     total[18:24] = 0.0
     for j in range(m):
         for c in range(3):
@@ -236,7 +228,7 @@ def fibre_length(P, q, qd, out, S):
                 v[k] += qd[j] * row[k]
         out[0] += _stretch(weight, t, v, pull, out[n + 1 :])
         for j in range(n):
-            out[1 + j] += _dot(C[(4 + 3 * j) * B : (7 + 3 * j) * B], pull)
+            out[1 + j] += dot(C[(4 + 3 * j) * B : (7 + 3 * j) * B], pull)
 
 
 @kernel

@@ -13,6 +13,15 @@ BLOCK = 32
 
 
 @reduction
+def dot(a, b):
+    """Sum of the products of a row each, by its length: if a literal, it would be unrolled."""
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+
+@reduction
 def _accelerations(n, mass, qd, w, S):
     """Velocity-product acceleration a = w x (w x p) + 2 w x (J qd) + b of each point, times dm."""
     w0, w1, w2 = w[0], w[1], w[2]
