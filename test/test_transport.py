@@ -13,7 +13,7 @@ pytest.importorskip('rclpy')
 
 from softrobot_dynamics.nodes import transport  # noqa: E402
 
-PROFILES = 'FASTDDS_DEFAULT_PROFILES_FILE'
+PROFILES = transport._profiles_variable()
 RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 PARTICIPANT = """
 import rclpy
@@ -45,6 +45,7 @@ def test_no_participant_opens_shared_memory(environment, wish):
             text=True, check=True,
         )  # fmt: skip
         found[script] = 'fastdds_port' in done.stdout
+        assert 'deprecated' not in done.stderr
     assert list(found.values()) == [False, True]
 
 

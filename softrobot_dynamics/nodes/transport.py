@@ -36,8 +36,14 @@ def choose_transport():
     if os.environ.get('ROS_LOCALHOST_ONLY') == '1':  # Humble's way, which no profile could keep
         return
     if os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST':
-        os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = str(_LOCALHOST)
-        os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(_LOCALHOST)  # before Fast DDS 3
+        os.environ[_profiles_variable()] = str(_LOCALHOST)
         os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'SYSTEM_DEFAULT'  # that of the profile
     else:
         os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
+
+
+def _profiles_variable():
+    """Name the variable that the Fast DDS of this process reads; of the other one it warns."""
+    maps = Path('/proc/self/maps')  # before version 3 the library was called fastrtps
+    old = maps.exists() and 'libfastrtps.so' in maps.read_text()
+    return 'FASTRTPS_DEFAULT_PROFILES_FILE' if old else 'FASTDDS_DEFAULT_PROFILES_FILE'
