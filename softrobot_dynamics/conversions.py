@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import null_space
 from softrobot_dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics import placement
 from softrobot_dynamics.errors import ArgumentError
@@ -87,12 +86,18 @@ def drive_wrench(S, forces):
     if not len(forces):
         return np.zeros(6)
     turning, moving = S[:3], S[3:]
-    free = null_space(turning, rcond=RANK)  # of the coordinates: combinations that do not turn
+    free = _null_space(turning)  # of the coordinates: combinations that do not turn
     shifts = moving @ free
     shifts[np.abs(shifts) < RANK * np.abs(S).max()] = 0.0  # a combination that does nothing
     force = _least(shifts.T, free.T @ forces)
     moment = _least(turning.T, forces - moving.T @ force)
     return np.concatenate([moment, force])
+
+
+def _null_space(A):
+    from scipy.linalg import null_space  # late: scipy is slow to import
+
+    return null_space(A, rcond=RANK)
 
 
 def _least(A, b):
@@ -102,7 +107,7 @@ def _least(A, b):
 
 def _require_seen(model, J, bodies):
     size = np.linalg.norm(J, axis=0)
-    hidden = null_space(J / np.where(size > 0.0, size, 1.0), rcond=RANK)
+    hidden = _null_space(J / np.where(size > 0.0, size, 1.0))
     unseen = np.flatnonzero(np.abs(hidden).max(axis=1, initial=0.0) > 1e-6)
     if len(unseen):
         names = ', '.join(model.coordinate_names[j] for j in unseen)

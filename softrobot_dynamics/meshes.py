@@ -8,7 +8,6 @@ meshio is an optional extra (``pip install softrobot_dynamics[mesh]``), needed t
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import roots_jacobi
 from softrobot_dynamics.errors import ArgumentError, MeshError
 
 FLATTEST = 1e-8  # volume relative to a regular element on the longest edge: less is flat
@@ -111,6 +110,8 @@ def _tetrahedron_rule(order):
     if order == 2:  # the symmetric rule of four points
         a = (5.0 - np.sqrt(5.0)) / 20.0
         return np.full((4, 4), a) + (1.0 - 4.0 * a) * np.eye(4), np.full(4, 0.25)
+    from scipy.special import roots_jacobi  # late: scipy is slow to import
+
     # the cube folded into a tetrahedron, Gauss rules with the weight of the fold along each edge
     count = (int(order) + 2) // 2
     (x, wx), (y, wy), (z, wz) = (roots_jacobi(count, fold, 0.0) for fold in (2, 1, 0))

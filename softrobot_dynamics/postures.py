@@ -10,7 +10,6 @@ its rate while a new reference is prepared.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from softrobot_dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics import actuation
 from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError
@@ -143,6 +142,8 @@ class _Search:
         return InfeasibleReferenceError(time, target[0], self._at_limits(), distance)
 
     def _minimise(self, objective, constraints):
+        from scipy.optimize import minimize  # late: scipy is slow to import
+
         n = self._model.n
 
         def slope(z):

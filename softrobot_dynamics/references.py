@@ -9,7 +9,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 from softrobot_dynamics.arguments import body_index, checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.jit import kernel
@@ -60,13 +59,19 @@ def constant(y):
     return Reference(np.array([0.0, 1.0]), coefficients, 0.0)
 
 
+def _cubic_spline(times, values, periodic):
+    from scipy.interpolate import CubicSpline  # late: scipy is slow to import
+
+    return CubicSpline(times, values, axis=0, bc_type='periodic' if periodic else 'clamped')
+
+
 def spline(times, y, periodic=False):
     """
     Return the cubic spline through y (K, m) at times (K,) [s]; at rest at its ends.
 
     A periodic one repeats; its last row must equal the first.
     """
-    fitted = CubicSpline(times, y, axis=0, bc_type='periodic' if periodic else 'clamped')
+    fitted = _cubic_spline(times, y, periodic)
     coefficients = np.zeros((6, len(times) - 1, np.shape(y)[1]))
     coefficients[:4] = fitted.c[::-1]
     return Reference(
@@ -164,7 +169,7 @@ def tip_path(model, bodies, times, points, periodic=False, q0=None):
     points = checked('points', points, (len(times), len(bodies), 3))
     if periodic and not np.array_equal(points[0], points[-1]):
         raise ArgumentError('points', points[-1], 'the first point again, as the path is periodic')
-    between = CubicSpline(times, points, axis=0, bc_type='periodic' if periodic else 'clamped')
+    between = _cubic_spline(times, points, periodic)
     fine = np.linspace(0.0, times[-1], max(CIRCLE_SAMPLES, 8 * len(times)) + 1)
     postures = hold_points(model, bodies=bodies, times=fine, points=between(fine), q0=q0)
     y = postures.y.copy()

@@ -137,3 +137,12 @@ def test_the_tests_see_what_is_installed():
     home = ROOT if editable else Path(site)
     imported = Path(importlib.util.find_spec(NAME).origin)
     assert home in imported.parents, 'run `pytest`: `python -m pytest` puts the sources first'
+
+
+def test_starts_without_waiting_for_scipy():
+    """Its large modules, a third of the time to import everything, come when they are needed."""
+    code = 'import softrobot_dynamics.simulation, sys; print("scipy.linalg" in sys.modules)'
+    done = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.split() == ['False']

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 from softrobot_dynamics.bases.contract import Basis, register
 from softrobot_dynamics.fields import items, number
 
@@ -49,6 +48,8 @@ class Table(Basis):
     @cached_property
     def _coefficients(self):
         """Coefficients of each function, piece by piece, highest power first."""
+        from scipy.interpolate import CubicSpline  # late: scipy is slow to import
+
         spline = CubicSpline(self.stations, np.transpose(self.values))
         return spline.c.transpose(2, 1, 0).tolist()
 

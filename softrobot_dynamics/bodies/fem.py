@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import functools
 
 import numpy as np
-from scipy.interpolate import BarycentricInterpolator
 from softrobot_dynamics.bodies.contract import frame_of_points, register
 from softrobot_dynamics.bodies.linear_basis import fibre_kernel, LinearBasis
 from softrobot_dynamics.errors import ArgumentError, MeshError, Problem
@@ -116,6 +115,8 @@ class ReducedFiniteElements(LinearBasis):
 
         ArgumentError for a curve that leaves the mesh.
         """
+        from scipy.interpolate import BarycentricInterpolator  # late: scipy is slow to import
+
         s = np.asarray(points)[:, 2]
         ends = 0.5 * (s[0] + s[-1] + np.array([-1.0, 1.0]) * np.sum(weights))
         s_new = np.linspace(*ends, len(s) + 1)
