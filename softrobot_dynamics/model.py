@@ -10,7 +10,7 @@ from softrobot_dynamics.recursion import Robot
 from softrobot_dynamics.tables import note_rests, Tables
 from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
 
-_STEP = 1e-6  # of the differences that linearise a strain energy [unit of the coordinate]
+_STEP = 1e-5  # of the differences that linearise a strain energy [unit of the coordinate]
 
 
 def compile_model(description):
