@@ -22,8 +22,7 @@ def checked(name, value, shape):
 
 def finite(array):
     """Tell whether all numbers of an array are finite."""
-    square = array.dot(array) if array.ndim == 1 else np.vdot(array, array)
-    if math.isfinite(square):  # quick, but large squares may be infinite
+    if math.isfinite(np.vdot(array, array)):  # quick, but large squares may be infinite
         return True
     return bool(np.isfinite(array).all())
 
