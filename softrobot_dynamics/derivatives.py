@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.kernels.addresses import call, run, run_three
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
-from softrobot_dynamics.kinematics.cache import compiling
+from softrobot_dynamics.kinematics.binding import cached, entry
 from softrobot_dynamics.tangents import allocate_tangents, STEP, tangents
 from softrobot_dynamics.transmission import COORDINATE, LINE
 
@@ -43,20 +44,19 @@ class Differentiator:
 
     def __init__(self, model):
         self.model, self._evaluate = model, model.evaluator()
-        self.robot, self._force = self._evaluate.robot, model.program(fibre_stiffness)
+        self.robot = self._evaluate.robot
         self._tangents = allocate_tangents(self.robot, model.n)
-        self._program = model.program(tangents)
         self._has_lines = bool((self.robot.segments[:, 1] == LINE).any())
         self._stiffness, self._x = np.zeros((model.n, model.n)), np.zeros(model.n + 1)
-        zero = np.zeros(model.n)
-        with compiling(self._program):
-            self.inverse(zero, zero, zero)
-        with compiling(self._force):
-            self.actuation_stiffness(zero, np.zeros(model.m))
+        given = {'robot': self.robot, 'rough': False}
+        differentiate = entry(tangents, **given, t=self._tangents)
+        stiffen = entry(fibre_stiffness, **given, stiffness=self._stiffness, x=self._x)
+        self._differentiate = cached(run_three, entry=differentiate)
+        self._stiffen = cached(run, entry=stiffen)
 
     def inverse(self, q, qd, qdd):
         """Return ID (n,) and its derivatives by (q, qd), (n, 2 n)."""
-        self._program(self.robot, q, qd, qdd, False, self._tangents)
+        self._differentiate(q, qd, qdd)
         return self._tangents.rest, self._tangents.by_state
 
     def actuation_stiffness(self, q, u):
@@ -64,7 +64,7 @@ class Differentiator:
         force = u * self.model.signs
         if self._has_lines:
             return self._differences(q, force)
-        self._force(self.robot, q, force, False, self._stiffness, self._x)
+        self._stiffen(q, force)
         return self._stiffness
 
     def forward(self, q, qd, u):
@@ -94,7 +94,7 @@ class Differentiator:
 
 
 @kernel
-def fibre_stiffness(lengths, robot, q, force, rough, stiffness, x):
+def fibre_stiffness(robot, rough, stiffness, x, q, force):
     """
     Fill ``stiffness`` (n, n) with the derivative by q of J' f, of all lengths within bodies.
 
@@ -116,7 +116,7 @@ def fibre_stiffness(lengths, robot, q, force, rough, stiffness, x):
                 if rough and abs(k) > 1.0:
                     break
                 x[j] = q[first + j] + k * STEP
-                lengths(kind - 1, P, x, x, out, S[count + 2 :])
+                call(row[5], P, x, x, out, S[count + 2 :])
                 weight = force[row[0]] * share / (12.0 * STEP)
                 for r in range(count):
                     stiffness[first + r, first + j] += weight * out[1 + r]

@@ -199,7 +199,7 @@ def _recursion(model, q, qd, qdd, mode, with_mass=False, wrenches=None, joint_wr
     n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
     robot, Q, M = model.robot(), np.empty(n), np.empty((n, n))
-    model.program(recursion)(robot, q, qd, qdd, mode, with_mass, Q, M)
+    cached(recursion)(robot, q, qd, qdd, mode, with_mass, Q, M)
     _require_finite(model, q, Q)
     results = [Q, M] if with_mass else [Q]
     if loads or joint_wrenches:

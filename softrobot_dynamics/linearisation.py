@@ -5,9 +5,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.kernels.addresses import Entry, run
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
-from softrobot_dynamics.kinematics.binding import cached
+from softrobot_dynamics.kinematics.binding import cached, entry
 from softrobot_dynamics.passive import passive_forces
 from softrobot_dynamics.recursion import forward, FULL
 
@@ -36,59 +37,44 @@ class Linearisation:
     Attributes: ``stiffness`` and ``damping`` (n, n). They are the model's, constant, for a linear
     robot. Otherwise each :meth:`refresh` evaluates the robot once and replaces one column of every
     body with a strain energy, so that all are as old as one body has coordinates at most; the
-    columns of both are measured at once, damping forces being linear in qd. For one thread.
-    ``near`` is the same for kernels (:func:`follow`).
+    columns of both are measured at once, damping forces being linear in qd. ``evaluate`` is the
+    Evaluator whose robot serves for that. ``near`` and ``follow`` are the same for kernels: the
+    :class:`Near`, and the Entry of :func:`follow` by q and qd, for robots that are not linear.
     """
 
-    def __init__(self, model):
+    def __init__(self, model, evaluate):
         self.stiffness, self.damping = model.stiffness.copy(), model.damping.copy()
-        parts = model.nonlinear
+        parts, self._evaluate = model.nonlinear, evaluate
         turn = np.array([0, parts[:, 1].max(initial=0)])
         self.near = Near(self.stiffness, self.damping, parts, turn, *np.zeros((6, model.n)))
+        self.follow = Entry(0, np.zeros(0, dtype=np.int64))
         self._nonlinear = not model.linear
         if self._nonlinear:
-            self._robot, self._passive = model.robot(), cached(passive_forces)
-            self._measure_all = model.program(measure_all)
-            self._measure = model.program(measure)
+            self.follow = entry(follow, robot=evaluate.robot, near=self.near)
+            self._follow = cached(run, entry=self.follow)
 
     def begin(self, q):
         """Replace all columns by those at q (n,); the next :meth:`refresh` begins anew."""
         if self._nonlinear:
-            self._measure_all(self._robot, q, self.near)
+            self.near.turn[0] = 0
+            for _ in range(self.near.turn[1]):
+                self._evaluate(q, self.near.zero)
+                self._follow(q, self.near.zero)
 
-    def refresh(self, evaluate, q, qd):
-        """Replace the next columns by those at q; ``evaluate`` was called last at (q, qd)."""
+    def refresh(self, q, qd):
+        """Replace the next columns by those at q; the robot was evaluated last at (q, qd)."""
         if self._nonlinear:
-            near = self.near
-            self._passive(evaluate.robot, q, qd, near.here, near.damping)
-            self._measure(self._robot, q, near)
+            self._follow(q, qd)
 
 
 @kernel
-def follow(joint_terms, body_terms, robot, q, qd, near):
+def follow(robot, near, q, qd):
     """Replace the next columns after a forward pass at (q, qd), which is then lost."""
-    if len(near.parts) > 0:
-        passive_forces(robot, q, qd, near.here, near.damping)
-        measure(joint_terms, body_terms, robot, q, near)
-
-
-@kernel
-def measure_all(joint_terms, body_terms, robot, q, near):
-    """Replace all columns by those at q."""
-    near.turn[0] = 0
-    forward(joint_terms, body_terms, robot, q, near.zero, near.zero, FULL)
-    passive_forces(robot, q, near.zero, near.here, near.damping)
-    for _ in range(near.turn[1]):
-        measure(joint_terms, body_terms, robot, q, near)
-
-
-@kernel
-def measure(joint_terms, body_terms, robot, q, near):
-    """Replace the next column of each part, given the elastic force ``near.here`` at q."""
     j = near.turn[0]
     near.turn[0] = (j + 1) % near.turn[1]
+    passive_forces(robot, q, qd, near.here, near.damping)
     _displace(near.parts, j, q, near.q, near.qd)
-    forward(joint_terms, body_terms, robot, near.q, near.qd, near.zero, FULL)
+    forward(robot, near.q, near.qd, near.zero, FULL)
     passive_forces(robot, near.q, near.qd, near.there, near.damping)
     _store_columns(near.parts, j, near.here, near.there, near.damping, near.K, near.D)
 
@@ -96,7 +82,7 @@ def measure(joint_terms, body_terms, robot, q, near):
 @kernel
 def _displace(parts, j, q, x, v):
     """Fill x = q + STEP e and v = e, where e is the j-th coordinate of each part."""
-    copy(q, x)
+    copy(q[: len(x)], x)
     v[:] = 0.0
     for i in range(len(parts)):
         if j < parts[i, 1]:

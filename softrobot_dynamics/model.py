@@ -2,9 +2,10 @@
 """From a description to flat arrays and compiled kernels; all that can be computed once, is."""
 
 import numpy as np
+from softrobot_dynamics.kernels.addresses import run
 from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.binding import bind, cached
-from softrobot_dynamics.kinematics.cache import compiling
+from softrobot_dynamics.kinematics.binding import cached, entry
+from softrobot_dynamics.kinematics.cache import take_turns
 from softrobot_dynamics.passive import passive_forces
 from softrobot_dynamics.recursion import Robot
 from softrobot_dynamics.tables import note_rests, Tables
@@ -50,8 +51,9 @@ class CompiledModel:
         self.stiffness, self.damping, self.rest = tables.stiffness, tables.damping, tables.rest
         self._arrays = tables.arrays(np.array(description.gravity, dtype=float))
         self._sizes = tables.size, max(tables.scratch)
-        self._dispatch = tables.dispatch()
+        take_turns(self.evaluator, tables.compile)
         evaluator = self.evaluator()
+        evaluator(np.zeros(self.n), np.zeros(self.n))
         note_rests(evaluator.robot)
         # lengths at q = 0, by the same kernels that will be compared with them
         self.y0 = evaluator(np.zeros(self.n), np.zeros(self.n)).y
@@ -61,16 +63,6 @@ class CompiledModel:
         """Return the arrays kernels take, workspace and gravity its own: one for each thread."""
         *shared, gravity = self._arrays
         return Robot(*shared, gravity.copy(), *map(np.zeros, self._sizes))
-
-    def program(self, function, /, **given):
-        """
-        Return ``function`` compiled for this robot, a callable of its remaining arguments.
-
-        Arguments called ``joint_terms``, ``body_terms`` and ``lengths`` are bound to this robot's
-        dispatchers, others may be ``given`` by name: NamedTuples of arrays such as ``robot``
-        then cost calls little. The machine code is cached across processes.
-        """
-        return bind(self._dispatch, function, given)
 
     def evaluator(self):
         """Return a new :class:`Evaluator`: one for each thread."""
@@ -108,14 +100,13 @@ class Evaluator:
     All terms of a robot at a state, in arrays of its own that every call fills anew.
 
     Attributes: ``robot`` (:class:`Robot`), whose workspace also holds the frames of the state;
-    ``terms`` (:class:`Terms`).
+    ``terms`` (:class:`Terms`); ``entry``, for kernels, the Entry of the same by q and qd.
     """
 
     def __init__(self, model):
         self.robot, self.terms = model.robot(), allocate_terms(model.n, model.m)
-        self._evaluate = model.program(evaluate_terms, robot=self.robot, terms=self.terms)
-        with compiling(self._evaluate):
-            self(np.zeros(model.n), np.zeros(model.n))
+        self.entry = entry(evaluate_terms, robot=self.robot, terms=self.terms)
+        self._evaluate = cached(run, entry=self.entry)
 
     def __call__(self, q, qd):
         """Return the terms at (q, qd), arrays (n,) of floats, unchecked."""

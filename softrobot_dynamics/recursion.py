@@ -4,14 +4,14 @@ The recursion: one forward and one backward pass for inverse dynamics, and in th
 
 It implements IID, ID, MIID and MID of [P] in their direct form: bodies appear only through what
 they reduce to in their joint frame S_J (see :mod:`softrobot_dynamics.kernels.layout`), joints only
-as moving frames. It knows neither a concrete body nor a robot file: ``joint_terms`` and
-``body_terms`` are passed in, compiled functions that dispatch on a type tag.
+as moving frames. It knows neither a concrete body nor a robot file: their kernels are called by
+address (:mod:`softrobot_dynamics.kernels.addresses`), so that it is compiled once for all robots.
 
-A robot is the table ``modules`` (N, 13), a row per joint with its body, parents first, the ground
+A robot is the table ``modules`` (N, 11), a row per joint with its body, parents first, the ground
 being number N::
 
-    parent, joint tag, joint numbers, first joint coordinate, joint coordinates, joint slab,
-            body tag,  body numbers,  first body coordinate,  body coordinates,  body slab,
+    parent, joint numbers, first joint coordinate, joint coordinates, joint slab,
+            body numbers,  first body coordinate,  body coordinates,  body slab,
             joint at rest, tip at rest
 
 where numbers and slabs are offsets into the parameters P and the workspace W. The latter begins
@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.addresses import call
 from softrobot_dynamics.kernels.jit import inlined, kernel
 from softrobot_dynamics.kernels.spatial import (
     add_inertia,
@@ -37,9 +38,9 @@ from softrobot_dynamics.kernels.spatial import (
     rotate,
 )
 
-PARENT, JOINT_TAG, JOINT_NUMBERS, JOINT_FIRST, JOINT_COUNT, JOINT_SLAB = range(6)
-BODY_TAG, BODY_NUMBERS, BODY_FIRST, BODY_COUNT, BODY_SLAB = range(6, 11)
-JOINT_RESTS, TIP_RESTS = 11, 12
+PARENT, JOINT_NUMBERS, JOINT_FIRST, JOINT_COUNT, JOINT_SLAB = range(5)
+BODY_NUMBERS, BODY_FIRST, BODY_COUNT, BODY_SLAB, JOINT_RESTS, TIP_RESTS = range(5, 11)
+JOINT_KERNEL, BODY_KERNEL = 0, 1
 
 # a module's state: (w, dw/dt, a) of S_J and of the tip; wrench and inertia the tip carries; the
 # wrench at S_J; base poses of S_J and of the tip
@@ -52,7 +53,8 @@ INERTIAL, FULL = 0, 1  # without or with gravity, elasticity and damping
 class Robot(NamedTuple):
     """All arrays of a compiled robot that kernels see. W and S belong to one thread at a time."""
 
-    modules: np.ndarray  # (N, 13), see above
+    modules: np.ndarray  # (N, 11), see above
+    kernels: np.ndarray  # (N, 2) addresses: of the joint's kernel, of the body's
     below: np.ndarray  # ranges of a module's coordinates and of all beyond, in compressed rows
     segments: np.ndarray  # (., 6), see softrobot_dynamics.transmission
     P: np.ndarray  # all parameters
@@ -62,13 +64,13 @@ class Robot(NamedTuple):
 
 
 @kernel
-def forward(joint_terms, body_terms, robot, q, qd, qdd, mode):
+def forward(robot, q, qd, qdd, mode):
     """
     Forward pass: evaluate all terms; velocities and accelerations from base to tip.
 
     In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
     """
-    modules, P, W, S = robot.modules, robot.P, robot.W, robot.S
+    modules, kernels, P, W, S = robot.modules, robot.kernels, robot.P, robot.W, robot.S
     ground = np.uint32(len(modules) * STATE) + AT_TIP
     for c in range(9):
         W[ground + c] = -robot.gravity[c - 6] if mode == FULL and c >= 6 else 0.0
@@ -77,12 +79,14 @@ def forward(joint_terms, body_terms, robot, q, qd, qdd, mode):
         s, outer = np.uint32(i * STATE), m[PARENT] * STATE + AT_TIP
         jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
         bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
-        joint_terms(m[JOINT_TAG], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
+        call(kernels[i, JOINT_KERNEL], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
         if m[JOINT_RESTS]:
             copy_within(W, outer, s + AT_JOINT, 9)
         else:
             move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
-        body_terms(m[BODY_TAG], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s : s + 3], W[bf:], S)
+        call(
+            kernels[i, BODY_KERNEL], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s:], W[bf:], S
+        )
         if m[TIP_RESTS]:
             copy_within(W, s + AT_JOINT, s + AT_TIP, 9)
         else:
@@ -280,9 +284,9 @@ def _between(W, a, pose):
 
 
 @kernel
-def inverse_dynamics(joint_terms, body_terms, robot, q, qd, qdd, mode, with_mass, Q, M):
+def inverse_dynamics(robot, q, qd, qdd, mode, with_mass, Q, M):
     """IID or ID by ``mode``: forces Q (n,); with the mass matrix M (n, n): MIID or MID."""
-    forward(joint_terms, body_terms, robot, q, qd, qdd, mode)
+    forward(robot, q, qd, qdd, mode)
     backward(robot, q, qd, qdd, mode, Q)
     if with_mass:
         mass_matrix(robot, M)

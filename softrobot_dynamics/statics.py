@@ -116,7 +116,7 @@ class Statics:
         """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
         robot, largest = self._evaluate.robot, 0.0
         for row in robot.modules:
-            for first, count, slab in (row[3:6], row[8:11]):
+            for first, count, slab in (row[2:5], row[6:9]):
                 spin = robot.W[slab + 18 : slab + 18 + 3 * count].reshape(count, 3)
                 largest = max(largest, float(np.linalg.norm(step[first : first + count] @ spin)))
         return largest

@@ -16,11 +16,12 @@ from softrobot_dynamics.integrators import (
     solve_stage,
     start,
 )
+from softrobot_dynamics.kernels.addresses import run, run_three
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
-from softrobot_dynamics.linearisation import follow, Linearisation
+from softrobot_dynamics.kinematics.binding import cached, entry
+from softrobot_dynamics.linearisation import Linearisation
 from softrobot_dynamics.tangents import allocate_tangents, tangents
-from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
 
 SHORTEST = 1e-9  # step [s] below which the state cannot be continued
 AGE = 4  # steps after which derivatives are taken anew
@@ -47,13 +48,15 @@ class Fixed:
     """
 
     def __init__(self, model, substep):
-        self._linearisation = Linearisation(model)
-        self.terms = allocate_terms(model.n, model.m)
+        evaluate = model.evaluator()
+        self._linearisation = Linearisation(model, evaluate)
+        self.terms = evaluate.terms
         self.clock = Clock(*np.zeros((6, 1)))
-        self.advance = model.program(
+        self.advance = cached(
             fixed_steps,
-            robot=model.robot(),
+            evaluate=evaluate.entry,
             terms=self.terms,
+            follow=self._linearisation.follow,
             near=self._linearisation.near,
             method=ROS2,
             b=allocate_stages(model.n, 2),
@@ -68,11 +71,9 @@ class Fixed:
 
 @kernel
 def fixed_steps(
-    joint_terms,
-    body_terms,
-    lengths,
-    robot,
+    evaluate,
     terms,
+    follow,
     near,
     method,
     b,
@@ -89,14 +90,12 @@ def fixed_steps(
     h = duration / steps
     clock.passed[0] = clock.steps[0] = 0.0
     for k in range(1 if once else steps):
-        evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
+        run(evaluate, q, qd)
         start(terms, force, b)
-        follow(joint_terms, body_terms, robot, q, qd, near)
+        if len(near.parts) > 0:
+            run(follow, q, qd)
         failed = _step(
-            joint_terms,
-            body_terms,
-            lengths,
-            robot,
+            evaluate,
             terms,
             method,
             b,
@@ -117,14 +116,14 @@ def fixed_steps(
 
 
 @kernel
-def _step(joint_terms, body_terms, lengths, robot, terms, method, b, K, D, force, q, qd, h):
+def _step(evaluate, terms, method, b, K, D, force, q, qd, h):
     """Fill b with a step of h [s] from (q, qd), after :func:`start`; 1 where it cannot be made."""
     if begin(method, K, D, h, b) != 0:
         return 1
     for i in range(len(method.m)):
         if i > 0:
             next_stage(method, i, q, qd, b)
-            evaluate_terms(joint_terms, body_terms, lengths, robot, b.q, b.qd, terms)
+            run(evaluate, b.q, b.qd)
         if solve_stage(method, i, terms, K, force, qd, h, b) != 0:
             return 1
     return end(method, q, qd, b)
@@ -140,15 +139,19 @@ class Adaptive:
     """
 
     def __init__(self, model, longest, tolerance):
-        n, robot = model.n, model.robot()
-        self.terms = allocate_terms(n, model.m)
+        n, evaluate = model.n, model.evaluator()
+        self.terms = evaluate.terms
         self.clock = Clock(*np.zeros((6, 1)))
+        robot, t = evaluate.robot, allocate_tangents(evaluate.robot, n)
         jacobian = Jacobian(*np.zeros((7, n, n)), np.zeros(n + 1), np.zeros(n))
-        self.advance = model.program(
+        own = {'stiffness': jacobian.fibres, 'x': jacobian.x}
+        self.advance = cached(
             adaptive_steps,
-            robot=robot,
+            evaluate=evaluate.entry,
+            differentiate=entry(tangents, robot=robot, rough=True, t=t),
+            stiffen=entry(fibre_stiffness, robot=robot, rough=True, **own),
             terms=self.terms,
-            t=allocate_tangents(robot, n),
+            t=t,
             jacobian=jacobian,
             method=ROS34PW2,
             b=allocate_stages(n, 4),
@@ -180,10 +183,9 @@ class Jacobian(NamedTuple):
 
 @kernel
 def adaptive_steps(
-    joint_terms,
-    body_terms,
-    lengths,
-    robot,
+    evaluate,
+    differentiate,
+    stiffen,
     terms,
     t,
     jacobian,
@@ -205,18 +207,18 @@ def adaptive_steps(
         left = duration - clock.passed[0]
         h = left / max(1.0, np.ceil(left / clock.next[0] - 1e-9))
         if not ready:
-            evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
+            run(evaluate, q, qd)
             start(terms, force, b)
             ready = True
             _continue(clock, jacobian)
         if clock.age[0] >= AGE:
-            _differentiate(joint_terms, body_terms, lengths, robot, t, force, q, qd, jacobian, b)
+            _accelerate(b, jacobian.qdd)
+            run_three(differentiate, q, qd, jacobian.qdd)
+            run(stiffen, q, force)
+            _subtract(t, jacobian)
             _keep(clock, jacobian)
         failed = _step(
-            joint_terms,
-            body_terms,
-            lengths,
-            robot,
+            evaluate,
             terms,
             method,
             b,
@@ -257,22 +259,25 @@ def _excess(error, q, tolerance):
 
 
 @kernel
-def _differentiate(joint_terms, body_terms, lengths, robot, t, force, q, qd, jacobian, b):
-    """Fill the :class:`Jacobian` at (q, qd), after :func:`start`."""
-    n, K, D, qdd = len(q), jacobian.K, jacobian.D, jacobian.qdd
-    for i in range(n):
+def _accelerate(b, qdd):
+    """Fill qdd (n,) after :func:`start`."""
+    for i in range(len(qdd)):
         qdd[i] = b.F[i]
         for j in range(i + 1):
             b.L[i, j] = b.M[i, j]
     if cholesky(b.L) == 0:
         solve_lower(b.L, qdd)
         solve_lower_transposed(b.L, qdd)
-    tangents(joint_terms, body_terms, robot, q, qd, qdd, True, t)
-    fibre_stiffness(lengths, robot, q, force, True, jacobian.fibres, jacobian.x)
+
+
+@kernel
+def _subtract(t, jacobian):
+    """Fill the :class:`Jacobian` with tangents of ID, and of the forces of fibres."""
+    n = len(jacobian.qdd)
     for i in range(n):
         for j in range(n):
-            K[i, j] = t.by_state[i, j] - jacobian.fibres[i, j]
-            D[i, j] = t.by_state[i, n + j]
+            jacobian.K[i, j] = t.by_state[i, j] - jacobian.fibres[i, j]
+            jacobian.D[i, j] = t.by_state[i, n + j]
 
 
 @kernel

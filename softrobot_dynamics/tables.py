@@ -1,11 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The flat arrays of a robot, and what dispatches to its kernels, for the recursion."""
+"""The flat arrays of a robot, for the recursion."""
 
 import numpy as np
 from softrobot_dynamics.actuators.contract import CoordinateSegment, FibreSegment
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kinematics.cache import import_line, load_module
-from softrobot_dynamics.kinematics.programs import HEADER
+from softrobot_dynamics.kinematics.binding import address
 from softrobot_dynamics.recursion import (
     BODY_COUNT,
     BODY_FIRST,
@@ -20,27 +19,30 @@ from softrobot_dynamics.recursion import (
 )
 from softrobot_dynamics.transmission import COORDINATE, FIBRE, LINE
 
+# arguments of the kernels of joints, bodies and lengths
+JOINT, BODY, LENGTH = 'P, q, qd, W', 'P, q, qd, w, W, S', 'P, q, qd, out, S'
+
 
 class Tables:
-    """The arrays of a robot while they are being filled."""
+    """The arrays of a robot while they are being filled, at last by :meth:`compile`."""
 
     def __init__(self, description, n):
         self.stiffness, self.damping = np.zeros((2, n, n))
         self.rest = np.zeros(n)
         N = len(description.modules)
         self.size, self.scratch = (N + 1) * STATE + 6 * n, [12 + 12 * n]
-        self._n, self._numbers, self._count = n, [], 0
-        self._codes = {'joint': [], 'body': [], 'length': []}
-        rows, first = [], 0
+        self._n, self._numbers, self._count, self._codes = n, [], 0, []
+        rows, kernels, first = [], [], 0
         for module in description.modules:
-            joint = self._part('joint', module.joint, layout.frame_size, first)
-            first += joint[3]
-            body = self._part('body', module.body, layout.body_size, first)
-            first += body[3]
-            rows.append([module.parent if module.parent >= 0 else N, *joint, *body, 0, 0])
-            self._springs(module.joint, joint[2])
-            self._matrices(module.body, body[2])
+            joint, *own = self._part(JOINT, module.joint, layout.frame_size, first)
+            body, *others = self._part(BODY, module.body, layout.body_size, first + own[2])
+            rows.append([module.parent if module.parent >= 0 else N, *own, *others, 0, 0])
+            kernels.append([joint, body])
+            self._springs(module.joint, first)
+            self._matrices(module.body, first + own[2])
+            first += own[2] + others[2]
         self._modules = np.array(rows, dtype=np.uint32)
+        self._kernels = np.array(kernels, dtype=np.uint64)
         parts = _Parts(description, self._modules)
         rows = [
             self._segment(i, segment, parts)
@@ -50,39 +52,37 @@ class Tables:
         self._segments = np.array(rows, dtype=np.int64).reshape(-1, 6)
 
     def arrays(self, gravity):
-        """Modules, below, segments, P and gravity of :class:`Robot`."""
+        """Return the modules, kernels, below, segments, P and gravity of :class:`Robot`."""
         return (
             self._modules,
+            self._kernels,
             _coordinates_below(self._modules),
             self._segments,
             np.concatenate([np.zeros(1), *self._numbers]),
             gravity,
         )
 
-    def dispatch(self):
-        """Return the module with ``joint_terms``, ``body_terms`` and ``lengths``."""
-        source = (
-            HEADER
-            + _dispatcher('joint_terms', self._codes['joint'], 'P, q, qd, W')
-            + _dispatcher('body_terms', self._codes['body'], 'P, q, qd, w, W, S')
-            + _dispatcher('lengths', self._codes['length'], 'P, q, qd, out, S')
-        )
-        return load_module(source, 'dispatch')
+    def compile(self):
+        """Put the addresses of all kernels where their numbers have been until now."""
+        addresses = np.array([address(*code) for code in self._codes], dtype=np.uint64)
+        self._kernels[:] = addresses[self._kernels]
+        fibres = self._segments[:, 1] == FIBRE
+        self._segments[fibres, 5] = addresses[self._segments[fibres, 5]]
 
-    def _part(self, kind, part, size, first):
-        """Tag, numbers, first coordinate, coordinates and slab of a joint or a body."""
+    def _part(self, arguments, part, size, first):
+        """Kernel, numbers, first coordinate, coordinates and slab of a joint or a body."""
         count = len(part.coordinates())
         slab = self.size
         self.size += size.py_func(count)
-        return [*self._enter(kind, part.kernel()), first, count, slab]
+        return [*self._enter(part.kernel(), arguments), first, count, slab]
 
-    def _enter(self, kind, kernel):
-        """Tag and offset of the numbers of a kernel."""
-        codes, code = self._codes[kind], (kernel.module, kernel.function)
-        if code not in codes:
-            codes.append(code)
+    def _enter(self, kernel, arguments):
+        """Number of a kernel among all, and offset of its numbers."""
+        code = kernel.module, kernel.function, arguments
+        if code not in self._codes:
+            self._codes.append(code)
         self.scratch.append(kernel.scratch + self._n + 64)
-        return codes.index(code), self._append(kernel.parameters)
+        return self._codes.index(code), self._append(kernel.parameters)
 
     def _append(self, values):
         offset = 1 + self._count
@@ -106,8 +106,8 @@ class Tables:
         if isinstance(segment, CoordinateSegment):
             return [actuator, COORDINATE, 0, parts.joint_coordinate(*segment), 1, 0]
         if isinstance(segment, FibreSegment):
-            tag, numbers = self._enter('length', segment.kernel)
-            return [actuator, FIBRE + tag, numbers, *parts.body_coordinates(segment.body), 0]
+            kernel, numbers = self._enter(segment.kernel, LENGTH)
+            return [actuator, FIBRE, numbers, *parts.body_coordinates(segment.body), kernel]
         numbers = self._append([*segment.start, *segment.end])
         return [
             actuator,
@@ -142,12 +142,12 @@ class _Parts:
 
     def body_coordinates(self, body):
         """First coordinate and number of coordinates of a body."""
-        return tuple(self._rows[self._bodies[body]][8:10])
+        return tuple(self._rows[self._bodies[body]][[BODY_FIRST, BODY_COUNT]])
 
     def rigidly_joined(self, first, second):
         """Tell whether ``second`` stands on the tip of ``first`` by a joint that does not move."""
         i = self._bodies[second]
-        return self._modules[i].parent == self._bodies[first] and self._rows[i][4] == 0
+        return self._modules[i].parent == self._bodies[first] and self._rows[i][JOINT_COUNT] == 0
 
 
 def note_rests(robot):
@@ -176,17 +176,3 @@ def _coordinates_below(modules):
 def _ranges(numbers):
     """First and last + 1 of each run in sorted numbers, one after the other."""
     return sorted(set(numbers) ^ {x + 1 for x in numbers})
-
-
-def _dispatcher(name, codes, arguments):
-    """Source of a function that calls one of several kernels by tag."""
-    imports, branches = '', ''
-    for tag, (module, function) in enumerate(codes):
-        imports += import_line(module, function, f'{name}_{tag}') + '\n'
-        branches += (
-            f'    {"elif" if tag else "if"} tag == {tag}:\n        {name}_{tag}({arguments})\n'
-        )
-    return (
-        f'\n{imports}\n\n@njit(**OPTIONS)\ndef {name}(tag, {arguments}):\n'
-        f'{branches or "    pass"}\n'
-    )

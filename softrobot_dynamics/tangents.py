@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.addresses import call
 from softrobot_dynamics.kernels.jit import kernel, reduction
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.spatial import add_wrench, move_motion, rotate
@@ -24,14 +25,14 @@ from softrobot_dynamics.recursion import (
     BODY_COUNT,
     BODY_FIRST,
     body_force,
+    BODY_KERNEL,
     BODY_NUMBERS,
-    BODY_TAG,
     forward,
     FULL,
     JOINT_COUNT,
     JOINT_FIRST,
+    JOINT_KERNEL,
     JOINT_NUMBERS,
-    JOINT_TAG,
     JOINT_WRENCH,
     PARENT,
     STATE,
@@ -73,21 +74,21 @@ def allocate_tangents(robot, n):
 
 
 @kernel
-def tangents(joint_terms, body_terms, robot, q, qd, qdd, rough, t):
+def tangents(robot, rough, t, q, qd, qdd):
     """
     Fill ``t.by_state`` with the derivatives of ID(q, qd, qdd) by q and by qd, (n, 2 n).
 
     With ``rough`` those of the bodies are one-sided differences.
     """
-    forward(joint_terms, body_terms, robot, q, qd, qdd, FULL)
+    forward(robot, q, qd, qdd, FULL)
     backward(robot, q, qd, qdd, FULL, t.rest)
-    N, n = len(robot.modules), len(q)
+    N, n = len(robot.modules), len(t.rest)
     for i in range(N):
         m = robot.modules[i]
         parent = 2 * m[PARENT] + 1
-        _joint_matrix(joint_terms, robot, i, q, qd, qdd, t)
+        _joint_matrix(robot, i, q, qd, qdd, t)
         _carry_motion(t, 2 * i, parent, m[JOINT_FIRST], m[JOINT_COUNT], n)
-        _body_matrix(body_terms, robot, i, q, qd, qdd, rough, t)
+        _body_matrix(robot, i, q, qd, qdd, rough, t)
         _carry_motion(t, 2 * i + 1, 2 * i, m[BODY_FIRST], m[BODY_COUNT], n)
     t.wrenches[:] = 0.0
     for i in range(N - 1, -1, -1):
@@ -98,7 +99,7 @@ def tangents(joint_terms, body_terms, robot, q, qd, qdd, rough, t):
 
 
 @kernel
-def _joint_matrix(joint_terms, robot, i, q, qd, qdd, t):
+def _joint_matrix(robot, i, q, qd, qdd, t):
     """Matrix of the joint of module i."""
     m, x, y = robot.modules[i], t.x, t.y
     n, first, W = m[JOINT_COUNT], m[JOINT_FIRST], robot.W
@@ -115,13 +116,13 @@ def _joint_matrix(joint_terms, robot, i, q, qd, qdd, t):
         for k in range(points):
             own, anew = x[c], c >= OWN or c + k == 0  # a base or tip alters no terms
             x[c] = own + _shift(k) * step
-            _joint(joint_terms, robot, m, x, push, t.W, y[k], anew)
+            _joint(robot, i, x, push, t.W, y[k], anew)
             x[c] = own
         _difference(y, points, step, OWN + n, A, c)
 
 
 @kernel
-def _body_matrix(body_terms, robot, i, q, qd, qdd, rough, t):
+def _body_matrix(robot, i, q, qd, qdd, rough, t):
     """Matrix of the body of module i."""
     m, x, y = robot.modules[i], t.x, t.y
     n, first, W = m[BODY_COUNT], m[BODY_FIRST], robot.W
@@ -132,7 +133,7 @@ def _body_matrix(body_terms, robot, i, q, qd, qdd, rough, t):
     copy(qd[first : first + n], x[OWN + n : OWN + 2 * n])
     push, A = qdd[first:], t.matrices[2 * i + 1]
     if rough:
-        _body(body_terms, robot, m, x, push, t.W, y[1], True)
+        _body(robot, i, x, push, t.W, y[1], True)
     for j in range(OWN + 2 * n):
         c = (j + 3) % OWN if j < OWN else j  # last what alters the terms of the body
         points = 1 if rough else 4 if OWN <= c < OWN + n else 2
@@ -140,7 +141,7 @@ def _body_matrix(body_terms, robot, i, q, qd, qdd, rough, t):
         for k in range(points):
             own, anew = x[c], j >= OWN - 3 or (j + k == 0 and not rough)
             x[c] = own + _shift(k) * step
-            _body(body_terms, robot, m, x, push, t.W, y[k], anew)
+            _body(robot, i, x, push, t.W, y[k], anew)
             x[c] = own
         _difference(y, points, step, OWN + n, A, c)
 
@@ -167,14 +168,15 @@ def _difference(y, points, step, rows, A, column):
 
 
 @kernel
-def _joint(joint_terms, robot, m, x, qdd, W, y, anew):
+def _joint(robot, i, x, qdd, W, y, anew):
     """Fill the outputs y of a joint; its frame is evaluated ``anew``, or is the last one."""
+    m = robot.modules[i]
     n, springs = m[JOINT_COUNT], m[JOINT_NUMBERS]
     q, qd, P = x[OWN : OWN + n], x[OWN + n : OWN + 2 * n], robot.P
     copy(x[BASE:TIP], W[AT_JOINT : AT_JOINT + 9])
     copy(x[TIP:OWN], W[TIP_WRENCH : TIP_WRENCH + 6])
     if anew:
-        joint_terms(m[JOINT_TAG], P[springs:], q, qd, W[STATE:])
+        call(robot.kernels[i, JOINT_KERNEL], P[springs:], q, qd, W[STATE:])
     move_motion(W, STATE, n, qd, qdd, W, AT_JOINT, W, AT_TIP)
     W[JOINT_WRENCH : JOINT_WRENCH + 6] = 0.0
     add_wrench(W, STATE, W, TIP_WRENCH, W, JOINT_WRENCH)
@@ -198,15 +200,16 @@ def _joint(joint_terms, robot, m, x, qdd, W, y, anew):
 
 
 @kernel
-def _body(body_terms, robot, m, x, qdd, W, y, anew):
+def _body(robot, i, x, qdd, W, y, anew):
     """Fill the outputs y of a body; its terms are evaluated ``anew``, or are the last ones."""
+    m = robot.modules[i]
     n = m[BODY_COUNT]
     q, qd = x[OWN : OWN + n], x[OWN + n : OWN + 2 * n]
     copy(x[BASE:TIP], W[AT_JOINT : AT_JOINT + 9])
     copy(x[TIP:OWN], W[TIP_WRENCH : TIP_WRENCH + 6])
     if anew:
-        numbers = robot.P[m[BODY_NUMBERS] :]
-        body_terms(m[BODY_TAG], numbers, q, qd, W[0:3], W[STATE:], robot.S)
+        kernel, numbers = robot.kernels[i, BODY_KERNEL], robot.P[m[BODY_NUMBERS] :]
+        call(kernel, numbers, q, qd, W, W[STATE:], robot.S)
     move_motion(W, STATE, n, qd, qdd, W, AT_JOINT, W, AT_TIP)
     body_force(n, STATE, 0, W, qdd, FULL, y[OWN:])
     copy(W[AT_TIP : AT_TIP + 9], y[BASE:TIP])

@@ -4,11 +4,12 @@ Actuation coordinates y(q), their Jacobian and bias, of all actuators in one pas
 
 An actuator's coordinate is a sum of *segments*, rows of the table ``segments`` (., 6)::
 
-    actuator, kind,   numbers, first coordinate, coordinates, -            a coordinate or a length
-    actuator, LINE,   numbers, module A, module B, both in frames: 0-3     a straight line A to B
+    actuator, COORDINATE, -,       first coordinate, -,           -                y = q_j
+    actuator, FIBRE,      numbers, first coordinate, coordinates, kernel           a length in a body
+    actuator, LINE,       numbers, module A,         module B,    in frames: 0-3   a straight line
 
-``kind`` is COORDINATE (y = q_j), or FIBRE plus the tag of the compiled length kernel; ``numbers``
-an offset into P. A line's last entry is 2 (A is in its tip frame) + 1 (B is in its tip frame).
+``numbers`` are an offset into P, ``kernel`` is the address of a function that fills a length. A
+line's last entry is 2 (A is in its tip frame) + 1 (B is in its tip frame).
 """
 
 import math
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.frames import point_acceleration, point_jacobian, point_position
+from softrobot_dynamics.kernels.addresses import call
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.recursion import backward, forward, FULL, mass_matrix
 
@@ -41,7 +43,7 @@ def allocate_terms(n, m):
 
 
 @kernel
-def evaluate(lengths, robot, q, qd, y, J, bias):
+def evaluate(robot, q, qd, y, J, bias):
     """
     Fill y (m,), J = dy/dq (m, n) and bias = (dJ/dt) qd (m,).
 
@@ -59,9 +61,9 @@ def evaluate(lengths, robot, q, qd, y, J, bias):
         if kind == COORDINATE:
             y[actuator] += q[first]
             J[actuator, first] += 1.0
-        elif kind >= FIBRE:
+        elif kind == FIBRE:
             out = S[: count + 2]
-            lengths(kind - FIBRE, P[row[2] :], q[first:], qd[first:], out, S[count + 2 :])
+            call(row[5], P[row[2] :], q[first:], qd[first:], out, S[count + 2 :])
             y[actuator] += out[0]
             for j in range(count):
                 J[actuator, first + j] += out[1 + j]
@@ -109,9 +111,9 @@ def _line(robot, row, qd, y, J, bias):
 
 
 @kernel
-def evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms):
+def evaluate_terms(robot, terms, q, qd):
     """Fill all :class:`Terms` at (q, qd): one forward, one backward pass (MID at zero qdd)."""
-    forward(joint_terms, body_terms, robot, q, qd, terms.zero, FULL)
+    forward(robot, q, qd, terms.zero, FULL)
     backward(robot, q, qd, terms.zero, FULL, terms.h)
     mass_matrix(robot, terms.M)
-    evaluate(lengths, robot, q, qd, terms.y, terms.J, terms.bias)
+    evaluate(robot, q, qd, terms.y, terms.J, terms.bias)

@@ -35,8 +35,8 @@ def test_a_robot_may_be_given_once():
     model = compiled('pcc_arm')
     ((q, qd, qdd),) = states(model, 1)
     Q, M, given = np.zeros((2, model.n)), np.zeros((2, model.n, model.n)), model.robot()
-    model.program(inverse_dynamics)(model.robot(), q, qd, qdd, FULL, True, Q[0], M[0])
-    program = model.program(inverse_dynamics, robot=given, M=M[1])
+    cached(inverse_dynamics)(model.robot(), q, qd, qdd, FULL, True, Q[0], M[0])
+    program = cached(inverse_dynamics, robot=given, M=M[1])
     program(q, qd, qdd, FULL, True, Q[1])
     assert np.array_equal(*Q) and np.array_equal(*M) and M.any() and given.W.any()
 

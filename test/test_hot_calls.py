@@ -14,6 +14,7 @@ import pytest
 from robots import compiled, states
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.kernels.jit import kernel, OPTIONS
+from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.transmission import evaluate_terms
 
 ROBOT = 'pcc_arm'  # its bodies are traced formulas over blocks of points
@@ -23,21 +24,21 @@ ATTEMPTS = 5  # on a machine that is busy otherwise
 
 
 @kernel
-def repeat(joint_terms, body_terms, lengths, robot, q, qd, terms, repeats):
+def repeat(robot, terms, q, qd, repeats):
     """All terms at one state, many times."""
     for _ in range(repeats):
-        evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
+        evaluate_terms(robot, terms, q, qd)
 
 
 @pytest.fixture(scope='module')
 def loop():
     """Return a function that evaluates the terms of ROBOT many times within compiled code."""
     model = compiled(ROBOT)
-    evaluator, program = model.evaluator(), model.program(repeat)
+    evaluator, program = model.evaluator(), cached(repeat)
     ((q, qd, _),) = states(model, 1)
 
     def run(repeats, robot=evaluator.robot):
-        program(robot, q, qd, evaluator.terms, repeats)
+        program(robot, evaluator.terms, q, qd, repeats)
 
     run(1)
     return run

@@ -30,7 +30,7 @@ def test_it_begins_with_the_derivatives_of_the_passive_forces(name):
     """Of linear robots it has the constant matrices, of others those of the posture."""
     model = compiled(name)
     ((q, _, _),) = states(model, 1, seed=4, size=0.5)
-    near = Linearisation(model)
+    near = Linearisation(model, model.evaluator())
     near.begin(q)
     assert_close(near, derivatives(model, q))
     if name in NONLINEAR:
@@ -43,23 +43,25 @@ def test_it_follows_column_by_column(name):
     """After as many calls as a body has coordinates, moving or not, all columns are new."""
     model = compiled(name)
     (q, qd, _), (start, _, _) = states(model, 2, seed=5, size=0.5)
-    near, evaluate = Linearisation(model), model.evaluator()
+    evaluate = model.evaluator()
+    near = Linearisation(model, evaluate)
     near.begin(start)
     for _ in range(model.nonlinear[:, 1].max()):
         evaluate(q, qd)
-        near.refresh(evaluate, q, qd)
+        near.refresh(q, qd)
     assert_close(near, derivatives(model, q))
 
 
 def test_what_is_not_a_number_changes_nothing():
     """A posture that a body cannot take leaves that body's matrices as they are."""
     model = compiled('trimmed_helicoid')
-    near, evaluate, q = Linearisation(model), model.evaluator(), np.zeros(model.n)
+    evaluate, q = model.evaluator(), np.zeros(model.n)
+    near = Linearisation(model, evaluate)
     q[1] = 1e3
     near.begin(q)
     for found, wanted in ((near.stiffness, model.stiffness), (near.damping, model.damping)):
         assert np.array_equal(found[:8, :8], wanted[:8, :8])
     q[1] = 0.1
     evaluate(q, q)
-    near.refresh(evaluate, q, q)
+    near.refresh(q, q)
     assert not np.array_equal(near.stiffness[0, :8], model.stiffness[0, :8])

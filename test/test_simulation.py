@@ -53,7 +53,8 @@ def test_one_step_is_that_of_the_method(name):
     """A step solves (1 - g h A) k = ... twice, with A of stiffness and damping where it starts."""
     model, h = compiled(name), 1e-3
     u, n, gamma = moderate(model), model.n, 1.0 - np.sqrt(0.5)
-    near, evaluate = Linearisation(model), model.evaluator()
+    evaluate = model.evaluator()
+    near = Linearisation(model, evaluate)
 
     def rate(y):
         qdd = sd.forward_dynamics(model, q=y[:n], qd=y[n:], u=u)
@@ -64,7 +65,7 @@ def test_one_step_is_that_of_the_method(name):
         simulator.step(u, h)
         near.begin(q)
         evaluate(q, qd)
-        near.refresh(evaluate, q, qd)
+        near.refresh(q, qd)
         M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=np.zeros(n))[1]
         A = np.block(
             [

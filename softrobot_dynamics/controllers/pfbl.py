@@ -75,7 +75,7 @@ class PartialFeedbackLinearization(Controller):
             np.zeros((3, c)),
             np.zeros(c, dtype=np.int64),
         )
-        self._linearisation = Linearisation(model)
+        self._linearisation = Linearisation(model, self._evaluate)
         self._obey(self.plan, self.settings)
 
     def start(self, q, qd, t, u=None):
@@ -90,7 +90,7 @@ class PartialFeedbackLinearization(Controller):
             self._obey(plan, settings)
         self._evaluate(q, qd)
         if settings.lookahead > 0.0:
-            self._linearisation.refresh(self._evaluate, q, qd)
+            self._linearisation.refresh(q, qd)
         K, D = self._linearisation.stiffness, self._linearisation.damping
         saturated = self._law(K, D, self.last, qd, float(t))
         ok = saturated >= 0

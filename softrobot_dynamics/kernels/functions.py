@@ -116,7 +116,7 @@ def stumpff(k, z):
 
 @inlined
 def stumpff_series(z):
-    """c_0 ... c_7 of 0 <= z < 13.2 without branches, each to rounding error."""
+    """c_0 ... c_7 of |z| < 13.2 without branches, each to rounding error."""
     c6, c7 = 3.7699876288159054e-33, 1.216125041553518e-34
     c6, c7 = 3.279889237069838e-30 - z * c6, 1.1309962886447716e-31 - z * c7
     c6, c7 = 2.4795962632247976e-27 - z * c6, 9.183689863795546e-29 - z * c7
@@ -137,11 +137,14 @@ def stumpff_series(z):
 
 @kernel
 def stumpff_family(z):
-    """c_0 ... c_7 of one number z >= 0, each to rounding error."""
-    if z < 13.0:  # beyond, the differences below lose few digits
+    """c_0 ... c_7 of one number z, each to rounding error."""
+    if abs(z) < 13.0:  # beyond, the differences below lose few digits
         return stumpff_series(z)
-    root, y = math.sqrt(z), 1.0 / z
-    c0, c1 = math.cos(root), math.sin(root) / root
+    root, y = math.sqrt(abs(z)), 1.0 / z
+    if z < 0.0:
+        c0, c1 = math.cosh(root), math.sinh(root) / root
+    else:
+        c0, c1 = math.cos(root), math.sin(root) / root
     c2, c3 = (1.0 - c0) * y, (1.0 - c1) * y
     c4, c5 = (0.5 - c2) * y, (1.0 / 6.0 - c3) * y
     return c0, c1, c2, c3, c4, c5, (1.0 / 24.0 - c4) * y, (1.0 / 120.0 - c5) * y

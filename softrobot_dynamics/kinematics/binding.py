@@ -1,15 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Bind a robot's dispatchers into functions written for any robot.
+Compiled functions with their machine code kept across processes: for Python, and by address.
 
-Functions such as ``recursion.forward(joint_terms, body_terms, robot, ...)`` take the compiled
-functions they call as leading arguments, which reads well, but numba cannot cache a caller that
-passes functions. So the source of such a function is emitted once more, into a module of its own,
-with those arguments gone and the names imported instead; functions it calls likewise.
-
-Arguments that never change may be given once as well. numba looks at the fields of a NamedTuple
-anew in every call, which takes 0.15 us each; the emitted function takes them as arguments of its
-own, at 0.015 us, and makes the NamedTuple of them.
+Their source is emitted once more into a module of its own, which the cache keeps. Arguments that
+never change may be given once, by a table of numbers and addresses: a call then passes one
+argument for all of them, where numba would look at every field of every NamedTuple.
 """
 
 import ast
@@ -17,107 +12,132 @@ import functools
 import inspect
 
 from numba.extending import is_jitted
+import numpy as np
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.kernels.addresses import Entry
 from softrobot_dynamics.kinematics.cache import import_line, load_module
 from softrobot_dynamics.kinematics.programs import HEADER
-
-DISPATCHERS = ('joint_terms', 'body_terms', 'lengths')
-
-
-def bind(dispatch, function, given):
-    """
-    Return ``function`` compiled with the dispatchers of the module ``dispatch`` bound.
-
-    ``function`` is a kernel whose leading parameters may be among :data:`DISPATCHERS`, passed on
-    unchanged to what it calls. The result takes the arguments that are not ``given`` by name.
-    """
-    if not given:
-        return _bind(dispatch, function)
-    program = _bind(dispatch, function, tuple((n, _shape(value)) for n, value in given.items()))
-    return functools.partial(program, *(x for value in given.values() for x in _leaves(value)))
-
-
-@functools.cache
-def _bind(dispatch, function, shapes=()):
-    """Return :func:`bind`'s program; it takes what is given first, NamedTuples field by field."""
-    tree = ast.parse(inspect.getsource(function.py_func))
-    definition = _Unbound().visit(tree.body[0])
-    lines = [
-        _import_line(dispatch, name, value)
-        for name, value in _globals_used(function.py_func).items()
-    ]
-    lines += _take_apart(definition, shapes)
-    lines += [f'from {dispatch.__name__} import {name}' for name in _bound(function)]
-    source = (
-        HEADER
-        + '\n'.join(sorted(lines))
-        + '\n\n\n@njit(cache=CACHE, **OPTIONS)\n'
-        + ast.unparse(definition)
-        + '\n'
-    )
-    return getattr(load_module(source, function.__name__), function.__name__)
-
-
-class _Unbound(ast.NodeTransformer):
-    """Takes the dispatchers out of a function's parameters and of the calls it makes."""
-
-    def visit_FunctionDef(self, node):
-        node.decorator_list = []
-        node.args.args = [arg for arg in node.args.args if arg.arg not in DISPATCHERS]
-        return self.generic_visit(node)
-
-    def visit_Call(self, node):
-        node.args = [
-            arg for arg in node.args if not (isinstance(arg, ast.Name) and arg.id in DISPATCHERS)
-        ]
-        return self.generic_visit(node)
 
 
 def cached(function, /, **given):
     """
-    Return a kernel that depends on no robot, with its machine code kept across processes.
+    Return a kernel for Python: a callable of the arguments that are not ``given``.
 
-    The result takes the arguments that are not ``given``.
+    Given may be floats, integers, contiguous arrays, and NamedTuples of such. The numbers in
+    arrays may change afterwards. Raises ArgumentError.
     """
-    return bind(None, function, given)
+    program = _emitted(function, _kinds(given), False)
+    return functools.partial(program, _table(given)) if given else program
 
 
-def _shape(value):
-    """Return (class, shapes of the fields) of a NamedTuple, None of anything else."""
-    return (type(value), tuple(map(_shape, value))) if hasattr(value, '_fields') else None
+def entry(function, /, **given):
+    """
+    Return the :class:`Entry` of a kernel whose arguments that are not ``given`` are arrays (.,).
+
+    The kernel does not know the lengths of these.
+    """
+    return Entry(_emitted(function, _kinds(given), True).address, _table(given))
 
 
-def _leaves(value):
-    """Yield what is in a NamedTuple, also within its fields, or the value itself."""
-    if not hasattr(value, '_fields'):
-        yield value
-        return
-    for field in value:
-        yield from _leaves(field)
+@functools.cache
+def address(module, function, arguments):
+    """
+    Return the address of the C function for a kernel found by its import path.
+
+    ``arguments`` names those of the kernel in a text, all arrays (.,) of floats.
+    """
+    lines = [import_line(module, function, 'kernel')]
+    definition = ast.parse(f'def by_address({arguments}):\n    kernel({arguments})').body[0]
+    return _module(definition, lines, (), True).by_address.address
 
 
-def _take_apart(definition, shapes):
-    """Let a function take arguments of these shapes first, by leaves; return import lines."""
-    leaves, classes = [], {}
-
-    def join(name, shape):
-        if shape is None:
-            leaves.append(name)
-            return name
-        cls, parts = shape
-        classes[cls.__name__] = cls
-        fields = [join(f'{name}_{field}', part) for field, part in zip(cls._fields, parts)]
-        return f'{cls.__name__}({", ".join(fields)})'
-
-    made = [f'{name} = {join(name, shape)}' for name, shape in shapes]
-    others = [arg for arg in definition.args.args if arg.arg not in dict(shapes)]
-    definition.args.args = [ast.arg(leaf) for leaf in leaves] + others
-    definition.body = ast.parse('\n'.join(made)).body + definition.body
-    return [import_line(cls.__module__, name, name) for name, cls in classes.items()]
+@functools.cache
+def _emitted(function, kinds, by_address):
+    """Return the emitted function; it takes the table first, if anything is given."""
+    python_function = function.py_func
+    definition = ast.parse(inspect.getsource(python_function)).body[0]
+    lines = [_import_line(name, value) for name, value in _globals_used(python_function).items()]
+    return getattr(_module(definition, lines, kinds, by_address), function.__name__)
 
 
-def _bound(function):
-    parameters = inspect.signature(function.py_func).parameters
-    return [name for name in DISPATCHERS if name in parameters]
+def _module(definition, lines, kinds, by_address):
+    """Return the module of a function, compiled for Python or as a C function of pointers."""
+    names = [arg.arg for arg in definition.args.args if arg.arg not in dict(kinds)]
+    first, decorator = [], 'njit('
+    if by_address:
+        pointers = ['INTEGERS'] * bool(kinds) + ['FLOATS'] * len(names)
+        decorator = f'cfunc(void({", ".join(pointers)}), '
+        lines = [*lines, _ADDRESSES]
+        first = [f'{name} = array_at({name})' for name in ['table'] * bool(kinds) + names]
+    if kinds:
+        names.insert(0, 'table')
+        classes, places = {}, iter(range(10**6))
+        first += [f'{name} = {_reading(kind, places, classes)}' for name, kind in kinds]
+        lines = [*lines, _GIVEN]
+        lines += [import_line(cls.__module__, name, name) for name, cls in classes.items()]
+    definition.decorator_list = []
+    definition.args.args = [ast.arg(name) for name in names]
+    definition.body = ast.parse('\n'.join(first)).body + definition.body
+    source = '\n'.join([HEADER, *sorted(lines), f'\n\n@{decorator}cache=CACHE, **OPTIONS)'])
+    return load_module(f'{source}\n{ast.unparse(definition)}\n', definition.name)
+
+
+_GIVEN = 'from softrobot_dynamics.kernels.addresses import given_array, given_float'
+_ADDRESSES = """\
+from numba import cfunc
+from numba.types import CPointer, float64, int64, void
+from softrobot_dynamics.kernels.addresses import array_at
+FLOATS, INTEGERS = CPointer(float64), CPointer(int64)"""
+
+
+def _kinds(given):
+    """Return what code depends on of given arguments: ((name, kind), ...)."""
+    return tuple((name, _kind(name, value)) for name, value in given.items())
+
+
+def _kind(name, value):
+    """Return (class, kinds of fields), (data type, dimensions), or the class of a number."""
+    if hasattr(value, '_fields'):
+        return type(value), tuple(map(_kind, value._fields, value))
+    if isinstance(value, np.ndarray) and value.flags.c_contiguous:
+        return value.dtype.name, value.ndim
+    if not isinstance(value, (int, float)):
+        raise ArgumentError(name, value, 'a number, a contiguous array, or a NamedTuple of such')
+    return float if isinstance(value, float) else int
+
+
+class _Keeper(bytearray):
+    """The bytes of a table, with what it has addresses of: so that lasts as long."""
+
+
+def _table(given):
+    """Return the table (.,): of an array the address and the shape, of a float the bits."""
+    entries = [x for value in given.values() for x in _entries(value)]
+    keeper = _Keeper(np.array(entries, dtype=np.int64).tobytes())
+    keeper.given = given
+    return np.frombuffer(keeper, dtype=np.int64)
+
+
+def _entries(value):
+    if hasattr(value, '_fields'):
+        return [x for field in value for x in _entries(field)]
+    if isinstance(value, np.ndarray):
+        return [value.ctypes.data, *value.shape]
+    return [np.float64(value).view(np.int64)] if isinstance(value, float) else [value]
+
+
+def _reading(kind, places, classes):
+    """Return the expression that reads a value of a kind from the table's next places."""
+    if kind is int:
+        return f'table[{next(places)}]'
+    if kind is float:
+        return f'given_float(table, {next(places)})'
+    first, second = kind
+    if isinstance(first, str):
+        place, *_ = [next(places) for _ in range(1 + second)]
+        return f'given_array(table, {place}, np.{first}, {second})'
+    classes[first.__name__] = first
+    return f'{first.__name__}({", ".join(_reading(k, places, classes) for k in second)})'
 
 
 def _globals_used(python_function):
@@ -129,12 +149,12 @@ def _globals_used(python_function):
     }
 
 
-def _import_line(dispatch, name, value):
-    if is_jitted(value) and _bound(value):
-        return import_line(_bind(dispatch, value).py_func.__module__, value.__name__, name)
-    if is_jitted(value):
-        return import_line(value.py_func.__module__, value.__name__, name)
+def _import_line(name, value):
     if inspect.ismodule(value):
         return f'import {value.__name__} as {name}'
+    if is_jitted(value):
+        return import_line(value.py_func.__module__, value.__name__, name)
+    if hasattr(value, '__module__'):  # an intrinsic
+        return import_line(value.__module__, value.__name__, name)
     # a plain int would become a literal type, and every value of it one more compilation
     return f'{name} = np.int64({value})' if type(value) is int else f'{name} = {value!r}'

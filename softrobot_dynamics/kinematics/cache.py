@@ -41,7 +41,8 @@ def load_module(source, label):
     name = f'{PREFIX}{label}_{_digest(source)}'
     if name not in sys.modules:
         path = _write(cache_folder() / f'{name}.py', source)
-        sys.modules[name] = _load(name, path) if path else _in_memory(name, source)
+        with _locked(name):  # what has a given type is compiled as it is loaded
+            sys.modules[name] = _load(name, path) if path else _in_memory(name, source)
     return sys.modules[name]
 
 
@@ -54,17 +55,43 @@ def compiling(function):
     instead of making it once more.
     """
     function = getattr(function, 'func', function)  # some arguments may be given already
-    if function.signatures or fcntl is None:
+    if function.signatures:
         yield
+        return
+    with _locked(function.py_func.__module__):
+        yield
+
+
+def take_turns(first, second):
+    """
+    Call two functions that compile, the second one first where another process has begun.
+
+    So processes that start together share the work.
+    """
+    with _locked('turn', wait=False) as mine:
+        for function in (first, second) if mine else (second, first):
+            function()
+
+
+@contextlib.contextmanager
+def _locked(name, wait=True):
+    """Keep other processes from a context of the same name; yield False if one is in it."""
+    if fcntl is None:
+        yield True
         return
     try:
-        file = open(cache_folder() / f'{function.py_func.__module__}.lock', 'w')
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        file = open(cache_folder() / f'{name}.lock', 'w')
     except OSError:  # no folder to share code in: compiled in memory
-        yield
+        yield True
         return
-    with file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # released when the file is closed
-        yield
+    with file:  # released when the file is closed
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
 
 
 def cache_folder():

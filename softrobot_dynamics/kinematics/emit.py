@@ -22,6 +22,7 @@ from softrobot_dynamics.kinematics.arithmetic import NUMERIC
 BLOCK = 32  # points per block; 16 and 64 were slower (docs/performance.md)
 SERIES_LIMIT = 64.0  # vectorised Stumpff series: good for angles up to 8 rad, NaN beyond
 SERIES_TERMS = 22
+FAMILY = 8  # Stumpff functions that are computed at once
 PER_CALL, PER_POINT = frozenset(('q', 'qd')), frozenset(('x',))
 
 _BINARY = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/'}
@@ -90,6 +91,10 @@ class Emitter:
     def _emit(self, node):
         vector = self._level[id(node)] == 'point'
         lines = self.point if vector else self.call
+        if node.op == 'stumpff' and not vector and node.value < FAMILY:
+            family = f'family_{self.name(node.args[0])} = stumpff_family({self.name(node.args[0])})'
+            if family not in lines:  # all orders of one argument at once
+                lines.append(family)
         lines += _statement(node, self.name, vector)
 
 
@@ -136,7 +141,7 @@ def _statement(node, name, vector):
 
 def _stumpff(target, k, z, vector):
     if not vector:
-        return f'{target} = stumpff({k}, {z})'
+        return f'{target} = ' + (f'family_{z}[{k}]' if k < FAMILY else f'stumpff({k}, {z})')
     text = repr(1.0 / math.factorial(k + 2 * SERIES_TERMS))
     for j in range(SERIES_TERMS - 1, -1, -1):
         text = f'{1.0 / math.factorial(k + 2 * j)!r} - {z} * ({text})'

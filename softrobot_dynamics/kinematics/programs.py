@@ -23,7 +23,8 @@ import math
 import numpy as np
 from numba import njit
 
-from softrobot_dynamics.kernels.functions import cubic, stumpff, vector_cos, vector_sin
+from softrobot_dynamics.kernels.functions import (
+    cubic, stumpff, stumpff_family, vector_cos, vector_sin)
 from softrobot_dynamics.kernels.jit import OPTIONS
 from softrobot_dynamics.kernels.reductions import damped_spring, reduce_block, sum_rows
 
