@@ -128,7 +128,7 @@ def inverse_dynamics_derivatives(model, *, q, qd, qdd):
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
     own = Differentiator(model)
     by_state = _finite(q, own.inverse(q, qd, qdd)[1])
-    mass = model.evaluator()(q, qd).M
+    mass = model.of_thread.evaluator(q, qd).M.copy()
     return InverseDynamicsDerivatives(by_state[:, :n].copy(), by_state[:, n:].copy(), mass)
 
 

@@ -16,10 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.arguments import body_index, checked, finite, one_of
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.points import FRAMES, Placement
-from softrobot_dynamics.recursion import FULL, INERTIAL, poses
-from softrobot_dynamics.recursion import inverse_dynamics as recursion
+from softrobot_dynamics.recursion import FULL, INERTIAL
 from softrobot_dynamics.wrenches import generalized_force, reactions, read_wrenches
 
 
@@ -119,19 +117,17 @@ def actuation(model, *, q, qd):
     """Return the :class:`Actuation` of all actuators at (q, qd)."""
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     t = _terms(model, q, qd)
-    return Actuation(t.J.T * model.signs, t.y - model.y0, t.J @ qd, t.bias, t.J)
+    return Actuation(t.J.T * model.signs, t.y - model.y0, t.J @ qd, t.bias.copy(), t.J.copy())
 
 
 def forward_dynamics(model, *, q, qd, u, wrenches=None):
     """Acceleration qdd (n,) under actuation u (m,): M qdd = A u + J^T w - (c + g + s)."""
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     u, loads = checked('u', u, (model.m,)), read_wrenches(model, wrenches)
-    evaluator = model.evaluator()
-    t = evaluator(q, qd)
-    _require_finite(model, q, t.h)
+    t = _terms(model, q, qd)
     force = (model.signs * u) @ t.J - t.h
     if loads:
-        force += _load_force(_placed(model, evaluator.robot, q), loads)
+        force += _load_force(Placement(model, model.of_thread.evaluator.robot, q), loads)
     return np.linalg.solve(t.M, force)
 
 
@@ -139,25 +135,19 @@ def placement(model, q):
     """Return the :class:`~softrobot_dynamics.points.Placement` of a robot at q (n,), checked."""
     q, evaluator = checked('q', q, (model.n,)), model.evaluator()
     _require_finite(model, q, evaluator(q, np.zeros(model.n)).h)
-    return _placed(model, evaluator.robot, q)
-
-
-def _placed(model, robot, q):
-    """Compute all poses, after a forward pass."""
-    cached(poses)(robot)
-    return Placement(model, robot, q)
+    return Placement(model, evaluator.robot, q)
 
 
 def _terms(model, q, qd):
-    """Return all terms at a state; ArgumentError where the model has none."""
-    terms = model.evaluator()(q, qd)
+    """Return all terms at a state, until the next call; ArgumentError where there are none."""
+    terms = model.of_thread.evaluator(q, qd)
     _require_finite(model, q, terms.h)
     return terms
 
 
 def _passive(model, q, qd):
     """Return elastic and damping forces at a state; ArgumentError where the model has none."""
-    forces = model.evaluator().passive(q, qd)
+    forces = model.of_thread.evaluator.passive(q, qd)
     _require_finite(model, q, np.concatenate(forces))
     return forces
 
@@ -198,12 +188,14 @@ def _recursion(model, q, qd, qdd, mode, with_mass=False, wrenches=None, joint_wr
     """Return Q, or a tuple of it and what else was asked for: M, joint wrenches."""
     n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
-    robot, Q, M = model.robot(), np.empty(n), np.empty((n, n))
-    cached(recursion)(robot, q, qd, qdd, mode, with_mass, Q, M)
+    placing = bool(loads or joint_wrenches)  # needs poses, which come with the mass matrix
+    recursion = model.of_thread.recursion(mode, with_mass or placing)
+    recursion(q, qd, qdd)
+    Q = recursion.Q.copy()
     _require_finite(model, q, Q)
-    results = [Q, M] if with_mass else [Q]
-    if loads or joint_wrenches:
-        placed = _placed(model, robot, q)
+    results = [Q, recursion.M.copy()] if with_mass else [Q]
+    if placing:
+        placed = Placement(model, recursion.robot, q)
         Q -= _load_force(placed, loads)
         if joint_wrenches:
             results.append(reactions(placed, loads))

@@ -5,7 +5,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.kernels.addresses import Entry, run
+from softrobot_dynamics.kernels.addresses import NOTHING, run
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kinematics.binding import cached, entry
@@ -47,7 +47,7 @@ class Linearisation:
         parts, self._evaluate = model.nonlinear, evaluate
         turn = np.array([0, parts[:, 1].max(initial=0)])
         self.near = Near(self.stiffness, self.damping, parts, turn, *np.zeros((6, model.n)))
-        self.follow = Entry(0, np.zeros(0, dtype=np.int64))
+        self.follow = NOTHING
         self._nonlinear = not model.linear
         if self._nonlinear:
             self.follow = entry(follow, robot=evaluate.robot, near=self.near)

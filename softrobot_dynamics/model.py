@@ -2,14 +2,12 @@
 """From a description to flat arrays and compiled kernels; all that can be computed once, is."""
 
 import numpy as np
-from softrobot_dynamics.kernels.addresses import run
+from softrobot_dynamics.evaluation import evaluation_parts, Evaluator, OfThread
 from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.binding import cached, entry
-from softrobot_dynamics.kinematics.cache import take_turns
-from softrobot_dynamics.passive import passive_forces
+from softrobot_dynamics.kinematics.cache import share
 from softrobot_dynamics.recursion import Robot
 from softrobot_dynamics.tables import note_rests, Tables
-from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
+from softrobot_dynamics.transmission import allocate_terms
 
 _STEP = 1e-5  # of the differences that linearise a strain energy [unit of the coordinate]
 
@@ -35,7 +33,8 @@ class CompiledModel:
     are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the
     actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial
     coordinates, ``q_lower``, ``q_upper`` (n,) the joints' position limits; ``y0`` (m,) the
-    lengths at q = 0, which y is relative to.
+    lengths at q = 0, which y is relative to; ``of_thread``, the
+    :class:`~softrobot_dynamics.evaluation.OfThread`.
     """
 
     def __init__(self, description):
@@ -51,13 +50,15 @@ class CompiledModel:
         self.stiffness, self.damping, self.rest = tables.stiffness, tables.damping, tables.rest
         self._arrays = tables.arrays(np.array(description.gravity, dtype=float))
         self._sizes = tables.size, max(tables.scratch)
-        take_turns(self.evaluator, tables.compile)
+        recursion, *others = evaluation_parts(self.robot(), allocate_terms(self.n, self.m))
+        share(recursion, tables.compile, *others)
         evaluator = self.evaluator()
         evaluator(np.zeros(self.n), np.zeros(self.n))
         note_rests(evaluator.robot)
         # lengths at q = 0, by the same kernels that will be compared with them
         self.y0 = evaluator(np.zeros(self.n), np.zeros(self.n)).y
         self._linearise()
+        self.of_thread = OfThread(self)
 
     def robot(self):
         """Return the arrays kernels take, workspace and gravity its own: one for each thread."""
@@ -93,32 +94,6 @@ class CompiledModel:
                 self.damping[part, j] = evaluator.passive(0.0 * own[j], own[j])[1][part]
             block = np.ix_(part, part)
             self.stiffness[block] = 0.5 * (self.stiffness[block] + self.stiffness[block].T)
-
-
-class Evaluator:
-    """
-    All terms of a robot at a state, in arrays of its own that every call fills anew.
-
-    Attributes: ``robot`` (:class:`Robot`), whose workspace also holds the frames of the state;
-    ``terms`` (:class:`Terms`); ``entry``, for kernels, the Entry of the same by q and qd.
-    """
-
-    def __init__(self, model):
-        self.robot, self.terms = model.robot(), allocate_terms(model.n, model.m)
-        self.entry = entry(evaluate_terms, robot=self.robot, terms=self.terms)
-        self._evaluate = cached(run, entry=self.entry)
-
-    def __call__(self, q, qd):
-        """Return the terms at (q, qd), arrays (n,) of floats, unchecked."""
-        self._evaluate(q, qd)
-        return self.terms
-
-    def passive(self, q, qd):
-        """Return new arrays of the elastic force s(q) and the damping force d(q, qd), (n,)."""
-        self(q, qd)
-        elastic, damping = np.empty((2, len(q)))
-        cached(passive_forces)(self.robot, q, qd, elastic, damping)
-        return elastic, damping
 
 
 def _nonlinear_parts(description):

@@ -84,9 +84,7 @@ def forward(robot, q, qd, qdd, mode):
             copy_within(W, outer, s + AT_JOINT, 9)
         else:
             move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
-        call(
-            kernels[i, BODY_KERNEL], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s:], W[bf:], S
-        )
+        call(kernels[i, BODY_KERNEL], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s:], W[bf:], S)
         if m[TIP_RESTS]:
             copy_within(W, s + AT_JOINT, s + AT_TIP, 9)
         else:
@@ -284,7 +282,7 @@ def _between(W, a, pose):
 
 
 @kernel
-def inverse_dynamics(robot, q, qd, qdd, mode, with_mass, Q, M):
+def inverse_dynamics(robot, mode, with_mass, Q, M, q, qd, qdd):
     """IID or ID by ``mode``: forces Q (n,); with the mass matrix M (n, n): MIID or MID."""
     forward(robot, q, qd, qdd, mode)
     backward(robot, q, qd, qdd, mode, Q)

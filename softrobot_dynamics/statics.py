@@ -16,7 +16,7 @@ from softrobot_dynamics.errors import NotConvergedError
 from softrobot_dynamics.frames import point_jacobian
 from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.points import Placement
-from softrobot_dynamics.recursion import poses, STATE, TIP_POSE
+from softrobot_dynamics.recursion import STATE, TIP_POSE
 from softrobot_dynamics.wrenches import generalized_force, read_wrenches
 
 DIFFERENCE = 1e-6  # step of the central differences [unit of the coordinate]
@@ -74,7 +74,7 @@ class Statics:
     def __init__(self, model, loads=(), derivatives=None):
         self.model, self._evaluate, self._loads = model, model.evaluator(), loads
         self._zero, self._share, self._derivatives = np.zeros(model.n), 1.0, derivatives
-        self._poses, self._jacobian = cached(poses), cached(point_jacobian)
+        self._jacobian = cached(point_jacobian)
 
     def set_share(self, share):
         """From now on let a share, from 0 to 1, of u, gravity and loads act."""
@@ -108,7 +108,6 @@ class Statics:
 
     def _load_force(self, q):
         """Generalized force (n,) of the loads at the posture that was evaluated last."""
-        self._poses(self._evaluate.robot)
         placed = Placement(self.model, self._evaluate.robot, q)
         return self._share * generalized_force(placed, self._loads)
 
@@ -128,7 +127,6 @@ class Statics:
     def tips(self, bodies):
         """Tip points (P, 3) and their Jacobians (P, 3, n) at the last residual's posture."""
         robot = self._evaluate.robot
-        self._poses(robot)
         J, points, jacobians = np.empty(6 * self.model.n), [], []
         for body in bodies:
             origin = body * STATE + TIP_POSE + 9

@@ -71,19 +71,7 @@ class Fixed:
 
 @kernel
 def fixed_steps(
-    evaluate,
-    terms,
-    follow,
-    near,
-    method,
-    b,
-    clock,
-    substep,
-    force,
-    q,
-    qd,
-    duration,
-    once,
+    evaluate, terms, follow, near, method, b, clock, substep, force, q, qd, duration, once
 ):
     """Make equal steps with stiffness and damping of the bodies alone, see :class:`Fixed`."""
     steps = max(1, math.ceil(duration / substep - 1e-9))
@@ -94,18 +82,7 @@ def fixed_steps(
         start(terms, force, b)
         if len(near.parts) > 0:
             run(follow, q, qd)
-        failed = _step(
-            evaluate,
-            terms,
-            method,
-            b,
-            near.K,
-            near.D,
-            force,
-            q,
-            qd,
-            h,
-        )
+        failed = _step(evaluate, terms, method, b, near.K, near.D, force, q, qd, h)
         if failed != 0:
             return 1
         copy(b.q, q)
@@ -217,18 +194,7 @@ def adaptive_steps(
             run(stiffen, q, force)
             _subtract(t, jacobian)
             _keep(clock, jacobian)
-        failed = _step(
-            evaluate,
-            terms,
-            method,
-            b,
-            jacobian.K,
-            jacobian.D,
-            force,
-            q,
-            qd,
-            h,
-        )
+        failed = _step(evaluate, terms, method, b, jacobian.K, jacobian.D, force, q, qd, h)
         excess = np.inf if failed != 0 else _excess(b.error, q, tolerance)
         longer = 0.9 * max(excess, 1e-12) ** (-1.0 / method.order)
         clock.next[0] = min(longest, h * min(3.0, max(0.2, longer)))

@@ -77,7 +77,7 @@ class Tables:
         return [*self._enter(part.kernel(), arguments), first, count, slab]
 
     def _enter(self, kernel, arguments):
-        """Number of a kernel among all, and offset of its numbers."""
+        """Return the number of a kernel among all, and the offset of its numbers."""
         code = kernel.module, kernel.function, arguments
         if code not in self._codes:
             self._codes.append(code)

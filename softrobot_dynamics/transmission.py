@@ -5,8 +5,8 @@ Actuation coordinates y(q), their Jacobian and bias, of all actuators in one pas
 An actuator's coordinate is a sum of *segments*, rows of the table ``segments`` (., 6)::
 
     actuator, COORDINATE, -,       first coordinate, -,           -                y = q_j
-    actuator, FIBRE,      numbers, first coordinate, coordinates, kernel           a length in a body
-    actuator, LINE,       numbers, module A,         module B,    in frames: 0-3   a straight line
+    actuator, FIBRE,      numbers, first coordinate, coordinates, kernel           in a body
+    actuator, LINE,       numbers, module A,         module B,    in frames: 0-3   straight, A to B
 
 ``numbers`` are an offset into P, ``kernel`` is the address of a function that fills a length. A
 line's last entry is 2 (A is in its tip frame) + 1 (B is in its tip frame).
@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.frames import point_acceleration, point_jacobian, point_position
-from softrobot_dynamics.kernels.addresses import call
+from softrobot_dynamics.kernels.addresses import call, run, run_three
 from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.recursion import backward, forward, FULL, mass_matrix
 
 LINE, COORDINATE, FIBRE = -1, 0, 1
 
@@ -32,23 +31,19 @@ class Terms(NamedTuple):
     y: np.ndarray  # (m,) actuation coordinates, absolute
     J: np.ndarray  # (m, n) dy/dq
     bias: np.ndarray  # (m,) (dJ/dt) qd
-    zero: np.ndarray  # (n,) zeros: the acceleration of the forward pass
 
 
 def allocate_terms(n, m):
     """Return :class:`Terms` for n coordinates and m actuators."""
-    return Terms(
-        np.zeros(n), np.zeros((n, n)), np.zeros(m), np.zeros((m, n)), np.zeros(m), np.zeros(n)
-    )
+    return Terms(np.zeros(n), np.zeros((n, n)), np.zeros(m), np.zeros((m, n)), np.zeros(m))
 
 
 @kernel
-def evaluate(robot, q, qd, y, J, bias):
+def transmit(robot, y, J, bias, q, qd):
     """
-    Fill y (m,), J = dy/dq (m, n) and bias = (dJ/dt) qd (m,).
+    Fill y (m,), J = dy/dq (m, n) and bias = (dJ/dt) qd (m,), but for straight lines.
 
-    A forward pass with zero qdd and all poses must have gone before in the same workspace. y is
-    relative to nothing: the caller subtracts its value at the reference posture.
+    y is relative to nothing: the caller subtracts its value at the reference posture.
     """
     segments, P, S = robot.segments, robot.P, robot.S
     for i in range(len(y)):
@@ -61,19 +56,29 @@ def evaluate(robot, q, qd, y, J, bias):
         if kind == COORDINATE:
             y[actuator] += q[first]
             J[actuator, first] += 1.0
-        elif kind == FIBRE:
+        if kind == FIBRE:
             out = S[: count + 2]
             call(row[5], P[row[2] :], q[first:], qd[first:], out, S[count + 2 :])
             y[actuator] += out[0]
             for j in range(count):
                 J[actuator, first + j] += out[1 + j]
             bias[actuator] += out[1 + count]
-        else:
-            _line(robot, row, qd, y, J, bias)
 
 
 @kernel
-def _line(robot, row, qd, y, J, bias):
+def add_lines(robot, y, J, bias, q, qd):
+    """
+    Add all straight lines, after :func:`transmit`.
+
+    A forward pass with zero qdd and all poses must have gone before in the same workspace.
+    """
+    for i in range(len(robot.segments)):
+        if robot.segments[i, 1] == LINE:
+            _add_line(robot, robot.segments[i], y, J, bias, qd)
+
+
+@kernel
+def _add_line(robot, row, y, J, bias, qd):
     """Add the straight line between a point of module A and one of module B."""
     n, S = J.shape[1], robot.S
     actuator, A, B = row[0], row[3], row[4]
@@ -111,9 +116,9 @@ def _line(robot, row, qd, y, J, bias):
 
 
 @kernel
-def evaluate_terms(robot, terms, q, qd):
-    """Fill all :class:`Terms` at (q, qd): one forward, one backward pass (MID at zero qdd)."""
-    forward(robot, q, qd, terms.zero, FULL)
-    backward(robot, q, qd, terms.zero, FULL, terms.h)
-    mass_matrix(robot, terms.M)
-    evaluate(robot, q, qd, terms.y, terms.J, terms.bias)
+def evaluate_terms(recursion, transmission, lines, zero, q, qd):
+    """Fill all :class:`Terms` at (q, qd), by the entries of what fills them; see Evaluator."""
+    run_three(recursion, q, qd, zero)
+    run(transmission, q, qd)
+    if lines.address != 0:
+        run(lines, q, qd)

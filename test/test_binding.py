@@ -35,9 +35,9 @@ def test_a_robot_may_be_given_once():
     model = compiled('pcc_arm')
     ((q, qd, qdd),) = states(model, 1)
     Q, M, given = np.zeros((2, model.n)), np.zeros((2, model.n, model.n)), model.robot()
-    cached(inverse_dynamics)(model.robot(), q, qd, qdd, FULL, True, Q[0], M[0])
+    cached(inverse_dynamics)(model.robot(), FULL, True, Q[0], M[0], q, qd, qdd)
     program = cached(inverse_dynamics, robot=given, M=M[1])
-    program(q, qd, qdd, FULL, True, Q[1])
+    program(FULL, True, Q[1], q, qd, qdd)
     assert np.array_equal(*Q) and np.array_equal(*M) and M.any() and given.W.any()
 
 

@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 from numba import float64, njit
 from numba.core.runtime import _nrt_python, rtsys
@@ -13,9 +14,10 @@ import numpy as np
 import pytest
 from robots import compiled, states
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
+from softrobot_dynamics.evaluation import Evaluator
+from softrobot_dynamics.kernels.addresses import run
 from softrobot_dynamics.kernels.jit import kernel, OPTIONS
 from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.transmission import evaluate_terms
 
 ROBOT = 'pcc_arm'  # its bodies are traced formulas over blocks of points
 APART = 8192  # numbers: 64 KiB
@@ -24,35 +26,35 @@ ATTEMPTS = 5  # on a machine that is busy otherwise
 
 
 @kernel
-def repeat(robot, terms, q, qd, repeats):
+def repeat(evaluate, q, qd, repeats):
     """All terms at one state, many times."""
     for _ in range(repeats):
-        evaluate_terms(robot, terms, q, qd)
+        run(evaluate, q, qd)
 
 
 @pytest.fixture(scope='module')
 def loop():
     """Return a function that evaluates the terms of ROBOT many times within compiled code."""
-    model = compiled(ROBOT)
-    evaluator, program = model.evaluator(), cached(repeat)
-    ((q, qd, _),) = states(model, 1)
+    program, own = cached(repeat), compiled(ROBOT).evaluator()
+    ((q, qd, _),) = states(compiled(ROBOT), 1)
 
-    def run(repeats, robot=evaluator.robot):
-        program(robot, evaluator.terms, q, qd, repeats)
+    def evaluations(repeats, evaluator=own):
+        program(evaluator.entry, q, qd, repeats)
 
-    run(1)
-    return run
+    evaluations(1)
+    return evaluations
 
 
 def placed(robot, order, gap):
-    """Return a robot whose arrays P, W and S are in this order in one buffer, with gaps."""
+    """Return an evaluator with arrays P, W, S in this order in one buffer, with gaps."""
     arrays = [getattr(robot, name) for name in order]
     sizes = [-(-array.size // 8) * 8 + gap for array in arrays]  # whole cache lines
     buffer, starts = np.zeros(sum(sizes)), np.cumsum([0, *sizes])
     views = [buffer[start:][: array.size] for start, array in zip(starts, arrays)]
     for view, array in zip(views, arrays):
         view[:] = array
-    return robot._replace(**dict(zip(order, views)))
+    robot, model = robot._replace(**dict(zip(order, views))), compiled(ROBOT)
+    return Evaluator(SimpleNamespace(n=model.n, m=model.m, robot=lambda: robot))
 
 
 @pytest.mark.parametrize('order', ['PWS', 'PSW', 'SPW', 'WPS'])
@@ -86,13 +88,13 @@ def test_loops_over_points_are_vector_code():
     assert own and all(re.search(r'\bv?(mul|fn?m(add|sub)\w*)pd\b', part) for part in own)
 
 
-def fastest(loop, *robots, rounds=30, repeats=100):
-    """Shortest times [s] of some evaluations for each of the robots, in turns."""
-    times = np.empty((rounds, len(robots)))
+def fastest(loop, *evaluators, rounds=30, repeats=100):
+    """Shortest times [s] of some evaluations by each of the evaluators, in turns."""
+    times = np.empty((rounds, len(evaluators)))
     for row in times:
-        for i, robot in enumerate(robots):
+        for i, evaluator in enumerate(evaluators):
             start = time.perf_counter()
-            loop(repeats, robot)
+            loop(repeats, evaluator)
             row[i] = time.perf_counter() - start
     return times.min(axis=0)
 

@@ -10,9 +10,10 @@ import time
 import numpy as np
 from page import FAINT, OURS, PEER
 import softrobot_dynamics as sd
+from softrobot_dynamics.kernels.addresses import run
 from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.recursion import FULL, inverse_dynamics
-from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
 from timing import in_turns, python_loop, spread
 
 TITLE = 'Calls from Python'
@@ -52,22 +53,21 @@ def measure(folder):
 def _calls(model):
     """Seconds of an evaluation of all terms, and of ID: in a compiled loop, and called."""
     q, qd, qdd = np.random.default_rng(1).uniform(-0.3, 0.3, (3, model.n))
-    robot, terms, Q = model.robot(), allocate_terms(model.n, model.m), np.empty(model.n)
-    M, state = np.empty((model.n, model.n)), {'q': q, 'qd': qd, 'qdd': qdd}
-    evaluate = model.program(evaluate_terms, robot=robot, terms=terms)
-    recursion = model.program(inverse_dynamics, robot=robot, Q=Q, M=M)
-    evaluations, recursions = model.program(repeat_terms), model.program(repeat_recursion)
-    evaluator = model.evaluator()
-    recursion(q, qd, qdd, FULL, False)
-    evaluations(robot, q, qd, terms, 1)
+    robot, Q, M = model.robot(), np.empty(model.n), np.empty((model.n, model.n))
+    evaluator, other, state = model.evaluator(), model.evaluator(), {'q': q, 'qd': qd, 'qdd': qdd}
+    evaluate = cached(run, entry=evaluator.entry)
+    recursion = cached(inverse_dynamics, robot=robot, Q=Q, M=M)
+    evaluations, recursions = cached(repeat_terms), cached(repeat_recursion)
+    recursion(FULL, False, q, qd, qdd)
+    evaluations(other.entry, q, qd, 1)
     assert np.array_equal(sd.inverse_dynamics(model, **state), Q)
-    assert np.array_equal(evaluator(q, qd).h, terms.h)
+    assert np.array_equal(evaluator(q, qd).h, other.terms.h)
 
     def terms_in_loop(repeats):
-        evaluations(robot, q, qd, terms, repeats)
+        evaluations(evaluator.entry, q, qd, repeats)
 
     def recursion_in_loop(repeats):
-        recursions(robot, q, qd, qdd, FULL, Q, M, repeats)
+        recursions(robot, FULL, Q, M, q, qd, qdd, repeats)
 
     return in_turns(
         {
@@ -75,24 +75,24 @@ def _calls(model):
             'terms, program': python_loop(evaluate, q, qd),
             'terms, evaluator': python_loop(evaluator, q, qd),
             'ID in a loop': (recursion_in_loop, 1),
-            'ID, program': python_loop(recursion, q, qd, qdd, FULL, False),
+            'ID, program': python_loop(recursion, FULL, False, q, qd, qdd),
             'ID, checked': python_loop(lambda: sd.inverse_dynamics(model, **state)),
         }
     )
 
 
 @kernel
-def repeat_terms(joint_terms, body_terms, lengths, robot, q, qd, terms, repeats):
+def repeat_terms(evaluate, q, qd, repeats):
     """All terms at one state, many times."""
     for _ in range(repeats):
-        evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
+        run(evaluate, q, qd)
 
 
 @kernel
-def repeat_recursion(joint_terms, body_terms, robot, q, qd, qdd, mode, Q, M, repeats):
+def repeat_recursion(robot, mode, Q, M, q, qd, qdd, repeats):
     """ID of one state, many times."""
     for _ in range(repeats):
-        inverse_dynamics(joint_terms, body_terms, robot, q, qd, qdd, mode, False, Q, M)
+        inverse_dynamics(robot, mode, False, Q, M, q, qd, qdd)
 
 
 def _latencies(model):

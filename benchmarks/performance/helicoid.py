@@ -13,9 +13,10 @@ from operations import count, fastest
 from page import FAINT, OTHER, OURS
 import softrobot_dynamics as sd
 from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.materials.contract import Material
-from softrobot_dynamics.recursion import INERTIAL, inverse_dynamics
-from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
+from softrobot_dynamics.recursion import FULL, INERTIAL, inverse_dynamics
+from softrobot_dynamics.transmission import allocate_terms, transmit
 from softrobot_dynamics.volumes import converged_quadrature, Cylinder, quadrature_error
 from timing import in_turns, python_loop, spread
 
@@ -46,17 +47,18 @@ class Stressless(Material):
 
 
 @kernel
-def repeat_inertial(joint_terms, body_terms, robot, q, qd, qdd, Q, M, repeats):
+def repeat_inertial(robot, q, qd, qdd, Q, M, repeats):
     """Inertial forces Q (n,) = M qdd + c and the mass matrix M (n, n), many times."""
     for _ in range(repeats):
-        inverse_dynamics(joint_terms, body_terms, robot, q, qd, qdd, INERTIAL, True, Q, M)
+        inverse_dynamics(robot, INERTIAL, True, Q, M, q, qd, qdd)
 
 
 @kernel
-def repeat_all(joint_terms, body_terms, lengths, robot, q, qd, terms, repeats):
+def repeat_all(robot, terms, zero, q, qd, repeats):
     """All terms of a simulator or a controller, many times."""
     for _ in range(repeats):
-        evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
+        inverse_dynamics(robot, FULL, True, terms.h, terms.M, q, qd, zero)
+        transmit(robot, terms.y, terms.J, terms.bias, q, qd)
 
 
 def measure(folder):
@@ -86,15 +88,15 @@ def postures(arm):
 def prepared(kind, arm, body, rule, q, qd, qdd):
     """Return a program and all its arguments but repeats, once it agrees with public calls."""
     model = _model(arm, replace(body, quadrature=rule))
-    robot, n = model.robot(), model.n
+    n = model.n
     if kind == 'inertial':
-        program, Q, M = model.program(repeat_inertial), np.zeros(n), np.zeros((n, n))
-        arguments = robot, q, qd, qdd, Q, M
+        program, Q, M = cached(repeat_inertial), np.zeros(n), np.zeros((n, n))
+        arguments = model.robot(), q, qd, qdd, Q, M
         stressed = _model(arm, replace(arm.modules[0].body, quadrature=rule))
         wanted = sd.mass_inertial_inverse_dynamics(stressed, q=q, qd=qd, qdd=qdd)
     else:
-        program, terms = model.program(repeat_all), allocate_terms(n, model.m)
-        arguments, Q, M = (robot, q, qd, terms), terms.h, terms.M
+        program, terms = cached(repeat_all), allocate_terms(n, model.m)
+        arguments, Q, M = (model.robot(), terms, np.zeros(n), q, qd), terms.h, terms.M
         wanted = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=np.zeros(n))
     program(*arguments, 1)
     for one, other in zip(wanted, (Q, M)):

@@ -13,6 +13,8 @@ import types
 
 from numba.extending import is_jitted
 import numpy as np
+from softrobot_dynamics.kernels.addresses import call, NOTHING
+from softrobot_dynamics.kinematics.cache import PREFIX
 
 
 class Counted(float):
@@ -63,7 +65,15 @@ def _plain(function):
     source = function.py_func
     used = {name: source.__globals__.get(name) for name in source.__code__.co_names}
     plain = {name: _plain(value) for name, value in used.items() if is_jitted(value)}
+    plain |= {name: _call for name, value in used.items() if value is call}
     return types.FunctionType(source.__code__, source.__globals__ | plain)
+
+
+def _call(address, *arrays):
+    """Call by its address the kernel that the emitted module of that function calls."""
+    modules = [m for name, m in sys.modules.items() if name.startswith(PREFIX)]
+    (kernel,) = (m.kernel for m in modules if address == getattr(m, 'by_address', NOTHING).address)
+    _plain(kernel)(*arrays)
 
 
 def fastest():

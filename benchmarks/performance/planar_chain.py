@@ -14,6 +14,7 @@ from operations import count
 from page import OURS, PEER
 import softrobot_dynamics as sd
 from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.recursion import INERTIAL, inverse_dynamics
 from symbolic import ALIKE, build, Chain, difference, find, LIMIT, OPERATIONS, STATES
 from timing import in_turns, ratio, Spread, spread
@@ -29,10 +30,10 @@ CURVES = {'ours': ('recursion', OURS), 'peer': ('Lagrange in C', PEER)}
 
 
 @kernel
-def repeat(joint_terms, body_terms, robot, q, qd, qdd, with_mass, Q, M, repeats):
+def repeat(robot, q, qd, qdd, with_mass, Q, M, repeats):
     """IID, or MIID, so many times."""
     for _ in range(repeats):
-        inverse_dynamics(joint_terms, body_terms, robot, q, qd, qdd, INERTIAL, with_mass, Q, M)
+        inverse_dynamics(robot, INERTIAL, with_mass, Q, M, q, qd, qdd)
 
 
 class Ours:
@@ -42,7 +43,7 @@ class Ours:
         body = {'type': 'planar_cc', **BODY, 'young_modulus': 1e6}
         bodies = [{'name': f'b{i}', 'joint': {'type': 'fixed'}, 'body': body} for i in range(n)]
         model = sd.compile_model(sd.load_robot({'name': 'chain', 'bodies': bodies}))
-        self._robot, self._program = model.robot(), model.program(repeat)
+        self._robot, self._program = model.robot(), cached(repeat)
         self.out, self.mass, self._zero = np.zeros(n), np.zeros((n, n)), np.zeros(n)
         self.loop('bias', self._zero, self._zero)(1)
 

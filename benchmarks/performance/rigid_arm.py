@@ -15,6 +15,7 @@ import pinocchio_chain
 from pinocchio_chain import BUILDS, CONVENTIONS, Peer, pinocchio_model
 import softrobot_dynamics as sd
 from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.recursion import FULL, inverse_dynamics
 from timing import in_turns, python_loop, ratio, spread
 
@@ -75,7 +76,7 @@ def _in_loops(folder, model):
     """Seconds for one state, of our and of Pinocchio's programs."""
     q, qd, qdd = _states(model.n)
     Q, M = np.empty((STATES, model.n)), np.empty((STATES, model.n, model.n))
-    robot, program = model.robot(), model.program(repeat)
+    robot, program = model.robot(), cached(repeat)
 
     def ours(with_mass):
         def loop(repeats):
@@ -101,13 +102,11 @@ def _in_loops(folder, model):
 
 
 @kernel
-def repeat(joint_terms, body_terms, robot, q, qd, qdd, mode, with_mass, Q, M, repeats):
+def repeat(robot, q, qd, qdd, mode, with_mass, Q, M, repeats):
     """ID or MID of all states (., n), many times: Q (., n) and M (., n, n)."""
     for _ in range(repeats):
         for i in range(len(q)):
-            inverse_dynamics(
-                joint_terms, body_terms, robot, q[i], qd[i], qdd[i], mode, with_mass, Q[i], M[i]
-            )
+            inverse_dynamics(robot, mode, with_mass, Q[i], M[i], q[i], qd[i], qdd[i])
 
 
 def _from_python(model):
@@ -116,7 +115,7 @@ def _from_python(model):
 
     (q, qd, qdd), n = _states(model.n)[:, 0], model.n
     given = {'robot': model.robot(), 'Q': np.empty(n), 'M': np.empty((n, n))}
-    program = model.program(inverse_dynamics, **given)
+    program = cached(inverse_dynamics, **given)
     other = pinocchio_model(model)
     data = other.createData()
     state = {'q': q, 'qd': qd, 'qdd': qdd}
@@ -128,8 +127,8 @@ def _from_python(model):
 
     return in_turns(
         {
-            'ID, program': python_loop(program, q, qd, qdd, FULL, False),
-            'MID, program': python_loop(program, q, qd, qdd, FULL, True),
+            'ID, program': python_loop(program, FULL, False, q, qd, qdd),
+            'MID, program': python_loop(program, FULL, True, q, qd, qdd),
             'ID': python_loop(lambda: sd.inverse_dynamics(model, **state)),
             'MID': python_loop(lambda: sd.mass_inverse_dynamics(model, **state)),
             'rnea': python_loop(pinocchio.rnea, other, data, q, qd, qdd),

@@ -14,6 +14,7 @@ from operations import count, fastest
 from page import FAINT, OURS, PEER
 import pcs
 from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.recursion import FULL, inverse_dynamics
 from timing import in_turns, python_loop, ratio, spread
 
@@ -61,10 +62,10 @@ _CAPTION = (
 
 
 @kernel
-def repeat(joint_terms, body_terms, robot, q, qd, qdd, with_mass, Q, M, repeats):
+def repeat(robot, Q, M, with_mass, q, qd, qdd, repeats):
     """ID, or with the mass matrix MID, many times."""
     for _ in range(repeats):
-        inverse_dynamics(joint_terms, body_terms, robot, q, qd, qdd, FULL, with_mass, Q, M)
+        inverse_dynamics(robot, FULL, with_mass, Q, M, q, qd, qdd)
 
 
 def prepare(folder):
@@ -106,32 +107,32 @@ class _Ours:
         self._state = pcs.state(segments)
         self._Q, self._M = np.empty(model.n), np.empty((model.n, model.n))
         given = {'robot': model.robot(), 'Q': self._Q, 'M': self._M}
-        self._program = model.program(inverse_dynamics, **given)
-        self._repeat = model.program(repeat, **given)
+        self._program = cached(inverse_dynamics, **given)
+        self._repeat = cached(repeat, **given)
 
     def results(self):
         """Return ID and M."""
-        self._program(*self._state, FULL, True)
+        self._program(FULL, True, *self._state)
         return self._Q, self._M
 
     def functions(self):
         """Return functions to be timed."""
         functions = {}
         for work, with_mass in zip(WORKS, (False, True)):
-            functions[work] = python_loop(self._program, *self._state, FULL, with_mass)
+            functions[work] = python_loop(self._program, FULL, with_mass, *self._state)
             functions[f'{work} in a loop'] = self._loop(with_mass), 1
         return functions
 
     def operations(self):
         """Return how many floating-point operations each work takes."""
-        program, out = self._model.program(repeat), (self._Q, self._M)
+        program, out = cached(repeat), (self._Q, self._M)
         return {
-            work: count(program, self._model.robot(), *self._state, with_mass, *out, 1)
+            work: count(program, self._model.robot(), *out, with_mass, *self._state, 1)
             for work, with_mass in zip(WORKS, (False, True))
         }
 
     def _loop(self, with_mass):
-        return lambda repeats: self._repeat(*self._state, with_mass, repeats)
+        return lambda repeats: self._repeat(with_mass, *self._state, repeats)
 
 
 class _Soromox:

@@ -9,9 +9,10 @@ solve on the way there differs.
 import numpy as np
 import pcs
 import softrobot_dynamics as sd
+from softrobot_dynamics.kernels.addresses import run
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
-from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
+from softrobot_dynamics.kinematics.binding import cached
 from timing import in_turns, ratio, spread
 
 TITLE = 'For scale: other ways to simulate an arm'
@@ -54,10 +55,10 @@ BENDING = pcs.YOUNG_MODULUS * AREA * pcs.RADIUS**2 / 4.0  # E I [N m^2]
 
 
 @kernel
-def accelerate(joint_terms, body_terms, lengths, robot, q, qd, terms, repeats):
+def accelerate(evaluate, q, qd, terms, repeats):
     """Forward dynamics without actuators, many times: -M^-1 h takes the place of ``terms.h``."""
     for _ in range(repeats):
-        evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
+        run(evaluate, q, qd)
         cholesky(terms.M)
         solve_lower(terms.M, terms.h)
         solve_lower_transposed(terms.M, terms.h)
@@ -120,8 +121,8 @@ class _Ours:
     def __init__(self, name, model):
         self.kind, self.size, self.n = 'ours', f'{SEGMENTS} segments, {name}', model.n
         self._model, self._simulator = model, sd.Simulator(model)
-        self._program, self._robot = model.program(accelerate), model.robot()
-        self._terms, self._still = allocate_terms(model.n, 0), np.zeros(model.n)
+        self._program, self._evaluator = cached(accelerate), model.evaluator()
+        self._still = np.zeros(model.n)
 
     def rest(self):
         """Come to rest; return where the tip is then, (3,) [m]."""
@@ -135,7 +136,8 @@ class _Ours:
 
     def forward(self, repeats):
         """Find the acceleration many times."""
-        self._program(self._robot, self._still, self._still, self._terms, repeats)
+        own = self._evaluator
+        self._program(own.entry, self._still, self._still, own.terms, repeats)
 
 
 class _Mujoco:

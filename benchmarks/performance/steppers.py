@@ -3,9 +3,10 @@
 
 import numpy as np
 import softrobot_dynamics as sd
+from softrobot_dynamics.kernels.addresses import run
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
-from softrobot_dynamics.transmission import allocate_terms, evaluate_terms
+from softrobot_dynamics.kinematics.binding import cached
 
 
 @kernel
@@ -21,7 +22,7 @@ def accelerate(terms, force, a):
 
 
 @kernel
-def explicit(joint_terms, body_terms, lengths, robot, terms, K, D, force, q, qd, h, steps, b):
+def explicit(evaluate, terms, K, D, force, q, qd, h, steps, b):
     """Advance (q, qd) by steps of Runge and Kutta's method; K, D are not used, b is scratch."""
     n = len(q)
     for _ in range(steps):
@@ -34,7 +35,7 @@ def explicit(joint_terms, body_terms, lengths, robot, terms, K, D, force, q, qd,
                 b[8, i] = q[i] + ahead * b[last, i]
                 b[9, i] = qd[i] + ahead * b[last + 1, i]
                 b[2 * stage, i] = b[9, i]
-            evaluate_terms(joint_terms, body_terms, lengths, robot, b[8], b[9], terms)
+            run(evaluate, b[8], b[9])
             accelerate(terms, force, b[2 * stage + 1])
         for i in range(n):
             q[i] += h / 6.0 * (b[0, i] + 2.0 * (b[2, i] + b[4, i]) + b[6, i])
@@ -42,11 +43,11 @@ def explicit(joint_terms, body_terms, lengths, robot, terms, K, D, force, q, qd,
 
 
 @kernel
-def first_order(joint_terms, body_terms, lengths, robot, terms, K, D, force, q, qd, h, steps, b):
+def first_order(evaluate, terms, K, D, force, q, qd, h, steps, b):
     """Advance (q, qd) by steps (M + h D + h^2 K) dv = h (force - ID(q, v, 0) - h K v)."""
     n, a = len(q), b[0]
     for _ in range(steps):
-        evaluate_terms(joint_terms, body_terms, lengths, robot, q, qd, terms)
+        run(evaluate, q, qd)
         for i in range(n):
             for j in range(n):
                 terms.h[i] += h * K[i, j] * qd[j]
@@ -62,9 +63,16 @@ class Loop:
 
     def __init__(self, model, method, u, h):
         self.q, self.qd = np.zeros((2, model.n))
-        self._program, self._h, self._scratch = model.program(method), h, np.zeros((10, model.n))
-        terms, matrices = allocate_terms(model.n, model.m), (model.stiffness, model.damping)
-        self._arrays = model.robot(), terms, *matrices, model.signs * u, self.q, self.qd
+        self._program, self._h, self._scratch = cached(method), h, np.zeros((10, model.n))
+        evaluator, matrices = model.evaluator(), (model.stiffness, model.damping)
+        self._arrays = (
+            evaluator.entry,
+            evaluator.terms,
+            *matrices,
+            model.signs * u,
+            self.q,
+            self.qd,
+        )
 
     def reset(self, q):
         """Return to rest at q (n,)."""

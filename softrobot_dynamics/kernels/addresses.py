@@ -26,6 +26,9 @@ class Entry(NamedTuple):
     table: np.ndarray  # of what it was given
 
 
+NOTHING = Entry(0, np.zeros(0, dtype=np.int64))  # stands for an entry that is not needed
+
+
 @intrinsic
 def call(context, address, *arrays):
     """
@@ -34,7 +37,9 @@ def call(context, address, *arrays):
     The function returns nothing and takes as many pointers.
     """
     known = types.float64, types.int64
-    if not all(isinstance(a, types.Array) and a.layout == 'C' and a.dtype in known for a in arrays):
+    if not all(
+        isinstance(a, types.Array) and a.layout == 'C' and a.dtype in known for a in arrays
+    ):
         return None  # numba then says that there is no such call
     own = types.StarArgTuple(arrays)
 

@@ -74,15 +74,22 @@ def _rarely_collected():
         gc.set_threshold(*before)
 
 
-def take_turns(first, second):
+def share(*functions):
     """
-    Call two functions that compile, the second one first where another process has begun.
+    Call functions that compile, first those that no other process is calling.
 
     So processes that start together share the work.
     """
-    with _locked('turn', wait=False) as mine:
-        for function in (first, second) if mine else (second, first):
-            function()
+    left = list(enumerate(functions))
+    while left:
+        for item in left:
+            with _locked(f'share_{item[0]}', wait=False) as free:
+                if free:
+                    item[1]()
+                    left.remove(item)
+                    break
+        else:  # all are being called: wait for the first
+            left.pop(0)[1]()
 
 
 @contextlib.contextmanager

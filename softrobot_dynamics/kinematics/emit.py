@@ -92,9 +92,9 @@ class Emitter:
         vector = self._level[id(node)] == 'point'
         lines = self.point if vector else self.call
         if node.op == 'stumpff' and not vector and node.value < FAMILY:
-            family = f'family_{self.name(node.args[0])} = stumpff_family({self.name(node.args[0])})'
-            if family not in lines:  # all orders of one argument at once
-                lines.append(family)
+            z = self.name(node.args[0])
+            family = f'family_{z} = stumpff_family({z})'  # all orders of one argument at once
+            lines += [] if family in lines else [family]
         lines += _statement(node, self.name, vector)
 
 
