@@ -39,7 +39,7 @@ class Differentiator:
     """
     Derivatives of one robot in arrays of its own, filled anew by every call; one for each thread.
 
-    Arguments are float arrays, unchecked.
+    Arguments are contiguous float arrays, unchecked.
     """
 
     def __init__(self, model):

@@ -41,7 +41,7 @@ class Evaluator:
         self._evaluate = cached(run, entry=self.entry)
 
     def __call__(self, q, qd):
-        """Return the terms at (q, qd), arrays (n,) of floats, unchecked."""
+        """Return the terms at (q, qd), contiguous arrays (n,) of floats, unchecked."""
         self._evaluate(q, qd)
         return self.terms
 
@@ -86,7 +86,7 @@ class Recursion:
         self._run = cached(run_three, entry=entry(inverse_dynamics, robot=self.robot, **given))
 
     def __call__(self, q, qd, qdd):
-        """Fill the results at (q, qd, qdd), arrays (n,) of floats, unchecked."""
+        """Fill the results at (q, qd, qdd), contiguous arrays (n,) of floats, unchecked."""
         self._run(q, qd, qdd)
 
 

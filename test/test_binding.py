@@ -1,12 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Arguments given to a program once: a call with the others does the same."""
+"""Arguments given to a program once: a call with the others does the same, also by address."""
 
+import gc
 from typing import NamedTuple
 
+from numba.core.errors import TypingError
 import numpy as np
+import pytest
 from robots import compiled, states
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.kernels.addresses import call, Entry, run
 from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics.binding import cached
+from softrobot_dynamics.kinematics.binding import cached, entry
 from softrobot_dynamics.recursion import FULL, inverse_dynamics
 
 
@@ -18,16 +23,40 @@ class Inner(NamedTuple):
 
 
 class Outer(NamedTuple):
-    """A NamedTuple that holds another."""
+    """A NamedTuple that holds another, and arrays of several kinds."""
 
     inner: Inner
     y: np.ndarray
+    table: np.ndarray  # (., .) of small integers
+    count: int
 
 
 @kernel
 def add(a, outer, b, out):
     """Sum of all arguments."""
     out[0] = a + outer.inner.factor * outer.inner.x[0] + outer.y[0] + b
+    for i in range(outer.table.shape[0]):
+        for j in range(outer.table.shape[1]):
+            out[0] += outer.count * outer.table[i, j]
+
+
+@kernel
+def scale(factors, offset, x, y):
+    """Fill y with as many x as there are factors."""
+    for i in range(len(factors)):
+        y[i] = factors[i] * x[i] + offset
+
+
+@kernel
+def call_directly(address, table, x):
+    """Call what takes one array besides its table."""
+    call(address, table, x)
+
+
+def outer():
+    """Return something to be given, and the sum of what is in its table."""
+    table = np.arange(6, dtype=np.uint32).reshape(2, 3)
+    return Outer(Inner(np.array([3.0]), 10.0), np.array([0.5]), table, 100), 1500.0
 
 
 def test_a_robot_may_be_given_once():
@@ -43,12 +72,61 @@ def test_a_robot_may_be_given_once():
 
 def test_tuples_within_tuples_may_be_given():
     """The others stay in their order, whatever is given, and what is given may be changed."""
-    outer, out = Outer(Inner(np.array([3.0]), 10.0), np.array([0.5])), np.zeros(1)
-    program = cached(add, b=100.0, outer=outer)
+    given, more = outer()
+    out = np.zeros(1)
+    program = cached(add, b=100.0, outer=given)
     program(1000.0, out)
-    assert out[0] == 1130.5
-    outer.y[0] = 0.25
+    assert out[0] == 1130.5 + more
+    given.y[0] = 0.25
     program(1000.0, out)
-    assert out[0] == 1130.25
-    cached(add)(1000.0, outer, 100.0, out)
-    assert out[0] == 1130.25
+    assert out[0] == 1130.25 + more
+    cached(add)(1000.0, given, 100.0, out)
+    assert out[0] == 1130.25 + more
+
+
+def test_other_numbers_and_sizes_are_the_same_code():
+    """What is given is data: another robot of other sizes needs no compilation."""
+    made = cached(scale, factors=np.ones(2), offset=1.0)
+    other = cached(scale, factors=np.ones(30), offset=-2.0)
+    assert made.func is other.func
+    y = np.zeros(30)
+    other(np.arange(30.0), y)
+    assert np.array_equal(y, np.arange(30.0) - 2.0)
+
+
+def test_an_entry_is_called_from_kernels():
+    """A kernel that is called by address does the same, with arrays of any length."""
+    y, x = np.zeros(5), np.arange(5.0)
+    made = entry(scale, factors=np.array([2.0, 3.0]), offset=0.5)
+    cached(run)(made, x, y)
+    assert y.tolist() == [0.5, 3.5, 0.0, 0.0, 0.0]
+    cached(run, entry=entry(scale, factors=np.ones(5), offset=0.0))(x, y)
+    assert np.array_equal(y, x)
+
+
+def test_what_an_entry_knows_lasts_as_long():
+    """Arrays that nobody else holds are not freed while an entry, or a copy, has their address."""
+    program = cached(run, entry=entry(scale, factors=np.full(10**6, 3.0), offset=0.0))
+    copy = Entry(*entry(scale, factors=np.full(10**6, 4.0), offset=0.0))
+    gc.collect()
+    filled = [np.full(10**6, np.nan) for _ in range(4)]  # would take the place of what was freed
+    x, y = np.ones(10**6), np.zeros(10**6)
+    program(x, y)
+    assert np.array_equal(y, np.full(10**6, 3.0))
+    cached(run)(copy, x, y)
+    assert np.array_equal(y, np.full(10**6, 4.0)) and len(filled) == 4
+
+
+@pytest.mark.parametrize('wrong', ['text', None, np.ones((4, 4))[:, ::2], [1.0, 2.0]])
+def test_what_cannot_be_given_is_refused(wrong):
+    """Only numbers, contiguous arrays and named tuples of such can be given."""
+    with pytest.raises(ArgumentError, match='x.*contiguous array'):
+        cached(add, outer=Outer(Inner(wrong, 1.0), np.ones(1), np.ones((1, 1)), 1))
+
+
+@pytest.mark.parametrize('wrong', [np.ones(8)[::2], np.ones(4, dtype=np.float32), 1.0])
+def test_only_contiguous_floats_are_called_by_address(wrong):
+    """A pointer to other numbers would be read wrongly: such a call does not compile."""
+    made = entry(scale, factors=np.ones(2), offset=0.0)
+    with pytest.raises(TypingError, match='No implementation of function.*call'):
+        cached(call_directly)(made.address, made.table, wrong)

@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The cache of compiled kernels: where it is, when it is used, and when it must not be."""
 
+import fcntl
+import functools
 import importlib
 import os
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from robots import compiled, rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.kinematics import cache
+from softrobot_dynamics.simulation import Simulator
 
 PACKAGE = Path(sd.__file__).parent
 SMALL = """
@@ -141,6 +144,30 @@ def test_a_second_robot_of_the_same_parts_compiles_nothing():
     assert emitted(cache.cache_folder()) == before
     kernels = [m.body.kernel() for model in (arm, other) for m in model.description.modules]
     assert len({(kernel.module, kernel.function) for kernel in kernels}) == 1
+
+
+def test_a_robot_of_other_parts_compiles_only_these():
+    """Recursion, transmission and integrator are the same machine code for all robots."""
+    names = ('inverse_dynamics', 'transmit', 'evaluate_terms', 'fixed_steps')
+    programs = tuple(f'{cache.PREFIX}{name}_' for name in names)
+    loaded = []
+    for name in ('pcc_arm', 'ur10e', 'soft_hand'):
+        use(compiled(name))
+        Simulator(compiled(name))
+        loaded.append({x for x in sys.modules if x.startswith(programs)})
+    assert len(loaded[0]) >= len(programs) and loaded[0] == loaded[1] == loaded[2]
+
+
+def test_processes_that_start_together_share_the_work():
+    """What another process has begun is left until the rest is done."""
+    done = []
+    jobs = [functools.partial(done.append, i) for i in range(3)]
+    cache.share(*jobs)
+    cache.cache_folder().mkdir(parents=True, exist_ok=True)
+    with open(cache.cache_folder() / 'share_1.lock', 'w') as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        cache.share(*jobs)
+    assert done == [0, 1, 2, 0, 2, 1]
 
 
 def use(model):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from softrobot_dynamics import references
+from softrobot_dynamics.demo.warming import simulation_elsewhere
 from softrobot_dynamics.description import load_robot
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes import plants, tables
@@ -59,8 +60,9 @@ def compile_everything(plan):
     The nodes find it in the cache. Calling the function raises InfeasibleReferenceError for a
     reference that no admissible actuation can hold.
     """
+    with simulation_elsewhere(plan.robot):
+        plant, values = plants.controlled(plan.controller), plan.controller
     plants.simulated(plan.simulation)
-    plant, values = plants.controlled(plan.controller), plan.controller
     if values['reference.type'] == 'hold':
         return plant.model, lambda: None  # the state itself, whatever it will be
     model, controlled = plant.model, plant.controller.controlled

@@ -59,7 +59,7 @@ def _prepare(ros, options, folder, shown):
     plan = draw_up(ros.node, options.robot, options.controller, options.rate, folder)
     for words in plan.unknown:
         shown.say(f'unknown parameter {words} left out')
-    with shown.stage('compiling (the first time, this takes 20 to 60 s)'):
+    with shown.stage('compiling (the first time, this takes 15 to 30 s)'):
         model, find_reference = compile_everything(plan)
     kind = plan.controller['reference.type']
     with shown.stage(f'planning the reference ({kind})'):

@@ -10,6 +10,7 @@ argument for all of them, where numba would look at every field of every NamedTu
 import ast
 import functools
 import inspect
+import itertools
 
 from numba.extending import is_jitted
 import numpy as np
@@ -68,10 +69,10 @@ def _module(definition, lines, kinds, by_address):
         pointers = ['INTEGERS'] * bool(kinds) + ['FLOATS'] * len(names)
         decorator = f'cfunc(void({", ".join(pointers)}), '
         lines = [*lines, _ADDRESSES]
-        first = [f'{name} = array_at({name})' for name in ['table'] * bool(kinds) + names]
+        first = [f'{name} = array_at({name})' for name in ['given_table'] * bool(kinds) + names]
     if kinds:
-        names.insert(0, 'table')
-        classes, places = {}, iter(range(10**6))
+        names.insert(0, 'given_table')
+        classes, places = {}, itertools.count()
         first += [f'{name} = {_reading(kind, places, classes)}' for name, kind in kinds]
         lines = [*lines, _GIVEN]
         lines += [import_line(cls.__module__, name, name) for name, cls in classes.items()]
@@ -129,13 +130,13 @@ def _entries(value):
 def _reading(kind, places, classes):
     """Return the expression that reads a value of a kind from the table's next places."""
     if kind is int:
-        return f'table[{next(places)}]'
+        return f'given_table[{next(places)}]'
     if kind is float:
-        return f'given_float(table, {next(places)})'
+        return f'given_float(given_table, {next(places)})'
     first, second = kind
     if isinstance(first, str):
         place, *_ = [next(places) for _ in range(1 + second)]
-        return f'given_array(table, {place}, np.{first}, {second})'
+        return f'given_array(given_table, {place}, np.{first}, {second})'
     classes[first.__name__] = first
     return f'{first.__name__}({", ".join(_reading(k, places, classes) for k in second)})'
 
