@@ -159,7 +159,7 @@ def test_a_reference_that_cannot_be_held_is_told_before_anything_starts(
     assert demo('--robot', 'double_pendulum', controller=controller) == 2
     shown = capsys.readouterr()
     assert 'no admissible actuation holds the point (3.1, 0, -1.4) m' in shown.err
-    assert 'the first time, this takes 20 to 60 s' in shown.out
+    assert 'the first time, this takes 15 to 30 s' in shown.out
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path, capsys):

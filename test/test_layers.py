@@ -35,7 +35,7 @@ LAYERS = (
         'transmission',
         'tangents',
     },
-    {'modules', 'description', 'tables', 'model'},
+    {'modules', 'description', 'tables', 'evaluation', 'model'},
     {'arguments', 'points', 'wrenches', 'dynamics', 'conversions', 'derivatives', 'recentring'},
     {
         'integrators',
@@ -55,7 +55,7 @@ LAYERS = (
 ONLY = {
     'errors': set(),
     'kernels': {'kernels'},
-    'kinematics': {'kernels', 'kinematics'},
+    'kinematics': {'errors', 'kernels', 'kinematics'},
     'recursion': {'kernels'},
     'frames': {'kernels', 'recursion'},
     'transmission': {'kernels', 'recursion', 'frames'},
@@ -63,7 +63,8 @@ ONLY = {
     'linearisation': {'kernels', 'kinematics', 'passive', 'recursion'},
     'tangents': {'kernels', 'recursion'},
     'tables': {'kernels', 'kinematics', 'actuators', 'recursion', 'transmission'},
-    'model': {'kinematics', 'recursion', 'passive', 'transmission', 'tables'},
+    'evaluation': {'kernels', 'kinematics', 'passive', 'recursion', 'transmission'},
+    'model': {'kinematics', 'recursion', 'transmission', 'tables', 'evaluation'},
     'arguments': {'errors'},
     'points': {'poses', 'kernels', 'kinematics', 'recursion', 'frames'},
     'wrenches': {'errors', 'arguments', 'points', 'recursion'},
