@@ -129,12 +129,12 @@ with all in it; robots of types met before fall in between.
 Of the cold start of `{SLOWEST}` {spread(runs, 'in_llvm').text()} s are LLVM's. The rest is
 numba's own: types of every expression of some eighty functions, and LLVM's input from them. A
 function is optimised, and its machine code written, once more within each one that calls it. So
-bodies, the recursion and the transmission are called by address, and compiled apart: that took a
-quarter off, and what is not of a body is compiled once for all robots (the cold start of any robot
-here but the first would be shorter by that of `double_pendulum`). Looking for unused objects less
-often while compiling took off an eighth. Leaving out what lets Python call inner functions would
-take off another eighth, but such a call would end the interpreter. Nodes that start together,
-`softrobot demo` and `softrobot compile` share the work between two processes.
+bodies, the recursion and the transmission are called by address, and compiled apart; what is not
+of a body is compiled once for all robots. Looking for unused objects less often while compiling
+took off an eighth, and leaving out what lets Python call inner functions would take off another,
+but such a call would end the interpreter (three new processes each way in turns, by a script that
+was not kept). Nodes that start together, `softrobot demo` and `softrobot compile` share the work
+between two processes.
 """)
     with_ros = [run for run in runs if 'memory' in run]
     if not with_ros:
