@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The cache of compiled kernels: where it is, when it is used, and when it must not be."""
 
+from concurrent.futures import ThreadPoolExecutor
 import fcntl
 import functools
 import importlib
@@ -156,6 +157,14 @@ def test_a_robot_of_other_parts_compiles_only_these():
         Simulator(compiled(name))
         loaded.append({x for x in sys.modules if x.startswith(programs)})
     assert len(loaded[0]) >= len(programs) and loaded[0] == loaded[1] == loaded[2]
+
+
+def test_threads_load_the_same_module():
+    """Threads that need a module at once get one and the same, whole."""
+    source = 'import time\ntime.sleep(0.2)\nx = object()\n'
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: cache.load_module(source, 'threads').x, range(4)))
+    assert all(each is found[0] for each in found)
 
 
 def test_processes_that_start_together_share_the_work():

@@ -34,7 +34,7 @@ class Kernel(NamedTuple):
     """
     A compiled function by its import path, the numbers it reads and the scratch it needs.
 
-    Equal ``module`` and ``function`` mean the same code: such kernels share one tag in a model.
+    Equal ``module`` and ``function`` mean the same code, and so the same address.
     """
 
     module: str

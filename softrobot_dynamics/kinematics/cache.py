@@ -18,6 +18,7 @@ import pathlib
 import platform
 import sys
 import tempfile
+import threading
 import types
 import warnings
 
@@ -30,6 +31,7 @@ except ImportError:  # not a POSIX system: every process compiles for itself
     fcntl = None
 
 PREFIX = 'softrobot_dynamics_emitted_'
+_COMPILER = threading.RLock()  # one thread at a time, taken before any lock of a file
 _SOURCES = ('kernels', 'kinematics', 'bodies', 'joints', 'actuators', 'controllers', '.')
 
 
@@ -40,11 +42,12 @@ def load_module(source, label):
     ``label`` is a readable part of the name. Equal sources give the same module.
     """
     name = f'{PREFIX}{label}_{_digest(source)}'
-    if name not in sys.modules:
-        path = _write(cache_folder() / f'{name}.py', source)
-        with _locked(name), _rarely_collected():  # what has a given type is compiled by loading it
-            sys.modules[name] = _load(name, path) if path else _in_memory(name, source)
-    return sys.modules[name]
+    with _COMPILER:  # another thread may be loading it, and the addresses in it must not change
+        if name not in sys.modules:
+            path = _write(cache_folder() / f'{name}.py', source)
+            with _rarely_collected(), _locked(name):  # loading compiles what has a given type
+                sys.modules[name] = _load(name, path) if path else _in_memory(name, source)
+        return sys.modules[name]
 
 
 @contextlib.contextmanager
@@ -59,7 +62,7 @@ def compiling(function):
     if function.signatures:
         yield
         return
-    with _locked(function.py_func.__module__), _rarely_collected():
+    with _COMPILER, _rarely_collected(), _locked(function.py_func.__module__):
         yield
 
 
