@@ -20,6 +20,7 @@ ARGUMENTS = {
     'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
     'controller': ('', 'Name of the control law; empty: as in params_file'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
+    'processor': ('', 'Processor to keep to, if priority is granted; empty: any'),
     'record': ('', 'Folder for a record of all ticks, controller.npz; empty: as in params_file'),
 }
 PARAMETERS = {
@@ -48,10 +49,20 @@ def _nodes(context):
             name='controller',
             namespace=LaunchConfiguration('namespace'),
             parameters=[*_parameter_files(context), _given_parameters(context)],
-            arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+            arguments=[
+                *_processor(context),
+                '--ros-args',
+                '--log-level',
+                LaunchConfiguration('log_level'),
+            ],
             output='screen',
         )
     ]
+
+
+def _processor(context):
+    processor = LaunchConfiguration('processor').perform(context)
+    return ['--processor', processor] if processor else []
 
 
 def _parameter_files(context):

@@ -12,7 +12,12 @@ pytest.importorskip('launch_ros')
 ROOT = Path(__file__).parents[1]
 COMMON = {'namespace', 'params_file', 'log_level', 'robot', 'rate', 'record'}
 CONTROLLER = COMMON | {'controller', 'autostart', 'use_sim_time'}
-ARGUMENTS = {'simulation': COMMON, 'controller': CONTROLLER, 'closed_loop': CONTROLLER}
+PLACES = {'simulation_processor', 'controller_processor'}
+ARGUMENTS = {
+    'simulation': COMMON | {'processor'},
+    'controller': CONTROLLER | {'processor'},
+    'closed_loop': CONTROLLER | PLACES,
+}
 
 # Stands in for a node: writes its arguments down, one per line.
 SPY = '#!/bin/sh\nprintf "%s\\n" "$@" > "$SPIED/$(basename "$0")"\n'
@@ -107,6 +112,20 @@ def test_a_missing_params_file_stops_the_launch(spied):
     """A params_file that does not exist is an error, not a warning."""
     assert _run('controller', params_file='/nowhere/mine.yaml') != 0
     assert not list(spied.iterdir())
+
+
+def test_processors_of_the_nodes(spied):
+    """In the closed loop one each, by default; alone, the one that is given."""
+    assert _run('controller', processor='3') == 0
+    arguments = (spied / 'controller').read_text().splitlines()
+    assert arguments[:3] == ['--processor', '3', '--ros-args']
+    assert _run('simulation') == 0
+    assert '--processor' not in (spied / 'simulation').read_text()
+    assert _run('closed_loop', controller_processor='1') == 0
+    for node, place in (('simulation', 'first'), ('controller', '1')):
+        assert (spied / node).read_text().splitlines()[:2] == ['--processor', place]
+    assert _run('closed_loop', controller_processor='', simulation_processor='') == 0
+    assert '--processor' not in (spied / 'controller').read_text()
 
 
 def test_the_closed_loop_passes_arguments_to_both(spied):

@@ -20,7 +20,7 @@ from lifecycle_msgs.msg import Transition  # noqa: E402
 from linear_plant import ACTUATORS, COORDINATES  # noqa: E402
 from observer import CONTROLLER, Observer, PATIENCE, SIMULATION  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.nodes import messages  # noqa: E402
+from softrobot_dynamics.nodes import messages, realtime  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
 RATE = 200.0  # [Hz] gentle: what is tested here is not speed
@@ -41,7 +41,7 @@ def start(tmp_path):
     """Return a function that starts a node (name, parameters) as a process."""
     with contextlib.ExitStack() as stack:
 
-        def run(name, **parameters):
+        def run(name, *options, **parameters):
             arguments = [
                 f'{key.replace("__", ".")}:={value}'
                 for key, value in {'rate': RATE, **parameters}.items()
@@ -52,8 +52,7 @@ def start(tmp_path):
                     sys.executable,
                     str(PLANT),
                     name,
-                    '--priority',
-                    '0',
+                    *(options or ('--priority', '0')),
                     '--ros-args',
                     *(part for argument in arguments for part in ('-p', argument)),
                 ],
@@ -260,6 +259,28 @@ def test_a_signal_ends_the_loading_of_a_robot(start, tmp_path, name):
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 0
     assert 'Traceback' not in log.read_text(encoding='utf-8')
+
+
+@pytest.mark.skipif(not Path('/proc/self/task').exists(), reason='threads are read from /proc')
+def test_with_priority_a_node_keeps_to_its_processor(observer, start):
+    """All that were started by it; the loop's and those of DDS are above the others."""
+    processor = realtime.processors()[-1]
+    process = start('simulation', '--priority', '10', '--processor', str(processor))
+    observer.until(lambda: observer.states, 'a state')
+    tasks = [int(task.name) for task in Path(f'/proc/{process.pid}/task').iterdir()]
+    real_time = [task for task in tasks if os.sched_getscheduler(task) == os.SCHED_FIFO]
+    if not real_time:
+        pytest.skip('no right to real-time priority here')
+    assert all(os.sched_getaffinity(task) == {processor} for task in real_time)
+    assert os.sched_getparam(process.pid).sched_priority == 9
+    assert {os.sched_getparam(task).sched_priority for task in real_time} == {9, 10}
+
+
+def test_a_processor_that_is_not_there_is_refused(start, tmp_path):
+    """With those that are."""
+    assert start('simulation', '--processor', '5000').wait(60) == 2
+    log = (tmp_path / 'simulation.log').read_text(encoding='utf-8')
+    assert "'5000' is none of first, second" in log
 
 
 def test_misspelt_parameters_are_said(start, tmp_path, observer):

@@ -69,6 +69,75 @@ def test_patience_gives_the_priority_back():
     assert answer == (os.SCHED_OTHER, os.SCHED_FIFO, 10)
 
 
+needs_two = pytest.mark.skipif(len(realtime.processors()) < 2, reason='one processor only')
+
+
+@needs_two
+def test_patience_and_children_may_use_all_processors(monkeypatch):
+    """The thread itself, with priority, keeps to the one it was given."""
+    monkeypatch.setattr(realtime, '_priority', 0)
+    everywhere, processor = realtime.processors(), realtime.two_processors()[1]
+
+    def try_it():
+        if realtime.ask_for_priority(10, processor) is not None:
+            return None
+        kept = realtime.processors()
+        with realtime.patient():
+            patient = realtime.processors()
+        with realtime.anywhere():
+            child = realtime.processors()
+        return kept, patient, child, realtime.processors()
+
+    answer = in_a_thread(try_it)
+    if answer is None:
+        pytest.skip('no right to real-time priority here')
+    assert answer == ((processor,), everywhere, everywhere, (processor,))
+
+
+def test_without_priority_no_processor_is_kept_to(monkeypatch):
+    """The scheduler knows better then: others may take that processor away for milliseconds."""
+    before = realtime.processors()
+    assert in_a_thread(lambda: realtime.ask_for_priority(0, 0) or realtime.processors()) == before
+
+
+def test_the_loop_goes_before_the_other_threads(monkeypatch):
+    """They are one below it, and so are those they start."""
+    monkeypatch.setattr(realtime, '_priority', 0)
+
+    def priority():
+        return os.sched_getparam(0).sched_priority
+
+    def try_it():
+        if realtime.ask_for_priority(10) is not None:
+            return None
+        realtime.give_precedence()
+        return priority(), in_a_thread(lambda: realtime.take_precedence() or priority())
+
+    answer = in_a_thread(try_it)
+    if answer is None:
+        pytest.skip('no right to real-time priority here')
+    assert answer == (9, 10)
+
+
+def test_without_priority_precedence_changes_nothing(monkeypatch):
+    """Neither taken nor given."""
+    monkeypatch.setattr(realtime, '_priority', 0)
+    before = os.sched_getscheduler(0)
+    realtime.give_precedence()
+    realtime.take_precedence()
+    assert os.sched_getscheduler(0) == before
+
+
+@pytest.mark.parametrize(
+    ('free', 'two'),
+    [((), (None, None)), ((3,), (None, None)), ((0, 1), (0, 1)), ((0, 1, 2, 3), (1, 2))],
+)
+def test_two_nodes_get_a_processor_each(monkeypatch, free, two):
+    """Not the first of them all, if there are more than two."""
+    monkeypatch.setattr(realtime, 'processors', lambda: free)
+    assert realtime.two_processors() == two
+
+
 def test_processors_are_kept_awake_by_an_open_file(monkeypatch, tmp_path):
     """With a latency of zero, written once and held open; a refusal is said in words."""
     file = tmp_path / 'latency'

@@ -100,9 +100,10 @@ class _Session:
     def _start(self):
         arguments = parameter_arguments(self._plan.files)
         self._shown.say(f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}, namespace /{NAMESPACE}')
-        for name in ('simulation', 'controller'):
+        for name, place in (('simulation', 'first'), ('controller', 'second')):
             log = self._folder / f'{name}.log'
-            self._nodes.append(NodeProcess(name, arguments, log))
+            own = ['--processor', place, *arguments]
+            self._nodes.append(NodeProcess(name, own, log))
         for name in ('configure', 'activate'):
             try:
                 self._monitor.transition(name, _PATIENCE[name], self._check)

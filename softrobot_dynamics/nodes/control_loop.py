@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.nodes.messages import stamp_of, StampOrder
-from softrobot_dynamics.nodes.realtime import now
+from softrobot_dynamics.nodes.realtime import now, take_precedence
 from softrobot_dynamics.nodes.tally import Tally, Window
 
 WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)
@@ -113,6 +113,7 @@ class ControlLoop:
 
     def run(self):
         """Answer states until told to `leave`; for the loop's own thread."""
+        take_precedence()
         try:
             self._due = now() + self.watchdog
             while not self._leaving:

@@ -16,6 +16,7 @@ import tempfile
 from softrobot_dynamics import references
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model import compile_model
+from softrobot_dynamics.nodes.realtime import anywhere
 
 
 def plan_elsewhere(description, controlled, settings, q):
@@ -38,7 +39,7 @@ def plan_elsewhere(description, controlled, settings, q):
 
 def _run(command):
     """
-    Run a command at ordinary priority; return its exit status.
+    Run a command at ordinary priority, on any processor; return its exit status.
 
     Until the new process runs a program of its own it keeps us waiting, with the lock of the
     interpreter in our hands. So it starts at our real-time priority, and gives it up by itself:
@@ -48,7 +49,8 @@ def _run(command):
     if lower:
         command = [lower, '--other', '0', *command]
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
-    process = os.posix_spawn(command[0], command, environment)
+    with anywhere():
+        process = os.posix_spawn(command[0], command, environment)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 

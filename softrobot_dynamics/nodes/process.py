@@ -19,7 +19,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.nodes.realtime import ask_for_priority, keep_awake, PRIORITY
+from softrobot_dynamics.nodes import realtime
 from softrobot_dynamics.nodes.transport import choose_transport
 
 _SWITCH_INTERVAL = 5e-5  # [s] that the loop's thread waits for Python code of another
@@ -79,14 +79,15 @@ def run(make_node, argv=None):
     """
     argv = sys.argv if argv is None else argv
     arguments = _arguments(argv)
-    refusal = ask_for_priority(arguments.priority)
-    asleep = None if arguments.may_sleep or not arguments.priority else keep_awake()
+    refusal = realtime.ask_for_priority(arguments.priority, arguments.processor)
+    asleep = None if arguments.may_sleep or not arguments.priority else realtime.keep_awake()
     choose_transport()
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     stop = Stop()
     sys.setswitchinterval(_SWITCH_INTERVAL)
     try:
         node = make_node(stop)
+        realtime.give_precedence()  # from now on, for the threads of DDS have been started
         if refusal:
             node.get_logger().warning(refusal)
         if asleep:
@@ -106,9 +107,16 @@ def _arguments(argv):
     parser.add_argument(
         '--priority',
         type=int,
-        default=PRIORITY,
+        default=realtime.PRIORITY,
         metavar='0..99',
-        help=f'real-time priority (FIFO), 0 for none; default {PRIORITY}',
+        help=f'real-time priority (FIFO), 0 for none; default {realtime.PRIORITY}',
+    )
+    parser.add_argument(
+        '--processor',
+        type=_processor,
+        metavar='N',
+        help='the one to keep to, if the priority is granted; first or second: that of two nodes'
+        ' beside each other, where there are two; default: any',
     )
     parser.add_argument(
         '--may-sleep',
@@ -116,6 +124,15 @@ def _arguments(argv):
         help='let idle processors sleep, as they do with priority 0: saves power, costs latency',
     )
     return parser.parse_args(remove_ros_args(argv)[1:])
+
+
+def _processor(words):
+    """Turn what the command line says into a number, or None for any."""
+    known = dict(zip(('first', 'second'), realtime.two_processors(), strict=True))
+    known |= {str(number): number for number in realtime.processors()}
+    if words not in known:
+        raise argparse.ArgumentTypeError(f'{words!r} is none of {", ".join(known)}')
+    return known[words]
 
 
 def _spin(node, stop):

@@ -5,6 +5,7 @@ What a loop of about 1 kHz needs from the machine: priority, awake processors, a
 All times are [ns] of the steady clock.
 """
 
+import contextlib
 import ctypes
 import os
 import time
@@ -12,25 +13,72 @@ import time
 now = time.monotonic_ns
 PRIORITY = 60  # of the loop and of the DDS threads, out of 1 to 99
 _TIMER_ABSTIME = 1
+_priority = 0  # the one that was granted
 
 
-def ask_for_priority(priority=PRIORITY):
+def processors():
+    """Return the processors that the calling thread may use; () if the system does not say."""
+    return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, 'sched_getaffinity') else ()
+
+
+def two_processors():
+    """
+    Return a processor each for two nodes beside each other, or (None, None) if there is but one.
+
+    If there are more than two, not the very first: it serves most interrupts.
+    """
+    free = processors()
+    return free[len(free) > 2 :][:2] if len(free) > 1 else (None, None)
+
+
+_everywhere = processors()
+
+
+def ask_for_priority(priority=PRIORITY, processor=None):
     """
     Put this process under the FIFO scheduler; threads started later inherit it.
 
     To be called before rclpy.init(), so that the threads of DDS are among them. Returns None, or
-    in words why the system said no; `priority` 0 asks for nothing.
+    in words why the system said no; `priority` 0 asks for nothing. With priority, all threads
+    keep to `processor` (one of :func:`processors`), unless it is None: the kernel moves a
+    real-time thread whenever it wakes while its processor is busy with another, and then it finds
+    nothing of its own in the caches.
     """
+    global _priority
     if priority == 0:
         return None
     try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+        _schedule(priority)
     except (AttributeError, OSError) as error:
         return (
             f'no real-time priority ({error}): expect more late ticks; to allow it, give the'
             f' user an rtprio limit of at least {priority} or run with CAP_SYS_NICE'
         )
+    _priority = priority
+    if processor is not None:
+        os.sched_setaffinity(0, {processor})
     return None
+
+
+def give_precedence():
+    """
+    Put the calling thread, and those it starts, one below the threads of DDS and the loop.
+
+    On one processor it then runs only while they wait: for messages, or for the interpreter's
+    lock in its hands, which it gives up at once when it runs.
+    """
+    if _priority > 1:
+        _schedule(_priority - 1)
+
+
+def take_precedence():
+    """Raise the calling thread, the loop's own, to the priority that was granted, if any."""
+    if _priority:
+        _schedule(_priority)
+
+
+def _schedule(priority):
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
 _QUALITY_OF_SERVICE = '/dev/cpu_dma_latency'
@@ -56,18 +104,32 @@ def keep_awake():
     return None
 
 
-class patient:
+@contextlib.contextmanager
+def anywhere():
+    """Let the calling thread use all processors: for what it starts within this context."""
+    before = processors()
+    if before != _everywhere:
+        os.sched_setaffinity(0, _everywhere)
+    try:
+        yield
+    finally:
+        if before != _everywhere:
+            os.sched_setaffinity(0, before)
+
+
+@contextlib.contextmanager
+def patient():
     """Within this context the calling thread gives way: for compiling beside a running robot."""
-
-    def __enter__(self):
-        self._before = None
-        if hasattr(os, 'sched_getscheduler') and os.sched_getscheduler(0) != os.SCHED_OTHER:
-            self._before = os.sched_getscheduler(0), os.sched_getparam(0)
-            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-
-    def __exit__(self, *exception):
-        if self._before is not None:
-            os.sched_setscheduler(0, *self._before)
+    if not hasattr(os, 'sched_getscheduler') or os.sched_getscheduler(0) == os.SCHED_OTHER:
+        yield
+        return
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    with anywhere():
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        try:
+            yield
+        finally:
+            os.sched_setscheduler(0, *before)
 
 
 class _Timespec(ctypes.Structure):

@@ -14,7 +14,7 @@ from threading import Event, Thread
 import numpy as np
 from softrobot_dynamics.errors import MessageError, SimulationDivergedError
 from softrobot_dynamics.nodes.messages import SECOND
-from softrobot_dynamics.nodes.realtime import now, sleep_until
+from softrobot_dynamics.nodes.realtime import now, sleep_until, take_precedence
 from softrobot_dynamics.nodes.tally import Tally, Window
 
 IDLE, DRIVEN, TIMED_OUT, DIVERGED = range(4)
@@ -80,6 +80,7 @@ class SimulationLoop:
 
     def run(self):
         """Go from deadline to deadline until told to `leave`; for the loop's own thread."""
+        take_precedence()
         try:
             self._grid = self._deadline = now() + self.period
             self._publish()
