@@ -9,23 +9,17 @@ from pathlib import Path
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.substitutions import LaunchConfiguration
 
-PROCESSORS = {'simulation': 'first', 'controller': 'second'}  # of the two
+NODES = {'simulation': 'first', 'controller': 'second'}  # of two processors
 
 
 def generate_launch_description():
-    """Include both launch files; each argument but the processor goes to both."""
+    """Include both launch files; each argument goes to both."""
     folder = Path(__file__).parent
-    actions = []
-    for node, default in PROCESSORS.items():
-        name = f'{node}_processor'
-        words = f'Processor for the {node}, if priority is granted; empty: any'
-        actions += [
-            DeclareLaunchArgument(name, default_value=default, description=words),
-            IncludeLaunchDescription(
-                str(folder / f'{node}.launch.py'),
-                launch_arguments=[('processor', LaunchConfiguration(name))],
-            ),
-        ]
-    return LaunchDescription(actions)
+    words = 'The one to keep to, if priority is granted; empty: any'
+    places = [
+        DeclareLaunchArgument(f'{node}_processor', default_value=place, description=words)
+        for node, place in NODES.items()
+    ]
+    nodes = [IncludeLaunchDescription(str(folder / f'{node}.launch.py')) for node in NODES]
+    return LaunchDescription(places + nodes)

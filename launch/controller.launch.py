@@ -20,7 +20,7 @@ ARGUMENTS = {
     'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
     'controller': ('', 'Name of the control law; empty: as in params_file'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
-    'processor': ('', 'Processor to keep to, if priority is granted; empty: any'),
+    'controller_processor': ('', 'The one to keep to, if priority is granted; empty: any'),
     'record': ('', 'Folder for a record of all ticks, controller.npz; empty: as in params_file'),
 }
 PARAMETERS = {
@@ -61,7 +61,7 @@ def _nodes(context):
 
 
 def _processor(context):
-    processor = LaunchConfiguration('processor').perform(context)
+    processor = LaunchConfiguration('controller_processor').perform(context)
     return ['--processor', processor] if processor else []
 
 

@@ -17,7 +17,7 @@ ARGUMENTS = {
     'log_level': ('info', 'Least severe message to log'),
     'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
-    'processor': ('', 'Processor to keep to, if priority is granted; empty: any'),
+    'simulation_processor': ('', 'The one to keep to, if priority is granted; empty: any'),
     'record': ('', 'Folder for a record of all ticks, simulation.npz; empty: as in params_file'),
 }
 PARAMETERS = {'robot': str, 'rate': float}
@@ -52,7 +52,7 @@ def _nodes(context):
 
 
 def _processor(context):
-    processor = LaunchConfiguration('processor').perform(context)
+    processor = LaunchConfiguration('simulation_processor').perform(context)
     return ['--processor', processor] if processor else []
 
 

@@ -14,8 +14,8 @@ COMMON = {'namespace', 'params_file', 'log_level', 'robot', 'rate', 'record'}
 CONTROLLER = COMMON | {'controller', 'autostart', 'use_sim_time'}
 PLACES = {'simulation_processor', 'controller_processor'}
 ARGUMENTS = {
-    'simulation': COMMON | {'processor'},
-    'controller': CONTROLLER | {'processor'},
+    'simulation': COMMON | {'simulation_processor'},
+    'controller': CONTROLLER | {'controller_processor'},
     'closed_loop': CONTROLLER | PLACES,
 }
 
@@ -116,7 +116,7 @@ def test_a_missing_params_file_stops_the_launch(spied):
 
 def test_processors_of_the_nodes(spied):
     """In the closed loop one each, by default; alone, the one that is given."""
-    assert _run('controller', processor='3') == 0
+    assert _run('controller', controller_processor='3') == 0
     arguments = (spied / 'controller').read_text().splitlines()
     assert arguments[:3] == ['--processor', '3', '--ros-args']
     assert _run('simulation') == 0
