@@ -11,7 +11,7 @@ from robots import compiled, states
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.addresses import call, Entry, run
 from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics.binding import cached, entry
+from softrobot_dynamics.kinematics.binding import address, cached, entry
 from softrobot_dynamics.recursion import FULL, inverse_dynamics
 
 
@@ -122,6 +122,19 @@ def test_what_cannot_be_given_is_refused(wrong):
     """Only numbers, contiguous arrays and named tuples of such can be given."""
     with pytest.raises(ArgumentError, match='x.*contiguous array'):
         cached(add, outer=Outer(Inner(wrong, 1.0), np.ones(1), np.ones((1, 1)), 1))
+
+
+def test_a_kernel_of_other_arguments_has_no_address():
+    """It would be called with too few pointers, or with others than it takes them for."""
+    with pytest.raises(ArgumentError, match='test_binding.add.*a kernel of P, q'):
+        address(__name__, 'add', 'P, q')
+
+
+def test_python_may_call_a_kernel():
+    """Though nothing lets it call what was compiled for other kernels: this is compiled for it."""
+    out = np.zeros(2)
+    scale(np.ones(2), 0.5, np.arange(2.0), out)
+    assert out.tolist() == [0.5, 1.5]
 
 
 @pytest.mark.parametrize('wrong', [np.ones(8)[::2], np.ones(4, dtype=np.float32), 1.0])

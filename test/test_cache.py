@@ -34,6 +34,26 @@ SMALL = """
 """
 """A program that compiles one small module."""
 
+BY_ADDRESS = """
+    import ctypes
+    import numpy as np
+    from softrobot_dynamics.kinematics.binding import address
+    from softrobot_dynamics.kinematics.cache import load_module
+    module = load_module('''
+    from softrobot_dynamics.kernels.jit import kernel
+    @kernel
+    def double(x, y):
+        y[0] = 2.0 * x[0]
+    ''', 'double')
+    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
+        address(module.__name__, 'double', 'x, y')
+    )
+    x, y = np.array([21.0]), np.zeros(1)
+    call(x.ctypes.data, y.ctypes.data)
+    print(y[0])
+"""
+"""A program that calls an emitted kernel by its address."""
+
 PENDULUM = """
     import softrobot_dynamics as sd
     model = sd.compile_model(sd.load_robot('double_pendulum'))
@@ -88,10 +108,11 @@ def test_default_folder_is_the_users_cache(monkeypatch, tmp_path):
     assert cache.cache_folder() == tmp_path / '.cache' / 'softrobot_dynamics'
 
 
-def test_a_folder_that_cannot_be_made_is_done_without(tmp_path):
+@pytest.mark.parametrize('program', [SMALL, BY_ADDRESS], ids=['for Python', 'by address'])
+def test_a_folder_that_cannot_be_made_is_done_without(tmp_path, program):
     """Where no folder can be made, kernels are compiled in memory and a warning says so."""
     (tmp_path / 'file').write_text('')
-    out, err = finish(start(SMALL, tmp_path / 'file' / 'kernels'))
+    out, err = finish(start(program, tmp_path / 'file' / 'kernels'))
     assert out.startswith('42.0') and 'cannot be written' in err and 'SOFTROBOT_CACHE_DIR' in err
     assert [path.name for path in tmp_path.iterdir()] == ['file']
 

@@ -28,6 +28,7 @@ terms = model.evaluator()(model.q0, np.zeros(model.n))
 assert np.isfinite(terms.h).all()
 """
 SLOWEST = 'trimmed_helicoid'  # of which it is said where the time goes
+IMPORTS = {'numba': 'import numba, scipy.linalg', 'all': 'import softrobot_dynamics'}
 IN_LLVM = (
     """
 import time
@@ -57,6 +58,7 @@ COLD, WARM, MEMORY = 20.0, 1.0, 350.0  # targets [s], [s], [MiB]
 def measure(folder):
     """Return seconds to the first terms of each shipped robot, and memory of a controller."""
     figures = {'robots': {name: _start(name) for name in ROBOTS}, 'in_llvm': _in_llvm()}
+    figures['imports'] = {name: _seconds(['-c', words]) for name, words in IMPORTS.items()}
     if importlib.util.find_spec('rclpy'):
         figures['memory'] = _memory()
     return figures
@@ -65,12 +67,13 @@ def measure(folder):
 def _start(name):
     with tempfile.TemporaryDirectory() as cache:
         surroundings = {**os.environ, 'SOFTROBOT_CACHE_DIR': cache}
-        return {kind: _seconds(name, surroundings) for kind in ('cold', 'warm')}
+        return {kind: _seconds(['-c', CHILD, name], surroundings) for kind in ('cold', 'warm')}
 
 
-def _seconds(name, surroundings):
+def _seconds(arguments, surroundings=None):
+    """Seconds that a Python process takes, from its start to its end."""
     start = time.perf_counter()
-    subprocess.run([sys.executable, '-c', CHILD, name], env=surroundings, check=True)
+    subprocess.run([sys.executable, *arguments], env=surroundings, check=True)
     return time.perf_counter() - start
 
 
@@ -131,10 +134,17 @@ numba's own: types of every expression of some eighty functions, and LLVM's inpu
 function is optimised, and its machine code written, once more within each one that calls it. So
 bodies, the recursion and the transmission are called by address, and compiled apart; what is not
 of a body is compiled once for all robots. Looking for unused objects less often while compiling
-took off an eighth, and leaving out what lets Python call inner functions would take off another,
-but such a call would end the interpreter (three new processes each way in turns, by a script that
-was not kept). Nodes that start together, `softrobot demo` and `softrobot compile` share the work
+took off an eighth; leaving out what lets Python call inner functions, and compiling bodies as part
+of nothing else, another 5 to 25 % (two or three new processes each way in turns, by scripts that
+were not kept). Nodes that start together, `softrobot demo` and `softrobot compile` share the work
 between two processes.
+
+A warm start is mostly imports: numba and scipy.linalg, which numba loads for its linear algebra,
+take {spread(runs, 'imports', 'numba').text()} s, this package with them
+{spread(runs, 'imports', 'all').text()} s, of a Python process that does nothing else. The rest
+is reading the robot's file, tracing its bodies' formulas, whose source is what the cache is asked
+for, and loading the machine code. Importing scipy's other modules later was tried and gained
+nothing.
 """)
     with_ros = [run for run in runs if 'memory' in run]
     if not with_ros:

@@ -157,7 +157,7 @@ from softrobot_dynamics.kernels.linear_basis import inertial_numbers, linear_ter
 from softrobot_dynamics.kernels.weak_form import add_forces, deformation, viscous_stress
 
 
-@njit(cache=CACHE, **OPTIONS)
+@kernel
 def terms(P, q, qd, w, W, S):
     n = int(P[0])
     linear_terms(P, q, qd, w, W, S)

@@ -38,7 +38,7 @@ _MOTION = """
 from softrobot_dynamics.joints.tracing import place
 
 
-@njit(cache=CACHE, **OPTIONS)
+@kernel
 def motion(P, q, qd, W):
     C, P = P[{first}:{first} + 24], P[{first} + 24:]
 {body}

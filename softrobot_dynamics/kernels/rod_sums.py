@@ -7,9 +7,8 @@ rate at zero qdd is the wrench I dU/dt + U x* I U of the twist U = (w, 0) + V re
 all else are products: H_j = I V_j, M_ij = V_i . I V_j, bias_j = V_j . wrench.
 """
 
-from numba import njit
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.jit import inlined, kernel, OPTIONS
+from softrobot_dynamics.kernels.jit import inlined, inner, kernel, OPTIONS
 from softrobot_dynamics.kernels.rod_steps import (
     bracket,
     FRAME,
@@ -22,7 +21,7 @@ from softrobot_dynamics.kernels.rod_steps import (
 )
 
 # for sums over lanes: their terms may change places, but a NaN stays one
-summing = njit(forceinline=True, **{**OPTIONS, 'fastmath': {'contract', 'nsz', 'reassoc'}})
+over_lanes = inner(forceinline=True, **{**OPTIONS, 'fastmath': {'contract', 'nsz', 'reassoc'}})
 
 B = LANES
 # where rows begin, after those of the steps: inertia (10), wrench (6), I V_j (6)
@@ -48,7 +47,7 @@ def add_block(n, C, w, twists, S, W):
         _add_products(n, j, twists, S[_PUSH : _PUSH + 6 * B], W[mass : mass + n * n])
 
 
-@summing
+@over_lanes
 def _inertia(C, S, out):
     """Ten numbers of each section's inertia about the origin of S_J; add their sums to out."""
     a = b = c = d = e = f = g = h = i = j = 0.0
@@ -89,7 +88,7 @@ def _times(S, k, w0, w1, w2, v0, v1, v2):
     )
 
 
-@summing
+@over_lanes
 def _wrench(w, S, out):
     """Wrench of each section at zero qdd, S_J turning with w (3,); add their sum to out (6,)."""
     w0, w1, w2 = w[0], w[1], w[2]
@@ -112,7 +111,7 @@ def _wrench(w, S, out):
     _add_six(out, a, b, c, d, e, f)
 
 
-@summing
+@over_lanes
 def _push(V, S, out):
     """
     Wrench I V of each section for one column V (six rows); add their sum to out (6,).
@@ -141,7 +140,7 @@ def _add_six(out, a, b, c, d, e, f):
     out[5] += f
 
 
-@summing
+@over_lanes
 def _add_products(n, j, twists, push, M):
     """Add V_i . I V_j to M, row-major, for all i <= j, and its mirror."""
     for i in range(j + 1):

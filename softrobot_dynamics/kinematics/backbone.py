@@ -162,7 +162,7 @@ from softrobot_dynamics.kernels.backbone_points import frames_at, place
 
 _TERMS = """
 
-@njit(cache=CACHE, **OPTIONS)
+@kernel
 def terms(P, q, qd, w, W, S):
     blocks, n, count = int(P[0]), int(P[1]), int(P[2])  # n as a literal would be unrolled: slow
     A = P[3:3 + count]

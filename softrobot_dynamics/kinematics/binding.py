@@ -11,13 +11,13 @@ import ast
 import functools
 import inspect
 import itertools
+import sys
 
 from numba.extending import is_jitted
 import numpy as np
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.addresses import Entry
 from softrobot_dynamics.kinematics.cache import import_line, load_module
-from softrobot_dynamics.kinematics.programs import HEADER
 
 
 def cached(function, /, **given):
@@ -47,9 +47,11 @@ def address(module, function, arguments):
 
     ``arguments`` names those of the kernel in a text, all arrays (.,) of floats.
     """
-    lines = [import_line(module, function, 'kernel')]
-    definition = ast.parse(f'def by_address({arguments}):\n    kernel({arguments})').body[0]
-    return _module(definition, lines, (), True).by_address.address
+    found = getattr(sys.modules[module], function)
+    names = list(inspect.signature(found.py_func).parameters)
+    if names != arguments.split(', '):
+        raise ArgumentError(f'{module}.{function}', names, f'a kernel of {arguments}')
+    return _emitted(found, (), True).address
 
 
 @functools.cache
@@ -79,10 +81,20 @@ def _module(definition, lines, kinds, by_address):
     definition.decorator_list = []
     definition.args.args = [ast.arg(name) for name in names]
     definition.body = ast.parse('\n'.join(first)).body + definition.body
-    source = '\n'.join([HEADER, *sorted(lines), f'\n\n@{decorator}cache=CACHE, **OPTIONS)'])
+    source = '\n'.join([_HEADER, *sorted(lines), f'\n\n@{decorator}cache=CACHE, **OPTIONS)'])
     return load_module(f'{source}\n{ast.unparse(definition)}\n', definition.name)
 
 
+_HEADER = '''\
+"""Emitted by softrobot_dynamics; do not edit: it is written anew whenever a source changes."""
+
+import numpy as np
+from numba import njit
+
+from softrobot_dynamics.kernels.jit import OPTIONS
+
+CACHE = True
+'''
 _GIVEN = 'from softrobot_dynamics.kernels.addresses import given_array, given_float'
 _ADDRESSES = """\
 from numba import cfunc

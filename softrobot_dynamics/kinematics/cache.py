@@ -13,6 +13,7 @@ import functools
 import gc
 import hashlib
 import importlib.util
+import linecache
 import os
 import pathlib
 import platform
@@ -190,10 +191,9 @@ def _in_memory(name, source):
         RuntimeWarning,
         stacklevel=3,
     )
-    module = types.ModuleType(name)
+    module, file = types.ModuleType(name), f'<{name}>'
     sys.modules[name] = module
-    exec(
-        compile(source.replace('CACHE = True', 'CACHE = False'), f'<{name}>', 'exec'),
-        module.__dict__,
-    )
+    source = source.replace('CACHE = True', 'CACHE = False')
+    linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect
+    exec(compile(source, file, 'exec'), module.__dict__)
     return module

@@ -76,7 +76,7 @@ from softrobot_dynamics.kernels.perceptron import (
     tip_frame, vector_tanh)
 
 
-@njit(**OPTIONS)
+@kernel
 def activate_unit(n, bundles, qd, D, row):
     for k in range({block}):
         q = (row[k],)
@@ -84,7 +84,7 @@ def activate_unit(n, bundles, qd, D, row):
     activate(n, bundles, qd, D, row)
 
 
-@njit(**OPTIONS)
+@kernel
 def propagate(n, bundles, N, q, qd, table, S):
     # returns where in S the three rows of results begin
     layers, most, units = int(N[0]), int(N[1]), int(N[2])
@@ -108,7 +108,7 @@ def propagate(n, bundles, N, q, qd, table, S):
 
 _TERMS = """
 
-@njit(cache=CACHE, **OPTIONS)
+@kernel
 def terms(P, q, qd, w, W, S):
     n, blocks, count = int(P[0]), int(P[1]), int(P[2])
     N, P = P[3:3 + count], P[3 + count:]
@@ -145,7 +145,7 @@ _ADD_STRESS = """\
 
 _LENGTH = """
 
-@njit(cache=CACHE, **OPTIONS)
+@kernel
 def length(P, q, qd, out, S):
     n, blocks, count = int(P[0]), int(P[1]), int(P[2])
     N, T = P[3:3 + count], P[3 + count:]

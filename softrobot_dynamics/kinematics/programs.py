@@ -21,14 +21,11 @@ HEADER = '''\
 import math
 
 import numpy as np
-from numba import njit
 
 from softrobot_dynamics.kernels.functions import (
     cubic, stumpff, stumpff_family, vector_cos, vector_sin)
-from softrobot_dynamics.kernels.jit import OPTIONS
+from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.reductions import damped_spring, reduce_block, sum_rows
-
-CACHE = True
 '''
 
 
@@ -176,7 +173,7 @@ def _indent(lines, depth):
 
 _BODY = """
 
-@njit(cache=CACHE, **OPTIONS)
+@kernel
 def terms(P, q, qd, w, W, S):
     blocks = int(P[0])
     K = P[1:{matrices}]
@@ -199,7 +196,7 @@ _ADD_STRESS = """\
 
 _FIBRE = """
 
-@njit(cache=CACHE, **OPTIONS)
+@kernel
 def length(P, q, qd, out, S):
     blocks = int(P[0])
     T = P[1 + {scalars}:]

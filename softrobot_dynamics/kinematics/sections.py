@@ -139,13 +139,13 @@ _IMPORTS = """\
 from softrobot_dynamics.kernels.backbone import backbone, STRAINS_AT, strain_rows, tip_frame
 from softrobot_dynamics.kernels.backbone_points import frames_at
 from softrobot_dynamics.kernels.backbone_sections import add_sections, scratch_rows
-from softrobot_dynamics.kernels.jit import SUMS
+from softrobot_dynamics.kernels.jit import summing
 from softrobot_dynamics.kernels.layout import body_size, inertia_offset
 """
 
 _TERMS = """
 
-@njit(**SUMS)
+@summing
 def section(P, C, points, weight, q, qd, out):
 {call}
     {zero} = 0.0
@@ -154,7 +154,7 @@ def section(P, C, points, weight, q, qd, out):
 {results}
 
 
-@njit(cache=CACHE, **OPTIONS)
+@kernel
 def terms(P, q, qd, w, W, S):
     stations, points, n, count = int(P[0]), int(P[1]), int(P[2]), int(P[3])
     A = P[4:4 + count]

@@ -34,7 +34,7 @@ def stress_function(energy):
 
 _STRESS = """
 
-@njit(**OPTIONS)
+@kernel
 def stress(P, weight, F, out):
 {numbers}
     for k in range({block}):
