@@ -94,6 +94,25 @@ def test_patience_and_children_may_use_all_processors(monkeypatch):
     assert answer == ((processor,), everywhere, everywhere, (processor,))
 
 
+@pytest.mark.parametrize('wrong', [5000, 10**12, -1])
+def test_a_processor_that_is_not_there_may_not_be_used(wrong):
+    """The thread keeps those it had."""
+    before = realtime.processors()
+    assert not realtime.may_use(wrong) and realtime.processors() == before
+
+
+@pytest.mark.skipif(not realtime.processors(), reason='the system does not say')
+def test_a_processor_beyond_the_usual_ones_may_be_used():
+    """As with one that is kept free of all that does not ask for it."""
+    first, *others = realtime.processors()
+
+    def try_it():
+        os.sched_setaffinity(0, {first})
+        return [realtime.may_use(other) for other in others], realtime.processors()
+
+    assert in_a_thread(try_it) == ([True] * len(others), (first,))
+
+
 def test_without_priority_no_processor_is_kept_to(monkeypatch):
     """The scheduler knows better then: others may take that processor away for milliseconds."""
     before = realtime.processors()

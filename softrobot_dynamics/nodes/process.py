@@ -128,11 +128,13 @@ def _arguments(argv):
 
 def _processor(words):
     """Turn what the command line says into a number, or None for any."""
-    known = dict(zip(('first', 'second'), realtime.two_processors(), strict=True))
-    known |= {str(number): number for number in realtime.processors()}
-    if words not in known:
-        raise argparse.ArgumentTypeError(f'{words!r} is none of {", ".join(known)}')
-    return known[words]
+    places = dict(zip(('first', 'second'), realtime.two_processors(), strict=True))
+    if words in places:
+        return places[words]
+    if words.isdecimal() and realtime.may_use(int(words)):
+        return int(words)
+    usual = ', '.join([*places, *map(str, realtime.processors())])
+    raise argparse.ArgumentTypeError(f'{words!r} is no processor for this process; {usual} are')
 
 
 def _spin(node, stop):

@@ -21,6 +21,17 @@ def processors():
     return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, 'sched_getaffinity') else ()
 
 
+def may_use(processor):
+    """Return whether the calling thread may keep to a processor, an isolated one for instance."""
+    before = processors()
+    try:
+        os.sched_setaffinity(0, {processor})
+    except (AttributeError, OSError, OverflowError, ValueError):
+        return False
+    os.sched_setaffinity(0, before)
+    return True
+
+
 def two_processors():
     """
     Return a processor each for two nodes beside each other, or (None, None) if there is but one.
@@ -40,9 +51,9 @@ def ask_for_priority(priority=PRIORITY, processor=None):
 
     To be called before rclpy.init(), so that the threads of DDS are among them. Returns None, or
     in words why the system said no; `priority` 0 asks for nothing. With priority, all threads
-    keep to `processor` (one of :func:`processors`), unless it is None: the kernel moves a
-    real-time thread whenever it wakes while its processor is busy with another, and then it finds
-    nothing of its own in the caches.
+    keep to `processor`, one that they may use, unless it is None: the kernel moves a real-time
+    thread whenever it wakes while its processor is busy with another, and then it finds nothing of
+    its own in the caches.
     """
     global _priority
     if priority == 0:
