@@ -54,6 +54,22 @@ BY_ADDRESS = """
 """
 """A program that calls an emitted kernel by its address."""
 
+CONTROLLED = """
+    from contextlib import suppress
+    from softrobot_dynamics.errors import SoftRobotError
+    from softrobot_dynamics.kinematics.cache import cache_folder
+    from softrobot_dynamics.nodes import plants
+    from softrobot_dynamics.references import Circle, tip_circle
+    made = lambda: {file.name for file in cache_folder().glob('**/*.nbc')}
+    values = {'robot': 'double_pendulum', 'controller': 'pfbl', 'rate': 1e3, 'controlled': ()}
+    plant = plants.controlled(values)
+    before = made()
+    with suppress(SoftRobotError):  # whether it can be held does not matter
+        tip_circle(plant.model, Circle('tip', (0.0, 0.0, 0.5), (0.0, 1.0, 0.0), 0.1, 1.0))
+    print(len(before), len(made() - before))
+"""
+"""A program that plans a circle once a controller is ready."""
+
 PENDULUM = """
     import softrobot_dynamics as sd
     model = sd.compile_model(sd.load_robot('double_pendulum'))
@@ -124,6 +140,12 @@ def test_a_read_only_folder_is_done_without(tmp_path):
     out, err = finish(start(SMALL, tmp_path))
     assert out.startswith('42.0') and 'cannot be written' in err
     assert not emitted(tmp_path)
+
+
+def test_a_reference_compiles_nothing_that_a_controller_has_not(tmp_path):
+    """So it can be planned beside a running loop."""
+    before, new = map(int, finish(start(CONTROLLED, tmp_path))[0].split())
+    assert before > 0 and new == 0
 
 
 def test_another_source_is_another_file(tmp_path):

@@ -1,7 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """From parameter values to the robot, controller or simulator that a node runs; no ROS in here."""
 
-import contextlib
 from math import isnan
 from typing import Any, Callable, NamedTuple
 
@@ -10,11 +9,11 @@ from softrobot_dynamics import references
 from softrobot_dynamics.controllers.contract import CONTROLLERS, Settings
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description import load_robot
-from softrobot_dynamics.dynamics import forward_kinematics
-from softrobot_dynamics.errors import DescriptionError, Problem, SoftRobotError
+from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.model import compile_model
 from softrobot_dynamics.nodes.planning import plan_elsewhere
 from softrobot_dynamics.simulation import Simulator
+from softrobot_dynamics.statics import Statics
 
 
 class Controlled(NamedTuple):
@@ -66,10 +65,9 @@ def _plan(model, controlled, settings, q, beside):
 
 def _warm_references(model):
     """Compile what a reference needs, so that a new one can be made beside a running loop."""
-    tip = forward_kinematics(model, q=model.q0)[-1, :3, 3]
-    circle = references.Circle('tip', tuple(tip), (0.0, 0.0, 1.0), 1e-3, 1.0)
-    with contextlib.suppress(SoftRobotError):  # whether it can be held does not matter
-        references.tip_circle(model, circle, samples=2)
+    statics = Statics(model)
+    statics.residual(model.q0, np.zeros(model.m))
+    statics.tips([0])
 
 
 def simulated(values):
