@@ -45,7 +45,9 @@ def address(module, function, arguments):
     """
     Return the address of the C function for a kernel found by its import path.
 
-    ``arguments`` names those of the kernel in a text, all arrays (.,) of floats.
+    ``arguments`` names those of the kernel in a text, all arrays (.,) of floats. Its source is
+    compiled with our own options, whatever it was decorated with. Raises ArgumentError if its
+    arguments are others.
     """
     found = getattr(sys.modules[module], function)
     names = list(inspect.signature(found.py_func).parameters)
