@@ -56,6 +56,7 @@ def test_ctrl_c_ends_both_processes_and_keeps_the_record(tmp_path):
         assert process.wait(60.0) == 130
     finally:
         process.kill()
+        process.wait()
     assert 'interrupted' in (tmp_path / 'shown.txt').read_text(encoding='utf-8')
     with open(folder / 'demo.csv', encoding='utf-8') as file:
         rows = list(csv.DictReader(file))

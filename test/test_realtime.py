@@ -1,7 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Priority is asked for politely, and sleeping ends at a moment, not after a while."""
 
+import contextlib
+import ctypes
 import os
+from pathlib import Path
+import queue
 import threading
 
 import pytest
@@ -119,23 +123,52 @@ def test_without_priority_no_processor_is_kept_to(monkeypatch):
     assert in_a_thread(lambda: realtime.ask_for_priority(0, 0) or realtime.processors()) == before
 
 
-def test_the_loop_goes_before_the_other_threads(monkeypatch):
-    """They are one below it, and so are those they start."""
-    monkeypatch.setattr(realtime, '_priority', 0)
+@contextlib.contextmanager
+def named_thread(name):
+    """Within this context a thread of this name waits; yield its id."""
+    done, ids = threading.Event(), queue.Queue()
 
-    def priority():
-        return os.sched_getparam(0).sched_priority
+    def wait():
+        ctypes.CDLL(None).prctl(15, name.encode())  # PR_SET_NAME, of the calling thread
+        ids.put(threading.get_native_id())
+        done.wait()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    try:
+        yield ids.get()
+    finally:
+        done.set()
+        thread.join()
+
+
+@pytest.mark.skipif(not Path('/proc/self/comm').exists(), reason='threads are read from /proc')
+def test_the_loop_goes_before_the_other_threads(monkeypatch):
+    """
+    They are one below it, and so are those they start; those of DDS are its equals.
+
+    But never one that spins: it would keep the holder of what it waits for from letting go.
+    """
+    monkeypatch.setattr(realtime, '_priority', 0)
+    program = Path('/proc/self/comm').read_text(encoding='utf-8').strip()
+    names = ('dds.udp.7001', 'dds.asyn.0.1', program)
+
+    def priority(thread=0):
+        return os.sched_getparam(thread).sched_priority
 
     def try_it():
-        if realtime.ask_for_priority(10) is not None:
-            return None
-        realtime.give_precedence()
-        return priority(), in_a_thread(lambda: realtime.take_precedence() or priority())
+        with contextlib.ExitStack() as stack:
+            threads = [stack.enter_context(named_thread(name)) for name in names]
+            if realtime.ask_for_priority(10) is not None:
+                return None
+            realtime.give_precedence()
+            loop = in_a_thread(lambda: realtime.take_precedence() or priority())
+            return priority(), loop, *map(priority, threads)
 
     answer = in_a_thread(try_it)
     if answer is None:
         pytest.skip('no right to real-time priority here')
-    assert answer == (9, 10)
+    assert answer == (9, 10, 10, 0, 0)
 
 
 def test_without_priority_precedence_changes_nothing(monkeypatch):

@@ -82,12 +82,13 @@ def run(make_node, argv=None):
     refusal = realtime.ask_for_priority(arguments.priority, arguments.processor)
     asleep = None if arguments.may_sleep or not arguments.priority else realtime.keep_awake()
     choose_transport()
-    rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-    stop = Stop()
-    sys.setswitchinterval(_SWITCH_INTERVAL)
     try:
-        node = make_node(stop)
-        realtime.give_precedence()  # from now on, for the threads of DDS have been started
+        with realtime.patient():  # while the threads of DDS are started
+            rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+            stop = Stop()
+            sys.setswitchinterval(_SWITCH_INTERVAL)
+            node = make_node(stop)
+        realtime.give_precedence()
         if refusal:
             node.get_logger().warning(refusal)
         if asleep:

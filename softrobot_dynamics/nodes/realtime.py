@@ -8,11 +8,13 @@ All times are [ns] of the steady clock.
 import contextlib
 import ctypes
 import os
+from pathlib import Path
 import time
 
 now = time.monotonic_ns
 PRIORITY = 60  # of the loop and of the DDS threads, out of 1 to 99
 _TIMER_ABSTIME = 1
+_SPINS = 'dds.asyn'  # Fast DDS's second sender: while a writer is locked it tries, over and over
 _priority = 0  # the one that was granted
 
 
@@ -47,13 +49,12 @@ _everywhere = processors()
 
 def ask_for_priority(priority=PRIORITY, processor=None):
     """
-    Put this process under the FIFO scheduler; threads started later inherit it.
+    Put the calling thread under the FIFO scheduler; threads that it starts inherit it.
 
-    To be called before rclpy.init(), so that the threads of DDS are among them. Returns None, or
-    in words why the system said no; `priority` 0 asks for nothing. With priority, all threads
-    keep to `processor`, one that they may use, unless it is None: the kernel moves a real-time
-    thread whenever it wakes while its processor is busy with another, and then it finds nothing of
-    its own in the caches.
+    Returns None, or in words why the system said no; `priority` 0 asks for nothing. With priority,
+    they keep to `processor`, one that they may use, unless it is None: the kernel moves a
+    real-time thread whenever it wakes while its processor is busy with another, and then it finds
+    nothing of its own in the caches.
     """
     global _priority
     if priority == 0:
@@ -73,13 +74,34 @@ def ask_for_priority(priority=PRIORITY, processor=None):
 
 def give_precedence():
     """
-    Put the calling thread, and those it starts, one below the threads of DDS and the loop.
+    Give the threads of DDS the priority that was granted, and the calling thread one less.
 
-    On one processor it then runs only while they wait: for messages, or for the interpreter's
-    lock in its hands, which it gives up at once when it runs.
+    Below the loop and DDS on one processor, it and those it starts run only while these wait: for
+    messages, or for the interpreter's lock in its hands, which it gives up at once when it runs.
+    The threads of DDS shall have been started by a thread without priority (`patient`), and one
+    that spins stays without: on the processor of the thread it waits for it would wait for ever.
+    They are known by their names; those of a DDS that gives its threads none stay as they are.
     """
-    if _priority > 1:
-        _schedule(_priority - 1)
+    if not _priority:
+        return
+    ours = processors()
+    for thread in _named_threads():
+        with contextlib.suppress(ProcessLookupError):  # it has ended since
+            os.sched_setaffinity(thread, ours)
+            _schedule(_priority, thread)
+    _schedule(max(1, _priority - 1))
+
+
+def _named_threads():
+    """Return the ids of this process's threads that have a name of their own and do not spin."""
+    names = {}
+    for file in Path('/proc/self/task').glob('*/comm'):
+        with contextlib.suppress(OSError):  # it has ended since
+            names[int(file.parent.name)] = file.read_text()
+    program = names.get(os.getpid())
+    return [
+        thread for thread, name in names.items() if name != program and not name.startswith(_SPINS)
+    ]
 
 
 def take_precedence():
@@ -88,8 +110,8 @@ def take_precedence():
         _schedule(_priority)
 
 
-def _schedule(priority):
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+def _schedule(priority, thread=0):
+    os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
 
 
 _QUALITY_OF_SERVICE = '/dev/cpu_dma_latency'
