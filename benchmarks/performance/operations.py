@@ -11,9 +11,10 @@ import sys
 import time
 import types
 
+from numba.core.ccallback import CFunc
 from numba.extending import is_jitted
 import numpy as np
-from softrobot_dynamics.kernels.addresses import call, NOTHING
+from softrobot_dynamics.kernels.addresses import array_at, call
 from softrobot_dynamics.kinematics.cache import PREFIX
 
 
@@ -47,7 +48,7 @@ def count(function, *arguments):
     written to.
     """
     before = Counted.made
-    _plain(function)(*map(_counted, arguments))
+    _plain(function.py_func)(*map(_counted, arguments))
     return Counted.made - before
 
 
@@ -60,20 +61,25 @@ def _counted(argument):
     return argument
 
 
-def _plain(function):
-    """Return a compiled function, and all that it calls, as plain Python."""
-    source = function.py_func
+def _plain(source):
+    """Return a function, and all compiled ones that it calls, as plain Python."""
     used = {name: source.__globals__.get(name) for name in source.__code__.co_names}
-    plain = {name: _plain(value) for name, value in used.items() if is_jitted(value)}
+    plain = {name: _plain(value.py_func) for name, value in used.items() if is_jitted(value)}
     plain |= {name: _call for name, value in used.items() if value is call}
+    plain |= {name: _as_it_is for name, value in used.items() if value is array_at}
     return types.FunctionType(source.__code__, source.__globals__ | plain)
 
 
 def _call(address, *arrays):
-    """Call by its address the kernel that the emitted module of that function calls."""
-    modules = [m for name, m in sys.modules.items() if name.startswith(PREFIX)]
-    (kernel,) = (m.kernel for m in modules if address == getattr(m, 'by_address', NOTHING).address)
-    _plain(kernel)(*arrays)
+    """Call by its address the kernel that an emitted module has made a C function of."""
+    modules = [module for name, module in sys.modules.items() if name.startswith(PREFIX)]
+    functions = [value for module in modules for value in vars(module).values()]
+    found = (f for f in functions if isinstance(f, CFunc) and f.address == address)
+    _plain(next(found).__wrapped__)(*arrays)
+
+
+def _as_it_is(array):
+    return array
 
 
 def fastest():
