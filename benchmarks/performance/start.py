@@ -141,11 +141,11 @@ of nothing else, another 5 to 25 % (two or three new processes each way in turns
 were not kept). Nodes that start together, `softrobot demo` and `softrobot compile` share the work
 between two processes.
 
-A warm start is mostly imports: numba and scipy.linalg, which numba loads for its linear algebra,
-take {spread(runs, 'imports', 'numba').text()} s, this package with them
-{spread(runs, 'imports', 'all').text()} s, of a Python process that does nothing else. The rest
-is reading the robot's file, tracing its bodies' formulas, whose source is what the cache is asked
-for, and loading the machine code. Importing scipy's other modules later was tried and gained
+A warm start is mostly imports: numba and scipy.linalg, which numba loads with the first kernel,
+take {spread(runs, 'imports', 'numba').text()} s of a Python process that does nothing else, this
+package and what it imports, without scipy.linalg, {spread(runs, 'imports', 'all').text()} s. The
+rest is reading the robot's file, tracing its bodies' formulas, whose source is what the cache is
+asked for, and loading the machine code. Importing scipy's other modules later was tried and gained
 nothing.
 """)
     with_ros = [run for run in runs if 'memory' in run]
