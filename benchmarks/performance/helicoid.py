@@ -32,8 +32,8 @@ LIMITS = {'inertial': (350e-6, 25e-6), 'all': (800e-6, 60e-6)}  # [s], at WHOLE 
 BODIES, LOADS = 3, 8  # of the arm; under so many random tensions are the postures of the sample
 TENSION = 40.0  # [N] the largest of them
 CAPTION = (
-    'Time of an evaluation and error of the worst term, by the material points of a body. '
-    'Dotted: the mesh of [P]; dashes: what was aimed at there.'
+    'Time of an evaluation, error of the worst term, and share of the peak, by the material '
+    'points of a body. Dotted: the mesh of [P]; dashes: what was aimed at there.'
 )
 
 
@@ -144,7 +144,7 @@ def report(page, runs):
         ['axial × radial × angular', 'points a body', 'error', 'time [µs]', 'GFLOP/s', 'of peak'],
         [_row(runs, kind, rule) for kind in rules for rule in _sorted(rules[kind])],
     )
-    page.figure('helicoid', lambda axes: _draw(axes, runs, rules), CAPTION, columns=2)
+    page.figure('helicoid', lambda axes: _draw(axes, runs, rules), CAPTION, (10.0, 3.6), columns=3)
 
 
 def _text(runs, rules):
@@ -196,15 +196,21 @@ def _each(rules):
     return (many['operations'] - few['operations']) / (many['points'] - few['points']) / BODIES
 
 
-def _row(runs, kind, rule):
+def _rates(runs, kind, rule):
+    """Median of operations per second, and of their share of the machine's peak."""
     rates = [rule['operations'] / run['times'][_name(kind, rule)] for run in runs]
+    return np.median(rates), np.median([rate / run['product'] for rate, run in zip(rates, runs)])
+
+
+def _row(runs, kind, rule):
+    rate, share = _rates(runs, kind, rule)
     return [
         f'{kind}, {" × ".join(map(str, rule["rule"]))}',
         str(rule['points']),
         f'{rule["error"]:.0e}',
         spread(runs, 'times', _name(kind, rule)).text(1e-6, '.4g'),
-        f'{np.median(rates) / 1e9:.1f}',
-        f'{np.median([rate / run["product"] for rate, run in zip(rates, runs)]):.0%}',
+        f'{rate / 1e9:.1f}',
+        f'{share:.0%}',
     ]
 
 
@@ -213,10 +219,14 @@ def _draw(axes, runs, rules):
         ordered = _sorted(found)
         points = [rule['points'] for rule in ordered]
         times = [1e6 * spread(runs, 'times', _name(kind, rule)).median for rule in ordered]
+        shares = [100.0 * _rates(runs, kind, rule)[1] for rule in ordered]
         axes[0].plot(points, times, f'{mark}-', color=color, label=kind)
         axes[1].plot(points, [rule['error'] for rule in ordered], f'{mark}-', color=color)
+        axes[2].plot(points, shares, f'{mark}-', color=color)
         axes[0].plot([MESH], [1e6 * LIMITS[kind][0]], '_', color=color, markersize=12)
-    for axis, title in zip(axes, ('time [µs]', 'error of the worst term')):
-        axis.set(xscale='log', yscale='log', xlabel='material points a body', title=title)
+    titles = 'time [µs]', 'error of the worst term', 'operations per second [% of peak]'
+    for axis, title, scale in zip(axes, titles, ('log', 'log', 'linear')):
+        axis.set(xscale='log', yscale=scale, xlabel='material points a body', title=title)
         axis.axvline(MESH, color=FAINT, linewidth=0.8, linestyle=':')
+    axes[2].set_ylim(0.0, 100.0)
     axes[0].legend()
