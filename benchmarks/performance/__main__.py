@@ -33,6 +33,7 @@ WORKLOADS = (
 )  # fmt: skip
 PAGE, FIGURES = ROOT / 'docs' / 'performance.md', ROOT / 'docs' / 'performance.json'
 FOLDER = ROOT / 'build' / 'performance'
+REMARK = 'remark'  # in the file of figures: what to know of them, until some are measured anew
 
 INTRODUCTION = """# Performance
 
@@ -41,13 +42,8 @@ new processes, with the range in brackets, of medians within each process; the p
 peer are timed in turns in the same process, on one thread, in float64, and only after their
 results have been found equal. Ratios are formed process by process.
 
-The machine is shared. All figures but those of *Start and memory* are of quiet hours; those are
-of a worse one, when all, peers included, took 10 to 40 % longer. Three more targets were missed in
-it: three helicoids with 189 points a body took 25.7 (22.4–31.6) µs, c of a planar chain was ahead
-from N = 12.2, and the exponent of IID was 1.10 (0.84–1.25), when repeated 1.01 (0.83–1.29).
-
 Machine: {machine}.
-"""
+{remark}"""
 
 
 def main():
@@ -68,6 +64,7 @@ def main():
         return
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     if not options.page:
+        figures.pop(REMARK, None)  # it was about figures that are no longer these
         figures.update(measured(options.workloads or WORKLOADS, options.runs))
         FIGURES.write_text(json.dumps(figures, indent=1) + '\n')
     PAGE.write_text(document(figures))
@@ -107,9 +104,9 @@ def document(figures):
             packages += [package for package in workload.PACKAGES if package not in packages]
             page.section(workload.TITLE)
             workload.report(page, figures[name])
-    runs = sorted({len(each) for each in figures.values()})
-    count = ' or '.join(map(str, runs))
-    return page.document(INTRODUCTION.format(runs=count, machine=machine(packages)))
+    runs = sorted({len(figures[name]) for name in WORKLOADS if name in figures})
+    count, remark = ' or '.join(map(str, runs)), figures.get(REMARK, '')
+    return page.document(INTRODUCTION.format(runs=count, machine=machine(packages), remark=remark))
 
 
 if __name__ == '__main__':
