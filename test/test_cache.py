@@ -7,17 +7,17 @@ import functools
 import importlib
 import os
 from pathlib import Path
-import re
 import shutil
 import subprocess
 import sys
 import textwrap
+import types
 
 import numpy as np
 import pytest
 from robots import compiled, rod
 import softrobot_dynamics as sd
-from softrobot_dynamics.kinematics import cache
+from softrobot_dynamics.kinematics import cache, sources
 from softrobot_dynamics.simulation import Simulator
 
 PACKAGE = Path(sd.__file__).parent
@@ -157,17 +157,53 @@ def test_another_source_is_another_file(tmp_path):
     assert cache.load_module(source(1), 'test') is first
 
 
-def test_a_changed_package_is_another_file(tmp_path):
-    """After an edit of any kernel source of the package nothing old is used."""
+def copied(folder, *edited):
+    """Copy the package into a folder, with a comment more at the end of the files ``edited``."""
+    shutil.copytree(PACKAGE, folder / PACKAGE.name)
+    for file in edited:
+        with open(folder / PACKAGE.name / file, 'a') as opened:
+            opened.write('# edited\n')
+    return folder
+
+
+def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
+    """Command line, nodes, plots and statics have no part in the machine code of a robot."""
+    edited = ('cli.py', 'plots.py', 'statics.py', 'nodes/control_loop.py', '__init__.py')
+    finish(start(PENDULUM, tmp_path / 'kernels', first=copied(tmp_path / 'before')))
+    made = sorted((tmp_path / 'kernels').rglob('*.nb?'))
+    finish(start(PENDULUM, tmp_path / 'kernels', first=copied(tmp_path / 'after', *edited)))
+    assert sorted((tmp_path / 'kernels').rglob('*.nb?')) == made and made
+
+
+@pytest.mark.parametrize('edited', ['kernels/spatial.py', 'recursion.py', 'kernels/layout.py'])
+def test_an_edit_of_a_kernel_is_another_module(tmp_path, edited):
+    """Nothing old is used of what imports the edited file, at whatever remove."""
+    source = 'from softrobot_dynamics.recursion import inverse_dynamics as run'
     names = []
-    for edit in ('', '# edited\n'):
-        copy = tmp_path / f'copy{len(edit)}'
-        shutil.copytree(PACKAGE, copy / 'softrobot_dynamics')
-        with open(copy / 'softrobot_dynamics' / 'kernels' / 'spatial.py', 'a') as file:
-            file.write(edit)
-        out, _ = finish(start(SMALL, tmp_path / 'kernels', first=copy))
-        names.append(out.split()[1])
+    for folder in (copied(tmp_path / 'before'), copied(tmp_path / 'after', edited)):
+        program = f"""
+            from softrobot_dynamics.kinematics.cache import load_module
+            print(load_module('{source}', 'test').__name__)
+        """
+        names.append(finish(start(program, tmp_path / 'kernels', first=folder))[0])
     assert names[0] != names[1]
+
+
+def test_kernels_in_folders_of_folders_count(tmp_path, monkeypatch):
+    """Imports are followed to any depth: in brackets, of whole modules, in other packages."""
+    deep = tmp_path / 'arms' / 'soft' / 'deep'
+    deep.mkdir(parents=True)
+    (deep / 'numbers.py').write_text('')
+    (deep / 'kernels.py').write_text('from arms.soft.deep import (  # here\n    numbers,\n)\n')
+    (tmp_path / 'arms' / 'plots.py').write_text('')
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module('arms')
+    digests = [sources.digest_of('from arms.soft.deep.kernels import f', 'x')]
+    for file in (tmp_path / 'arms' / 'plots.py', deep / 'numbers.py', deep / 'kernels.py'):
+        file.write_text(file.read_text() + '# edited\n')
+        sources._read.cache_clear()
+        digests.append(sources.digest_of('from arms.soft.deep.kernels import f', 'x'))
+    assert digests[0] == digests[1] and len(set(digests)) == 3
 
 
 def test_a_second_robot_of_the_same_parts_compiles_nothing():
@@ -240,22 +276,9 @@ def test_two_processes_that_compile_at_the_same_time_both_succeed(tmp_path):
     assert not any('Warning' in err for _, err in (*results, third))
 
 
-def test_an_edited_kernel_of_another_package_is_another_source(tmp_path, monkeypatch):
-    """What imports a kernel by hand changes with the file the kernel is in, wherever that is."""
-    monkeypatch.syspath_prepend(tmp_path)
-    lines = []
-    for factor in (2, 3):
-        (tmp_path / 'kernels_of_a_user.py').write_text(f'FACTOR = {factor}')
-        importlib.import_module('kernels_of_a_user')
-        lines.append(cache.import_line('kernels_of_a_user', 'terms', 'terms_0'))
+def test_a_kernel_from_no_file_is_compiled_anew():
+    """What has no source to follow gets another line, and so another module, every time."""
+    sys.modules['kernels_of_no_file'] = types.ModuleType('kernels_of_no_file')
+    lines = [cache.import_line('kernels_of_no_file', 'terms', 'terms_0') for _ in range(2)]
     assert lines[0] != lines[1]
-    assert all(x.startswith('from kernels_of_a_user import terms as terms_0') for x in lines)
-
-
-def test_emitted_modules_import_by_such_lines():
-    """Dispatchers and bound functions name the state of every file that they import from."""
-    use(compiled('pcc_arm'))
-    files = [m.__file__ for name, m in sys.modules.items() if name.startswith(cache.PREFIX)]
-    lines = [line for file in files for line in Path(file).read_text().splitlines()]
-    imports = [x for x in lines if x.startswith('from softrobot_dynamics.') and ' as ' in x]
-    assert imports and all(re.search(r'# [0-9a-f]{16}$', line) for line in imports)
+    assert all(x.startswith('from kernels_of_no_file import terms as terms_0') for x in lines)

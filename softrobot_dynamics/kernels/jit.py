@@ -17,7 +17,8 @@ All of them are compiled for compiled callers only, since what lets Python or C 
 takes an eighth of the time; a call from Python compiles them once more.
 
 Neither caches by itself: a cached caller would not notice an edited callee. What Python calls is
-emitted into a folder named after all sources instead (:mod:`softrobot_dynamics.kinematics.cache`).
+emitted into a module that is named after all its sources instead
+(:mod:`softrobot_dynamics.kinematics.cache`).
 """
 
 import functools

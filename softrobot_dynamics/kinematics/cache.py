@@ -2,10 +2,11 @@
 """
 Emitted source becomes a module in a cache folder, so that numba can keep its machine code.
 
-The folder is named after everything the machine code depends on: this package's own sources, the
-emitted source, numba, Python and the processor. Nothing in it is ever edited; it may be deleted
-at any time. ``SOFTROBOT_CACHE_DIR`` (or ``XDG_CACHE_HOME``) chooses another place. Where no
-folder can be written the module is compiled in memory, and a warning says so.
+A module is named after everything its machine code depends on: the emitted source, the files that
+it imports from, directly or not (:mod:`~softrobot_dynamics.kinematics.sources`), numba, Python and
+the processor. Nothing in the folder is ever edited; it may be deleted at any time.
+``SOFTROBOT_CACHE_DIR`` (or ``XDG_CACHE_HOME``) chooses another place. Where no folder can be
+written the module is compiled in memory, and a warning says so.
 """
 
 import contextlib
@@ -25,6 +26,7 @@ import warnings
 
 import llvmlite.binding
 import numba
+from softrobot_dynamics.kinematics.sources import digest_of
 
 try:
     import fcntl
@@ -33,7 +35,6 @@ except ImportError:  # not a POSIX system: every process compiles for itself
 
 PREFIX = 'softrobot_dynamics_emitted_'
 _COMPILER = threading.RLock()  # one thread at a time, taken before any lock of a file
-_SOURCES = ('kernels', 'kinematics', 'bodies', 'joints', 'actuators', 'controllers', '.')
 
 
 def load_module(source, label):
@@ -130,25 +131,18 @@ def import_line(module, function, alias):
     """
     Source line that imports ``function`` of ``module`` under another name.
 
-    It ends with a digest of the module's file: kernels may come from other packages, and an edit
-    there must not go unnoticed either. One from no file is compiled anew in every process.
+    What comes from no file cannot be followed there: it is compiled anew in every process.
     """
     line = f'from {module} import {function} as {alias}'
-    if module.startswith(PREFIX):  # named after its source
+    if module.startswith(PREFIX) or getattr(sys.modules[module], '__file__', None):
         return line
-    file = getattr(sys.modules[module], '__file__', None)
-    source = pathlib.Path(file).read_bytes() if file else os.urandom(16)
-    return f'{line}  # {hashlib.sha256(source).hexdigest()[:16]}'
+    return f'{line}  # {os.urandom(8).hex()}'
 
 
 @functools.cache
 def _environment():
-    """Digest of what every module depends on besides its own source."""
+    """Digest of what every module depends on besides its own source and what it imports."""
     digest = hashlib.sha256()
-    package = pathlib.Path(__file__).parent.parent
-    for folder in _SOURCES:
-        for file in sorted((package / folder).glob('*.py')):
-            digest.update(file.read_bytes())
     cpu = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
     for fact in (numba.__version__, platform.python_version(), *cpu):
         digest.update(fact.encode())
@@ -156,7 +150,8 @@ def _environment():
 
 
 def _digest(source):
-    return hashlib.sha256(_environment() + source.encode()).hexdigest()[:16]
+    imported = digest_of(source, PREFIX)
+    return hashlib.sha256(_environment() + imported + source.encode()).hexdigest()[:16]
 
 
 def _write(path, source):

@@ -1,0 +1,81 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The files that the machine code of an emitted module depends on: what it imports, to any depth.
+
+Read from the text of the files, nothing is imported for it. Followed are the packages that the
+emitted source itself names, this one or a user's, but for those of :data:`KNOWN`, whose versions
+stand for them. A package's ``__init__`` counts only where something is imported from it.
+"""
+
+import functools
+import hashlib
+from pathlib import Path
+import re
+import sys
+
+KNOWN = {'numba', 'numpy', 'llvmlite', 'scipy', *sys.stdlib_module_names}
+_FROM = re.compile(r'^[ \t]*from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)', re.MULTILINE)
+_IMPORT = re.compile(r'^[ \t]*import\s+([^\n#]+)', re.MULTILINE)
+_NAME = re.compile(r'[A-Za-z_]\w*')
+
+
+def digest_of(source, exempt):
+    """
+    Return a digest of every file that ``source`` imports from, directly or not.
+
+    Modules whose names begin with ``exempt`` are left out: their names say what is in them.
+    """
+    named = [name for name in _imported(source) if not name.startswith(exempt)]
+    packages = {name.partition('.')[0] for name in named} - KNOWN
+    seen, waiting = {}, [file for name in named for file in _files(name, packages)]
+    while waiting:
+        file = waiting.pop()
+        if file not in seen:
+            seen[file], names = _read(file)
+            waiting += [other for name in names for other in _files(name, packages)]
+    digest = hashlib.sha256()
+    for _, content in sorted(seen.items()):
+        digest.update(content)
+    return digest.digest()
+
+
+@functools.cache
+def _read(file):
+    """Return (digest of a file, names that it imports)."""
+    text = Path(file).read_bytes()
+    return hashlib.sha256(text).digest(), _imported(text.decode())
+
+
+def _imported(text):
+    """Return the dotted names that a source may import: modules, and what is in them."""
+    found = set()
+    for module, names in _FROM.findall(text):
+        lines = (line.partition('#')[0] for line in names.splitlines())
+        found |= {f'{module}.{name}' for line in lines for name in _NAME.findall(line)}
+    for names in _IMPORT.findall(text):
+        found |= {name.split()[0] for name in names.split(',') if name.split()}
+    return found
+
+
+def _files(name, packages):
+    """Return the file (0 or 1) that a dotted name of one of the ``packages`` is, or is in."""
+    package = name.partition('.')[0]
+    if package not in packages:
+        return ()
+    return _file(name) or _file(name.rpartition('.')[0])
+
+
+@functools.cache
+def _file(name):
+    """Return the file of a module, in a tuple, or () if there is none of that name."""
+    package, *parts = name.split('.')
+    module = sys.modules.get(package)
+    if not parts:
+        own = getattr(module, '__file__', None)
+        return (own,) if own else ()
+    for folder in getattr(module, '__path__', ()):
+        stem = Path(folder, *parts)
+        for file in (stem.with_suffix('.py'), stem / '__init__.py'):
+            if file.is_file():
+                return (str(file),)
+    return ()
