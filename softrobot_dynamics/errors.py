@@ -170,6 +170,17 @@ class MessageError(SoftRobotError):
 
 
 @dataclass(eq=False)
+class CancelledError(SoftRobotError):
+    """Work that takes long was ended before it was done."""
+
+    what: str
+    by: str  # who wanted it to end
+
+    def __str__(self):
+        return f'{self.what} was cancelled by {self.by}'
+
+
+@dataclass(eq=False)
 class MeshError(SoftRobotError):
     """A mesh that cannot be used; `elements` holds the rows of wrong elements, if it is they."""
 

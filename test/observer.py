@@ -73,25 +73,37 @@ class Observer:
             'a closed loop',
         )
 
-    def call(self, kind, name, request):
-        """Return the answer of a service."""
-        client = self._clients.setdefault(name, self.node.create_client(kind, name))
+    def ask(self, kind, name, request):
+        """Return the future of a service's answer."""
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(kind, name)
+        client = self._clients[name]
         self.until(client.service_is_ready, name)
-        future = client.call_async(request)
-        self.until(future.done, name)
+        return client.call_async(request)
+
+    def answer(self, future, what='an answer'):
+        """Return what was asked for."""
+        self.until(future.done, what)
         return future.result()
 
-    def set(self, **values):
-        """Return the answer to a change of the controller's parameters, all or none."""
+    def call(self, kind, name, request):
+        """Return the answer of a service."""
+        return self.answer(self.ask(kind, name, request), name)
+
+    def begin_to_set(self, **values):
+        """Return the future of the answer to a change of the controller's parameters."""
         request = SetParametersAtomically.Request(
             parameters=[
                 Parameter(name.replace('__', '.'), value=value).to_parameter_msg()
                 for name, value in values.items()
             ]
         )
-        return self.call(
-            SetParametersAtomically, 'controller/set_parameters_atomically', request
-        ).result
+        name = 'controller/set_parameters_atomically'
+        return self.ask(SetParametersAtomically, name, request)
+
+    def set(self, **values):
+        """Return the answer to a change of the controller's parameters, all or none."""
+        return self.answer(self.begin_to_set(**values), 'parameters').result
 
     def get(self, name):
         """Return a double parameter of the controller."""
@@ -103,13 +115,14 @@ class Observer:
             .double_value
         )
 
+    def begin_to_change(self, transition):
+        """Return the future of the answer to a transition of the controller."""
+        request = ChangeState.Request(transition=Transition(id=transition))
+        return self.ask(ChangeState, 'controller/change_state', request)
+
     def change(self, transition):
         """Return whether the controller made a transition."""
-        return self.call(
-            ChangeState,
-            'controller/change_state',
-            ChangeState.Request(transition=Transition(id=transition)),
-        ).success
+        return self.answer(self.begin_to_change(transition), 'a transition').success
 
     def say(self, topic, message):
         """Publish on a topic somebody listens to."""

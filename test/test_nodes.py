@@ -1,13 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Both nodes as processes over real DDS, with a plant that needs no compilation."""
 
-import contextlib
 import math
 import os
 from pathlib import Path
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -18,14 +15,11 @@ pytest.importorskip('rclpy')
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from linear_plant import ACTUATORS, COORDINATES  # noqa: E402
+from node_processes import closed_loop, RATE, SAFE, starting  # noqa: E402
 from observer import CONTROLLER, Observer, PATIENCE, SIMULATION  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.nodes import messages, realtime  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
-
-RATE = 200.0  # [Hz] gentle: what is tested here is not speed
-SAFE = [1.0, 1.0]  # what the parameter safe_pretension is unless set
-PLANT = Path(__file__).with_name('linear_plant.py')
 
 
 @pytest.fixture
@@ -39,46 +33,8 @@ def observer():
 @pytest.fixture
 def start(tmp_path):
     """Return a function that starts a node (name, parameters) as a process."""
-    with contextlib.ExitStack() as stack:
-
-        def run(name, *options, **parameters):
-            arguments = [
-                f'{key.replace("__", ".")}:={value}'
-                for key, value in {'rate': RATE, **parameters}.items()
-            ]
-            log = stack.enter_context(open(tmp_path / f'{name}.log', 'a', encoding='utf-8'))
-            process = subprocess.Popen(
-                [
-                    sys.executable,
-                    str(PLANT),
-                    name,
-                    *(options or ('--priority', '0')),
-                    '--ros-args',
-                    *(part for argument in arguments for part in ('-p', argument)),
-                ],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
-            )
-            stack.callback(_end, process)
-            return process
-
+    with starting(tmp_path) as run:
         yield run
-    for log in tmp_path.glob('*.log'):  # pytest shows it if the test failed
-        print(f'{log.name}:', log.read_text(encoding='utf-8'), sep='\n')
-
-
-def _end(process):
-    if process.poll() is None:
-        process.kill()
-    process.wait()
-
-
-def closed_loop(observer, start, **parameters):
-    """Return both processes with the loop closed between them."""
-    processes = start('simulation'), start('controller', autostart='true', **parameters)
-    observer.until_running()
-    return processes
 
 
 def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):

@@ -5,9 +5,11 @@ import sys
 import traceback
 
 import numpy as np
-from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
+from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.errors import CancelledError, SoftRobotError
 from softrobot_dynamics.nodes import (
     control_loop,
     diagnostics,
@@ -22,12 +24,14 @@ from softrobot_dynamics.nodes.inbox import Inbox
 from softrobot_dynamics.nodes.outlets import ControlOutlet, NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
 from softrobot_dynamics.nodes.record import prepare, Record
+from softrobot_dynamics.nodes.serving import Part
+from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
 from std_srvs.srv import SetBool, Trigger
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
-class ControllerNode(LifecycleNode):
+class ControllerNode(LifecycleNodeMixin, Node):
     """
     Answers every state of a robot with a command.
 
@@ -41,18 +45,29 @@ class ControllerNode(LifecycleNode):
     - parameters: `tables.CONTROLLER` and, once configured, `tables.actuator_rows`
 
     Configure loads and compiles, activate starts the loop, deactivate ends it with a last safe
-    command. `build(values)` returns the `plants.Controlled` to run.
+    command. `build(values)` returns the `plants.Controlled` to run. What makes the robot safe waits
+    for nothing that is slow: `standing_orders` says which thread may touch what.
     """
 
     def __init__(self, stop=None, build=plants.controlled):
-        super().__init__('controller')
+        Node.__init__(self, 'controller')
+        LifecycleNodeMixin.__init__(self, callback_group=MutuallyExclusiveCallbackGroup())
         self._build, self._stop = build, stop
-        self._plant = self._loop = self._inbox = self._outlet = self._diagnostics = None
-        self._emergency, self._reference = False, Hold()
+        self._plant = self._inbox = self._outlet = self._diagnostics = None
+        self._orders = StandingOrders()
+        if stop is not None:
+            stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
         self.options = Parameters(self, tables.CONTROLLER)
         self.options.on_change(self._accept)
-        self.create_service(Trigger, '~/hold', self._on_hold)
-        self.create_service(SetBool, '~/emergency_stop', self._on_emergency_stop)
+        safety = MutuallyExclusiveCallbackGroup()
+        self.create_service(Trigger, '~/hold', self._on_hold, callback_group=safety)
+        self.create_service(
+            SetBool, '~/emergency_stop', self._on_emergency_stop, callback_group=safety
+        )
+        self.parts = (
+            Part('safety', safety, realtime.take_precedence),
+            Part('parameters', self.default_callback_group, lambda: realtime.take_precedence(2)),
+        )
 
     # Life
 
@@ -104,7 +119,11 @@ class ControllerNode(LifecycleNode):
         return SUCCESS
 
     def _configure(self):
-        values = self.options.values
+        with self.options.lock:
+            self._load(self.options.values)
+        process.keep_collector_away()
+
+    def _load(self, values):
         self.get_logger().info(
             f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
         )
@@ -131,31 +150,40 @@ class ControllerNode(LifecycleNode):
         )
 
     def _activate(self):
-        values, plant = self.options.values, self._plant
-        self._reference = self._prepare(values)
-        self._choose_safe(values)
-        process.keep_collector_away()
-        self._loop = ControlLoop(
+        with self.options.lock, self._orders.planning(activating=True) as job:
+            values = self.options.values
+            reference = self._first_reference(values, job)
+            self._choose_safe(values)
+            loop = self._make_loop(values, reference)
+            self._orders.engage(loop)
+        loop.start()
+
+    def _first_reference(self, values, job):
+        """Return what the parameters describe, or a Hold if that was ordered meanwhile."""
+        try:
+            return self._prepare(values, job)
+        except CancelledError as error:
+            if error.by not in (EMERGENCY, HOLD):
+                raise
+            return Hold()
+
+    def _make_loop(self, values, reference):
+        plant = self._plant
+        return ControlLoop(
             plant,
             self._inbox,
             messages.StateReader(plant.model.coordinate_names),
             self._outlet,
-            Orders(
-                plant.settings(values),
-                self._reference,
-                values['reference.ramp_time'],
-                self._emergency,
-            ),
+            Orders(plant.settings(values), reference, values['reference.ramp_time']),
             period=round(messages.SECOND / values['rate']),
             watchdog=_watchdog(values),
             record=_record(plant) if values['record'] else None,
         )
-        self._loop.start()
 
     def _end_loop(self):
-        if self._loop is None:
+        loop = self._orders.disengage('deactivation')
+        if loop is None:
             return
-        loop, self._loop = self._loop, None
         loop.finish()
         if loop.record is not None:
             path, model = self.options.values['record'], self._plant.model
@@ -168,10 +196,12 @@ class ControllerNode(LifecycleNode):
             self.get_logger().info(f'{len(loop.record)} ticks recorded in {path}')
 
     def _release(self):
-        for part in (self._inbox, self._outlet, self._diagnostics):
-            if part is not None:
-                part.close()
-        self._plant = self._inbox = self._outlet = self._diagnostics = None
+        self._orders.cancel('cleanup')
+        with self.options.lock:
+            for part in (self._inbox, self._outlet, self._diagnostics):
+                if part is not None:
+                    part.close()
+            self._plant = self._inbox = self._outlet = self._diagnostics = None
 
     # Parameters and services
 
@@ -179,25 +209,21 @@ class ControllerNode(LifecycleNode):
         """Take changed parameters as the new orders; SoftRobotError refuses them."""
         if self._plant is None:
             return
-        settings, reference = self._plant.settings(values), self._reference
-        if _reference_changed(values, changed):
-            reference = self._prepare(values)
-        self._reference = reference
+        changes = {'settings': self._plant.settings(values), 'ramp': values['reference.ramp_time']}
+        with self._orders.planning() as job:
+            if _reference_changed(values, changed):
+                changes['reference'] = self._prepare(values, job)
+            self._orders.change(**changes)
         self._choose_safe(values)
-        if self._loop is not None:
-            self._loop.watchdog = _watchdog(values)
-            self._loop.order(
-                settings=settings, reference=reference, ramp=values['reference.ramp_time']
-            )
+        loop = self._orders.loop
+        if loop is not None:
+            loop.watchdog = _watchdog(values)
 
-    def _prepare(self, values):
+    def _prepare(self, values, job):
         """Return the reference that the parameters describe; this may take some seconds."""
         if values['reference.type'] == 'hold':
             return Hold()
-        if self._loop is not None:
-            return self._plant.reference(values, self._plant.model.q0, True)
-        with realtime.patient():
-            return self._plant.reference(values, self._plant.model.q0, False)
+        return self._plant.reference(values, self._plant.model.q0, job)
 
     def _choose_safe(self, values):
         self._plant.safe.choose(
@@ -205,18 +231,13 @@ class ControllerNode(LifecycleNode):
         )
 
     def _on_hold(self, request, response):
-        response.success = self._loop is not None
-        response.message = 'holding' if response.success else 'not active'
-        if response.success:
-            self._reference = Hold()
-            self._loop.order(reference=self._reference)
+        refusal = self._orders.hold()
+        response.success, response.message = not refusal, refusal or 'holding'
         return response
 
     def _on_emergency_stop(self, request, response):
         """Latch, also while inactive; a release leads to holding, never to going on."""
-        self._emergency, self._reference = request.data, Hold()
-        if self._loop is not None:
-            self._loop.order(emergency=request.data, reference=self._reference)
+        self._orders.stop(request.data)
         response.success = True
         response.message = 'stopped' if request.data else 'released, holding'
         self.get_logger().warning(f'emergency stop: {response.message}')
@@ -226,7 +247,7 @@ class ControllerNode(LifecycleNode):
 
     def _report(self):
         """Return (level, message, values) for /diagnostics."""
-        loop = self._loop
+        loop = self._orders.loop
         if loop is None:
             return diagnostics.OK, 'inactive', {}
         seconds, counts, refused = loop.tally.recent()

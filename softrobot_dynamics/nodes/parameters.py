@@ -7,6 +7,7 @@ refused whole with a reason that names the parameter, its value and what would b
 """
 
 import math
+import threading
 from typing import NamedTuple
 
 from rcl_interfaces.msg import (
@@ -154,11 +155,13 @@ class Parameters:
 
     `values` maps names to converted values and is replaced, never changed. `accept(values,
     changed)` is called with the values as they would be and the names that were set; it raises
-    SoftRobotError to refuse, or takes the values as its own.
+    SoftRobotError to refuse, or takes the values as its own. Whoever goes by the values for longer
+    than a moment holds `lock`, as a change does.
     """
 
     def __init__(self, node, rows):
         self._node = node
+        self.lock = threading.RLock()  # again: rclpy calls `_on_set` within `declare`
         self._table = Table(())
         self._accept = None
         self.values = {}
@@ -223,15 +226,16 @@ class Parameters:
         return Parameter(parameter.name, value=value)
 
     def _on_set(self, parameters):
-        raw = {p.name: p.value for p in parameters if p.name in self._table.rows}
-        try:
-            values = {**self.values, **self._table.read(raw)}
-            if raw:
-                self._accept(values, frozenset(raw))
-        except SoftRobotError as error:
-            return SetParametersResult(successful=False, reason=reason_of(error))
-        self.values = values
-        return SetParametersResult(successful=True)
+        with self.lock:
+            raw = {p.name: p.value for p in parameters if p.name in self._table.rows}
+            try:
+                values = {**self.values, **self._table.read(raw)}
+                if raw:
+                    self._accept(values, frozenset(raw))
+            except SoftRobotError as error:
+                return SetParametersResult(successful=False, reason=reason_of(error))
+            self.values = values
+            return SetParametersResult(successful=True)
 
 
 def _plain(value):

@@ -1,68 +1,142 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Plan a reference in a process of its own, beside a running loop.
+Plan a reference in a process of its own, which can be ended at any moment.
 
 Planning is Python for a second or more; in the node's own process it would hold up the loop's
-thread again and again. The other process has ordinary priority and finds all kernels compiled.
+thread again and again. The other process has ordinary priority and finds all kernels compiled. It
+ends with the node, however that ends: it watches the pipe that its task came through.
 """
 
+import contextlib
 import os
-from pathlib import Path
 import pickle
 import shutil
+import signal
+import subprocess
 import sys
-import tempfile
+import threading
 
 from softrobot_dynamics import references
-from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.errors import CancelledError, SoftRobotError
 from softrobot_dynamics.model import compile_model
 from softrobot_dynamics.nodes.realtime import anywhere
 
 
-def plan_elsewhere(description, controlled, settings, q):
-    """
-    Return ``references.from_settings`` for a robot, worked out in another process.
+class Job:
+    """A call made in another process, by one thread; any thread may cancel it, also beforehand."""
 
-    Arguments as there, with the RobotDescription in place of its model; raises what it raises.
-    """
-    with tempfile.TemporaryDirectory(prefix='softrobot_dynamics_') as folder:
-        task, answer = Path(folder) / 'task', Path(folder) / 'answer'
-        task.write_bytes(pickle.dumps((description, controlled, settings, q)))
-        status = _run([sys.executable, '-m', __spec__.name, str(task), str(answer)])
-        if status != 0:
-            raise SoftRobotError(f'the planning process ended with status {status}')
-        planned = pickle.loads(answer.read_bytes())
-    if isinstance(planned, SoftRobotError):
-        raise planned
-    return planned
+    def __init__(self, what='planning'):
+        self._what = what
+        self._lock = threading.Lock()  # held for moments only: to cancel never waits
+        self._process = None
+        self.cancelled_by = None  # in words, once it is
+
+    def cancel(self, by):
+        """End it; `run` and `check` raise CancelledError from now on, with the first `by`."""
+        with self._lock:
+            self.cancelled_by = self.cancelled_by or by
+            if self._process is not None:
+                self._process.kill()
+
+    def check(self):
+        """Raise CancelledError if somebody has cancelled it."""
+        if self.cancelled_by:
+            raise CancelledError(self._what, self.cancelled_by)
+
+    def run(self, function, *arguments):
+        """
+        Return ``function(*arguments)``; all three can be pickled, the function by its module.
+
+        Raises the SoftRobotError that the function raises, CancelledError, or SoftRobotError if
+        the process ends otherwise.
+        """
+        self.check()
+        with _start() as process:
+            with self._lock:
+                self._process = process
+                if self.cancelled_by:
+                    process.kill()
+            answer = _converse(process, pickle.dumps((function, arguments)))
+        self.check()
+        if process.returncode != 0:
+            raise SoftRobotError(f'the {self._what} process ended with {process.returncode}')
+        result = pickle.loads(answer)
+        if isinstance(result, SoftRobotError):
+            raise result
+        return result
 
 
-def _run(command):
+def _start():
     """
-    Run a command at ordinary priority, on any processor; return its exit status.
+    Start the other process at ordinary priority, on any processor.
 
     Until the new process runs a program of its own it keeps us waiting, with the lock of the
     interpreter in our hands. So it starts at our real-time priority, and gives it up by itself:
-    lowered any earlier, on a busy machine it would hold up the loop's thread.
+    lowered any earlier, on a busy machine it would hold up the loop's thread. A Ctrl-C, which the
+    terminal sends to it too, is for the node alone.
     """
     lower = shutil.which('chrt')
-    if lower:
-        command = [lower, '--other', '0', *command]
+    command = [*([lower, '--other', '0'] if lower else []), sys.executable, '-m', __spec__.name]
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
-    with anywhere():
-        process = os.posix_spawn(command[0], command, environment)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-
-
-def main(task, answer):
-    """Read a task from a file and write its result, or our error, to another."""
-    description, controlled, settings, q = pickle.loads(Path(task).read_bytes())
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        planned = references.from_settings(compile_model(description), controlled, settings, q)
+        with anywhere():
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                env=environment,
+                close_fds=False,  # or Python would fork, with all its memory
+            )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _converse(process, task):
+    """Send a task and return the answer once the process has ended, b'' if it did without."""
+    with contextlib.suppress(BrokenPipeError):  # killed: its status says so
+        rest = memoryview(task)
+        while rest:
+            rest = rest[process.stdin.write(rest) :]
+    answer = process.stdout.read()
+    process.wait()  # before its task's pipe is closed, which would end it
+    return answer
+
+
+def plan_elsewhere(job, description, controlled, settings, q):
+    """
+    Return ``references.from_settings`` for a robot, worked out in another process by a Job.
+
+    Arguments as there, with the RobotDescription in place of its model; raises what it raises.
+    """
+    return job.run(plan, description, controlled, settings, q)
+
+
+def plan(description, controlled, settings, q):
+    """Return ``references.from_settings`` for a robot from its description."""
+    return references.from_settings(compile_model(description), controlled, settings, q)
+
+
+def _end_with(pipe):
+    """End this process when the other end of a pipe is closed, by whatever happened there."""
+    os.read(pipe, 1)
+    os._exit(1)  # at once: the main thread computes
+
+
+def main():
+    """Read a task from standard input and write its result, or our error, to standard output."""
+    output = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is said meanwhile is no answer
+    function, arguments = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=_end_with, args=[sys.stdin.fileno()], daemon=True).start()
+    try:
+        result = function(*arguments)
     except SoftRobotError as error:
-        planned = error
-    Path(answer).write_bytes(pickle.dumps(planned))
+        result = error
+    with output:
+        output.write(pickle.dumps(result))
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    main()

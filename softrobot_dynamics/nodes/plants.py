@@ -23,7 +23,7 @@ class Controlled(NamedTuple):
     controller: Any
     safe: SafeCommand
     settings: Callable  # (values) -> Settings; DescriptionError if they break a limit
-    reference: Callable  # (values, q, beside a running loop) -> Reference; or SoftRobotError
+    reference: Callable  # (values, q, Job for what takes long) -> Reference; or SoftRobotError
     hold: Callable  # (q, qd) -> Reference that stays at the present outputs
 
 
@@ -51,20 +51,20 @@ def controlled(values):
         controller,
         SafeCommand.of_model(model),
         lambda values: settings_of(model, values),
-        lambda values, q, beside: _plan(model, chosen, _reference(values), q, beside),
+        lambda values, q, job: _plan(model, chosen, _reference(values), q, job),
         lambda q, qd: references.constant(controller.outputs(q, qd)[0][chosen]),
     )
 
 
-def _plan(model, controlled, settings, q, beside):
-    """Return a reference; beside a running loop what takes long is done in another process."""
-    if beside and settings['type'] in ('circle', 'path'):
-        return plan_elsewhere(model.description, controlled, settings, q)
+def _plan(model, controlled, settings, q, job):
+    """Return a reference; what takes long is done by `job`, in another process."""
+    if settings['type'] in ('circle', 'path'):
+        return plan_elsewhere(job, model.description, controlled, settings, q)
     return references.from_settings(model, controlled, settings, q)
 
 
 def _warm_references(model):
-    """Compile what a reference needs, so that a new one can be made beside a running loop."""
+    """Compile what a reference needs, so that the process that plans finds it compiled."""
     statics = Statics(model)
     statics.residual(model.q0, np.zeros(model.m))
     statics.tips([0])

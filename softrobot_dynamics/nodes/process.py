@@ -14,12 +14,13 @@ import sys
 import threading
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes import realtime
+from softrobot_dynamics.nodes.serving import served
 from softrobot_dynamics.nodes.transport import choose_transport
 
 _SWITCH_INTERVAL = 5e-5  # [s] that the loop's thread waits for Python code of another
@@ -75,7 +76,9 @@ def run(make_node, argv=None):
     Run `make_node(stop)` until a signal comes; return the exit status.
 
     Beside a node's own methods it has `begin()`, called before spinning, which returns whether to
-    go on, and `finish()`, which leaves the robot safe. `argv` is as sys.argv, program included.
+    go on, and `finish()`, which leaves the robot safe; and `parts`, those of it that threads of
+    their own serve, from before `begin` until after `finish`. `argv` is as sys.argv, program
+    included.
     """
     argv = sys.argv if argv is None else argv
     arguments = _arguments(argv)
@@ -83,9 +86,9 @@ def run(make_node, argv=None):
     asleep = None if arguments.may_sleep or not arguments.priority else realtime.keep_awake()
     choose_transport()
     try:
+        stop = Stop()  # its thread has the priority that was granted
         with realtime.patient():  # while the threads of DDS are started
             rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-            stop = Stop()
             sys.setswitchinterval(_SWITCH_INTERVAL)
             node = make_node(stop)
         realtime.give_precedence()
@@ -139,18 +142,16 @@ def _processor(words):
 
 
 def _spin(node, stop):
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    try:
-        if not node.begin():
-            return 1
-        executor.spin_until_future_complete(stop.requested)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        node.finish()
-        executor.shutdown()
-        node.destroy_node()
+    with served(node, node.parts) as executor:
+        try:
+            if not node.begin():
+                return 0 if stop.requested.done() else 1
+            executor.spin_until_future_complete(stop.requested)
+        except (KeyboardInterrupt, ExternalShutdownException):
+            pass
+        finally:
+            node.finish()
+    node.destroy_node()
     return 0
 
 

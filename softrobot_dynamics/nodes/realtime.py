@@ -104,10 +104,10 @@ def _named_threads():
     ]
 
 
-def take_precedence():
-    """Raise the calling thread, the loop's own, to the priority that was granted, if any."""
+def take_precedence(below=0):
+    """Give the calling thread the priority that was granted, if any, or `below` that much less."""
     if _priority:
-        _schedule(_priority)
+        _schedule(max(1, _priority - below))
 
 
 def _schedule(priority, thread=0):

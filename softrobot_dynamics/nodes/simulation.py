@@ -38,6 +38,8 @@ class SimulationNode(Node):
     returns the `plants.Simulated` to run.
     """
 
+    parts = ()  # all is quick, and served by the main thread
+
     def __init__(self, stop=None, build=plants.simulated):
         super().__init__('simulation')
         self._build, self._stop = build, stop

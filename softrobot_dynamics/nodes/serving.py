@@ -1,0 +1,93 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+One node served by several threads, so that what must be quick waits for nothing that is slow.
+
+Each thread has an executor of its own for some callback groups of the node. A
+MultiThreadedExecutor would do the same by waking two threads, and making its wait set anew three
+times, for every event; and the main thread, the one that a signal can interrupt, would serve
+nothing.
+"""
+
+import contextlib
+import threading
+import traceback
+from typing import Callable, NamedTuple
+
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.task import Future
+
+
+class Part(NamedTuple):
+    """A part of a node: the entities of one callback group, and the thread that serves them."""
+
+    name: str
+    group: object  # a callback group
+    prepare: Callable  # what the thread does first: take its priority
+
+
+class PartExecutor(SingleThreadedExecutor):
+    """Serves those entities of one node that `serves(callback group)` is true for."""
+
+    def __init__(self, node, serves):
+        super().__init__(context=node.context)
+        self._served, self._serves, self.others = [node], serves, []
+
+    def get_nodes(self):
+        """Return the one node; it need not be added, and another executor may have it too."""
+        return self._served
+
+    def can_execute(self, entity):
+        """Tell whether an entity is ours and free."""
+        return self._serves(entity.callback_group) and super().can_execute(entity)
+
+    def wake(self):
+        """Have this executor and `others` look for what there is to serve."""
+        super().wake()
+        for other in self.others:
+            other.wake()
+
+
+class _Server:
+    """A thread with an executor for one part of a node."""
+
+    def __init__(self, node, part):
+        self._logger, self._part = node.get_logger(), part
+        self.executor = PartExecutor(node, lambda group: group is part.group)
+        self._closed = Future()
+        self._thread = threading.Thread(target=self._run, name=part.name, daemon=True)
+        self._thread.start()
+
+    def _run(self):
+        self._part.prepare()
+        while not self._closed.done():
+            try:
+                self.executor.spin_until_future_complete(self._closed)
+            except ExternalShutdownException:
+                return
+            except Exception:  # one request that fails is no reason to be deaf to the next
+                self._logger.error(traceback.format_exc())
+
+    def close(self):
+        """End the thread, after the request that it is at."""
+        self._closed.set_result(None)
+        self._thread.join()
+        self.executor.shutdown()
+
+
+@contextlib.contextmanager
+def served(node, parts):
+    """
+    Within this context threads serve `parts` of a node; yield an executor for all the rest.
+
+    That one is for the calling thread.
+    """
+    groups = {part.group for part in parts}
+    executor = PartExecutor(node, lambda group: group not in groups)
+    executor.add_node(node)  # whatever is made later wakes this one, and this one the others
+    with contextlib.ExitStack() as stack:
+        stack.callback(executor.shutdown)
+        for part in parts:
+            server = _Server(node, part)
+            stack.callback(server.close)
+            executor.others.append(server.executor)
+        yield executor

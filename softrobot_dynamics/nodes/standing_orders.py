@@ -1,0 +1,112 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What the loop shall do, told by several threads, and kept while there is no loop.
+
+Who may touch what in a controller node:
+
+- Threads: *main* makes transitions, *parameters* answers get and set, *safety* the emergency stop
+  and hold (see `serving`), *signals* notes SIGTERM and SIGINT, *control* is the loop itself.
+- What takes long, that is to configure, to activate, to clean up and to set a parameter, is done
+  by one thread at a time, which holds `Parameters.lock`.
+- What makes the robot safe never takes that lock: it goes through `StandingOrders`, whose own lock
+  is held for moments. It cancels the planning under way, which it would contradict.
+- The loop reads its orders, one immutable object, and takes no lock at all.
+"""
+
+import contextlib
+import threading
+
+from softrobot_dynamics.nodes.control_loop import Hold
+from softrobot_dynamics.nodes.planning import Job
+
+EMERGENCY, HOLD = 'the emergency stop', 'hold'
+LATCHED = 'emergency stop is on: release it first'
+
+
+class StandingOrders:
+    """The emergency stop, the loop if there is one, and the planning under way if there is any."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._emergency = False
+        self._job, self._activating = None, False
+        self._closed = None  # in words, by what
+        self.loop = None
+
+    # For any thread, at any time
+
+    def stop(self, on):
+        """Latch the emergency stop or release it, which leads to holding, never to going on."""
+        with self._lock:
+            self._emergency = on
+            self._hold(EMERGENCY, emergency=on)
+
+    def hold(self):
+        """Hold the present outputs; return in words why not, or '' ."""
+        with self._lock:
+            if self._emergency:
+                return LATCHED
+            if self.loop is None and not self._activating:
+                return 'not active'
+            self._hold(HOLD)
+        return ''
+
+    def cancel(self, by):
+        """Cancel the planning under way, if there is any."""
+        with self._lock:
+            self._cancel(by)
+
+    def close(self, by):
+        """Cancel the planning under way, and all that would be begun."""
+        with self._lock:
+            self._closed = by
+            self._cancel(by)
+
+    def disengage(self, by):
+        """Cancel the planning under way; return the loop, None if there is none, and forget it."""
+        with self._lock:
+            self._cancel(by)
+            loop, self.loop = self.loop, None
+        return loop
+
+    # For the thread that holds `Parameters.lock`
+
+    @contextlib.contextmanager
+    def planning(self, activating=False):
+        """Within this context there is a Job, which others cancel as they need."""
+        job = Job()
+        with self._lock:
+            self._job, self._activating = job, activating
+            if self._closed:
+                self._cancel(self._closed)
+        try:
+            yield job
+        finally:
+            with self._lock:
+                self._job, self._activating = None, False
+
+    def engage(self, loop):
+        """Give orders to `loop` from now on, those given while its reference was planned first."""
+        with self._lock:
+            said = {'reference': Hold()} if self._job.cancelled_by else {}
+            loop.order(emergency=self._emergency, **said)
+            self.loop = loop
+
+    def change(self, **changes):
+        """Change the orders; CancelledError if a reference is among them that was cancelled."""
+        with self._lock:
+            if 'reference' in changes:
+                self._job.check()
+            if self.loop is not None:
+                self.loop.order(**changes)
+
+    # Under the lock
+
+    def _hold(self, by, **changes):
+        if self.loop is not None:
+            self.loop.order(reference=Hold(), **changes)
+        self._cancel(by)
+
+    def _cancel(self, by):
+        if self._job is not None:
+            self._job.cancel(by)
