@@ -55,3 +55,31 @@ def closed_loop(observer, start, **parameters):
     processes = start('simulation'), start('controller', autostart='true', **parameters)
     observer.until_running()
     return processes
+
+
+def _stat(process):
+    """Return (state, parent) of a process, ('X', 0) if there is none any more."""
+    try:
+        words = Path(f'/proc/{process}/stat').read_text(encoding='utf-8')
+    except FileNotFoundError:
+        return 'X', 0
+    state, parent = words.rpartition(')')[2].split()[:2]
+    return state, int(parent)
+
+
+def ended(process):
+    """Tell whether a process, by its id, has ended."""
+    return _stat(process)[0] in 'XZ'
+
+
+def planner_of(observer, node):
+    """Wait until a node has a child that plans; return its process id."""
+    found = []
+
+    def there():
+        ids = [int(name) for name in os.listdir('/proc') if name.isdigit()]
+        found[:] = [each for each in ids if _stat(each)[1] == node.pid and not ended(each)]
+        return found
+
+    observer.until(there, 'a planning process')
+    return found[0]

@@ -13,9 +13,11 @@ import pytest
 pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
+from node_processes import ended, planner_of  # noqa: E402
 from observer import CONTROLLER, Observer, PATIENCE  # noqa: E402
 from scipy.optimize import curve_fit  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
+from std_srvs.srv import SetBool  # noqa: E402
 
 ROBOT, PRETENSION = 'pcc_arm', 1.0
 ENVIRONMENT = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
@@ -166,9 +168,13 @@ def test_sigterm_leaves_the_robot_with_the_safe_command(observer, start, tmp_pat
 
 
 def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, start):
-    """Another circle is taken up beside the running loop; one out of reach changes nothing."""
+    """
+    Another circle is taken up beside the running loop; one out of reach changes nothing.
+
+    Nor does one whose planning an emergency stop cancels, which does not wait for it.
+    """
     start('simulation')
-    start('controller', autostart='true', reference__type='circle')
+    controller = start('controller', autostart='true', reference__type='circle')
     observer.until_running()
     trips = observer.value(CONTROLLER, 'watchdog trips')
     assert observer.set(reference__circle__radius=0.08).successful
@@ -176,4 +182,12 @@ def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, sta
     assert not refused.successful and 'no admissible actuation' in refused.reason
     assert observer.get('reference.circle.radius') == 0.08
     observer.until_running()
+    setting = observer.begin_to_set(reference__circle__radius=0.07)
+    planner = planner_of(observer, controller)
+    stop = SetBool.Request(data=True)
+    assert observer.call(SetBool, 'controller/emergency_stop', stop).success
+    assert 'cancelled by the emergency stop' in observer.answer(setting).result.reason
+    assert observer.get('reference.circle.radius') == 0.08 and ended(planner)
+    observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
+    assert list(observer.commands[-1].effort) == [PRETENSION] * 9
     assert observer.value(CONTROLLER, 'watchdog trips') == trips

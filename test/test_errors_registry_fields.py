@@ -14,6 +14,7 @@ from softrobot_dynamics import errors, fields, registry
 from softrobot_dynamics.errors import MISSING, Problem
 
 EXAMPLES = [
+    (errors.CancelledError('planning', 'hold'), 'planning was cancelled by hold'),
     (
         errors.DescriptionError(
             [Problem('bodies[1].body.length', -0.2, 'a number > 0 [m]')], 'a.yaml'

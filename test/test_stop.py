@@ -6,7 +6,6 @@ References of the type `path` are planned here by a process that would take ten 
 than any test waits: whatever is answered meanwhile was answered beside the planning.
 """
 
-import os
 from pathlib import Path
 import signal
 
@@ -16,7 +15,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from node_processes import closed_loop, SAFE, starting  # noqa: E402
+from node_processes import closed_loop, ended, planner_of, SAFE, starting  # noqa: E402
 from observer import CONTROLLER, Observer, PATIENCE  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
@@ -38,33 +37,6 @@ def start(tmp_path):
         yield run
 
 
-def _stat(process):
-    """Return (state, parent) of a process, ('X', 0) if there is none any more."""
-    try:
-        words = Path(f'/proc/{process}/stat').read_text(encoding='utf-8')
-    except FileNotFoundError:
-        return 'X', 0
-    state, parent = words.rpartition(')')[2].split()[:2]
-    return state, int(parent)
-
-
-def _ended(process):
-    return _stat(process)[0] in 'XZ'
-
-
-def _planner(observer, node):
-    """Wait until a node has a child that plans; return its process id."""
-    found = []
-
-    def there():
-        ids = [int(name) for name in os.listdir('/proc') if name.isdigit()]
-        found[:] = [each for each in ids if _stat(each)[1] == node.pid and not _ended(each)]
-        return found
-
-    observer.until(there, 'a planning process')
-    return found[0]
-
-
 def _stop(observer, on):
     request = SetBool.Request(data=on)
     return observer.call(SetBool, 'controller/emergency_stop', request).success
@@ -78,7 +50,7 @@ def _refused_by(observer, setting, canceller, planner):
     """Check that a set was refused since somebody cancelled its planning, which has ended."""
     answer = observer.answer(setting).result
     assert not answer.successful and f'planning was cancelled by {canceller}' in answer.reason
-    assert _ended(planner)
+    assert ended(planner)
     return True
 
 
@@ -86,11 +58,11 @@ def test_nothing_that_makes_safe_waits_for_the_planning_of_a_parameter(observer,
     """Hold, emergency stop and deactivate act, and the set is refused with that reason."""
     _, controller = closed_loop(observer, start)
     setting = observer.begin_to_set(reference__type='path')
-    planner = _planner(observer, controller)
+    planner = planner_of(observer, controller)
     assert _hold(observer).success
     assert _refused_by(observer, setting, 'hold', planner)
     setting = observer.begin_to_set(reference__type='path')
-    planner = _planner(observer, controller)
+    planner = planner_of(observer, controller)
     assert _stop(observer, True)
     assert _refused_by(observer, setting, 'the emergency stop', planner)
     observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
@@ -99,7 +71,7 @@ def test_nothing_that_makes_safe_waits_for_the_planning_of_a_parameter(observer,
     assert _stop(observer, False)
     observer.until_running()
     setting = observer.begin_to_set(reference__type='path')
-    planner = _planner(observer, controller)
+    planner = planner_of(observer, controller)
     observer.commands.clear()
     assert observer.change(Transition.TRANSITION_DEACTIVATE)
     assert _refused_by(observer, setting, 'deactivation', planner)
@@ -118,16 +90,16 @@ def test_nothing_that_makes_safe_waits_for_activation(observer, start):
     assert observer.change(Transition.TRANSITION_CONFIGURE)
     assert _hold(observer).message == 'not active'
     activating = observer.begin_to_change(Transition.TRANSITION_ACTIVATE)
-    planner = _planner(observer, controller)
+    planner = planner_of(observer, controller)
     assert _hold(observer).success
-    assert observer.answer(activating).success and _ended(planner)
+    assert observer.answer(activating).success and ended(planner)
     observer.until_running()
     assert observer.change(Transition.TRANSITION_DEACTIVATE)
     activating = observer.begin_to_change(Transition.TRANSITION_ACTIVATE)
-    planner = _planner(observer, controller)
+    planner = planner_of(observer, controller)
     observer.commands.clear()
     assert _stop(observer, True)
-    assert observer.answer(activating).success and _ended(planner)
+    assert observer.answer(activating).success and ended(planner)
     observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
     assert {tuple(command.effort) for command in observer.commands} == {tuple(SAFE)}
 
@@ -137,7 +109,7 @@ def test_a_signal_ends_the_planning_of_a_parameter(observer, start, tmp_path):
     record = tmp_path / 'run.npz'
     _, controller = closed_loop(observer, start, record=record)
     setting = observer.begin_to_set(reference__type='path')
-    planner = _planner(observer, controller)
+    planner = planner_of(observer, controller)
     controller.send_signal(signal.SIGTERM)
     assert controller.wait(PATIENCE) == 0
     assert _refused_by(observer, setting, 'a signal', planner)
@@ -149,16 +121,16 @@ def test_a_signal_ends_the_planning_of_a_parameter(observer, start, tmp_path):
 def test_a_signal_ends_the_planning_of_an_activation(observer, start, tmp_path):
     """With the exit status of an orderly end."""
     controller = start('controller', autostart='true', reference__type='path')
-    planner = _planner(observer, controller)
+    planner = planner_of(observer, controller)
     controller.send_signal(signal.SIGINT)
-    assert controller.wait(PATIENCE) == 0 and _ended(planner)
+    assert controller.wait(PATIENCE) == 0 and ended(planner)
     assert 'Traceback' not in (tmp_path / 'controller.log').read_text(encoding='utf-8')
 
 
 def test_the_planning_ends_with_a_node_that_is_killed(observer, start):
     """However suddenly."""
     controller = start('controller', autostart='true', reference__type='path')
-    planner = _planner(observer, controller)
+    planner = planner_of(observer, controller)
     controller.kill()
     controller.wait()
-    observer.until(lambda: _ended(planner), 'the end of the planning process')
+    observer.until(lambda: ended(planner), 'the end of the planning process')

@@ -4,7 +4,6 @@
 import sys
 import traceback
 
-import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
 from rclpy.node import Node
@@ -20,6 +19,7 @@ from softrobot_dynamics.nodes import (
     tables,
 )
 from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Orders
+from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.inbox import Inbox
 from softrobot_dynamics.nodes.outlets import ControlOutlet, NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
@@ -45,8 +45,8 @@ class ControllerNode(LifecycleNodeMixin, Node):
     - parameters: `tables.CONTROLLER` and, once configured, `tables.actuator_rows`
 
     Configure loads and compiles, activate starts the loop, deactivate ends it with a last safe
-    command. `build(values)` returns the `plants.Controlled` to run. What makes the robot safe waits
-    for nothing that is slow: `standing_orders` says which thread may touch what.
+    command. `build(values)` returns the `plants.Controlled` to run. What makes the robot safe
+    waits for nothing that is slow: `standing_orders` says which thread may touch what.
     """
 
     def __init__(self, stop=None, build=plants.controlled):
@@ -142,7 +142,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         self._outlet = ControlOutlet(self, names, controlled, values['command_type'], quality)
         self._inbox = Inbox(self, JointState, 'joint_states', NEWEST)
         self._diagnostics = diagnostics.Diagnostics(
-            self, 'control loop', values['robot'], self._report
+            self, 'control loop', values['robot'], lambda: report_on(self._orders.loop)
         )
         self.get_logger().info(
             f'configured in {(realtime.now() - started) * 1e-9:.1f} s:'
@@ -242,47 +242,6 @@ class ControllerNode(LifecycleNodeMixin, Node):
         response.message = 'stopped' if request.data else 'released, holding'
         self.get_logger().warning(f'emergency stop: {response.message}')
         return response
-
-    # Diagnostics
-
-    def _report(self):
-        """Return (level, message, values) for /diagnostics."""
-        loop = self._orders.loop
-        if loop is None:
-            return diagnostics.OK, 'inactive', {}
-        seconds, counts, refused = loop.tally.recent()
-        total, ticks = loop.tally.counts, max(1, counts['ticks'])
-        age = np.nan if loop.last_valid is None else (realtime.now() - loop.last_valid) * 1e-6
-        unmet = float(np.abs(loop.command.unmet).max()) if loop.command is not None else 0.0
-        return *self._judgement(loop, counts, refused), {
-            'mode': control_loop.MODES[loop.mode],
-            'rate [Hz]': counts['ticks'] / seconds,
-            'ticks': total['ticks'],
-            'missed ticks': total['missed'],
-            'overrun ticks': total['overruns'],
-            'state age [ms]': age,
-            'state to command p50 / p99 / max [us]': loop.round_times.report(),
-            'computation p50 / p99 / max [us]': loop.compute_times.report(),
-            'saturated share': counts['saturated'] / ticks,
-            'unmet acceleration': unmet,
-            'watchdog trips': total['timeouts'],
-            'failures': total['failures'],
-            'last refusal': loop.tally.last_refusal,
-            **loop.tally.refusals(),
-        }
-
-    def _judgement(self, loop, counts, refused):
-        mode = control_loop.MODES[loop.mode]
-        if loop.error is not None:
-            return diagnostics.ERROR, f'the loop ended: {loop.error}'
-        if loop.mode in (control_loop.TIMED_OUT, control_loop.FAILED):
-            return diagnostics.ERROR, f'{mode}: the safe command is sent'
-        if counts['failures'] or counts['timeouts']:
-            return diagnostics.ERROR, 'the safe command was sent for a while'
-        if refused:
-            return diagnostics.WARN, f'messages refused; the last: {loop.tally.last_refusal}'
-        running = loop.mode == control_loop.RUNNING
-        return diagnostics.OK if running else diagnostics.WARN, mode
 
 
 def _reference_changed(values, changed):

@@ -1,0 +1,46 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What /diagnostics says of the control loop."""
+
+import numpy as np
+from softrobot_dynamics.nodes.control_loop import FAILED, MODES, RUNNING, TIMED_OUT
+from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN
+from softrobot_dynamics.nodes.realtime import now
+
+
+def report_on(loop):
+    """Return (level, message, {key: value}) for a ControlLoop, or for None."""
+    if loop is None:
+        return OK, 'inactive', {}
+    seconds, counts, refused = loop.tally.recent()
+    total, ticks = loop.tally.counts, max(1, counts['ticks'])
+    age = np.nan if loop.last_valid is None else (now() - loop.last_valid) * 1e-6
+    unmet = float(np.abs(loop.command.unmet).max()) if loop.command is not None else 0.0
+    return *_judgement(loop, counts, refused), {
+        'mode': MODES[loop.mode],
+        'rate [Hz]': counts['ticks'] / seconds,
+        'ticks': total['ticks'],
+        'missed ticks': total['missed'],
+        'overrun ticks': total['overruns'],
+        'state age [ms]': age,
+        'state to command p50 / p99 / max [us]': loop.round_times.report(),
+        'computation p50 / p99 / max [us]': loop.compute_times.report(),
+        'saturated share': counts['saturated'] / ticks,
+        'unmet acceleration': unmet,
+        'watchdog trips': total['timeouts'],
+        'failures': total['failures'],
+        'last refusal': loop.tally.last_refusal,
+        **loop.tally.refusals(),
+    }
+
+
+def _judgement(loop, counts, refused):
+    mode = MODES[loop.mode]
+    if loop.error is not None:
+        return ERROR, f'the loop ended: {loop.error}'
+    if loop.mode in (TIMED_OUT, FAILED):
+        return ERROR, f'{mode}: the safe command is sent'
+    if counts['failures'] or counts['timeouts']:
+        return ERROR, 'the safe command was sent for a while'
+    if refused:
+        return WARN, f'messages refused; the last: {loop.tally.last_refusal}'
+    return OK if loop.mode == RUNNING else WARN, mode
