@@ -114,15 +114,16 @@ class NotConvergedError(SoftRobotError):
     iterations: int
     residual: float
     share: float = None  # of the load that was balanced, if it was ramped
+    reason: str = ''  # why not more of it, in words
 
     def __str__(self):
         text = (
             f'{self.what} did not converge in {self.iterations} iterations:'
             f' residual {self.residual:.3g}'
         )
-        if self.share is None:
-            return text
-        return f'{text} under the full load, of which {self.share:.4g} was balanced'
+        if self.share is not None:
+            text += f' under the full load, of which {self.share:.4g} was balanced'
+        return f'{text}; beyond: {self.reason}' if self.reason else text
 
 
 @dataclass(eq=False)

@@ -12,29 +12,40 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.arguments import checked
 from softrobot_dynamics.derivatives import Differentiator
-from softrobot_dynamics.errors import NotConvergedError
+from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from softrobot_dynamics.frames import point_jacobian
 from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.points import Placement
 from softrobot_dynamics.recursion import STATE, TIP_POSE
+from softrobot_dynamics.settling import settle, TURN
+from softrobot_dynamics.stability import Linearised
 from softrobot_dynamics.wrenches import generalized_force, read_wrenches
 
 DIFFERENCE = 1e-6  # step of the central differences [unit of the coordinate]
 NOISE = 2e-9  # of a tangent by such differences, of the forces at play
 MAX_ITERATIONS = 100
 ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
-TURN = 0.5  # a Newton step turns no joint and no body by more [rad]
+LEAST_SIZE = 1e-3  # of the forces at play [N, N m]: below, all is noise
 
 # the ramp: shares of the load, and Newton iterations for each of them, few so as to stay near
 FIRST, LEAST, FEW = 0.125, 2.0**-10, 15
 
 
 class Equilibrium(NamedTuple):
-    """A posture at rest: q (n,), the residual force left [N, N m], and the Newton iterations."""
+    """
+    A posture at rest: q (n,), the residual force left [N, N m], and the Newton iterations.
+
+    ``stability`` [1/s^2] is the smallest eigenvalue of the tangent stiffness, the derivative of
+    the residual by q, relative to the mass matrix: the squared angular frequency of the slowest
+    motion about the posture, negative where the robot leaves it. ``stable``: it stays, nor does
+    an oscillation grow (see :class:`softrobot_dynamics.stability.Linearised`).
+    """
 
     q: np.ndarray
     residual: float
     iterations: int
+    stability: float
+    stable: bool
 
 
 def equilibrium(model, *, u, q0=None, wrenches=None, ramp=False):
@@ -42,24 +53,29 @@ def equilibrium(model, *, u, q0=None, wrenches=None, ramp=False):
     Return the :class:`Equilibrium` under constant actuation u (m,), gravity and ``wrenches``.
 
     Newton's method with a line search from q0 (n,), by default the description's initial
-    posture. If that fails, or at once with ``ramp``, the whole load, u, gravity and wrenches
-    together, is ramped from nothing in adaptive steps, beginning at the unloaded posture that is
-    found from q0. A structure may have several equilibria, also unstable ones: the ramp follows
-    the one that slow loading reaches, Newton's method finds one near q0 if there is one.
+    posture, finds one that q0 is next to, be it ``stable`` or not. From any other the robot must
+    not be pushed away: without such, or at once with ``ramp``, the whole load, u, gravity and
+    wrenches together, is ramped from nothing in adaptive steps, beginning at the unloaded posture
+    that is found from q0. A structure may have several equilibria: the ramp follows those that
+    slow loading reaches, and where they end, at limit points and where it buckles, it settles as
+    the robot would if all its motion were damped. No body is turned inside out.
 
     ``wrenches`` as in :mod:`softrobot_dynamics.dynamics`: in the 'base' frame a dead load, in the
     'body' frame one that follows the body.
 
-    Raises ArgumentError, or NotConvergedError with the share of the load that was balanced and
-    the residual [N, N m] of the full load there.
+    Raises ArgumentError, or NotConvergedError with the share of the load that was balanced, the
+    residual [N, N m] of the full load there, and the reason why it was no more.
     """
     u = checked('u', u, (model.m,))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
     statics = Statics(model, read_wrenches(model, wrenches), Differentiator(model))
+    if obstacle := statics.obstacle(q0):
+        raise ArgumentError('q0', q0, f'a posture with stretches > 0; {obstacle}')
     found = None if ramp else _newton(statics, q0, u, MAX_ITERATIONS)
-    if not (found and found.balanced):
+    if not (found and (found.balanced and found.direct or _stands(statics, found, u))):
         found = _ramped(statics, q0, u, found.iterations if found else 0)
-    return Equilibrium(found.q, found.residual, found.iterations)
+    lowest, _, stable = statics.linearised(found.q, u).stability()
+    return Equilibrium(found.q, found.residual, found.iterations, lowest, stable)
 
 
 class Statics:
@@ -102,6 +118,27 @@ class Statics:
             K -= _differences(self._load_force_at, q)
         return K
 
+    def linearised(self, q, u):
+        """Return the motion about q (n,) under u (m,), :class:`Linearised`."""
+        size = max(self.residual(q, u)[1], LEAST_SIZE)
+        M = self._evaluate.terms.M.copy()
+        K = self.tangent(q, u)
+        K[np.abs(K) < NOISE * size] = 0.0  # a joint that may stand anywhere
+        D = self._derivatives.inverse(q, self._zero, self._zero)[1][:, self.model.n :]
+        return Linearised(K, D, M, NOISE * size)
+
+    def obstacle(self, q):
+        """Return in words what makes q (n,) no posture to rest in: a body inside out; or ''."""
+        first = 0
+        for module in self.model.description.modules:
+            first += len(module.joint.coordinates())
+            own = q[first : first + len(module.body.coordinates())]
+            first += len(own)
+            stretch = module.body.stretch(own) if len(own) else 1.0
+            if stretch <= 0.0:
+                return f'{module.name} would be inside out, with a stretch of {stretch:.3g}'
+        return ''
+
     def _load_force_at(self, q):
         self._evaluate(q, self._zero)
         return self._load_force(q)
@@ -137,33 +174,37 @@ class Statics:
 
 
 class _Found(NamedTuple):
-    """Where Newton's method ended: balanced or not."""
+    """Where Newton's method ended: balanced or not; ``direct``: no step had to be shortened."""
 
     q: np.ndarray
     residual: float
     iterations: int
     balanced: bool
+    direct: bool
 
 
 def _newton(statics, q, u, most):
     """Iterate from q, at most so often, down to rounding; return :class:`_Found`."""
     r, size = statics.residual(q, u)
+    direct = True
     for iteration in range(most + 1):
-        error, scale = float(np.abs(r).max()), max(size, 1e-3)
+        error, scale = float(np.abs(r).max()), max(size, LEAST_SIZE)
         if error <= ROUNDING * scale:
-            return _Found(q, error, iteration, True)
+            return _Found(q, error, iteration, True, direct)
         better = _descend(statics, q, u, r, size) if iteration < most else None
         if better is None:  # near a solution: as good as rounding lets it be
-            return _Found(q, error, min(iteration + 1, most), error <= CONTENT * scale)
-        q, r, size = better
+            balanced = error <= CONTENT * scale
+            return _Found(q, error, min(iteration + 1, most), balanced, direct)
+        q, r, size, whole = better
+        direct = direct and (whole or error <= CONTENT * scale)
 
 
 def _descend(statics, q, u, r, size):
     """
-    Return q, residual and size after one Newton step with line search; None: no descent.
+    Return q, residual, size after one Newton step with line search, and whether it was whole.
 
-    A step must shorten the Newton correction, not the residual: that test does not depend on
-    units [Deuflhard 2004, Sec. 3.1].
+    None: no descent. A step must shorten the Newton correction, not the residual: that test does
+    not depend on units [Deuflhard 2004, Sec. 3.1].
     """
     K = statics.tangent(q, u)
     if not (np.isfinite(r).all() and np.isfinite(K).all()):
@@ -174,9 +215,11 @@ def _descend(statics, q, u, r, size):
     step, length = columns * correction, np.linalg.norm(correction)
     longest = min(1.0, TURN / max(statics.turn(step), 1e-300))
     for scale in longest * 0.5 ** np.arange(12):
-        trial, size = statics.residual(q + scale * step, u)
+        better = q + scale * step
+        trial, size = statics.residual(better, u)
         if np.linalg.norm(inverse @ trial) <= (1.0 - 0.5 * scale) * length:
-            return q + scale * step, trial, size
+            if not statics.obstacle(better):
+                return better, trial, size, scale == 1.0
     return None
 
 
@@ -194,17 +237,31 @@ def _scaled_inverse(K):
     return columns, np.linalg.pinv(K * columns, rcond=1e-12) * rows
 
 
+def _stands(statics, found, u):
+    """Tell whether Newton's method has found a posture that nothing pushes the robot out of."""
+    return found.balanced and statics.linearised(found.q, u).stability().stands
+
+
 def _ramped(statics, q, u, iterations):
-    """Follow the equilibrium from no load to all of it; return :class:`_Found`, or raise."""
+    """Follow equilibria from no load to all of it; return :class:`_Found`, or raise."""
     share = step = 0.0  # at first only the load is taken off
+    reason = ''
     while True:
         target = min(1.0, share + step)
         statics.set_share(target)
         found = _newton(statics, q, u, FEW if target else MAX_ITERATIONS)
         iterations += found.iterations
-        if found.balanced and target == 1.0:
+        stays = _stands(statics, found, u)
+        if not stays and step <= LEAST:  # what was followed ends here
+            settled, reason, steps = settle(statics, q, u)
+            iterations += steps
+            if settled is not None:
+                found = _newton(statics, settled, u, MAX_ITERATIONS)
+                iterations += found.iterations
+                stays = _stands(statics, found, u)
+        if stays and target == 1.0:
             return found._replace(iterations=iterations)
-        if found.balanced:
+        if stays:
             q, share = found.q, target
             step = 2.0 * step or FIRST
         elif step > LEAST:
@@ -213,4 +270,4 @@ def _ramped(statics, q, u, iterations):
             break
     statics.set_share(1.0)
     residual = float(np.abs(statics.residual(q, u)[0]).max())
-    raise NotConvergedError('equilibrium', iterations, residual, share)
+    raise NotConvergedError('equilibrium', iterations, residual, share, reason)

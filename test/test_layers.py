@@ -40,6 +40,8 @@ LAYERS = (
     {
         'integrators',
         'stepping',
+        'settling',
+        'stability',
         'statics',
         'postures',
         'references',
@@ -70,6 +72,8 @@ ONLY = {
     'wrenches': {'errors', 'arguments', 'points', 'recursion'},
     'dynamics': {'errors', 'arguments', 'points', 'wrenches', 'kinematics', 'recursion', 'frames'},
     'integrators': {'kernels'},
+    'settling': set(),
+    'stability': set(),
 }
 """Parts that may import nothing else of the package."""
 

@@ -14,6 +14,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.jit import Kernel
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.kinematics import graph, programs
+from softrobot_dynamics.kinematics.arithmetic import NUMERIC
 from softrobot_dynamics.kinematics.cache import load_module
 from softrobot_dynamics.kinematics.differentiate import tangent
 from softrobot_dynamics.kinematics.graph import SYMBOLIC
@@ -22,6 +23,8 @@ from softrobot_dynamics.registry import Registry
 
 BODIES = Registry('body', 'softrobot_dynamics.bodies', 'softrobot_dynamics.bodies')
 register = BODIES.register
+
+_DIFFERENCE, _AXES = 1e-6, np.eye(3)  # step of central differences [length]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +84,19 @@ class Body:
         """Say in words why the body cannot take the coordinates q (n,); None if it can."""
         return None
 
+    def stretch(self, q):
+        """
+        Smallest factor [-] by which matter is longer (rods) or larger (solids) than at rest.
+
+        1 at q = 0 (n,). The formulas hold beyond, but a body with one that is not > 0 is turned
+        inside out: no posture to come to rest in. Here det dp/dx at the material points, by
+        central differences.
+        """
+        points = self.material_points()[0]
+        step = _DIFFERENCE * self.length
+        columns = [self._moved(points + e, q) - self._moved(points - e, q) for e in step * _AXES]
+        return float(np.linalg.det(np.stack(columns, axis=-1) / (2.0 * step)).min())
+
     def tip_frame(self, q, math):
         """
         Tip frame in S_J: (nine entries of the rotation, row-major; three of the origin [m]).
@@ -137,6 +153,11 @@ class Body:
         )
         module = load_module(traced.source, f'{self.type_name}_{function}')
         return Kernel(module.__name__, function, parameters, traced.scratch)
+
+    def _moved(self, points, q):
+        """Positions (K, 3) [m] of material points (K, 3) [m] at q (n,), in numpy."""
+        place = self.position(points.T, [float(a) for a in q], NUMERIC)
+        return np.stack([np.broadcast_to(c, len(points)) for c in place], axis=-1)
 
     def _symbolic(self):
         """Return this body with symbols for its float fields, and {symbol: value} of them."""

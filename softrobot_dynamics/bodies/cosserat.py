@@ -134,6 +134,12 @@ class Cosserat(Body):
         numbers = np.concatenate([[n, len(table)], table.ravel()])
         return Kernel(rod_fibre.__name__, 'rod_fibre', numbers, rod_fibre.SCRATCH)
 
+    def stretch(self, q):
+        """Return the smallest gamma_z at quadrature points and ends, of the reference's."""
+        sigma = np.concatenate([[0.0], self._sections()[1]])
+        values = self._functions(sigma, NUMERIC)
+        return float(np.min(self._combined(values, q)[5] / values[5]))
+
     def explain(self, q):
         """Return in words why the strains q (n,) are too large, or None."""
         low, high, *_ = self._sections()

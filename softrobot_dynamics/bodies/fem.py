@@ -141,6 +141,11 @@ class ReducedFiniteElements(LinearBasis):
         inside, coordinates, volumes = self._elements.quadrature(STRAIN_ORDER)
         return self._slopes(inside, coordinates), volumes
 
+    @functools.cached_property
+    def strain_slopes(self):
+        """See :class:`LinearBasis`; at the points of the energy."""
+        return self.strain_quadrature()[0]
+
     def tip_points(self):
         """See :class:`LinearBasis`; by least squares of the displacements in the tip face."""
         tip, L = tip_nodes(self._elements), self.length

@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Base of bodies whose position is linear in q: one compiled kernel for any number of them."""
 
+import functools
+
 import numpy as np
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.kernels import linear_basis
@@ -56,6 +58,16 @@ class LinearBasis(Body):
         """Slopes of the fields (K, n, 3, 3) and volumes (K,) [m^3], for a strain energy."""
         points, masses = self.material_points()
         return self.slopes_at(points), masses / self.density
+
+    def stretch(self, q):
+        """Return the smallest det dp/dx where :meth:`strain_slopes` are known."""
+        F = np.eye(3) + np.einsum('kjab,j->kab', self.strain_slopes, np.asarray(q, dtype=float))
+        return float(np.linalg.det(F).min())
+
+    @functools.cached_property
+    def strain_slopes(self):
+        """Slopes of the fields (K, n, 3, 3) at material points."""
+        return self.slopes_at(self.material_points()[0])
 
     def kernel(self):
         """See :class:`Body`; the numbers of :mod:`softrobot_dynamics.kernels.linear_basis`."""

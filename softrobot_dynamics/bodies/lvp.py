@@ -23,6 +23,8 @@ from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.strain_modes import Modes, SETS, strain_modes, STRAINS
 from softrobot_dynamics.volumes import Cylinder, Tetrahedra, volume_rule
 
+_ALONG = np.linspace(0.0, 1.0, 65)  # s / L where strains are judged
+
 
 @register('lvp')
 @dataclass(frozen=True)
@@ -115,9 +117,13 @@ class LocallyVolumePreserving(Body):
         """See the material."""
         return self.material.viscosity()
 
+    def stretch(self, q):
+        """Return the smallest factor of length along the backbone; volume never changes."""
+        return float(np.min(self._strains(_ALONG, [float(a) for a in q])[5]))
+
     def explain(self, q):
         """Say why the body cannot take the coordinates q (n,); None if it can."""
-        s = np.linspace(0.0, 1.0, 65)
+        s = _ALONG
         strains = [s * 0.0 + z for z in self._strains(s, [float(a) for a in q])]
         fault = _fault(s * self.length, strains, self.outer_radius, self.inner_radius)
         return fault or self._winding(q)

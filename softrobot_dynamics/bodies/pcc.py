@@ -62,6 +62,10 @@ class PiecewiseConstantCurvature(Body):
         axial = self.young_modulus * weights @ (np.pi * radius**2) / self.length**2
         return np.diag([bending, bending, axial])
 
+    def stretch(self, q):
+        """Return the axis' factor of length."""
+        return 1.0 + float(q[2]) / self.length
+
     def _frame(self, s, q, math):
         """Rotation exp(s K) and origin at s = x3 / L; K = skew(-bend_y, bend_x, 0)."""
         bx, by = q[0], q[1]

@@ -64,6 +64,10 @@ class PlanarConstantCurvature(Body):
         """E I / L."""
         return np.array([[self.young_modulus * np.pi / 4 * self.radius**4 / self.length]])
 
+    def stretch(self, q):
+        """Return 1: the axis keeps its length."""
+        return 1.0
+
     def kernel(self):
         """Return the closed form."""
         mass = self.density * np.pi * self.radius**2 * self.length

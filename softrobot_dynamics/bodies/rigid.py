@@ -80,6 +80,10 @@ class Rigid(Body):
         points = np.concatenate([offsets.T, -offsets.T]) + self.com
         return points, np.full(6, self.mass / 6.0)
 
+    def stretch(self, q):
+        """Return 1."""
+        return 1.0
+
     def kernel(self):
         """Return the closed form: ten inertia numbers about S_J and the tip frame."""
         com = np.array(self.com)

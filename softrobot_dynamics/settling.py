@@ -1,0 +1,65 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Settling: where a robot that is let go comes to rest when all its motion is damped."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+STEPS = 300
+TURN = 0.5  # a step turns no joint and no body by more [rad]
+PUSH = 0.02  # a push off a ridge turns something by so much [rad]
+NEAR = 1e-3  # residual, of the forces at play, from which Newton's method is left to do the rest
+REPRESENTED = 'a posture that the bodies cannot represent'
+
+
+class Settled(NamedTuple):
+    """A posture q (n,) next to a stable equilibrium, or None and the ``reason``; the steps."""
+
+    q: np.ndarray
+    reason: str
+    steps: int
+
+
+def settle(statics, q, u):
+    """
+    Let the robot go at q (n,) under u (m,), and return what it has :class:`Settled` to.
+
+    Steps lead down along every mode of vibration: Newton's, but away from what that would climb
+    to, and a push where the robot balances on a ridge.
+    """
+    for taken in range(STEPS):
+        r, size = statics.residual(q, u)
+        near = statics.linearised(q, u)
+        if not (np.isfinite(r).all() and np.isfinite(near.K).all()):
+            return Settled(None, REPRESENTED, taken)
+        if np.abs(r).max() <= NEAR * size and near.stability().stands:
+            return Settled(q, '', taken)
+        q, reason = _lower(statics, q, u, r, _downhill(statics, r, *near.modes()))
+        if reason:
+            return Settled(None, reason, taken + 1)
+    return Settled(None, 'it moves on and on', STEPS)
+
+
+def _downhill(statics, r, squares, modes):
+    """Return a step (n,) that turns nothing by more than TURN."""
+    force = modes.T @ r
+    step = -modes @ (force / np.maximum(np.abs(squares), 1e-9 * np.abs(squares).max()))
+    if squares[0] < 0.0 and statics.turn(step) < PUSH:
+        push = modes[:, 0] * (-1.0 if force[0] > 0.0 else 1.0)
+        step = step + push * PUSH / max(statics.turn(push), 1e-300)
+    return step * min(1.0, TURN / max(statics.turn(step), 1e-300))
+
+
+def _lower(statics, q, u, r, step):
+    """Return q after a step, or a part of it, that does not climb, and ''; None and why not."""
+    reason = 'no posture near is lower'
+    for scale in 0.5 ** np.arange(20):
+        better = q + scale * step
+        slope = statics.residual(better, u)[0] @ step
+        if not np.isfinite(slope):
+            reason = REPRESENTED
+        elif obstacle := statics.obstacle(better):
+            reason = obstacle
+        elif slope <= 0.5 * abs(r @ step):
+            return better, ''
+    return None, reason
