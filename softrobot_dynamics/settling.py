@@ -7,34 +7,40 @@ import numpy as np
 
 STEPS = 300
 TURN = 0.5  # a step turns no joint and no body by more [rad]
-PUSH = 0.02  # a push off a ridge turns something by so much [rad]
-NEAR = 1e-3  # residual, of the forces at play, from which Newton's method is left to do the rest
+PUSH = 0.02  # off a ridge turns something by so much [rad]
+NEAR = 1e-3  # residual, of the forces at play, from which Newton's method does the rest
 REPRESENTED = 'a posture that the bodies cannot represent'
 
 
 class Settled(NamedTuple):
-    """A posture q (n,) next to a stable equilibrium, or None and the ``reason``; the steps."""
+    """What Newton's method found at the end, or None and the ``reason``; the steps before."""
 
-    q: np.ndarray
+    found: object
     reason: str
     steps: int
 
 
-def settle(statics, q, u):
+def settle(statics, q, u, newton):
     """
-    Let the robot go at q (n,) under u (m,), and return what it has :class:`Settled` to.
+    Let the robot go at q (n,) under u (m,), and return how it has :class:`Settled`.
 
     Steps lead down along every mode of vibration: Newton's, but away from what that would climb
-    to, and a push where the robot balances on a ridge.
+    to. ``newton(q)`` ends them, and where the robot balances on a ridge it gets a push.
     """
     for taken in range(STEPS):
         r, size = statics.residual(q, u)
         near = statics.linearised(q, u)
         if not (np.isfinite(r).all() and np.isfinite(near.K).all()):
             return Settled(None, REPRESENTED, taken)
-        if np.abs(r).max() <= NEAR * size and near.stability().stands:
-            return Settled(q, '', taken)
-        q, reason = _lower(statics, q, u, r, _downhill(statics, r, *near.modes()))
+        squares, modes = near.modes()
+        step = _downhill(statics, r, squares, modes)
+        if np.abs(r).max() <= NEAR * size:
+            found = newton(q)
+            if statics.stands(found, u):
+                return Settled(found, '', taken)
+            if found.balanced:
+                step = step + _push(statics, r, modes[:, 0])
+        q, reason = _lower(statics, q, u, r, step)
         if reason:
             return Settled(None, reason, taken + 1)
     return Settled(None, 'it moves on and on', STEPS)
@@ -42,12 +48,13 @@ def settle(statics, q, u):
 
 def _downhill(statics, r, squares, modes):
     """Return a step (n,) that turns nothing by more than TURN."""
-    force = modes.T @ r
-    step = -modes @ (force / np.maximum(np.abs(squares), 1e-9 * np.abs(squares).max()))
-    if squares[0] < 0.0 and statics.turn(step) < PUSH:
-        push = modes[:, 0] * (-1.0 if force[0] > 0.0 else 1.0)
-        step = step + push * PUSH / max(statics.turn(push), 1e-300)
+    step = -modes @ ((modes.T @ r) / np.maximum(np.abs(squares), 1e-9 * np.abs(squares).max()))
     return step * min(1.0, TURN / max(statics.turn(step), 1e-300))
+
+
+def _push(statics, r, mode):
+    """Return a step (n,) along a mode, down if that has a direction."""
+    return mode * PUSH / max(statics.turn(mode), 1e-300) * (-1.0 if mode @ r > 0.0 else 1.0)
 
 
 def _lower(statics, q, u, r, step):

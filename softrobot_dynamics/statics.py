@@ -72,7 +72,7 @@ def equilibrium(model, *, u, q0=None, wrenches=None, ramp=False):
     if obstacle := statics.obstacle(q0):
         raise ArgumentError('q0', q0, f'a posture with stretches > 0; {obstacle}')
     found = None if ramp else _newton(statics, q0, u, MAX_ITERATIONS)
-    if not (found and (found.balanced and found.direct or _stands(statics, found, u))):
+    if not (found and (found.balanced and found.direct or statics.stands(found, u))):
         found = _ramped(statics, q0, u, found.iterations if found else 0)
     lowest, _, stable = statics.linearised(found.q, u).stability()
     return Equilibrium(found.q, found.residual, found.iterations, lowest, stable)
@@ -101,12 +101,12 @@ class Statics:
 
     def residual(self, q, u):
         """Return the static residual (n,) and the size of the forces in it."""
-        t = self._evaluate(q, self._zero)
+        elastic, t = self._evaluate.passive(q, self._zero)[0], self._evaluate.terms
         parts = (self._share * self.model.signs * u)[:, None] * t.J
         if self._loads:
             parts = np.vstack([parts, self._load_force(q)])
-        size = max(np.abs(t.h).max(), np.abs(parts).max(initial=0.0))
-        return t.h - parts.sum(axis=0), size
+        size = max(np.abs(t.h).max(), np.abs(elastic).max(), np.abs(parts).max(initial=0.0))
+        return t.h - parts.sum(axis=0), max(size, LEAST_SIZE)
 
     def tangent(self, q, u):
         """Stiffness d residual / dq (n, n)."""
@@ -120,12 +120,16 @@ class Statics:
 
     def linearised(self, q, u):
         """Return the motion about q (n,) under u (m,), :class:`Linearised`."""
-        size = max(self.residual(q, u)[1], LEAST_SIZE)
+        size = self.residual(q, u)[1]
         M = self._evaluate.terms.M.copy()
         K = self.tangent(q, u)
         K[np.abs(K) < NOISE * size] = 0.0  # a joint that may stand anywhere
         D = self._derivatives.inverse(q, self._zero, self._zero)[1][:, self.model.n :]
         return Linearised(K, D, M, NOISE * size)
+
+    def stands(self, found, u):
+        """Tell whether a :class:`_Found` is balanced, and nothing pushes the robot out of it."""
+        return found.balanced and self.linearised(found.q, u).stability().stands
 
     def obstacle(self, q):
         """Return in words what makes q (n,) no posture to rest in: a body inside out; or ''."""
@@ -135,7 +139,7 @@ class Statics:
             own = q[first : first + len(module.body.coordinates())]
             first += len(own)
             stretch = module.body.stretch(own) if len(own) else 1.0
-            if stretch <= 0.0:
+            if not stretch > 0.0:
                 return f'{module.name} would be inside out, with a stretch of {stretch:.3g}'
         return ''
 
@@ -188,15 +192,15 @@ def _newton(statics, q, u, most):
     r, size = statics.residual(q, u)
     direct = True
     for iteration in range(most + 1):
-        error, scale = float(np.abs(r).max()), max(size, LEAST_SIZE)
-        if error <= ROUNDING * scale:
+        error = float(np.abs(r).max())
+        if error <= ROUNDING * size:
             return _Found(q, error, iteration, True, direct)
         better = _descend(statics, q, u, r, size) if iteration < most else None
         if better is None:  # near a solution: as good as rounding lets it be
-            balanced = error <= CONTENT * scale
+            balanced = error <= CONTENT * size
             return _Found(q, error, min(iteration + 1, most), balanced, direct)
         q, r, size, whole = better
-        direct = direct and (whole or error <= CONTENT * scale)
+        direct = direct and (whole or error <= CONTENT * size)
 
 
 def _descend(statics, q, u, r, size):
@@ -237,11 +241,6 @@ def _scaled_inverse(K):
     return columns, np.linalg.pinv(K * columns, rcond=1e-12) * rows
 
 
-def _stands(statics, found, u):
-    """Tell whether Newton's method has found a posture that nothing pushes the robot out of."""
-    return found.balanced and statics.linearised(found.q, u).stability().stands
-
-
 def _ramped(statics, q, u, iterations):
     """Follow equilibria from no load to all of it; return :class:`_Found`, or raise."""
     share = step = 0.0  # at first only the load is taken off
@@ -251,14 +250,11 @@ def _ramped(statics, q, u, iterations):
         statics.set_share(target)
         found = _newton(statics, q, u, FEW if target else MAX_ITERATIONS)
         iterations += found.iterations
-        stays = _stands(statics, found, u)
+        stays = statics.stands(found, u)
         if not stays and step <= LEAST:  # what was followed ends here
-            settled, reason, steps = settle(statics, q, u)
-            iterations += steps
-            if settled is not None:
-                found = _newton(statics, settled, u, MAX_ITERATIONS)
-                iterations += found.iterations
-                stays = _stands(statics, found, u)
+            settled, reason, steps = settle(statics, q, u, lambda q: _newton(statics, q, u, FEW))
+            found, stays = settled or found, bool(settled)
+            iterations += steps + (settled.iterations if settled else 0)
         if stays and target == 1.0:
             return found._replace(iterations=iterations)
         if stays:

@@ -195,6 +195,31 @@ def test_mass_is_positive_and_stays(body):
         np.testing.assert_allclose(found, masses.sum(), rtol=1e-14)
 
 
+def test_nothing_is_stretched_at_rest(body):
+    """The smallest factor of length or volume is one."""
+    assert body.stretch(np.zeros(len(body.coordinates()))) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_smallest_stretch_is_that_of_the_formula():
+    """Rods: det dp/dx on their axis; solids: at the material points; negative inside out."""
+    half = {'length': 0.2, 'radius': [0.02, 0.02], 'density': 1e3, 'young_modulus': 1e5}
+    functions = {'along': {'z': {'s': 1.0}}, 'more': {'z': {'s^2': 1.0}}}
+    backbone = instance(BODIES, {'type': 'ritz_backbone', **half, 'functions': functions})
+    farthest = max(backbone.material_points()[0][:, 2]) / 0.2
+    wanted = 1.0 - (0.1 + 2.0 * 0.04 * farthest) / 0.2
+    assert backbone.stretch([-0.1, -0.04]) == pytest.approx(wanted, abs=1e-8)
+    assert not backbone.stretch([-0.3, 0.0]) > 0.0  # its formula has no such posture
+    pcc = instance(BODIES, {'type': 'pcc', **half})
+    assert pcc.stretch([1.0, 2.0, -0.3]) == pytest.approx(-0.5)
+    section = {'type': 'circular', 'radius': 0.02}
+    strains = {'gamma_z': {'basis': 'legendre', 'order': 1}}
+    rod = {k: half[k] for k in ('length', 'density', 'young_modulus')}
+    cosserat = instance(
+        BODIES, {'type': 'cosserat', **rod, 'section': section, 'strains': strains}
+    )
+    assert cosserat.stretch([0.0, -1.2]) == pytest.approx(-0.2)
+
+
 def test_a_state_that_is_no_number_gives_none(body):
     """A NaN in q or qd is not swallowed: the slab's generalized bias or mass is NaN."""
     n = len(body.coordinates())

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from robots import compiled
 from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize
 import softrobot_dynamics as sd
 from softrobot_dynamics import statics
 from softrobot_dynamics.derivatives import Differentiator
-from softrobot_dynamics.errors import NotConvergedError
+from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from softrobot_dynamics.statics import equilibrium
 
 L, RADIUS, E, OFFSET = 0.3, 0.02, 0.1e6, 0.015  # of the rod with a straight tendon, SI units
@@ -309,3 +309,114 @@ def test_an_impossible_load_says_how_much_of_it_was_balanced():
     limit = 8.0 / (0.5 + 0.5 * last) / t
     assert limit - statics.LEAST <= caught.value.share <= limit
     assert caught.value.residual == pytest.approx((1.0 - caught.value.share) * t * RIGIDITY)
+
+
+def sagging(modulus, gravity=(9.81, 0.0, 0.0), damping=0.5):
+    """Return a soft arm of two rods of 0.2 m, along z."""
+    rod = {
+        'type': 'pcc', 'length': 0.2, 'radius': 0.02, 'density': 1000.0, 'young_modulus': modulus,
+        'damping': damping,
+    }  # fmt: skip
+    bodies = [{'name': f's{i}', 'joint': {'type': 'fixed'}, 'body': rod} for i in range(2)]
+    return sd.compile_model(
+        sd.load_robot({'name': 'sagging', 'gravity': list(gravity), 'bodies': bodies})
+    )
+
+
+def hanging_energy(q, modulus):
+    """Potential energy [J] of the sagging arm bent in its plane, (bend, elongation) twice."""
+    length, area = 0.2, np.pi * 0.02**2
+    s, weights = np.polynomial.legendre.leggauss(20)
+    s, weights = 0.5 * (s + 1.0), 0.5 * weights
+    energy = x = angle = 0.0
+    for bend, elongation in q.reshape(2, 2):
+        # of an arc x = int sin, from its start; sinc keeps a straight rod from dividing by zero
+        half = 0.5 * bend * s
+        across = (length + elongation) * s * np.sinc(half / np.pi) * np.sin(angle + half)
+        energy -= 1000.0 * area * length * 9.81 * weights @ (x + across)
+        energy += 0.5 * modulus / length * area * (0.02**2 / 4.0 * bend**2 + elongation**2)
+        tip = (length + elongation) * np.sinc(0.5 * bend / np.pi)
+        x, angle = x + tip * np.sin(angle + 0.5 * bend), angle + bend
+    return energy
+
+
+@pytest.mark.parametrize('ramp', [False, True])
+@pytest.mark.parametrize('modulus', [1e5, 3e4, 1e4, 3e3, 1e3, 300.0, 30.0])
+def test_a_soft_arm_hangs(modulus, ramp):
+    """Of many equilibria the one of least energy, hanging, is found; not against gravity."""
+    found = equilibrium(sagging(modulus), u=[], ramp=ramp)
+    least = minimize(
+        hanging_energy, [1.0, 0.01, 0.1, 0.01], (modulus,), 'BFGS', options={'gtol': 1e-9}
+    )
+    np.testing.assert_allclose(found.q[[0, 2, 3, 5]], least.x, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found.q[[1, 4]], 0.0, atol=1e-9)
+    assert found.stable and found.stability > 0.0 and found.residual < 1e-10
+
+
+@pytest.mark.parametrize(
+    'modulus, damping, duration', [(1e5, 0.5, 20.0), (1e4, 3.0, 40.0), (1e3, 10.0, 250.0)]
+)
+def test_a_soft_arm_hangs_where_it_settles(modulus, damping, duration):
+    """The equilibrium is where the simulator comes to rest when the arm is let go."""
+    arm = sagging(modulus, damping=damping)
+    robot = sd.Simulator(arm, q=np.zeros(6), substep=4e-3)
+    robot.step([], duration)
+    assert np.abs(robot.qd).max() < 1e-6
+    np.testing.assert_allclose(equilibrium(arm, u=[]).q, robot.q, atol=1e-5)
+
+
+def test_stability_is_the_slowest_squared_frequency():
+    """Of a clamped beam (3.516)^2 E I / (rho A L^4); of a pendulum minus that where it stands."""
+    exact = 1.875104068711961**4 * RIGIDITY / (1000.0 * np.pi * 0.01**2)
+    rest = equilibrium(beam(16), u=[])
+    assert rest.stability == pytest.approx(exact, rel=5e-3) and rest.stable
+    pendulum = compiled('double_pendulum')
+    down, up = (equilibrium(pendulum, u=[0.0, 0.0], q0=[a, 0.0]) for a in (0.0, np.pi))
+    assert down.stable and down.stability > 1.0
+    assert not up.stable and up.stability < -1.0
+
+
+def test_a_joint_that_stands_anywhere_is_stable():
+    """No stiffness is none that pushes: a turntable without gravity about its axis."""
+    table = {'type': 'revolute', 'axis': [0.0, 0.0, 1.0]}
+    inertia = {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01}
+    body = {'type': 'rigid', 'mass': 1.0, 'inertia': inertia, 'com': [0.1, 0.0, 0.0]}
+    robot = {'name': 'table', 'gravity': [0.0, 0.0, -9.81]}
+    robot['bodies'] = [{'name': 'plate', 'joint': table, 'body': body}]
+    found = equilibrium(sd.compile_model(sd.load_robot(robot)), u=[], q0=[0.7])
+    assert found.stable and found.q[0] == 0.7
+    assert found.stability == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_standing_arm_buckles():
+    """Straight up is an equilibrium that says it is not stable; loaded slowly, the arm falls."""
+    arm = sagging(3e4, (0.0, 0.0, -9.81))
+    straight, fallen = (equilibrium(arm, u=[], ramp=ramp) for ramp in (False, True))
+    np.testing.assert_allclose(straight.q[[0, 1, 3, 4]], 0.0, atol=1e-12)
+    assert not straight.stable and straight.stability < -10.0
+    assert fallen.stable and fallen.residual < 1e-9
+    robot = sd.Simulator(arm, q=[0.05, 0.0, 0.0, 0.0, 0.0, 0.0], substep=2e-3)
+    robot.step([], 20.0)
+    bends = [np.hypot(q[0], q[1]) for q in (fallen.q, robot.q)]  # it may fall to any side
+    assert bends[0] == pytest.approx(bends[1], abs=1e-4) and bends[0] > 1.0
+    np.testing.assert_allclose(fallen.q[[2, 5]], robot.q[[2, 5]], atol=1e-6)
+
+
+def test_flutter_is_not_stable():
+    """Beck's column: a force along its tip shakes it from 20.05 E I / L^2 on, without damping."""
+    model = beam(16, 'planar_cc')
+    for k, stable in ((19.6, True), (20.5, False)):
+        push = {'tip': [0.0, 0.0, 0.0, 0.0, 0.0, -k * RIGIDITY]}
+        found = equilibrium(model, u=[], wrenches=push)
+        assert found.stable == stable and np.abs(found.q).max() < 1e-12
+
+
+def test_no_body_rests_inside_out():
+    """A start inside out is refused by name, and a load that would turn a rod so, too."""
+    arm = sagging(1e3)
+    with pytest.raises(ArgumentError, match='s1 would be inside out, with a stretch of -0.5'):
+        equilibrium(arm, u=[], q0=[0.0, 0.0, 0.0, 0.0, 0.0, -0.3])
+    press = {'s1': sd.Wrench([0.0, 0.0, 0.0, 0.0, 0.0, -2.0], None)}  # E A is 1.26 N
+    with pytest.raises(NotConvergedError) as caught:
+        equilibrium(sagging(1e3, (0.0, 0.0, 0.0)), u=[], wrenches=press, ramp=True)
+    assert caught.value.share < 0.63 and caught.value.reason

@@ -24,7 +24,7 @@ from softrobot_dynamics.registry import Registry
 BODIES = Registry('body', 'softrobot_dynamics.bodies', 'softrobot_dynamics.bodies')
 register = BODIES.register
 
-_DIFFERENCE, _AXES = 1e-6, np.eye(3)  # step of central differences [length]
+_DIFFERENCE, _AXES = 1e-6, np.eye(3)  # step of central differences [size of the body]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,14 +88,17 @@ class Body:
         """
         Smallest factor [-] by which matter is longer (rods) or larger (solids) than at rest.
 
-        1 at q = 0 (n,). The formulas hold beyond, but a body with one that is not > 0 is turned
-        inside out: no posture to come to rest in. Here det dp/dx at the material points, by
-        central differences.
+        1 at q = 0 (n,). The formulas may hold beyond, but a body with one that is not > 0 is
+        turned inside out: no posture to come to rest in. Here det dp/dx at the material points,
+        by central differences.
         """
         points = self.material_points()[0]
-        step = _DIFFERENCE * self.length
-        columns = [self._moved(points + e, q) - self._moved(points - e, q) for e in step * _AXES]
-        return float(np.linalg.det(np.stack(columns, axis=-1) / (2.0 * step)).min())
+        step = _DIFFERENCE * np.abs(points).max()
+        with np.errstate(all='ignore'):
+            columns = [
+                self._moved(points + e, q) - self._moved(points - e, q) for e in step * _AXES
+            ]
+            return float(np.linalg.det(np.stack(columns, axis=-1) / (2.0 * step)).min())
 
     def tip_frame(self, q, math):
         """
