@@ -11,7 +11,8 @@ NAME = 'softrobot_dynamics'
 Distribution.has_data = Distribution.has_data_files
 
 PLOT = ['matplotlib>=3.7']
-DEMO = ['rich>=12', *PLOT]
+RECORD = ['mcap>=1.1', 'zstandard']  # to write and read records of the nodes
+DEMO = ['rich>=12', *PLOT, *RECORD]
 MESH = ['meshio>=5']  # to read tetrahedral meshes
 ROS = [  # for a machine without a ROS installation; x86_64 Linux only
     'ros-rclpy[fastrtps]==9.1.2',
@@ -21,9 +22,20 @@ ROS = [  # for a machine without a ROS installation; x86_64 Linux only
     'ros-kilted-std-msgs==5.5.*',
     'ros-kilted-std-srvs==5.5.*',
     'ros-kilted-trajectory-msgs==5.5.*',
+    *RECORD,
 ]
 LINT = ['ruff==0.17.*']
-TEST = ['hypothesis', 'mpmath', 'pin>=3', 'pytest>=7', 'setuptools>=70.1', *LINT, *MESH]
+TEST = [
+    'hypothesis',
+    'mcap-ros2-support',
+    'mpmath',
+    'pin>=3',
+    'pytest>=7',
+    'setuptools>=70.1',
+    *LINT,
+    *MESH,
+    *RECORD,
+]
 BENCH = [  # the peers that benchmarks/ compares with, and the headers that one of them needs
     'cmeel-eigen',
     'mujoco>=3',
@@ -59,6 +71,7 @@ setup(
     extras_require={
         'ros': ROS,
         'plot': PLOT,
+        'record': RECORD,
         'demo': DEMO,
         'mesh': MESH,
         'lint': LINT,

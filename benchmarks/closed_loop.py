@@ -24,6 +24,7 @@ import tempfile
 import time
 
 import numpy as np
+import softrobot_dynamics as sd
 from softrobot_dynamics.nodes.realtime import (
     ask_for_priority,
     keep_awake,
@@ -33,7 +34,7 @@ from softrobot_dynamics.nodes.realtime import (
 )
 
 PERIOD = 1_000_000  # [ns]
-DRIVEN = 1  # the simulation's mode while commands come
+DRIVEN = 'driven by commands'  # the simulation's mode while they come
 SETTLE = 2.0  # [s] left out at the start
 HOG = """
 import os
@@ -105,12 +106,12 @@ def run_loop(options, folder):
             stderr=log,
         )
 
-    record = folder / 'simulation.npz'
+    record = folder / 'simulation.mcap'
     record.unlink(missing_ok=True)
     start = time.monotonic()
     simulation = node('simulation', 'first', f'record:={record}')
     controller = node('controller', 'second', 'autostart:=true', *options.parameter)
-    _wait_for(folder / 'simulation.log', 'driven by commands', simulation, controller)
+    _wait_for(folder / 'simulation.log', DRIVEN, simulation, controller)
     started = time.monotonic() - start
     time.sleep(SETTLE)
     waited = -_waited(simulation, controller)
@@ -120,10 +121,10 @@ def run_loop(options, folder):
     for process in (simulation, controller):  # the simulation first: it still has its commands
         process.send_signal(signal.SIGTERM)
         process.wait(30)
-    with np.load(record) as data:
-        driven = np.flatnonzero(data['mode'] == DRIVEN)
-        ticks = driven[round(SETTLE * 1e9) // PERIOD :]
-        trips, late = data['round_trip'][ticks] * 1e6, data['late'][ticks] * 1e6
+    data = sd.read_recording(record)
+    driven = np.flatnonzero(data['mode'] == data.facts['modes'].index(DRIVEN))
+    ticks = driven[round(SETTLE * 1e9) // PERIOD :]
+    trips, late = data['round_trip'][ticks] * 1e6, data['late'][ticks] * 1e6
     p50, p99 = np.nanpercentile(trips, [50, 99])
     return {
         'p50_us': float(p50),

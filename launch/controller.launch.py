@@ -21,7 +21,7 @@ ARGUMENTS = {
     'controller': ('', 'Name of the control law; empty: as in params_file'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
     'controller_processor': ('', 'The one to keep to, if priority is granted; empty: any'),
-    'record': ('', 'Folder for a record of all ticks, controller.npz; empty: as in params_file'),
+    'record': ('', 'Folder for a record of all ticks, controller.mcap; empty: as in params_file'),
 }
 PARAMETERS = {
     'use_sim_time': bool,
@@ -83,4 +83,4 @@ def _given_parameters(context):
         if LaunchConfiguration(name).perform(context)
     }
     record = LaunchConfiguration('record').perform(context)
-    return given | ({'record': str(Path(record, 'controller.npz'))} if record else {})
+    return given | ({'record': str(Path(record, 'controller.mcap'))} if record else {})

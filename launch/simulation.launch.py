@@ -18,7 +18,7 @@ ARGUMENTS = {
     'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
     'simulation_processor': ('', 'The one to keep to, if priority is granted; empty: any'),
-    'record': ('', 'Folder for a record of all ticks, simulation.npz; empty: as in params_file'),
+    'record': ('', 'Folder for a record of all ticks, simulation.mcap; empty: as in params_file'),
 }
 PARAMETERS = {'robot': str, 'rate': float}
 
@@ -74,4 +74,4 @@ def _given_parameters(context):
         if LaunchConfiguration(name).perform(context)
     }
     record = LaunchConfiguration('record').perform(context)
-    return given | ({'record': str(Path(record, 'simulation.npz'))} if record else {})
+    return given | ({'record': str(Path(record, 'simulation.mcap'))} if record else {})

@@ -25,6 +25,7 @@ from softrobot_dynamics.dynamics import (
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model import compile_model
 from softrobot_dynamics.recentring import recentred
+from softrobot_dynamics.recordings import read_recording, Recording
 from softrobot_dynamics.simulation import Simulator
 from softrobot_dynamics.statics import equilibrium
 from softrobot_dynamics.volumes import converged_quadrature, quadrature_error
@@ -32,6 +33,7 @@ from softrobot_dynamics.wrenches import Wrench
 
 __all__ = [
     'CustomBody',
+    'Recording',
     'SoftRobotError',
     'Simulator',
     'Wrench',
@@ -56,6 +58,7 @@ __all__ = [
     'mass_inertial_inverse_dynamics',
     'mass_inverse_dynamics',
     'quadrature_error',
+    'read_recording',
     'recentred',
 ]
 __version__ = '0.1.0'

@@ -6,10 +6,12 @@ Everything is checked here, once and completely: whoever holds a RobotDescriptio
 `load_robot` need not check it again. Nothing is computed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
 from softrobot_dynamics.errors import (
     ArgumentError,
     DescriptionError,
@@ -62,9 +64,27 @@ class RobotDescription:
         return tuple(a.actuator.wire_name(a.name) for a in self.actuators)
 
     @property
+    def digest(self):
+        """A text that two descriptions share only if they say the same, files included."""
+        return sha256(_spelled(self).encode()).hexdigest()
+
+    @property
     def initial(self):
         """The initial values that are not zero, {coordinate name: value}."""
         return dict(self.start)
+
+
+def _spelled(value):
+    """Return all of a value as a text, arrays whole."""
+    if is_dataclass(value):
+        value = type(value).__qualname__, {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, np.ndarray):
+        return f'{value.dtype.str}{value.shape}{sha256(value.tobytes()).hexdigest()}'
+    if isinstance(value, dict):
+        return f'{{{",".join(f"{key}:{_spelled(part)}" for key, part in value.items())}}}'
+    if isinstance(value, (list, tuple)):
+        return f'({",".join(map(_spelled, value))})'
+    return getattr(value, '__qualname__', None) or repr(value)
 
 
 def load_robot(source, *, folder=None):

@@ -14,9 +14,16 @@ COORDINATES, ACTUATORS = ('x', 'y'), ('left', 'right')
 PRETENSION = 0.5
 
 
+class Description(NamedTuple):
+    """What the nodes ask of a RobotDescription."""
+
+    digest: str = 'two masses'
+
+
 class Model(NamedTuple):
     """What the nodes ask of a compiled model."""
 
+    description: Description = Description()
     n: int = 2
     m: int = 2
     coordinate_names: tuple = COORDINATES

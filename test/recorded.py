@@ -3,61 +3,86 @@
 
 import json
 import shutil
+import struct
 
 import numpy as np
 from softrobot_dynamics.description import load_robot
+from softrobot_dynamics.mcap_content import FACTS
+from softrobot_dynamics.nodes.mcap_file import McapFile, MESSAGE, message_head
+from softrobot_dynamics.recordings import Recording
 from softrobot_dynamics.shipped import shipped
 
-PERIOD, EPOCH = 0.01, 1.7e9  # [s]
+PERIOD, EPOCH = 0.01, 1_700_000_000_000_000_000  # [s], [ns]
 RADIUS, TURN = 0.2, 1.0  # of the circle [m], [s]
 SIMULATION_MODES = ('idle', 'driven by commands', 'stale')
 CONTROLLER_MODES = ('waiting', 'running', 'no valid state')
 
 
-def columns(ticks=300, before=50, n=2, m=2):
+def recordings(ticks=300, before=50, n=2, m=2, names=None):
     """
-    Return (simulation, controller): columns by name, of a loop closed for `ticks` periods.
+    Return (simulation, controller): Recordings of a loop closed for `ticks` periods.
 
     The simulation runs for `before` periods first, and as long afterwards.
     """
     total = before + ticks + before
     time = PERIOD * np.arange(total)
+    stamp = EPOCH + np.round(1e9 * time).astype(np.int64)
     q = np.sin(time[:, None] + np.arange(n))
     u = 5.0 + np.cos(time[:, None] + np.arange(m))
     closed = slice(before, before + ticks)
-    mode, trip = np.zeros(total), np.full(total, np.nan)
-    mode[before:], mode[before + ticks :], trip[closed] = 1.0, 2.0, 2e-4
-    names = {
-        'coordinate_names': np.array([f'q{i}' for i in range(n)]),
-        'actuator_names': np.array([f'a{i}' for i in range(m)]),
-    }
+    mode, trip = np.zeros(total, dtype=int), np.full(total, np.nan)
+    mode[before:], mode[before + ticks :], trip[closed] = 1, 2, 2e-4
+    coordinates, actuators = names or ([f'q{i}' for i in range(n)], [f'a{i}' for i in range(m)])
+    facts = {'period': PERIOD, 'coordinate_names': coordinates, 'actuator_names': actuators}
+    modes = {'simulation': SIMULATION_MODES, 'controller': CONTROLLER_MODES}
     simulation = {
-        'stamp': EPOCH + time, 't': time, 'q': q, 'qd': 0.0 * q, 'u': u, 'round_trip': trip,
-        'mode': mode, 'late': np.full(total, 1e-5), 'modes': np.array(SIMULATION_MODES),
-        'period': np.array(PERIOD), **names,
+        'stamp': stamp, 't': time, 'q': q, 'qd': 0.0 * q, 'u': u, 'round_trip': trip,
+        'mode': mode, 'late': np.full(total, 1e-5),
     }  # fmt: skip
     y = q[closed, :1] + np.zeros((1, m))
     controller = {
-        'stamp': EPOCH + time[closed], 't': time[:ticks], 'q': q[closed], 'qd': 0.0 * q[closed],
-        'u': u[closed], 'y': y, 'y_d': y + 1e-3, 'mode': np.ones(ticks),
-        'modes': np.array(CONTROLLER_MODES), **names,
+        'stamp': stamp[closed], 't': time[:ticks], 'q': q[closed], 'qd': 0.0 * q[closed],
+        'u': u[closed], 'y': y, 'y_d': y + 1e-3, 'mode': np.ones(ticks, dtype=int),
     }  # fmt: skip
-    return simulation, controller
+    return tuple(
+        Recording(columns, {'node': node, 'modes': modes[node], **facts}, (), True)
+        for node, columns in (('simulation', simulation), ('controller', controller))
+    )
 
 
 def write_demo(folder, robot='double_pendulum', kind='circle', **changes):
     """Write the folder of a demo of a shipped robot; `changes` replace columns of both files."""
     description = load_robot(robot)
-    simulation, controller = columns(n=description.n, m=len(description.actuators))
-    for record in (simulation, controller):
-        record['coordinate_names'] = np.array(description.coordinate_names)
-        record['actuator_names'] = np.array(description.actuator_names)
-        record.update({name: values for name, values in changes.items() if name in record})
-    np.savez(folder / 'simulation.npz', **simulation)
-    np.savez(folder / 'controller.npz', **controller)
+    names = list(description.coordinate_names), list(description.actuator_names)
+    for recording in recordings(n=description.n, m=len(names[1]), names=names):
+        for name, values in changes.items():
+            if name in recording.columns:
+                recording.columns[name] = values
+        write_recording(folder / f'{recording.facts["node"]}.mcap', recording)
     shutil.copyfile(shipped('robots')[robot], folder / 'robot.yaml')
     facts = {'robot': robot, 'parameters': parameters(kind)}
     (folder / 'demo.json').write_text(json.dumps(facts), encoding='utf-8')
+
+
+def write_recording(path, recording):
+    """Write a Recording as a node would, without ROS: every column as doubles of its own topic."""
+    file = McapFile(path, 'test')
+    file.add_metadata(FACTS, {name: json.dumps(fact) for name, fact in recording.facts.items()})
+    columns = {name: x for name, x in recording.columns.items() if name != 'stamp'}
+    stamps, data, places = recording['stamp'], bytearray(), {}
+    for name, values in columns.items():
+        form = '<i4' if name == 'mode' else '<f8'
+        layout = {name: [form, 0, values.shape[1:]]}
+        channel = file.add_channel(name, name, '', {'columns': json.dumps(layout)})
+        rows, starts = values.astype(form), []
+        for stamp, row in zip(stamps.tolist(), rows):
+            starts.append(len(data))
+            head = bytearray(message_head(channel, row.nbytes))
+            struct.pack_into('<QQ', head, MESSAGE.size - 16, stamp, stamp)
+            data += head + row.tobytes()
+        places[channel] = stamps, np.array(starts)
+    file.add_chunk(bytes(data), places)
+    file.close()
 
 
 def parameters(kind='circle'):

@@ -86,7 +86,7 @@ def _slow_rate(t, error):
 def test_a_higher_gain_set_live_makes_a_step_decay_as_theory_says(arm, observer, start, tmp_path):
     """With d = 25, p = 100 gives a slow rate of 5 1/s, and p = 150, set live, one of 10."""
     first, second = _setpoints(arm)
-    record = tmp_path / 'controller.npz'
+    record = tmp_path / 'controller.mcap'
     start('simulation')
     controller = start(
         'controller', autostart='true', record=record, gains__d='25.0', reference__type='setpoint',
@@ -119,9 +119,9 @@ def _near(observer, setpoint):
 
 def _rates(record):
     """Return the slow rate after each step of the reference in a record."""
-    with np.load(record) as data:
-        t, error = data['t'], data['y_d'] - data['y']
-        steps = np.flatnonzero(np.abs(np.diff(data['y_d'][:, 0])) > 1e-4) + 1
+    data = sd.read_recording(record)
+    t, error = data['t'], data['y_d'] - data['y']
+    steps = np.flatnonzero(np.abs(np.diff(data['y_d'][:, 0])) > 1e-4) + 1
     rates = []
     for k in steps:
         window = slice(k, np.searchsorted(t, t[k] + 0.6))
@@ -152,7 +152,7 @@ def test_killing_the_simulation_makes_the_controller_safe_until_another_comes(ob
 
 def test_sigterm_leaves_the_robot_with_the_safe_command(observer, start, tmp_path):
     """The last command the simulation applied before its own time-out is the pretension."""
-    record = tmp_path / 'simulation.npz'
+    record = tmp_path / 'simulation.mcap'
     simulation = start('simulation', record=record, command_timeout_periods=100000)
     controller = start('controller', autostart='true', reference__type='circle')
     observer.until_running()
@@ -163,8 +163,7 @@ def test_sigterm_leaves_the_robot_with_the_safe_command(observer, start, tmp_pat
     observer.until(lambda: len(observer.states) > 50, 'the simulation to go on')
     simulation.send_signal(signal.SIGTERM)
     assert simulation.wait(PATIENCE) == 0
-    with np.load(record) as data:
-        assert data['u'][-1].tolist() == [PRETENSION] * 9
+    assert sd.read_recording(record)['u'][-1].tolist() == [PRETENSION] * 9
 
 
 def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, start):

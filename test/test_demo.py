@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
+import softrobot_dynamics as sd
 
 pytest.importorskip('rclpy')
 
@@ -68,8 +68,7 @@ def test_ctrl_c_ends_both_processes_and_keeps_the_record(tmp_path):
 
 def _last_commands(folder):
     """Return the commands that the simulation applied last."""
-    with np.load(folder / 'simulation.npz') as file:
-        return file['u'][-1].tolist()
+    return sd.read_recording(folder / 'simulation.mcap')['u'][-1].tolist()
 
 
 def _wait_for(log, word, process):

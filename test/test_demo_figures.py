@@ -2,11 +2,12 @@
 """From the records of both nodes to the figures of a demo, and whether the loop held."""
 
 import csv
+from dataclasses import replace
 import json
 
 import numpy as np
 import pytest
-from recorded import columns, parameters, PERIOD, RADIUS, TURN
+from recorded import parameters, PERIOD, RADIUS, recordings, TURN
 from softrobot_dynamics.demo import judgement, records
 from softrobot_dynamics.demo.targets import targets_of, time_along
 from softrobot_dynamics.errors import ArgumentError
@@ -24,7 +25,7 @@ def judged(simulation, controller, duration=np.inf, **options):
 
 def test_records_are_joined_by_their_stamps():
     """The run is from the first state answered to the last; each tick has both nodes' values."""
-    simulation, controller = columns(ticks=300, before=50)
+    simulation, controller = recordings(ticks=300, before=50)
     run = records.join(simulation, controller)
     assert len(run.t) == 300
     assert run.t == pytest.approx(PERIOD * np.arange(300))
@@ -35,22 +36,22 @@ def test_records_are_joined_by_their_stamps():
 
 def test_only_the_duration_asked_for_counts():
     """States beyond the duration are left out."""
-    assert len(records.join(*columns(), duration=1.0).t) == round(1.0 / PERIOD)
+    assert len(records.join(*recordings(), duration=1.0).t) == round(1.0 / PERIOD)
 
 
 def test_states_that_the_controller_never_saw_have_no_output():
     """A row of the controller's that is missing leaves nan, and moves nothing else."""
-    simulation, controller = columns()
+    simulation, controller = recordings()
     kept = np.delete(np.arange(300), [7, 8])
-    fewer = {name: x[kept] if len(x) == 300 else x for name, x in controller.items()}
-    run = records.join(simulation, fewer)
+    columns = {name: values[kept] for name, values in controller.columns.items()}
+    run = records.join(simulation, replace(controller, columns=columns))
     assert np.flatnonzero(np.isnan(run.y[:, 0])).tolist() == [7, 8]
     assert np.array_equal(run.y[9:], controller['y'][9:])
 
 
 def test_the_figures_of_a_good_run():
     """Errors count from the end of the ramp on; rate, times and saturation are as recorded."""
-    simulation, controller = columns()
+    simulation, controller = recordings()
     controller['y_d'][:50] += 1.0
     simulation['u'][60, 0] = LIMITS[1][0]
     simulation['u'][61, 1] = LIMITS[0][1]
@@ -67,7 +68,7 @@ def test_the_figures_of_a_good_run():
 
 def test_time_lost_by_slipping_lowers_the_rate():
     """A simulation that woke late by more than a period has sent fewer states per second."""
-    simulation, controller = columns()
+    simulation, controller = recordings()
     simulation['late'][100] = 1.0
     _, figures = judged(simulation, controller)
     assert figures.rate_hz == pytest.approx(300 / (300 * PERIOD + 1.0))
@@ -76,7 +77,7 @@ def test_time_lost_by_slipping_lowers_the_rate():
 def test_tip_errors_are_distances_to_the_target_at_the_same_time():
     """A tip that goes round the circle, late by some time, is off by the chord."""
     targets = targets_of(parameters())
-    run, _ = judged(*columns())
+    run, _ = judged(*recordings())
     wanted, lag = targets.points(run.t), 0.01
     tips = judgement.Tips(targets.points(run.t - lag), wanted)
     chord = 2.0 * RADIUS * np.sin(np.pi * lag / TURN)
@@ -88,7 +89,7 @@ def test_tip_errors_are_distances_to_the_target_at_the_same_time():
 @pytest.mark.parametrize('share, held', [(0.04, True), (0.06, False)])
 def test_a_loop_holds_with_fewer_than_five_percent_missed(share, held):
     """A tick without a command before the next state is missed."""
-    simulation, controller = columns()
+    simulation, controller = recordings()
     simulation['round_trip'][50 : 50 + round(share * 300)] = np.nan
     _, figures = judged(simulation, controller)
     assert figures.held is held
@@ -99,12 +100,12 @@ def test_a_loop_holds_with_fewer_than_five_percent_missed(share, held):
 @pytest.mark.parametrize('change, words', [
     (lambda s, c: s['q'].__setitem__((100, 0), np.nan), 'not a number'),
     (lambda s, c: s['u'].__setitem__((100, 0), np.inf), 'not a number'),
-    (lambda s, c: s['mode'].__setitem__(100, 2.0), 'simulation: stale'),
-    (lambda s, c: c['mode'].__setitem__(100, 2.0), 'controller: no valid state'),
+    (lambda s, c: s['mode'].__setitem__(100, 2), 'simulation: stale'),
+    (lambda s, c: c['mode'].__setitem__(100, 2), 'controller: no valid state'),
 ])  # fmt: skip
 def test_a_loop_does_not_hold(change, words):
     """What is not a number and either watchdog are reasons, and each is told."""
-    simulation, controller = columns()
+    simulation, controller = recordings()
     change(simulation, controller)
     _, figures = judged(simulation, controller)
     assert not figures.held
@@ -113,15 +114,15 @@ def test_a_loop_does_not_hold(change, words):
 
 def test_a_loop_that_ended_early_does_not_hold():
     """Fewer states than expected are a reason, and so is what the demo itself has noticed."""
-    _, figures = judged(*columns(), expected=400, lapses=('a process died',))
+    _, figures = judged(*recordings(), expected=400, lapses=('a process died',))
     assert figures.lapses == ('a process died', 'only 300 of 400 states')
     assert not figures.held
 
 
 def test_nothing_recorded_is_not_held():
     """A controller that never ran leaves figures without values."""
-    simulation, controller = columns()
-    controller['mode'][:] = 0.0
+    simulation, controller = recordings()
+    controller['mode'][:] = 0
     run, figures = judged(simulation, controller)
     assert len(run.t) == 0 and not figures.held
     assert figures.lapses == ('no state was answered',)
@@ -130,14 +131,14 @@ def test_nothing_recorded_is_not_held():
 
 def test_modes_before_the_first_command_are_no_lapse():
     """Until its first command has arrived the simulation is not driven, and need not be."""
-    simulation, controller = columns()
-    simulation['mode'][50:53] = 0.0
+    simulation, controller = recordings()
+    simulation['mode'][50:53] = 0
     assert judged(simulation, controller)[1].held
 
 
 def test_json_has_the_keys_and_no_nan(tmp_path):
     """Machines read the figures by these names; what there is not is null."""
-    _, figures = judged(*columns())
+    _, figures = judged(*recordings())
     for some in (figures, judgement.nothing(('killed',))):
         judgement.write_json(tmp_path / 'figures.json', some)
         text = (tmp_path / 'figures.json').read_text(encoding='utf-8')
@@ -151,7 +152,7 @@ def test_json_has_the_keys_and_no_nan(tmp_path):
 
 def test_csv_has_a_line_for_every_tick(tmp_path):
     """Columns are named after coordinates and actuators, in the order of the record."""
-    simulation, controller = columns()
+    simulation, controller = recordings()
     run = records.join(simulation, controller)
     targets = targets_of(parameters())
     tips = judgement.Tips(targets.points(run.t), targets.points(run.t))

@@ -91,11 +91,11 @@ def test_a_robot_brings_its_gains(spied):
 def test_given_arguments_win_over_the_file(spied, tmp_path):
     """An argument that is given comes after params_file; one that is not leaves it alone."""
     file = tmp_path / 'mine.yaml'
-    file.write_text('/**: {controller: {ros__parameters: {rate: 200.0, record: kept.csv}}}')
+    file.write_text('/**: {controller: {ros__parameters: {rate: 200.0, record: kept.mcap}}}')
     assert _run('controller', params_file=str(file), rate='500', log_level='debug') == 0
     arguments, parameters = _read(spied / 'controller')
     assert parameters['rate'] == 500.0 and isinstance(parameters['rate'], float)
-    assert parameters['record'] == 'kept.csv'
+    assert parameters['record'] == 'kept.mcap'
     assert parameters['autostart'] is True and parameters['use_sim_time'] is False
     assert arguments[arguments.index('--log-level') + 1] == 'debug'
 
@@ -136,4 +136,4 @@ def test_the_closed_loop_passes_arguments_to_both(spied):
         arguments, parameters = _read(spied / node)
         assert parameters['robot'] == 'double_pendulum' and parameters['rate'] == 250.0
         assert '__ns:=/a/b' in arguments
-        assert parameters['record'] == f'here/{node}.npz'
+        assert parameters['record'] == f'here/{node}.mcap'

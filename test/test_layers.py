@@ -48,6 +48,8 @@ LAYERS = (
         'simulation',
         'controllers',
         'learning',
+        'recordings',
+        'mcap_content',
     },
     {'nodes'},
     {'demo', 'cli', 'plots'},
@@ -74,6 +76,8 @@ ONLY = {
     'integrators': {'kernels'},
     'settling': set(),
     'stability': set(),
+    'recordings': {'errors', 'mcap_content'},
+    'mcap_content': set(),
 }
 """Parts that may import nothing else of the package."""
 
@@ -94,7 +98,7 @@ ROS = {'rclpy', 'sensor_msgs', 'std_msgs', 'std_srvs', 'geometry_msgs', 'diagnos
 WATCHERS = {'demo.monitor'}
 """Modules beside the nodes that may import ROS: what starts and watches them for the demo."""
 
-EXTRAS = {'meshio'}
+EXTRAS = {'meshio', 'mcap', 'zstandard'}
 """Packages of an extra that the core imports where a robot asks for them, and says so if not."""
 
 FILES = sorted(PACKAGE.rglob('*.py'))

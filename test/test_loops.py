@@ -28,7 +28,6 @@ from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
     TIMED_OUT,
     WAITING,
 )
-from softrobot_dynamics.nodes.record import Record  # noqa: E402
 from softrobot_dynamics.nodes.simulation_loop import DIVERGED, DRIVEN, IDLE, SimulationLoop  # noqa: E402
 
 PERIOD = 1_000_000
@@ -99,6 +98,20 @@ class Outlet:
         self.words.append('flushed')
 
 
+class Record:
+    """Keeps the rows that are added: moment, stamp and the columns."""
+
+    def __init__(self):
+        self.rows = []
+
+    def add(self, *values):
+        self.rows.append(copy.deepcopy(values))
+
+    def columns(self, *names):
+        """Return {name: one value a row}."""
+        return dict(zip(('moment', 'stamp', *names), zip(*self.rows, strict=True), strict=True))
+
+
 def state(q=(0.0, 0.0), stamp=0, names=COORDINATES):
     """Return a state message."""
     message = JointState(name=list(names), position=list(q), velocity=[0.0] * len(q))
@@ -121,9 +134,7 @@ class Control:
             Orders(settings, Hold())._replace(**changes),
             period=PERIOD,
             watchdog=WATCHDOG,
-            record=Record(
-                {'stamp': 0, 't': 0, 'q': 2, 'qd': 2, 'u': 2, 'y': 2, 'y_d': 2, 'mode': 0}
-            ),
+            record=Record(),
         )
         self.loop._due = self.clock.time + WATCHDOG
 
@@ -307,34 +318,23 @@ def test_a_loop_that_breaks_leaves_a_safe_command(control):
     assert control.outlet.commands[-1] == (SAFE, None)
 
 
-def test_every_tick_is_recorded(control, tmp_path):
-    """With what was seen, sent and wanted, and written whole."""
+def test_every_tick_is_recorded(control):
+    """With what was seen, sent and wanted, when, and by which mode."""
     for k in range(3):
         control.go(state((0.1 * k, 0.0), 1 + k * PERIOD))
-    path = tmp_path / 'run.npz'
-    control.loop.record.save(path, names=COORDINATES)
-    with np.load(path) as saved:
-        assert saved['t'] == pytest.approx([0.0, 1e-3, 2e-3])
-        assert saved['q'][:, 0] == pytest.approx([0.0, 0.1, 0.2])
-        assert saved['u'][:, 0] == pytest.approx([0.0, -10.0, -10.0])
-        assert saved['names'].tolist() == list(COORDINATES)
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_record_grows_beyond_its_first_chunk():
-    """Rows stay in order and complete."""
-    record = Record({'a': 0, 'b': 2})
-    for k in range(20_000):
-        record.add(k, (k, -k))
-    columns = record.columns()
-    assert len(record) == 20_000 and columns['a'].tolist() == list(range(20_000))
-    assert (columns['b'] == np.outer(np.arange(20_000), [1, -1])).all()
-
-
-def test_an_empty_record_has_its_columns():
-    """With no rows."""
-    columns = Record({'a': 0, 'b': 2}).columns()
-    assert columns['a'].shape == (0,) and columns['b'].shape == (0, 2)
+    control.loop.order(emergency=True)
+    control.go(state((0.3, 0.0), 1 + 3 * PERIOD))
+    names = 'q', 'qd', 'u', 'y', 'y_rate', 'y_d', 'y_d_rate', 'y_d_acceleration', 't', 'mode'
+    columns = control.loop.record.columns(*names)
+    assert columns['t'] == pytest.approx([0.0, 1e-3, 2e-3, 3e-3])
+    assert columns['stamp'] == tuple(1 + k * PERIOD for k in range(4))
+    assert np.diff(columns['moment']).tolist() == [PERIOD] * 3
+    assert [q[0] for q in columns['q']] == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    assert [u[0] for u in columns['u']] == pytest.approx([0.0, -10.0, -10.0, PRETENSION])
+    assert [y[0] for y in columns['y'][:3]] == pytest.approx([0.0, 0.1, 0.2])
+    assert [y[0] for y in columns['y_d'][:3]] == [0.0, 0.0, 0.0]
+    assert np.isnan([columns[name][3] for name in ('y', 'y_rate', 'y_d', 'y_d_rate')]).all()
+    assert columns['mode'] == (RUNNING, RUNNING, RUNNING, STOPPED)
 
 
 def test_reference_time_follows_stamps_and_stands_still_with_them():
@@ -538,16 +538,15 @@ def test_a_divergence_stops_the_robot_until_a_reset(simulation):
 
 def test_the_record_has_round_trips_and_misses(monkeypatch):
     """A missed tick is nan; so is none that was answered."""
-    record = Record(
-        {'stamp': 0, 't': 0, 'q': 2, 'qd': 2, 'u': 2, 'round_trip': 0, 'mode': 0, 'late': 0}
-    )
-    simulation = Simulation(monkeypatch, record)
+    simulation = Simulation(monkeypatch, Record())
     simulation.go((1.0, 2.0), after=300_000)
     simulation.go()
     simulation.clock.overslept = 5_000
     simulation.go((1.0, 2.0), after=200_000)
-    columns = record.columns()
+    columns = simulation.loop.record.columns('q', 'qd', 'u', 't', 'round_trip', 'late', 'mode')
     assert columns['round_trip'] == pytest.approx([3e-4, np.nan, 2e-4], nan_ok=True)
     assert columns['late'] == pytest.approx([0.0, 0.0, 5e-6])
-    assert columns['u'].tolist() == [[1.0, 2.0]] * 3
+    assert np.array(columns['u']).tolist() == [[1.0, 2.0]] * 3
     assert columns['t'] == pytest.approx([0.0, 1e-3, 2e-3])
+    assert columns['stamp'] == tuple(simulation.epoch + k * PERIOD for k in range(3))
+    assert columns['mode'] == (DRIVEN,) * 3

@@ -18,6 +18,7 @@ from linear_plant import ACTUATORS, COORDINATES  # noqa: E402
 from node_processes import closed_loop, RATE, SAFE, starting  # noqa: E402
 from observer import CONTROLLER, Observer, PATIENCE, SIMULATION  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.nodes import messages, realtime  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
@@ -132,17 +133,54 @@ def test_the_simulation_survives_the_controller(observer, start):
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_leaves_the_safe_command_and_the_record(observer, start, tmp_path, number):
     """The last command is the safe one, the exit status 0, and nothing recorded is lost."""
-    path = tmp_path / 'deep' / 'run.npz'
+    path = tmp_path / 'deep' / 'run.mcap'
     simulation, controller = closed_loop(observer, start, record=path)
     observer.until(lambda: observer.value(CONTROLLER, 'ticks') > RATE, 'a second of ticks')
     controller.send_signal(number)
     assert controller.wait(PATIENCE) == 0
     observer.until(lambda: observer.commands[-1].effort.tolist() == SAFE, 'the safe command')
-    with np.load(path) as record:
-        assert len(record['t']) > RATE and set(record['mode']) == {1.0}
-        assert record['actuator_names'].tolist() == list(ACTUATORS)
+    record = sd.read_recording(path)
+    assert record.complete and len(record) > RATE and set(record['mode']) == {1}
+    assert record.facts['actuator_names'] == list(ACTUATORS)
     simulation.send_signal(number)
     assert simulation.wait(PATIENCE) == 0
+
+
+def test_every_activation_has_its_record_and_kill_9_leaves_it(observer, start, tmp_path):
+    """None is overwritten; all but the last second is there, with the parameters set meanwhile."""
+    start('simulation')
+    controller = start('controller', record=tmp_path / 'run.mcap', autostart='true')
+    observer.until_running()
+    assert observer.change(Transition.TRANSITION_DEACTIVATE)
+    observer.status.clear()
+    assert observer.change(Transition.TRANSITION_ACTIVATE)
+    observer.until_running()
+    assert observer.set(gains__p=150.0).successful
+    observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 2 * RATE, 'two seconds of ticks')
+    controller.kill()
+    controller.wait()
+    last = messages.stamp_of(observer.commands[-1])
+    first, second = (sd.read_recording(tmp_path / name) for name in ('run.mcap', 'run_2.mcap'))
+    assert first.complete and not second.complete
+    assert first['stamp'][-1] < second['stamp'][0]
+    assert last - second['stamp'][-1] < messages.SECOND
+    assert len(second) > RATE and (np.diff(second['stamp']) > 0).all()
+    assert first.parameters[0][1]['gains.p'] == 100.0
+    assert second.parameters[-1][1] == {'gains.p': 150.0}
+    assert second.facts['digest'] == 'two masses'
+
+
+def test_a_record_is_put_into_a_folder_that_exists(observer, start, tmp_path):
+    """Named after the node and the time; where none can be made, nothing is configured."""
+    simulation = start('simulation', record=tmp_path)
+    observer.until(lambda: observer.states, 'a state')
+    simulation.send_signal(signal.SIGTERM)
+    assert simulation.wait(PATIENCE) == 0
+    (file,) = tmp_path.glob('simulation_2*.mcap')
+    assert sd.read_recording(file).facts['robot'] == 'pcc_arm'
+    assert start('simulation', record=tmp_path / 'simulation.log' / 'x').wait(PATIENCE) == 1
+    log = (tmp_path / 'simulation.log').read_text(encoding='utf-8')
+    assert 'a file in a folder that can be written to' in log
 
 
 def test_life_cycle_and_emergency(observer, start):

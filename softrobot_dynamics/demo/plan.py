@@ -91,7 +91,7 @@ def _write_own(path, robot, rate, folder):
         'reliability': 'reliable',
     }
     nodes = {
-        name: {'ros__parameters': {**common, 'record': str(folder / f'{name}.npz')}}
+        name: {'ros__parameters': {**common, 'record': str(folder / f'{name}.mcap')}}
         for name in ('controller', 'simulation')
     }
     nodes['controller']['ros__parameters']['autostart'] = False

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.recordings import read_recording
 
 RUNNING, DRIVEN = 'running', 'driven by commands'  # the modes in which the loop is closed
-FILES = ('simulation.npz', 'controller.npz')
+SECOND = 1_000_000_000  # [ns]
+FILES = ('simulation.mcap', 'controller.mcap')
 
 
 class Run(NamedTuple):
@@ -30,81 +32,64 @@ class Run(NamedTuple):
 def read(folder, duration=np.inf):
     """Return the Run in a demo's folder, its first `duration` [s]; ArgumentError if none is."""
     try:
-        simulation, controller = (_columns(Path(folder) / name) for name in FILES)
-    except (OSError, ValueError) as error:
+        recordings = [read_recording(Path(folder) / name) for name in FILES]
+    except ArgumentError as error:
         words = f'a folder that `softrobot demo` has written its records to ({error})'
         raise ArgumentError('folder', str(folder), words) from error
-    return join(simulation, controller, duration)
+    return join(*recordings, duration)
 
 
 def join(simulation, controller, duration=np.inf):
     """
-    Return the Run of both nodes' columns by name, at most `duration` [s] of it.
+    Return the Run of both nodes' Recordings, at most `duration` [s] of it.
 
     The stamps say which state a row of the controller's is about. There may be no row at all.
     """
-    period = float(simulation['period'])
-    running = np.flatnonzero(_in_mode(controller, RUNNING))
-    first, last = (controller['stamp'][running[[0, -1]]]) if len(running) else (0.0, -1.0)
-    t = np.round((simulation['stamp'] - first) / period) * period
-    end = min(last - first + 0.5 * period, duration - 0.5 * period)
-    rows = np.flatnonzero((t > -0.5 * period) & (t < end))
-    seen = np.round((controller['stamp'] - first) / period) * period
-    seen = np.flatnonzero((seen > -0.5 * period) & (seen < end))
-    simulation, controller = _rows(simulation, rows), _rows(controller, seen)
-    late = simulation['late']
+    period = simulation.facts['period']
+    running = controller['stamp'][_in_mode(controller, RUNNING)]
+    first, last = running[[0, -1]].tolist() if len(running) else (0, -SECOND)
+    end = min((last - first) / SECOND + 0.5 * period, duration - 0.5 * period)
+
+    def within(recording):
+        t = np.round((recording['stamp'] - first) / (period * SECOND)) * period
+        rows = (t > -0.5 * period) & (t < end)
+        return t[rows], {name: values[rows] for name, values in recording.columns.items()}
+
+    (t, seen), (_, said) = within(simulation), within(controller)
+    late = seen['late']
     return Run(
-        tuple(map(str, simulation['coordinate_names'])),
-        tuple(map(str, simulation['actuator_names'])),
+        tuple(simulation.facts['coordinate_names']),
+        tuple(simulation.facts['actuator_names']),
         period,
-        t[rows],
-        simulation['q'],
-        simulation['u'],
-        *(_matched(controller, simulation, name) for name in ('y', 'y_d')),
-        simulation['round_trip'],
+        t,
+        seen['q'],
+        seen['u'],
+        *(_matched(seen['stamp'], said['stamp'], said[name]) for name in ('y', 'y_d')),
+        seen['round_trip'],
         float(late[late > period].sum()),
-        (*_lapses('controller', controller, RUNNING), *_lapses('simulation', simulation, DRIVEN)),
+        (
+            *_lapses(controller, said if len(running) else controller.columns, RUNNING),
+            *_lapses(simulation, seen, DRIVEN),
+        ),
     )
 
 
-def _columns(path):
-    with np.load(path) as file:
-        return dict(file)
+def _in_mode(recording, mode):
+    return recording['mode'] == recording.facts['modes'].index(mode)
 
 
-def _rows(columns, rows):
-    """Return the columns with some rows only, and what is no column as it is."""
-    count = len(columns['stamp'])
-    return {
-        name: values[rows] if np.ndim(values) and _is_column(name, values, count) else values
-        for name, values in columns.items()
-    }
-
-
-def _is_column(name, values, count):
-    return len(values) == count and name not in ('modes', 'coordinate_names', 'actuator_names')
-
-
-def _in_mode(columns, mode):
-    return columns['mode'] == list(columns['modes']).index(mode)
-
-
-def _matched(controller, simulation, name):
-    """Return a column of the controller's for every state of the simulation, nan where none."""
-    matched = np.full((len(simulation['stamp']), controller[name].shape[1]), np.nan)
-    if len(controller['stamp']) and len(matched):
-        places = np.searchsorted(
-            simulation['stamp'], controller['stamp'] - 0.5 * float(simulation['period'])
-        )
-        matched[places] = controller[name]
+def _matched(stamps, own, values):
+    """Return rows with the stamps `own` for each of `stamps`, nan where there is none."""
+    matched = np.full((len(stamps), values.shape[1]), np.nan)
+    _, places, rows = np.intersect1d(stamps, own, return_indices=True)
+    matched[places] = values[rows]
     return matched
 
 
-def _lapses(node, columns, wanted):
-    """Yield the modes other than the wanted one, from when on it had been reached."""
-    modes = columns['mode'].astype(int)
-    reached = np.flatnonzero(_in_mode(columns, wanted))
-    for mode in np.unique(modes[reached[0] :]) if len(reached) else ():
-        name = str(columns['modes'][mode])
-        if name != wanted:
-            yield f'{node}: {name}'
+def _lapses(recording, columns, wanted):
+    """Yield the modes other than the wanted one, from when on it had been reached, if it was."""
+    modes, names = columns['mode'], recording.facts['modes']
+    reached = np.flatnonzero(modes == names.index(wanted))
+    for mode in np.unique(modes[reached[0] if len(reached) else 0 :]):
+        if names[mode] != wanted:
+            yield f'{recording.facts["node"]}: {names[mode]}'

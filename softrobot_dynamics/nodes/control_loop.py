@@ -6,12 +6,13 @@ It owns the controller while it runs. Others tell it what to do by swapping `ord
 object, which it takes up with the next state.
 """
 
+from math import nan
 import threading
 from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.nodes.messages import stamp_of, StampOrder
+from softrobot_dynamics.nodes.messages import SECOND, stamp_of, StampOrder
 from softrobot_dynamics.nodes.realtime import now, take_precedence
 from softrobot_dynamics.nodes.tally import Tally, Window
 
@@ -166,7 +167,7 @@ class ControlLoop:
         if sent - arrival > self._period:
             self.tally.count('overruns')
         if self.record is not None:
-            self._write(stamp, t, q, qd, u)
+            self._write(arrival, stamp, t, q, qd, u)
         if self.mode == RUNNING and sent >= self._next_report:
             self._next_report = sent + _REPORT_PERIOD
             self._outlet.report(stamp, self.command)
@@ -238,7 +239,11 @@ class ControlLoop:
             self._enter(TIMED_OUT, moment)
         self._send_safe(moment)
 
-    def _write(self, stamp, t, q, qd, u):
-        running = self.mode == RUNNING
-        y, y_d = (self.command.y, self.command.desired[0]) if running else (np.nan, np.nan)
-        self.record.add(stamp.sec + 1e-9 * stamp.nanosec, t, q, qd, u, y, y_d, self.mode)
+    def _write(self, arrival, stamp, t, q, qd, u):
+        """Append a tick to the record; what the law says counts while its command goes out."""
+        y = velocity = nan
+        desired = nan, nan, nan
+        if self.mode == RUNNING:
+            y, velocity, desired = self.command.y, self.command.velocity, self.command.desired
+        stamp = stamp.sec * SECOND + stamp.nanosec
+        self.record.add(arrival, stamp, q, qd, u, y, velocity, *desired, t, self.mode)

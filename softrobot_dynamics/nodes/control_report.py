@@ -2,6 +2,7 @@
 """What /diagnostics says of the control loop."""
 
 import numpy as np
+from softrobot_dynamics.nodes import recording
 from softrobot_dynamics.nodes.control_loop import FAILED, MODES, RUNNING, TIMED_OUT
 from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN
 from softrobot_dynamics.nodes.realtime import now
@@ -43,4 +44,6 @@ def _judgement(loop, counts, refused):
         return ERROR, 'the safe command was sent for a while'
     if refused:
         return WARN, f'messages refused; the last: {loop.tally.last_refusal}'
+    if words := recording.words(loop.record):
+        return WARN, words
     return OK if loop.mode == RUNNING else WARN, mode

@@ -10,12 +10,12 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.errors import CancelledError, SoftRobotError
 from softrobot_dynamics.nodes import (
-    control_loop,
     diagnostics,
     messages,
     plants,
     process,
     realtime,
+    recording,
     tables,
 )
 from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Orders
@@ -23,7 +23,6 @@ from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.inbox import Inbox
 from softrobot_dynamics.nodes.outlets import ControlOutlet, NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
-from softrobot_dynamics.nodes.record import prepare, Record
 from softrobot_dynamics.nodes.serving import Part
 from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
 from std_srvs.srv import SetBool, Trigger
@@ -78,7 +77,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         return self.trigger_configure() == SUCCESS and self.trigger_activate() == SUCCESS
 
     def finish(self):
-        """Leave the robot with the safe command, and what was recorded in its file."""
+        """Leave the robot with the safe command, and the record complete."""
         self._attempt(self._end_loop)
         self._attempt(self._release)
 
@@ -91,7 +90,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         return self._attempt(self._activate)
 
     def on_deactivate(self, state):
-        """End the loop with a last safe command; write the record."""
+        """End the loop with a last safe command; complete the record."""
         return self._attempt(self._end_loop)
 
     def on_cleanup(self, state):
@@ -135,7 +134,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
         plant.settings(self.options.values)
-        prepare(values['record'])
+        recording.prepare(values['record'])
         self._plant = plant
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
@@ -177,7 +176,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
             Orders(plant.settings(values), reference, values['reference.ramp_time']),
             period=round(messages.SECOND / values['rate']),
             watchdog=_watchdog(values),
-            record=_record(plant) if values['record'] else None,
+            record=recording.of_controller(self, plant, values),
         )
 
     def _end_loop(self):
@@ -185,15 +184,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         if loop is None:
             return
         loop.finish()
-        if loop.record is not None:
-            path, model = self.options.values['record'], self._plant.model
-            loop.record.save(
-                path,
-                coordinate_names=model.coordinate_names,
-                actuator_names=model.actuator_names,
-                modes=control_loop.MODES,
-            )
-            self.get_logger().info(f'{len(loop.record)} ticks recorded in {path}')
+        recording.close(loop.record, self.get_logger())
 
     def _release(self):
         self._orders.cancel('cleanup')
@@ -218,6 +209,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         loop = self._orders.loop
         if loop is not None:
             loop.watchdog = _watchdog(values)
+            recording.note(loop.record, values, changed)
 
     def _prepare(self, values, job):
         """Return the reference that the parameters describe; this may take some seconds."""
@@ -251,13 +243,6 @@ def _reference_changed(values, changed):
 
 def _watchdog(values):
     return round(messages.SECOND / values['rate']) * values['watchdog_periods']
-
-
-def _record(plant):
-    n, m, controlled = plant.model.n, plant.model.m, len(plant.controller.controlled)
-    return Record(
-        {'stamp': 0, 't': 0, 'q': n, 'qd': n, 'u': m, 'y': m, 'y_d': controlled, 'mode': 0}
-    )
 
 
 def main(argv=None, build=plants.controlled):

@@ -1,68 +1,179 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A record of every tick, kept in memory while the loop runs and written to a file at the end."""
+"""
+A record of every tick, streamed to an MCAP file twice a second by a thread of its own.
 
-import os
-from pathlib import Path
+The loop only assigns numbers to the next row of a ring of messages that are otherwise ready; see
+`layouts`. So a killed process loses half a second, and an hour takes no more memory than a minute.
+"""
+
+from collections import deque
+import json
+import struct
+from threading import Event, Thread
+import time
 
 import numpy as np
-from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.mcap_content import FACTS
+from softrobot_dynamics.nodes import layouts
+from softrobot_dynamics.nodes.mcap_file import McapFile, MESSAGE, message_head
+from softrobot_dynamics.nodes.realtime import now
+from std_msgs.msg import String
 
-_ROWS = 8192  # of a chunk: a new one is a short allocation, never a copy of what is there
-
-
-def prepare(path):
-    """Make the folder that a record goes to; ArgumentError if it cannot be; '' is no record."""
-    folder = Path(path).expanduser().parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        writable = os.access(folder, os.W_OK)
-    except OSError:
-        writable = False
-    if not writable:
-        raise ArgumentError('record', path, 'a file in a folder that can be written to')
+PERIOD = 0.5  # [s] between two writings
+_ROWS = 4096  # of the ring: what may wait for a disk, 4 s at 1 kHz
+_SECOND = 1_000_000_000
+_TIMES = struct.calcsize('<BQHI')  # bytes of a message before its two times
 
 
 class Record:
     """
-    Columns by name, each with a number of values in every row.
+    A new file at `path`, which must not exist yet (OSError), of `topics` in every tick.
 
-    `columns` maps names to sizes; 0 stands for one value, kept as a vector of rows.
+    `facts`: {name: what JSON can hold} of the run as a whole; `parameters`: (topic of their
+    changes, {name: value} at the start). `failed(what, error)` is called once if the file cannot
+    be written any further; `error` is that error, `lost` the number of ticks that are not in it.
     """
 
-    def __init__(self, columns):
-        self._columns = dict(columns)
-        widths = [max(1, size) for size in self._columns.values()]
-        ends = np.cumsum(widths)
-        self._slices = [slice(end - width, end) for width, end in zip(widths, ends)]
-        self._width = int(ends[-1])
-        self._chunks = []
-        self._row = _ROWS
+    def __init__(self, path, topics, facts, parameters, failed):
+        from softrobot_dynamics import __version__
+
+        self.path, self.error, self.lost = path, None, 0
+        self._failed, self._notes = failed, deque()
+        self._to_wall = time.time_ns() - now()
+        self._file = McapFile(path, f'softrobot_dynamics {__version__}')
+        facts = {'version': __version__, **facts}
+        self._file.add_metadata(FACTS, {name: json.dumps(value) for name, value in facts.items()})
+        self._notes_channel = self._channel(parameters[0], String, {})
+        self._lay_out(topics)
+        self._added = self._taken = 0
+        self.note(parameters[1])
+        self._closed = Event()
+        self._thread = Thread(target=self._run, name='record', daemon=True)
+        self._thread.start()
 
     def __len__(self):
-        return max(0, len(self._chunks) - 1) * _ROWS + self._row * bool(self._chunks)
+        return self._added
 
-    def add(self, *values):
-        """Append a row: one value or vector for each column, in their order."""
-        if self._row == _ROWS:
-            self._chunks.append(np.empty((_ROWS, self._width)))
-            self._row = 0
-        row = self._chunks[-1][self._row]
-        for part, value in zip(self._slices, values):
-            row[part] = value
-        self._row += 1
+    def _channel(self, name, message_type, columns):
+        texts = layouts.type_name(message_type), layouts.definition(message_type)
+        return self._file.add_channel(name, *texts, {'columns': json.dumps(columns)})
 
-    def columns(self):
-        """Return {name: (rows,) or (rows, size) array}."""
-        rows = np.concatenate(self._chunks or [np.empty((0, self._width))])[: len(self)]
-        return {
-            name: rows[:, part] if size else rows[:, part.start]
-            for (name, size), part in zip(self._columns.items(), self._slices)
+    def _lay_out(self, topics):
+        """Make the ring: a row is a message of each topic, ready but for its numbers."""
+        fields, row = {}, b''
+        self._stamps, self._channels = [], []
+        for k, topic in enumerate(topics):
+            data, columns, stamp = layouts.layout(topic)
+            channel = self._channel(topic.name, type(topic.message), columns)
+            start = len(row) + MESSAGE.size
+            fields[f'times {k}'] = '<i8', len(row) + _TIMES, (2,)
+            fields.update(
+                {name: (c.form, start + c.offset, c.shape) for name, c in columns.items()}
+            )
+            if stamp is not None:
+                fields[f'stamp {k}'] = '<i4', start + stamp, (2,)
+                self._stamps.append(f'stamp {k}')
+            self._channels.append((channel, len(row)))
+            row += message_head(channel, len(data)) + data
+        self._rows = np.frombuffer(bytearray(row * _ROWS), dtype=_row_type(fields, len(row)))
+        names = [name for topic in topics for *_, name in topic.columns]
+        self._columns = [self._rows[name] for name in names]
+        self._times = self._rows['times 0']
+
+    def add(self, moment, stamp, *values):
+        """
+        Append a tick at `moment` [ns] of the steady clock, about the state with this `stamp` [ns].
+
+        `values`: one number or vector for each column of the topics, in their order.
+        """
+        if self.error is not None or self._added - self._taken >= _ROWS:
+            self.lost += 1
+            return
+        i = self._added % _ROWS
+        self._times[i] = moment, stamp
+        for column, value in zip(self._columns, values):
+            column[i] = value
+        self._added += 1
+
+    def note(self, parameters):
+        """Append parameters that have changed, {name: value}; nan, not set, becomes null."""
+        values = {name: None if value != value else value for name, value in parameters.items()}
+        self._notes.append((now() + self._to_wall, json.dumps(values)))
+
+    def close(self):
+        """Write what is left and the file's index; for the time after the last `add`."""
+        self._closed.set()
+        self._thread.join()
+        try:
+            self._file.close()
+        except OSError as error:
+            self._fail(error)
+
+    def _run(self):
+        ended = False
+        while not ended and self.error is None:
+            ended = self._closed.wait(PERIOD)
+            try:
+                self._write()
+            except OSError as error:
+                self._fail(error)
+
+    def _fail(self, error):
+        if self.error is None:
+            self.lost += self._added - self._taken
+            self.error = error
+            self._failed(f'the record {self.path} ends here', error)
+
+    def _write(self):
+        """Write all that was added since the last time."""
+        added = self._added
+        while self._taken < added or self._notes:
+            start = self._taken % _ROWS
+            rows = self._rows[start : start + min(added - self._taken, _ROWS - start)]
+            data, places = self._messages(rows)
+            self._file.add_chunk(data, places)
+            self._taken += len(rows)
+
+    def _messages(self, rows):
+        """Return (bytes, {channel: (log times, offsets)}) of rows and of what was noted."""
+        places = {}
+        if len(rows):
+            self._complete(rows)
+            times, starts = rows['times 0'][:, 0].copy(), rows.itemsize * np.arange(len(rows))
+            places = {channel: (times, starts + offset) for channel, offset in self._channels}
+        data = bytearray(rows.tobytes())
+        notes = [self._notes.popleft() for _ in range(len(self._notes))]
+        if notes:
+            starts = []
+            for moment, words in notes:
+                starts.append(len(data))
+                data += _noted(self._notes_channel, moment, layouts.text(words))
+            places[self._notes_channel] = np.array([m for m, _ in notes]), np.array(starts)
+        return bytes(data), places
+
+    def _complete(self, rows):
+        """Give every message of the rows its times and its stamp."""
+        times = rows['times 0']
+        times[:, 0] += self._to_wall
+        for k in range(1, len(self._channels)):
+            rows[f'times {k}'] = times
+        for name in self._stamps:
+            stamp = rows[name]
+            stamp[:, 0], stamp[:, 1] = np.divmod(times[:, 1], _SECOND)
+
+
+def _row_type(fields, size):
+    return np.dtype(
+        {
+            'names': list(fields),
+            'formats': [(form, shape) for form, _, shape in fields.values()],
+            'offsets': [offset for _, offset, _ in fields.values()],
+            'itemsize': size,
         }
+    )
 
-    def save(self, path, **more):
-        """Write the columns and `more` arrays to the .npz file `path`, whole or not at all."""
-        path = Path(path).expanduser()
-        draft = path.with_name(path.name + '.part')
-        with open(draft, 'wb') as file:
-            np.savez(file, **self.columns(), **more)
-        draft.replace(path)
+
+def _noted(channel, moment, data):
+    head = bytearray(message_head(channel, len(data)))
+    struct.pack_into('<QQ', head, _TIMES, moment, moment)
+    return bytes(head) + data

@@ -10,13 +10,13 @@ from softrobot_dynamics.nodes import (
     plants,
     process,
     realtime,
+    recording,
     simulation_loop,
     tables,
 )
 from softrobot_dynamics.nodes.inbox import Inbox
 from softrobot_dynamics.nodes.outlets import NEWEST, quality_of, SimulationOutlet
 from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.nodes.record import prepare, Record
 from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
 from std_srvs.srv import Trigger
 
@@ -58,7 +58,7 @@ class SimulationNode(Node):
         )
         with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
-        prepare(values['record'])
+        recording.prepare(values['record'])
         self._plant = plant
         self._choose_safe(values)
         quality = quality_of(values)
@@ -74,7 +74,7 @@ class SimulationNode(Node):
             rate=values['rate'],
             timeout=values['command_timeout_periods'],
             epoch=self.get_clock().now().nanoseconds,
-            record=_record(plant.model) if values['record'] else None,
+            record=recording.of_simulation(self, plant, values),
         )
         self._diagnostics = diagnostics.Diagnostics(
             self, 'simulated robot', values['robot'], self._report
@@ -83,29 +83,20 @@ class SimulationNode(Node):
         return True
 
     def finish(self):
-        """End the loop and write the record."""
+        """End the loop and complete the record."""
         if self._loop is None:
             return
         self._diagnostics.close()
         self._loop.finish()
         self._inbox.close()
-        record, path = self._loop.record, self.options.values['record']
-        if record is not None:
-            model = self._plant.model
-            record.save(
-                path,
-                coordinate_names=model.coordinate_names,
-                actuator_names=model.actuator_names,
-                modes=simulation_loop.MODES,
-                period=self._loop.period * 1e-9,
-            )
-            self.get_logger().info(f'{len(record)} ticks recorded in {path}')
+        recording.close(self._loop.record, self.get_logger())
 
     def _accept(self, values, changed):
         """Take changed parameters; they have been checked one by one."""
         if self._loop is not None:
             self._choose_safe(values)
             self._loop.timeout = values['command_timeout_periods']
+            recording.note(self._loop.record, values, changed)
 
     def _choose_safe(self, values):
         self._plant.safe.choose(
@@ -146,24 +137,11 @@ class SimulationNode(Node):
             return diagnostics.WARN, mode
         if refused:
             return diagnostics.WARN, f'messages refused; the last: {loop.tally.last_refusal}'
+        if words := recording.words(loop.record):
+            return diagnostics.WARN, words
         if counts['slips']:
             return diagnostics.WARN, f'woke more than a period late {counts["slips"]} times'
         return diagnostics.OK, mode
-
-
-def _record(model):
-    return Record(
-        {
-            'stamp': 0,
-            't': 0,
-            'q': model.n,
-            'qd': model.n,
-            'u': model.m,
-            'round_trip': 0,
-            'mode': 0,
-            'late': 0,
-        }
-    )
 
 
 def main(argv=None, build=plants.simulated):

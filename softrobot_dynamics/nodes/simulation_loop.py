@@ -145,18 +145,12 @@ class SimulationLoop:
         """Apply the command, or the safe one, for one period; `round_trip` [ns] if answered."""
         if self.mode == DIVERGED:
             return
-        simulator, u = self._simulator, self._applied(now())
+        moment, simulator = now(), self._simulator
+        u = self._applied(moment)
         if self.record is not None:
             trip = np.nan if round_trip is None else round_trip * 1e-9
-            self._row = (
-                self._stamp / SECOND,
-                simulator.time,
-                simulator.q.copy(),
-                simulator.qd.copy(),
-                u,
-                trip,
-                self.mode,
-            )
+            state = simulator.q.copy(), simulator.qd.copy()
+            self._row = moment, self._stamp, *state, u, simulator.time, trip
         try:
             simulator.step(u, self._dt)
         except SimulationDivergedError as error:
@@ -195,7 +189,7 @@ class SimulationLoop:
         late = woken - self._deadline
         self.lateness.add(late)
         if self.record is not None and self.mode != DIVERGED:
-            self.record.add(*self._row, late * 1e-9)
+            self.record.add(*self._row, late * 1e-9, self.mode)
         if woken - self._grid > self.period:
             self.slipped += woken - self._grid
             self.tally.count('slips')

@@ -20,7 +20,8 @@ _RECORD = Row(
     'record',
     'string',
     '',
-    'File (.npz) to write a record of every tick to at the end; empty for none',
+    'File (.mcap) for a record of every tick, numbered if it exists, or a folder for one named'
+    ' after node and time; empty for none',
     read_only=True,
 )
 _COMMUNICATION = (

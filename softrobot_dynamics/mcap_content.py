@@ -1,0 +1,88 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The messages in an MCAP file by topic, up to its end or to where it was cut."""
+
+import contextlib
+from io import BytesIO
+import json
+from mmap import ACCESS_READ, mmap
+import struct
+
+from mcap.data_stream import ReadDataStream
+from mcap.opcode import Opcode
+from mcap.records import Channel, Chunk, Metadata
+from mcap.stream_reader import CRCValidationError, get_chunk_data_stream
+from zstandard import ZstdError
+
+FACTS = 'softrobot_dynamics'  # the metadata of a file that is ours
+_MAGIC = b'\x89MCAP0\r\n'
+_HEAD = struct.Struct('<BQ')  # of a record: opcode, length
+_MESSAGE = struct.Struct('<HIQQ')  # channel, sequence, log and publish time
+
+
+def read(path):
+    """Return the :class:`Content` of a file; OSError or ValueError if it is none of this kind."""
+    with open(path, 'rb') as file:
+        data = memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
+    if data[: len(_MAGIC)] != _MAGIC:
+        raise ValueError('it is no MCAP file')
+    content = Content()
+    with contextlib.suppress(ZstdError, CRCValidationError):  # a damaged chunk: those before it
+        for record in _records(data, len(_MAGIC)):
+            content.take(*record)
+    return content
+
+
+class Content:
+    """
+    What a file holds, put into order as it comes.
+
+    `messages`: {number of a topic: [(log time [ns], publish time [ns], bytes)]}; `columns`:
+    {number of a topic: {name: (form, offset, shape)}}; `notes`: numbers of topics without columns;
+    `facts`: our metadata, None if there are none; `complete`: the file was ended in good order.
+    """
+
+    def __init__(self):
+        self.facts, self.complete = None, False
+        self.columns, self.notes, self.messages = {}, [], {}  # by number of the channel
+
+    def take(self, opcode, body):
+        """Take in a record, a chunk with all that is in it."""
+        if opcode == Opcode.MESSAGE:
+            channel, _, *times = _MESSAGE.unpack_from(body)
+            if channel in self.messages:
+                self.messages[channel].append((*times, body[_MESSAGE.size :]))
+        elif opcode == Opcode.CHUNK:
+            stream, size = get_chunk_data_stream(_parsed(Chunk, body), validate_crc=True)
+            for inner in _records(memoryview(stream.read(size)), 0):
+                self.take(*inner)
+        elif opcode == Opcode.CHANNEL:
+            self._add_channel(_parsed(Channel, body))
+        elif opcode == Opcode.METADATA and (data := _parsed(Metadata, body)).name == FACTS:
+            self.facts = {name: json.loads(text) for name, text in data.metadata.items()}
+        elif opcode == Opcode.DATA_END:
+            self.complete = True
+
+    def _add_channel(self, channel):
+        """Take in a topic; others than ours say nothing about columns."""
+        layout = channel.metadata.get('columns')
+        if layout is None or channel.id in self.messages:
+            return
+        self.messages[channel.id] = []
+        if layout := json.loads(layout):
+            self.columns[channel.id] = layout
+        else:
+            self.notes.append(channel.id)
+
+
+def _parsed(kind, body):
+    return kind.read(ReadDataStream(BytesIO(body)))
+
+
+def _records(data, start):
+    """Yield (opcode, body) of all records in the bytes that are there as a whole."""
+    while start + _HEAD.size <= len(data):
+        opcode, length = _HEAD.unpack_from(data, start)
+        start += _HEAD.size + length
+        if start > len(data):
+            return
+        yield opcode, data[start - length : start]
