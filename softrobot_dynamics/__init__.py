@@ -21,6 +21,7 @@ from softrobot_dynamics.dynamics import (
     jacobian,
     mass_inertial_inverse_dynamics,
     mass_inverse_dynamics,
+    material_points,
 )
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model import compile_model
@@ -57,6 +58,7 @@ __all__ = [
     'load_robot',
     'mass_inertial_inverse_dynamics',
     'mass_inverse_dynamics',
+    'material_points',
     'quadrature_error',
     'read_recording',
     'recentred',

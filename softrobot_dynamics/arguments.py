@@ -20,9 +20,18 @@ def checked(name, value, shape):
     return array
 
 
+def checked_rows(name, value, width):
+    """Return ``value`` as :func:`checked` does, of shape (K, width) with any K > 0."""
+    count = len(value) if np.iterable(value) else 0
+    if not count:
+        raise ArgumentError(name, value, f'numbers of shape (K, {width}), K > 0')
+    return checked(name, value, (count, width))
+
+
 def finite(array):
     """Tell whether all numbers of an array are finite."""
-    if math.isfinite(np.vdot(array, array)):  # quick, but large squares may be infinite
+    # quick, but large squares may be infinite, and for long arrays BLAS wakes all its threads
+    if array.size < 1000 and math.isfinite(np.vdot(array, array)):
         return True
     return bool(np.isfinite(array).all())
 

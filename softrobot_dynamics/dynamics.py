@@ -14,7 +14,7 @@ list of those. ``body`` is a body's name, or 'tip' or None for the last one.
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.arguments import body_index, checked, finite, one_of
+from softrobot_dynamics.arguments import body_index, checked, checked_rows, finite, one_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.points import FRAMES, Placement
 from softrobot_dynamics.recursion import FULL, INERTIAL
@@ -113,6 +113,27 @@ def jacobian(model, *, q, body=None, point=None, frame='body'):
     return J
 
 
+def material_points(model, *, q, points, qd=None, body=None, frame='body'):
+    """
+    Return the ``MaterialPoints`` of a body: where its material points are, and how they move.
+
+    ``points`` x (K, 3) [m] as in :func:`frame`. Fields: positions (K, 3) [m], velocities (K, 3)
+    [m/s] at qd (n,), None: at rest, and frames (K, 4, 4), in the base frame; jacobians (K, 6, n)
+    as those of :func:`jacobian`, in the axes of each point's frame ('body') or of the base.
+
+    The first call for a type of body compiles, for some seconds, unless another process has done
+    so before; the first one for new points makes tables of them.
+    """
+    index = body_index(model, body)
+    points = checked_rows('points', points, 3)
+    qd = None if qd is None else checked('qd', qd, (model.n,))
+    axes = one_of('frame', frame, FRAMES)
+    found = placement(model, q).points(index, points, qd, axes)
+    for x, pose in zip(points, found.frames) if not finite(found.frames) else ():
+        _require_frame(x, pose)
+    return found
+
+
 def actuation(model, *, q, qd):
     """Return the :class:`Actuation` of all actuators at (q, qd)."""
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
@@ -132,8 +153,12 @@ def forward_dynamics(model, *, q, qd, u, wrenches=None):
 
 
 def placement(model, q):
-    """Return the :class:`~softrobot_dynamics.points.Placement` of a robot at q (n,), checked."""
-    q, evaluator = checked('q', q, (model.n,)), model.evaluator()
+    """
+    Return the :class:`~softrobot_dynamics.points.Placement` of a robot at q (n,), checked.
+
+    It holds until the next call for the same model in this thread.
+    """
+    q, evaluator = checked('q', q, (model.n,)), model.of_thread.evaluator
     _require_finite(model, q, evaluator(q, np.zeros(model.n)).h)
     return Placement(model, evaluator.robot, q)
 
@@ -167,7 +192,7 @@ def _require_finite(model, q, result):
 
 
 def _require_frame(point, result):
-    if not np.isfinite(result).all():
+    if not finite(result):
         raise ArgumentError('point', point, 'a material point at which the body has a frame')
 
 

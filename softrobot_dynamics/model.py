@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """From a description to flat arrays and compiled kernels; all that can be computed once, is."""
 
+import functools
+
 import numpy as np
 from softrobot_dynamics.evaluation import evaluation_parts, Evaluator, OfThread
 from softrobot_dynamics.kinematics.arithmetic import NUMERIC
@@ -9,6 +11,7 @@ from softrobot_dynamics.recursion import Robot
 from softrobot_dynamics.tables import note_rests, Tables
 from softrobot_dynamics.transmission import allocate_terms
 
+_KEPT = 64  # sets of material points whose tables stay
 _STEP = 1e-5  # of the differences that linearise a strain energy [unit of the coordinate]
 
 
@@ -34,7 +37,8 @@ class CompiledModel:
     actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial
     coordinates, ``q_lower``, ``q_upper`` (n,) the joints' position limits; ``y0`` (m,) the
     lengths at q = 0, which y is relative to; ``of_thread``, the
-    :class:`~softrobot_dynamics.evaluation.OfThread`.
+    :class:`~softrobot_dynamics.evaluation.OfThread`; ``points_kernel``, a function of a body's
+    index and points (K, 3) as bytes that returns their Kernel, as ``Body.points_kernel`` does.
     """
 
     def __init__(self, description):
@@ -59,6 +63,7 @@ class CompiledModel:
         self.y0 = evaluator(np.zeros(self.n), np.zeros(self.n)).y
         self._linearise()
         self.of_thread = OfThread(self)
+        self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
 
     def robot(self):
         """Return the arrays kernels take, workspace and gravity its own: one for each thread."""
@@ -68,6 +73,11 @@ class CompiledModel:
     def evaluator(self):
         """Return a new :class:`Evaluator`: one for each thread."""
         return Evaluator(self)
+
+    def _points_kernel(self, body, points):
+        with np.errstate(all='ignore'):  # NaN where there is no such point
+            points = np.frombuffer(points).reshape(-1, 3)
+            return self.description.modules[body].body.points_kernel(points)
 
     def _read_actuators(self):
         joints = {m.joint_name: m.joint for m in self.description.modules}

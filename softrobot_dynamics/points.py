@@ -4,21 +4,17 @@ Frames fixed to the material of bodies: their poses and Jacobians, anywhere in a
 
 At a body's tip the frame is that of the forward pass. At a material point x it follows from the
 body's formula p = f(x, q): the origin is p, the axes are those that Gram and Schmidt make of
-dp/dx1 and dp/dx2, as [P, (5)-(7)] do for the tip. The formula is traced once and then evaluated
-by numpy; nothing is compiled. That takes a good part of a millisecond: not for control loops.
+dp/dx1 and dp/dx2, as [P, (5)-(7)] do for the tip. What computes that is compiled when points of a
+type of body are first asked for, and tables of points when these are.
 """
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.frames import point_jacobian
-from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kinematics import graph
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.kinematics.differentiate import tangent
-from softrobot_dynamics.kinematics.graph import SYMBOLIC
+from softrobot_dynamics.kernels.reductions import BLOCK
+from softrobot_dynamics.kinematics.binding import address, cached
+from softrobot_dynamics.material import Cloud, place_points
 from softrobot_dynamics.poses import transform
 from softrobot_dynamics.recursion import (
     BODY_COUNT,
@@ -32,13 +28,13 @@ from softrobot_dynamics.recursion import (
 FRAMES = ('body', 'base')  # in whose axes a twist, a wrench or a Jacobian is given
 
 
-class MaterialFrame(NamedTuple):
-    """A frame of a body in its joint frame S_J, and how the body's n coordinates move it."""
+class MaterialPoints(NamedTuple):
+    """K material points of a body; an entry is NaN where the body has no frame."""
 
-    rotation: np.ndarray  # (3, 3)
-    origin: np.ndarray  # (3,) [m]
-    spin: np.ndarray  # (3, n) angular Jacobian, in this frame
-    velocity: np.ndarray  # (3, n) linear Jacobian, in S_J
+    positions: np.ndarray  # (K, 3) [m], base frame
+    velocities: np.ndarray  # (K, 3) [m/s], base frame; zero at rest
+    frames: np.ndarray  # (K, 4, 4), to the base frame
+    jacobians: np.ndarray  # (K, 6, n), angular rows first
 
 
 class Placement(NamedTuple):
@@ -50,93 +46,45 @@ class Placement(NamedTuple):
 
     def joint(self, body):
         """Rotation (3, 3) and origin (3,) [m], base frame, of the joint frame of a body."""
-        pose = self.robot.W[body * STATE + JOINT_POSE :]
-        return pose[:9].reshape(3, 3), pose[9:12]
+        pose = self._joint_pose(body)
+        return pose[:9].reshape(3, 3), pose[9:]
 
-    def material(self, body, point=None):
-        """Return the :class:`MaterialFrame` at a point x (3,) [m], None: the tip."""
-        m, W = self.robot.modules[body], self.robot.W
-        n, first = m[BODY_COUNT], m[BODY_FIRST]
-        if point is None:
-            slab = W[m[BODY_SLAB] :]
-            return _unpack(slab, slab[layout.JACOBIAN : layout.JACOBIAN + 6 * n], n)
-        part = self.model.description.modules[body].body
-        return material_frame(part, point, self.q[first : first + n])
+    def points(self, body, points, qd=None, axes='base'):
+        """Return the :class:`MaterialPoints` at points x (K, 3) [m], Jacobians in these axes."""
+        m, n, count = self.robot.modules[body], self.model.n, len(points)
+        first, pose, joint = m[BODY_FIRST], self._joint_pose(body), np.empty(6 * n)
+        cached(point_jacobian)(self.robot, body, False, pose[9:], joint)
+        own = np.ascontiguousarray(self.q[first : first + m[BODY_COUNT]])
+        kernel = self.model.points_kernel(body, points.tobytes())
+        run = address(kernel.module, kernel.function, 'P, q, V, S')
+        values = np.empty(-(-count // BLOCK) * 9 * (1 + len(own)) * BLOCK)
+        scratch = np.empty(kernel.scratch)
+        cloud = Cloud(run, kernel.parameters, own, values, scratch, pose, joint, first)
+        frames, J, velocities = (np.empty((count, size)) for size in (16, 6 * n, 3))
+        qd = np.zeros(n) if qd is None else qd
+        cached(place_points)(cloud, qd, axes == 'body', frames, J, velocities)
+        frames = frames.reshape(-1, 4, 4)
+        return MaterialPoints(frames[:, :3, 3].copy(), velocities, frames, J.reshape(-1, 6, n))
 
     def pose(self, body, point=None):
         """Transform (4, 4) from the frame at a point, None: the tip, to the base frame."""
-        (R, t), frame = self.joint(body), self.material(body, point)
-        return transform(R @ frame.rotation, R @ frame.origin + t)
+        if point is not None:
+            return self.points(body, np.reshape(point, (1, 3))).frames[0]
+        R, t = self.joint(body)
+        tip = self.robot.W[self.robot.modules[body][BODY_SLAB] :]
+        return transform(R @ tip[:9].reshape(3, 3), R @ tip[9:12] + t)
 
     def jacobian(self, body, point=None, axes='body'):
         """Jacobian (6, n), angular rows first, of the frame at a point, in these axes."""
-        (R, t), frame = self.joint(body), self.material(body, point)
-        m, J = self.robot.modules[body], np.empty((6, self.model.n))
-        origin, rotation = R @ frame.origin + t, R @ frame.rotation
-        cached(point_jacobian)(self.robot, body, False, origin, J.reshape(-1))
-        own = slice(m[BODY_FIRST], m[BODY_FIRST] + m[BODY_COUNT])
-        J[:3, own], J[3:, own] = rotation @ frame.spin, R @ frame.velocity
+        if point is not None:
+            return self.points(body, np.reshape(point, (1, 3)), axes=axes).jacobians[0]
+        J, pose = np.empty((6, self.model.n)), self.pose(body)
+        cached(point_jacobian)(self.robot, body, True, pose[:3, 3].copy(), J.reshape(-1))
         if axes == 'body':
-            J[:3], J[3:] = rotation.T @ J[:3], rotation.T @ J[3:]
+            R = pose[:3, :3]
+            J[:3], J[3:] = R.T @ J[:3], R.T @ J[3:]
         return J
 
-
-def material_frame(body, point, q):
-    """
-    Return the :class:`MaterialFrame` at a point x (3,) [m] of a body at its coordinates q.
-
-    Entries are NaN where the body has no such frame.
-    """
-    evaluate = _from_fields if body.tabulated else _from_formula
-    with np.errstate(all='ignore'):
-        values = evaluate(body, np.asarray(point, dtype=float), np.asarray(q, dtype=float))
-        return _gram_schmidt(values)
-
-
-def _from_formula(body, x, q):
-    """Position and its derivatives by x1, x2, (3, 3), then the slopes of these by each q_j."""
-    symbols = {('x', i): v for i, v in enumerate(x)} | {('q', j): v for j, v in enumerate(q)}
-    return np.array(graph.evaluate(_trace(body), symbols, NUMERIC), dtype=float).reshape(-1, 3, 3)
-
-
-def _from_fields(body, x, q):
-    """As :func:`_from_formula`, for a body linear in q with fields known by number only."""
-    fields, slopes = body.fields_at(x[None])[0], body.slopes_at(x[None])[0]
-    still = np.array([x, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    moving = np.stack([fields.T, slopes[:, :, 0], slopes[:, :, 1]], axis=1)
-    return np.concatenate([[still + np.tensordot(q, moving, axes=1)], moving])
-
-
-@functools.lru_cache(maxsize=256)
-def _trace(body):
-    """Nodes of what :func:`_from_formula` evaluates."""
-    x, n = [graph.symbol('x', i) for i in range(3)], len(body.coordinates())
-    position = body.position(x, [graph.symbol('q', j) for j in range(n)], SYMBOLIC)
-    values = [graph.as_node(c) for c in position]
-    values += [node for i in (0, 1) for node in tangent(values[:3], {('x', i): 1.0})]
-    slopes = [tangent(values, {('q', j): 1.0}) for j in range(n)]
-    return (*values, *(node for slope in slopes for node in slope))
-
-
-def _gram_schmidt(values):
-    """
-    Return the :class:`MaterialFrame` of p, a, b (3, 3) and of their slopes by q (n, 3, 3).
-
-    The x axis is along a, the y axis in its plane with b; so a turns about y and z, and the plane
-    about x.
-    """
-    (p, a, b), slopes = values[0], values[1:]
-    n1 = a / np.linalg.norm(a)
-    n3 = np.cross(n1, b)
-    n3 = n3 / np.linalg.norm(n3)
-    R = np.column_stack([n1, np.cross(n3, n1), n3])
-    (_, da, db), (b1, b2, _) = (slopes @ R).transpose(1, 0, 2), b @ R
-    about_y, about_z = -da[:, 2] / (a @ n1), da[:, 1] / (a @ n1)
-    about_x = (db[:, 2] + about_y * b1) / b2
-    return MaterialFrame(R, p, np.array([about_x, about_y, about_z]), slopes[:, 0].T)
-
-
-def _unpack(pose, jacobian, n):
-    """Return the :class:`MaterialFrame` of a pose (12,) and a Jacobian (6 n,) as in a slab."""
-    spin, velocity = jacobian.reshape(2, n, 3)
-    return MaterialFrame(pose[:9].reshape(3, 3), pose[9:12], spin.T, velocity.T)
+    def _joint_pose(self, body):
+        first = body * STATE + JOINT_POSE
+        return self.robot.W[first : first + 12]

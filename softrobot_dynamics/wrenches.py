@@ -56,9 +56,16 @@ def read_wrenches(model, wrenches):
 
 def generalized_force(placement, loads):
     """Generalized force (n,) of loads: the sum of J(x)^T w."""
-    force = np.zeros(placement.model.n)
+    force, groups = np.zeros(placement.model.n), {}
     for body, wrench in loads:
-        force += wrench.value @ placement.jacobian(body, wrench.point, wrench.frame)
+        if wrench.point is None:
+            force += wrench.value @ placement.jacobian(body, None, wrench.frame)
+        else:
+            groups.setdefault((body, wrench.frame), []).append(wrench)
+    for (body, axes), wrenches in groups.items():
+        points, values = (np.array([w[i] for w in wrenches]) for i in (1, 0))
+        jacobians = placement.points(body, points, axes=axes).jacobians
+        force += values.ravel() @ jacobians.reshape(values.size, -1)
     return force
 
 

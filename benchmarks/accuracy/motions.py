@@ -152,12 +152,12 @@ def momenta(model, q, qd):
     """
     linear, angular, energy = np.zeros(3), np.zeros(3), 0.5 * q @ model.stiffness @ q
     for module in model.description.modules:
-        for x, mass in zip(*module.body.material_points()):
-            place = {'q': q, 'body': module.name, 'point': x}
-            v = (sd.jacobian(model, **place, frame='base') @ qd)[3:]
-            linear += mass * v
-            angular += mass * np.cross(sd.frame(model, **place)[:3, 3], v)
-            energy += 0.5 * mass * v @ v
+        x, masses = module.body.material_points()
+        found = sd.material_points(model, q=q, qd=qd, body=module.name, points=x)
+        v = found.velocities
+        linear += masses @ v
+        angular += masses @ np.cross(found.positions, v)
+        energy += 0.5 * masses @ (v * v).sum(axis=1)
     return linear, angular, energy
 
 

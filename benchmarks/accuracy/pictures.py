@@ -146,7 +146,8 @@ def draw(name, chapters, path):
 
 def _backbone(model, q, s):
     """Points (K, 3) [m] of the backbone of a model of one body at s (K,) [m]."""
-    return np.array([sd.frame(model, q=q, point=(0.0, 0.0, each))[:3, 3] for each in s])
+    points = np.outer(s, [0.0, 0.0, 1.0])
+    return sd.material_points(model, q=q, points=points).positions
 
 
 def _held(model, component, load, q):

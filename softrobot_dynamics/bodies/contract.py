@@ -149,6 +149,18 @@ class Body:
         table = traced.tables.table(np.hstack([points, slopes]), weights, constants)
         return self._kernel(traced, 'length', np.zeros(0), table, constants)
 
+    def points_kernel(self, points):
+        """
+        Return the :class:`Kernel` of material points (K, 3) [m], see ``programs.point_values``.
+
+        What depends on the points alone is in its numbers. ArgumentError for a point that is none
+        of this body's.
+        """
+        symbolic, constants = self._symbolic()
+        traced = _trace_values(symbolic)
+        table = traced.tables.table(points, np.ones(len(points)), constants)
+        return self._kernel(traced, 'values', np.zeros(0), table, constants)
+
     def _kernel(self, traced, function, matrices, table, constants):
         rows = (len(traced.tables.rows) + 1) * programs.BLOCK
         parameters = np.concatenate(
@@ -166,6 +178,14 @@ class Body:
         """Return this body with symbols for its float fields, and {symbol: value} of them."""
         constants = {}
         return _replaced_fields(self, constants), constants
+
+
+def along(points, length):
+    """Return points (K, 3) [m] if 0 <= x3 <= length [m] for all of them, else ArgumentError."""
+    off = np.abs(points[:, 2] / length - 0.5) > 0.5 + 1e-9
+    if off.any():
+        raise ArgumentError('points', points[off][0], f'material points, 0 <= x3 <= {length} m')
+    return points
 
 
 def frame_of_points(origin, a, b, math):
@@ -202,6 +222,13 @@ def _trace_length(symbolic):
     n, x = len(symbolic.coordinates()), _symbols('x', 5)
     speed = symbolic.fibre_speed(x[:3], x[3:], _symbols('q', n), SYMBOLIC)
     return programs.fibre_length(graph.as_node(speed), n)
+
+
+@functools.cache
+def _trace_values(symbolic):
+    n = len(symbolic.coordinates())
+    position = symbolic.position(_symbols('x', 3), _symbols('q', n), SYMBOLIC)
+    return programs.point_values([graph.as_node(c) for c in position], n)
 
 
 def _symbols(kind, count):

@@ -7,13 +7,15 @@ from itertools import pairwise
 
 import numpy as np
 from softrobot_dynamics.bases.strains import Shape, strain_bases, strain_reference, STRAINS
-from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.fields import flag, integer, member, number
-from softrobot_dynamics.kernels import rod, rod_fibre
+from softrobot_dynamics.kernels import rod, rod_fibre, rod_points
 from softrobot_dynamics.kernels.jit import Kernel
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.kernels.rod_steps import LANES, STEP_LIMIT
 from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.kinematics.emit import BLOCK
+from softrobot_dynamics.kinematics.screws import compose, cross, exponential
 from softrobot_dynamics.sections.contract import Section, SECTIONS
 
 _HALF = tuple(zip(*(v[2:] for v in np.polynomial.legendre.leggauss(4))))  # nodes > 0, weights
@@ -107,17 +109,26 @@ class Cosserat(Body):
     def kernel(self):
         """Return the march of :mod:`softrobot_dynamics.kernels.rod`."""
         low, high, *inertia = self._sections()
-        n, of, padding = len(self.coordinates()), self._owners(), -len(low) % LANES
-        mean, slope = (_rows(v, low) for v in self._moments(low, high, NUMERIC))
-        varies = slope[6:].any(axis=1)
-        strains = [any(v for v, c in zip(varies, of) if c == i) for i in range(6)]
-        heading = [n, len(low), slope.any(), *of, *strains]
-        rows = np.vstack([*inertia, mean[:6], slope[:6], mean[6:], slope[6:]])
-        rows = np.pad(rows, ((0, 0), (0, padding)))  # steps of no length
-        table = rows.reshape(len(rows), -1, LANES).transpose(1, 0, 2)
+        n = len(self.coordinates())
+        table, varying, varies = self._table(inertia, low, high)
+        heading = [n, len(low), varying, *self._owners(), *varies]
         matrices = np.ravel(self.stiffness()), np.ravel(self.damping_matrix())
-        numbers = np.concatenate([heading, *matrices, table.ravel()])
+        numbers = np.concatenate([heading, *matrices, table])
         return Kernel(rod.__name__, 'rod_terms', numbers, rod.scratch_size(n))
+
+    def points_kernel(self, points):
+        """See :class:`Body`; points at 0 <= x3 <= length."""
+        n, padding = len(self.coordinates()), -len(points) % BLOCK
+        x1, x2, s = np.pad(along(points, self.length), ((0, padding), (0, 0)), 'edge').T
+        low, high, _ = _march((0.0, *self._breaks(), 1.0), self.quadrature)
+        start = np.searchsorted(high[:-1], s / self.length)
+        march, some, each = self._table(np.zeros((3, len(low))), low, high)
+        table, more, others = self._table([start, x1, x2], low[start], s / self.length)
+        varies = np.logical_or(each, others)
+        heading = [n, len(low), some or more, len(s) // LANES, *self._owners(), *varies]
+        numbers = np.concatenate([heading, march, table])
+        scratch = rod_points.scratch_size(n, len(low))
+        return Kernel(rod_points.__name__, 'values', numbers, scratch)
 
     def fibre_kernel(self, points, slopes, weights):
         """See :class:`Body`; the tangent of the curve in the section frame is linear in q."""
@@ -188,6 +199,21 @@ class Cosserat(Body):
         thick = line * self.section_inertia
         return low, high, line * area, thick * Iy, thick * Ix
 
+    def _table(self, first, low, high):
+        """
+        Return a table of steps for the kernels, flat: of each three rows, then its moments.
+
+        Then whether strains vary within steps, and whether the functions of each (6,) do.
+        """
+        of, padding = self._owners(), -len(low) % LANES
+        mean, slope = (_rows(v, low) for v in self._moments(low, high, NUMERIC))
+        rows = np.vstack([*first, mean[:6], slope[:6], mean[6:], slope[6:]])
+        rows = np.pad(rows, ((0, 0), (0, padding)))  # steps of no length
+        varies = slope[6:].any(axis=1)
+        strains = [any(v for v, c in zip(varies, of) if c == i) for i in range(6)]
+        table = rows.reshape(len(rows), -1, LANES).transpose(1, 0, 2)
+        return table.ravel(), slope.any(), strains
+
     def _functions(self, sigma, math):
         """Values at sigma of the reference strain (6), then of each coordinate's function (n)."""
         values = [r.at(sigma, math) if isinstance(r, Shape) else r for r in self.reference_strain]
@@ -229,8 +255,8 @@ class Cosserat(Body):
     def _logarithm(self, low, high, q, math):
         """Twist Omega (6 values) of Magnus' fourth-order step: T(high) = T(low) exp(Omega)."""
         a, d = (self._combined(values, q) for values in self._moments(low, high, math))
-        turn, shift = _cross(a[:3], d[:3]), _cross(a[3:], d[:3])
-        both = [u + v for u, v in zip(shift, _cross(a[:3], d[3:]))]
+        turn, shift = cross(a[:3], d[:3]), cross(a[3:], d[:3])
+        both = [u + v for u, v in zip(shift, cross(a[:3], d[3:]))]
         return [u + v for u, v in zip(a, turn + both)]
 
     def _frame(self, sigma, q, math):
@@ -239,7 +265,7 @@ class Cosserat(Body):
         low, high, _ = _march((0.0, *self._breaks(), 1.0), self.quadrature)
         for a, b in zip(low.tolist(), high.tolist()):
             end = a + (sigma - a) * math.step(sigma - a) - (sigma - b) * math.step(sigma - b)
-            frame = _compose(frame, _exponential(self._logarithm(a, end, q, math), math))
+            frame = compose(frame, exponential(self._logarithm(a, end, q, math), math))
         return frame
 
 
@@ -263,36 +289,3 @@ def _composite(ends, count):
 def _rows(values, like):
     """Array (., K) of numbers and arrays (K,)."""
     return np.array([np.broadcast_to(v, like.shape) for v in values], dtype=float)
-
-
-def _exponential(twist, math):
-    """Rotation (nine entries, row-major) and origin of exp(twist)."""
-    p, u = twist[:3], twist[3:]
-    z = p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
-    c2, c3 = math.stumpff(2, z), math.stumpff(3, z)
-    c1 = 1.0 - z * c3
-    once = _cross(p, u)
-    twice = _cross(p, once)
-    origin = [a + c2 * b + c3 * c for a, b, c in zip(u, once, twice)]
-    hat = [0.0, -p[2], p[1], p[2], 0.0, -p[0], -p[1], p[0], 0.0]
-    one = [1.0 - c2 * z, 0.0, 0.0]
-    rotation = [
-        one[abs(i // 3 - i % 3)] + c1 * hat[i] + c2 * p[i // 3] * p[i % 3] for i in range(9)
-    ]
-    return rotation, origin
-
-
-def _compose(outer, inner):
-    """Frame ``inner``, given in ``outer``, in the frame that ``outer`` is given in."""
-    (R, p), (S, u) = outer, inner
-    rotation = [
-        R[3 * i] * S[j] + R[3 * i + 1] * S[3 + j] + R[3 * i + 2] * S[6 + j]
-        for i in range(3)
-        for j in range(3)
-    ]
-    origin = [p[i] + R[3 * i] * u[0] + R[3 * i + 1] * u[1] + R[3 * i + 2] * u[2] for i in range(3)]
-    return rotation, origin
-
-
-def _cross(a, b):
-    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]

@@ -14,7 +14,12 @@ from softrobot_dynamics.kinematics.arithmetic import NUMERIC
 from softrobot_dynamics.kinematics.cache import load_module
 from softrobot_dynamics.kinematics.emit import BLOCK
 from softrobot_dynamics.kinematics.graph import SYMBOLIC
-from softrobot_dynamics.kinematics.layers import layers_length, layers_scratch, layers_terms
+from softrobot_dynamics.kinematics.layers import (
+    layers_length,
+    layers_scratch,
+    layers_terms,
+    layers_values,
+)
 from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.networks import derivatives, Network, read_network
 
@@ -109,6 +114,12 @@ class Learned(Body):
         traced = _trace_length(self.weights.activation)
         return self._kernel_of(traced, 'length', weights, np.asarray(points), along, [])
 
+    def points_kernel(self, points):
+        """See :class:`Body`."""
+        traced = _trace_values(self.weights.activation)
+        along = np.eye(3)[:2]
+        return self._kernel_of(traced, 'values', np.ones(len(points)), points, along, [])
+
     def _tip_points(self):
         L, r = self.length, self.radius[1]
         return np.array([[0.0, 0.0, L], [r, 0.0, L], [0.0, r, L]])
@@ -197,6 +208,11 @@ def _trace_terms(activation, material):
     if material is None:
         return layers_terms(derivatives(activation))
     return layers_terms(derivatives(activation), lambda F: material.energy(F, SYMBOLIC))
+
+
+@functools.cache
+def _trace_values(activation):
+    return layers_values(derivatives(activation))
 
 
 @functools.cache

@@ -95,6 +95,10 @@ class LinearBasis(Body):
         moved = np.einsum('kjab,kb->kja', self.slopes_at(np.asarray(points)), along)
         return fibre_kernel(weights, along, moved)
 
+    def points_kernel(self, points):
+        """See :class:`Body`; the fields and their slopes there, once for all."""
+        return values_kernel(points, self.fields_at(points), self.slopes_at(points))
+
     def _inertial_numbers(self):
         points, masses = self.material_points()
         fields = np.concatenate([points[:, :, None], self.fields_at(points)], axis=2)
@@ -122,6 +126,17 @@ def fibre_kernel(weights, along, moved):
     table = _blocked(weights, np.hstack([along, moved.reshape(len(along), -1)]))
     numbers = np.concatenate([[n, len(table) // ((4 + 3 * n) * BLOCK)], table])
     return Kernel(linear_basis.__name__, 'fibre_length', numbers, 9 * BLOCK)
+
+
+def values_kernel(points, fields, slopes):
+    """Kernel of points x (K, 3) [m] that move by fields (K, 3, n) with slopes (K, n, 3, 3)."""
+    count, _, n = fields.shape
+    still = np.zeros((count, 1, 3, 3))  # of each point, by coordinate: p, dp/dx1, dp/dx2
+    still[:, 0, 0], still[:, 0, 1, 0], still[:, 0, 2, 1] = points, 1.0, 1.0
+    moved = np.stack([fields.swapaxes(1, 2), slopes[..., 0], slopes[..., 1]], axis=2)
+    rows = np.concatenate([still, moved], axis=1).reshape(count, -1)
+    table = _blocked(np.ones(count), rows).reshape(-1, 10 + 9 * n, BLOCK)[:, 1:]
+    return Kernel(linear_basis.__name__, 'values', np.append([n, len(table)], table))
 
 
 def _fields(body):

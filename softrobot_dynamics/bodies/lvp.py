@@ -7,13 +7,14 @@ from math import pi
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
-from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.fields import member, number
 from softrobot_dynamics.kernels import backbone, backbone_tables
 from softrobot_dynamics.kernels.jit import Kernel
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.kinematics import graph, programs
 from softrobot_dynamics.kinematics.backbone import gradient, point_numbers, point_sums, strains_of
+from softrobot_dynamics.kinematics.backbone_values import section_values
 from softrobot_dynamics.kinematics.cache import load_module
 from softrobot_dynamics.kinematics.differentiate import tangent
 from softrobot_dynamics.kinematics.graph import SYMBOLIC
@@ -161,6 +162,17 @@ class LocallyVolumePreserving(Body):
         table = traced.tables.table(columns, np.pi * self.length * weights, {})
         return self._kernel(traced, 'length', np.zeros(0), table, {})
 
+    def points_kernel(self, points):
+        """See :class:`Body`; points at 0 <= x3 <= length."""
+        strains, polynomials = self._shapes()
+        traced = _trace_values(strains, self.has_cavity)
+        size = self.length, self.outer_radius, self.inner_radius
+        frames = backbone_tables.numbers(*size, strains, polynomials)
+        cloud = along(points, self.length), np.ones(len(points))
+        numbers = point_numbers(traced.tables, frames, cloud, self.length, polynomials, {})
+        module = load_module(traced.source, f'{self.type_name}_values')
+        return Kernel(module.__name__, 'values', numbers, traced.scratch)
+
     def _modes(self):
         return SETS[self.modes](self.length) if isinstance(self.modes, str) else self.modes
 
@@ -210,6 +222,11 @@ def growth(x1, x2, z, math, source):
     # r = c wider / (w sqrt(lambda)) turns a r^3 + r^2 = c^2 / lambda into w^3 - w = b
     b = (z[0] * x2 - z[1] * x1) * (2.0 / 3.0) * wider / (z[5] * square)
     return wider / (math.cubic(b) * square)
+
+
+@functools.cache
+def _trace_values(strains, source):
+    return section_values(lambda x1, x2, z: growth(x1, x2, z, SYMBOLIC, source), strains)
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.bodies.linear_basis import values_kernel
 from softrobot_dynamics.fields import nested, number, vector
 from softrobot_dynamics.kernels.jit import Kernel, kernel
 from softrobot_dynamics.kernels.layout import inertia_offset, LINEAR_BIAS, wrench_offset
@@ -98,6 +99,11 @@ class Rigid(Body):
         ]
         tip = flat(self.tip.matrix())
         return Kernel(__name__, 'rigid_terms', np.concatenate([numbers, tip]))
+
+    def points_kernel(self, points):
+        """See :class:`Body`; linear in no coordinates."""
+        count = len(points)
+        return values_kernel(points, np.zeros((count, 3, 0)), np.zeros((count, 0, 3, 3)))
 
 
 @kernel

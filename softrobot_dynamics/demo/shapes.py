@@ -1,9 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The surfaces of a robot's bodies in a posture, by their own formulas; plain numpy."""
+"""The surfaces of a robot's bodies in a posture, by their own formulas."""
 
 import numpy as np
-from softrobot_dynamics.dynamics import forward_kinematics
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.dynamics import placement
 
 SIDES = 36  # of a tube
 RINGS = 16  # of a soft body
@@ -18,18 +17,17 @@ def surfaces(model, q):
     tube from the tip before it to its joint and on to its own tip, with a round end. The points
     of a ring run right-handed about the direction from ring to ring.
     """
-    tips = forward_kinematics(model, q=q)
-    radius, first, result = _RIGID_RADIUS * reach(tips), 0, []
-    for tip, module in zip(tips, model.description.modules):
-        first += len(module.joint.coordinates())
-        own = q[first : first + len(module.body.coordinates())]
-        first += len(own)
-        joint = tip @ np.linalg.inv(_tip_frame(module.body, own))
+    placed, modules = placement(model, q), model.description.modules
+    tips = np.array([placed.pose(i) for i in range(len(modules))])
+    radius, result = _RIGID_RADIUS * reach(tips), []
+    for i, module in enumerate(modules):
         if module.body.section_path:
-            result.append(_placed(joint, _tube(module.body, own)))
+            points = _tube(module.body)
+            surface = placed.points(i, points.reshape(-1, 3)).positions
+            result.append(surface.reshape(points.shape))
         else:
             before = np.zeros(3) if module.parent < 0 else tips[module.parent][:3, 3]
-            result += _pipes([before, joint[:3, 3], tip[:3, 3]], radius)
+            result += _pipes([before, placed.joint(i)[1], tips[i, :3, 3]], radius)
     return result
 
 
@@ -39,15 +37,8 @@ def reach(tips):
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
-def _tip_frame(body, q):
-    rotation, origin = body.tip_frame(q, NUMERIC)
-    frame = np.eye(4)
-    frame[:3, :3], frame[:3, 3] = np.reshape(rotation, (3, 3)), origin
-    return frame
-
-
-def _tube(body, q):
-    """Return the outer surface of a body with sections, with its two end discs, joint frame."""
+def _tube(body):
+    """Return material points of the outer surface of a body with sections, and its end discs."""
     s = np.linspace(0.0, body.length, RINGS)
     radii = np.atleast_1d(body.radius)
     radius = radii[0] + (radii[-1] - radii[0]) * s / body.length
@@ -55,8 +46,7 @@ def _tube(body, q):
     s, radius = (np.concatenate(row)[:, None] for row in
                  (([0.0], s, [body.length]), (hole, radius, hole)))  # fmt: skip
     x1, x2 = (radius * c for c in _circle())
-    points = body.position((x1, x2, s + 0.0 * x1), q, NUMERIC)
-    return np.stack(np.broadcast_arrays(*points), axis=-1)
+    return np.stack(np.broadcast_arrays(x1, x2, s), axis=-1)
 
 
 def _pipes(points, radius):
@@ -84,7 +74,3 @@ def _pipe(start, direction, length, radius):
 def _circle():
     angles = np.linspace(0.0, 2.0 * np.pi, SIDES + 1)
     return np.cos(angles), np.sin(angles)
-
-
-def _placed(frame, points):
-    return points @ frame[:3, :3].T + frame[:3, 3]

@@ -84,6 +84,34 @@ def place(n, strains, G, D, S):
 
 
 @kernel
+def place_values(n, strains, G, D, V):
+    """
+    Rows of ``programs.point_values`` into V, of one block.
+
+    G and ``strains`` as for :func:`place`; D: rows d, dd/dx1 and dd/dx2 (2 each), then their
+    derivatives by each coordinate.
+    """
+    B = BLOCK
+    R, o = G[: 9 * B], G[ORIGIN * B : (ORIGIN + 3) * B]
+    for j in range(n + 1):
+        for v in range(3):
+            d = D[(6 * j + 2 * v) * B : (6 * j + 2 * v + 2) * B]
+            _turn(R, d, V[(9 * j + 3 * v) * B : (9 * j + 3 * v + 3) * B])
+    for j in range(n):
+        own = V[9 * (1 + j) * B : 9 * (2 + j) * B]
+        if strains[j] < 3:  # before the origin is added: R d and its slopes turn
+            eta = G[(COLUMNS + 3 * j) * B : (COLUMNS + 3 * j + 3) * B]
+            for v in range(3):
+                _add_cross(eta, V[3 * v * B : (3 * v + 3) * B], own[3 * v * B : (3 * v + 3) * B])
+        if strains[j] < 6:
+            origin = G[(COLUMNS + 3 * (n + j)) * B : (COLUMNS + 3 * (n + j) + 3) * B]
+            for k in range(3 * B):
+                own[k] += origin[k]
+    for k in range(3 * B):
+        V[k] += o[k]
+
+
+@kernel
 def _turn(R, d, out):
     """Out = R (d1, d2, 0)."""
     B = BLOCK

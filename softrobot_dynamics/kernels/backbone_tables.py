@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What :mod:`softrobot_dynamics.kernels.backbone` reads, made once for each body."""
 
+import functools
+
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 from softrobot_dynamics.kernels.backbone import NODES
@@ -13,10 +15,16 @@ def node_tables(length):
 
     Row k of the matrix belongs to the value at node k; that at the tip is not needed.
     """
+    nodes, integrals = _of_length_one()
+    return nodes.copy(), length * integrals
+
+
+@functools.cache
+def _of_length_one():
     nodes, weights = gauss_legendre(NODES - 1)
     inner, shares = gauss_legendre(NODES)  # exact for the interpolant through the nodes
     integrals = [node * shares @ lagrange(nodes, node * inner) for node in nodes]
-    return np.append(nodes, 1.0), length * np.array([*integrals, weights]).T
+    return np.append(nodes, 1.0), np.array([*integrals, weights]).T
 
 
 def lagrange(nodes, points):

@@ -246,3 +246,22 @@ def _stretch(weight, t, v, pull, bias):
         bias[0] += weight[k] * (v0 * v0 + v1 * v1 + v2 * v2 - along * along) / norm
         pull[k], pull[B + k], pull[2 * B + k] = weight[k] * t0, weight[k] * t1, weight[k] * t2
     return length
+
+
+@kernel
+def values(P, q, V, S):
+    """
+    Material points and how they vary, as ``programs.point_values``; V and S as there.
+
+    P: n, blocks, and the rows of each block where q = 0, then those of each coordinate.
+    """
+    n, blocks, rows = int(P[0]), int(P[1]), 9 * BLOCK
+    size = (1 + n) * rows
+    P, V = P[2 : 2 + blocks * size], V[: blocks * size]
+    copy(P, V)
+    for block in range(blocks):
+        C, U = P[block * size : (block + 1) * size], V[block * size : (block + 1) * size]
+        for j in range(n):
+            moved = C[(1 + j) * rows : (2 + j) * rows]
+            for k in range(rows):
+                U[k] += q[j] * moved[k]

@@ -55,17 +55,18 @@ def rod_terms(P, q, qd, w, W, S):
     for block in range(blocks):
         C = table[block * size : (block + 1) * size]
         count = min(B, steps - block * B)
-        _moments(n, strain, varies, C, q, qd, S)
+        strain_moments(n, strain, varies, C, q, qd, S)
         evaluate_steps(count, varying, carry, S)
         _rates(count, carry, S)
-        _twists(n, count, strain, varies, C[15 * B :], carry[24:], twists, S)
+        increments(n, strain, varies, C[15 * B :], twists, S)
+        accumulate(n, count, carry[24:], twists)
         add_block(n, C[: 3 * B], w, twists, S, W)
     tip(n, carry, W)
     damped_spring(n, matrices, q, qd, W)
 
 
 @kernel
-def _moments(n, strain, varies, C, q, qd, S):
+def strain_moments(n, strain, varies, C, q, qd, S):
     """Moments of the strain and their rates, from the table."""
     moments = S[MOMENTS : MOMENTS + 24 * B]
     reference = C[3 * B : 15 * B]
@@ -112,12 +113,8 @@ def _rates(steps, carry, S):
 
 
 @kernel
-def _twists(n, steps, strain, varies, C, carry, twists, S):
-    """
-    Columns V_j at the end of each step, six rows each.
-
-    ``carry`` (6 n,): the columns at the block's start, which become those at its end.
-    """
+def increments(n, strain, varies, C, twists, S):
+    """Fill what each step adds to the columns V_j, six rows each."""
     maps, others = S[MAP_A : MAP_A + 27 * B], S[MAP_D : MAP_D + 27 * B]
     for j in range(n):
         _scale(C[j * B :], maps[_place(int(strain[j])) :], twists[6 * j * B :])
@@ -125,6 +122,15 @@ def _twists(n, steps, strain, varies, C, carry, twists, S):
         c = int(strain[j])
         if varies[c] > 0.0:
             _add_scaled(C[(n + j) * B :], others[_place(c) :], twists[6 * j * B :])
+
+
+@kernel
+def accumulate(n, steps, carry, twists):
+    """
+    Replace increments by the columns V_j at the end of each step.
+
+    ``carry`` (6 n,): the columns at the block's start, which become those at its end.
+    """
     for j in range(n):
         _accumulate(steps, carry[6 * j :], twists[6 * j * B :])
 

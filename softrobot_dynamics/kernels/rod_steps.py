@@ -43,6 +43,24 @@ def evaluate_steps(count, varying, carry, S):
         _maps(S)
 
 
+@kernel
+def evaluate_branches(starts, nodes, width, varying, S):
+    """
+    Fill the rows of a block of steps that do not follow each other, given the moments.
+
+    ``starts`` (LANES,): which of the ``nodes``, ``width`` numbers each that begin with a frame,
+    each step begins at.
+    """
+    _logarithms(S)
+    _exponentials(S)
+    for k in range(B):
+        f = nodes[int(starts[k]) * width :][:12]
+        _step(S, k, f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11])
+    _spread(S)
+    if varying:
+        _maps(S)
+
+
 @inlined
 def six(S, at, k):
     """Six rows from ``at`` in lane k."""
@@ -159,20 +177,29 @@ def _frames(count, carry, S):
     r6, r7, r8, t0, t1, t2 = carry[6], carry[7], carry[8], carry[9], carry[10], carry[11]
     S[_START : FRAME + 12 * B] = 0.0
     for k in range(count):
-        put(S, _START, k, r0, r1, r2, r3, r4, r5)
-        put(S, _START + 6 * B, k, r6, r7, r8, t0, t1, t2)
-        x0, x1, x2, x3, x4, x5 = six(S, _EXP, k)
-        x6, x7, x8, y0, y1, y2 = six(S, _EXP + 6 * B, k)
-        t0 += r0 * y0 + r1 * y1 + r2 * y2
-        t1 += r3 * y0 + r4 * y1 + r5 * y2
-        t2 += r6 * y0 + r7 * y1 + r8 * y2
-        r0, r1, r2 = _row(r0, r1, r2, x0, x1, x2, x3, x4, x5, x6, x7, x8)
-        r3, r4, r5 = _row(r3, r4, r5, x0, x1, x2, x3, x4, x5, x6, x7, x8)
-        r6, r7, r8 = _row(r6, r7, r8, x0, x1, x2, x3, x4, x5, x6, x7, x8)
-        put(S, FRAME, k, r0, r1, r2, r3, r4, r5)
-        put(S, FRAME + 6 * B, k, r6, r7, r8, t0, t1, t2)
+        r0, r1, r2, r3, r4, r5, r6, r7, r8, t0, t1, t2 = _step(
+            S, k, r0, r1, r2, r3, r4, r5, r6, r7, r8, t0, t1, t2
+        )
     carry[0], carry[1], carry[2], carry[3], carry[4], carry[5] = r0, r1, r2, r3, r4, r5
     carry[6], carry[7], carry[8], carry[9], carry[10], carry[11] = r6, r7, r8, t0, t1, t2
+
+
+@inlined
+def _step(S, k, r0, r1, r2, r3, r4, r5, r6, r7, r8, t0, t1, t2):
+    """Set lane k's frame at the start, and from it that at the end, which is returned."""
+    put(S, _START, k, r0, r1, r2, r3, r4, r5)
+    put(S, _START + 6 * B, k, r6, r7, r8, t0, t1, t2)
+    x0, x1, x2, x3, x4, x5 = six(S, _EXP, k)
+    x6, x7, x8, y0, y1, y2 = six(S, _EXP + 6 * B, k)
+    t0 += r0 * y0 + r1 * y1 + r2 * y2
+    t1 += r3 * y0 + r4 * y1 + r5 * y2
+    t2 += r6 * y0 + r7 * y1 + r8 * y2
+    r0, r1, r2 = _row(r0, r1, r2, x0, x1, x2, x3, x4, x5, x6, x7, x8)
+    r3, r4, r5 = _row(r3, r4, r5, x0, x1, x2, x3, x4, x5, x6, x7, x8)
+    r6, r7, r8 = _row(r6, r7, r8, x0, x1, x2, x3, x4, x5, x6, x7, x8)
+    put(S, FRAME, k, r0, r1, r2, r3, r4, r5)
+    put(S, FRAME + 6 * B, k, r6, r7, r8, t0, t1, t2)
+    return r0, r1, r2, r3, r4, r5, r6, r7, r8, t0, t1, t2
 
 
 @inlined

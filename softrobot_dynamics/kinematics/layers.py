@@ -57,6 +57,16 @@ def layers_length(activation):
     return TracedKernel(source, Tables((), ()), 0)
 
 
+def layers_values(activation):
+    """
+    Kernel ``values`` of points as of ``programs.point_values``, for an ``activation`` as above.
+
+    P as for :func:`layers_length`, with two directions: x1 and x2.
+    """
+    source = HEADER + _propagation(activation) + _VALUES.format(block=BLOCK)
+    return TracedKernel(source, Tables((), ()), 0)
+
+
 def _propagation(activation):
     code = Emitter(activation)
     lines = code.call + [
@@ -160,4 +170,30 @@ def length(P, q, qd, out, S):
         moved = V[start:start + 3 * width]
         slopes_by_place(n, 2, C, width, moved, X)
         stretch(n, weight, qd, X, out)
+"""
+
+_VALUES = """
+
+@kernel
+def values(P, q, V, S):
+    n, blocks, count = int(P[0]), int(P[1]), int(P[2])
+    N, T = P[3:3 + count], P[3 + count:]
+    width, rows = 3 * (n + 2) * {block}, 9 * (n + 1) * {block}
+    size = (1 + 3 * (4 + int(N[2]))) * {block}
+    still, S = S[:n], S[n:]
+    D, X, S = S[:width], S[width:3 * width], S[3 * width:]
+    still[:] = 0.0
+    for block in range(blocks):
+        C = T[block * size + {block}:(block + 1) * size]
+        U = V[block * rows:(block + 1) * rows]
+        start = propagate(n, 3, N, q, still, C[12 * {block}:], S)
+        out = S[start:start + 3 * width]
+        positions(n, C, width, out, D)
+        slopes_by_place(n, 3, C, width, out, X)
+        for r in range(3 * (n + 1)):
+            c, i = r // 3, r % 3
+            for k in range({block}):
+                U[(9 * c + i) * {block} + k] = D[r * {block} + k]
+                U[(9 * c + 3 + i) * {block} + k] = X[2 * r * {block} + k]
+                U[(9 * c + 6 + i) * {block} + k] = X[(2 * r + 1) * {block} + k]
 """

@@ -142,6 +142,30 @@ def fibre_length(speed, n):
     return TracedKernel(HEADER + source, code.tables, len(outputs) * BLOCK)
 
 
+def point_values(position, n):
+    """
+    Kernel ``values(P, q, V, S)``: where material points are, and how that varies.
+
+    ``V`` receives 9 (n + 1) rows for each block of points: the position p [m], dp/dx1 and dp/dx2,
+    and then the derivatives of these nine by each coordinate. P as in :func:`fibre_length`.
+    """
+    values = list(position)
+    values += [node for i in range(2) for node in tangent(values[:3], {('x', i): 1.0})]
+    slopes = [tangent(values, {('q', j): 1.0}) for j in range(n)]
+    outputs = values + [node for slope in slopes for node in slope]
+    code = Emitter(outputs)
+    rows = [f'U[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(outputs)]
+    source = _VALUES.format(
+        block=BLOCK,
+        scalars=len(code.tables.scalars),
+        row_count=len(code.tables.rows) + 1,
+        outputs=len(outputs),
+        call=_indent(code.call, 4),
+        point=_indent(code.point + rows, 12),
+    )
+    return TracedKernel(HEADER + source, code.tables, 0)
+
+
 def frame_nodes(rotation, origin, n):
     """Nodes of a frame's slab: R, t, biases and Jacobians of a traced motion, in slab order."""
     along = {('q', j): graph.symbol('qd', j) for j in range(n)}
@@ -209,4 +233,19 @@ def length(P, q, qd, out, S):
         for k in range({block}):
 {point}
         sum_rows({outputs}, S, out)
+"""
+
+_VALUES = """
+
+@kernel
+def values(P, q, V, S):
+    blocks = int(P[0])
+    T = P[1 + {scalars}:]
+    P = P[1:1 + {scalars}]
+{call}
+    for block in range(blocks):
+        C = T[block * {row_count} * {block}:(block + 1) * {row_count} * {block}]
+        U = V[block * {outputs} * {block}:(block + 1) * {outputs} * {block}]
+        for k in range({block}):
+{point}
 """

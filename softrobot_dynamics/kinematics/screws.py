@@ -1,0 +1,36 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Twists and frames in any arithmetic: exponentials, products."""
+
+
+def exponential(twist, math):
+    """Rotation (nine entries, row-major) and origin of exp(twist)."""
+    p, u = twist[:3], twist[3:]
+    z = p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
+    c2, c3 = math.stumpff(2, z), math.stumpff(3, z)
+    c1 = 1.0 - z * c3
+    once = cross(p, u)
+    twice = cross(p, once)
+    origin = [a + c2 * b + c3 * c for a, b, c in zip(u, once, twice)]
+    hat = [0.0, -p[2], p[1], p[2], 0.0, -p[0], -p[1], p[0], 0.0]
+    one = [1.0 - c2 * z, 0.0, 0.0]
+    rotation = [
+        one[abs(i // 3 - i % 3)] + c1 * hat[i] + c2 * p[i // 3] * p[i % 3] for i in range(9)
+    ]
+    return rotation, origin
+
+
+def compose(outer, inner):
+    """Frame ``inner``, given in ``outer``, in the frame that ``outer`` is given in."""
+    (R, p), (S, u) = outer, inner
+    rotation = [
+        R[3 * i] * S[j] + R[3 * i + 1] * S[3 + j] + R[3 * i + 2] * S[6 + j]
+        for i in range(3)
+        for j in range(3)
+    ]
+    origin = [p[i] + R[3 * i] * u[0] + R[3 * i + 1] * u[1] + R[3 * i + 2] * u[2] for i in range(3)]
+    return rotation, origin
+
+
+def cross(a, b):
+    """Vector product (3 values)."""
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
