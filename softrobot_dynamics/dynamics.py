@@ -20,6 +20,8 @@ from softrobot_dynamics.points import FRAMES, Placement
 from softrobot_dynamics.recursion import FULL, INERTIAL
 from softrobot_dynamics.wrenches import generalized_force, reactions, read_wrenches
 
+_WITH_FRAME = 'a material point at which the body has a frame'
+
 
 class Actuation(NamedTuple):
     """How the actuators act: u in actuator units, y their coordinates (tendon: elongation)."""
@@ -129,8 +131,8 @@ def material_points(model, *, q, points, qd=None, body=None, frame='body'):
     qd = None if qd is None else checked('qd', qd, (model.n,))
     axes = one_of('frame', frame, FRAMES)
     found = placement(model, q).points(index, points, qd, axes)
-    for x, pose in zip(points, found.frames) if not finite(found.frames) else ():
-        _require_frame(x, pose)
+    for x in points[~np.isfinite(found.frames).all(axis=(1, 2))]:
+        raise ArgumentError('points', x, _WITH_FRAME)
     return found
 
 
@@ -193,7 +195,7 @@ def _require_finite(model, q, result):
 
 def _require_frame(point, result):
     if not finite(result):
-        raise ArgumentError('point', point, 'a material point at which the body has a frame')
+        raise ArgumentError('point', point, _WITH_FRAME)
 
 
 def _load_force(placed, loads):

@@ -6,14 +6,17 @@ import importlib
 from differences import derivative, gradient
 from generated import instance, instances
 import numpy as np
-from oracles import newton_euler
+from oracles import material, newton_euler
 from oracles.jets import Jet, jet, JETS
 import pytest
 from robots import possible, reaches
 from softrobot_dynamics.bodies.contract import BODIES, Body
 from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.addresses import Entry, run_three
+from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.kinematics.binding import address, cached
 from softrobot_dynamics.kinematics.graph import evaluate, symbol, SYMBOLIC
 
 TOLERANCE = 1e-12  # of the largest entry
@@ -135,6 +138,20 @@ def check_frame(W, frame, n, q, qd, reach=1.0):
         angular = [spin[2, 1], spin[0, 2], spin[1, 0]]
         np.testing.assert_allclose(W[18 + 3 * j :][:3], angular, atol=1e-10)
         np.testing.assert_allclose(W[18 + 3 * n + 3 * j :][:3], slopes[9:, j], atol=1e-10)
+
+
+def test_material_points_are_those_of_the_formula(body):
+    """The kernel of points gives the formula's p, dp/dx1, dp/dx2 and their slopes by q."""
+    known, n = np.asarray(body.material_points()[0]), len(body.coordinates())
+    points = known[np.random.default_rng(10).integers(len(known), size=BLOCK + 3)]
+    kernel = body.points_kernel(points)
+    entry = Entry(address(kernel.module, kernel.function, 'P, q, V, S'), kernel.parameters)
+    V, S = np.full((2, n + 1, 9, BLOCK), np.nan), np.full(kernel.scratch, np.nan)
+    for q, _, _ in random_states(body, 2, seed=11):
+        cached(run_three, entry=entry)(q, V.reshape(-1), S)
+        for k in (0, 17, BLOCK + 2):
+            wanted = material.values_and_slopes(body, points[k], q)
+            np.testing.assert_allclose(V[k // BLOCK, ..., k % BLOCK], wanted, atol=1e-12)
 
 
 def test_tip_frame_from_three_points(body):

@@ -4,21 +4,19 @@
 from pathlib import Path
 import re
 
-from generated import instance, instances
+from differences import derivative
 import numpy as np
 from oracles.material import frames_and_slopes
 import pytest
 from robots import compiled, link, states
 import softrobot_dynamics as sd
 from softrobot_dynamics import conversions
-from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.conversions import drive_wrench, motion_subspace
 from softrobot_dynamics.dynamics import placement
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.points import _from_fields, _from_formula
 
 TOLERANCE = 1e-12  # of the largest entry
-ROBOTS = ('hand', 'zoo')
+ROBOTS = ('hand', 'zoo', 'hybrid_arm')  # together every kind of body
 
 
 def material_points(model, seed=0):
@@ -53,6 +51,93 @@ def test_frames_and_jacobians_follow_the_material(name):
         assert_close(sd.jacobian(model, **where, frame='base'), slopes, scale)
         own = np.vstack([pose[:3, :3].T @ slopes[:3], pose[:3, :3].T @ slopes[3:]])
         assert_close(sd.jacobian(model, **where), own, scale)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_a_batch_of_points_is_what_single_ones_are(name):
+    """Frames and Jacobians of many points of every body; they move with J qd, as their places."""
+    model = compiled(name)
+    ((q, qd, _),) = states(model, 1, seed=2)
+    for body, module in zip(model.body_names, model.description.modules):
+        known = np.asarray(module.body.material_points()[0])
+        given = {'body': body, 'points': known[np.linspace(0, len(known) - 1, 37).astype(int)]}
+        found = sd.material_points(model, q=q, qd=qd, **given)
+        based = sd.material_points(model, q=q, frame='base', **given)
+        for k in (0, 31, 32, 36):
+            one = {'q': q, 'body': body, 'point': given['points'][k]}
+            assert_close(found.frames[k], sd.frame(model, **one), 1.0)
+            assert_close(found.jacobians[k], sd.jacobian(model, **one), 1.0)
+            assert_close(based.jacobians[k], sd.jacobian(model, **one, frame='base'), 1.0)
+        assert np.array_equal(found.positions, found.frames[:, :3, 3])
+        assert_close(found.velocities, based.jacobians[:, 3:] @ qd, 1.0)
+        assert not based.velocities.any()
+
+        def places(t, given=given):
+            return sd.material_points(model, q=q + t * qd, **given).positions
+
+        np.testing.assert_allclose(derivative(places, 1e-3), found.velocities, atol=1e-10)
+
+
+def test_points_at_the_tip_move_as_the_tip():
+    """At the end of a rod a point's frame, Jacobian and velocity are those of the tip."""
+    model = compiled('zoo')
+    ((q, qd, _),) = states(model, 1, seed=3)
+    tips, rods = sd.forward_kinematics(model, q=q), ('cosserat', 'pcc', 'ritz_backbone')
+    for i, module in enumerate(model.description.modules):
+        if module.body.type_name in rods:
+            where = {'q': q, 'body': module.name}
+            end = [[0.0, 0.0, module.body.length]]
+            found = sd.material_points(model, qd=qd, points=end, **where)
+            assert_close(found.frames[0], tips[i], 1.0)
+            assert_close(found.jacobians[0], sd.jacobian(model, **where), 1.0)
+            tip = sd.jacobian(model, **where, frame='base')[3:] @ qd
+            assert_close(found.velocities[0], tip, 1.0)
+
+
+def test_points_cost_nothing_until_asked_for():
+    """A model is compiled and used without kernels of points; what they read is kept."""
+    model = sd.compile_model(sd.load_robot('pcc_arm'))
+    q = np.full(model.n, 0.01)
+    wrench = {'segment2': sd.Wrench(np.ones(6))}
+    sd.forward_dynamics(model, q=q, qd=q, u=np.ones(model.m), wrenches=wrench)
+    sd.jacobian(model, q=q)
+    assert model.points_kernel.cache_info().currsize == 0
+    for _ in range(3):
+        sd.material_points(model, q=q, points=[[0.0, 0.0, 0.1]])
+    assert model.points_kernel.cache_info().misses == 1
+
+
+@pytest.mark.parametrize('name, value', [
+    ('points', [0.0, 0.0, 0.1]), ('points', []), ('points', [[0.0, 0.0]]), ('points', 0.1),
+    ('points', 'tip'), ('points', [[0.0, 0.0, np.nan]]), ('qd', [0.0]), ('frame', 'world'),
+])  # fmt: skip
+def test_wrong_material_points_are_named(name, value):
+    """Points that are not rows of three numbers, or another wrong argument, are named."""
+    arguments = {'q': [0.0, 0.0], 'points': [[0.0, 0.0, 0.1]], name: value}
+    with pytest.raises(ArgumentError) as caught:
+        sd.material_points(compiled('double_pendulum'), **arguments)
+    assert caught.value.argument == name
+
+
+def test_points_without_a_frame_are_named():
+    """In the cavity of a body there is no material, and so no frame."""
+    model = compiled('hybrid_arm')
+    points = [[0.015, 0.0, 0.04], [0.0, 0.0, 0.04]]
+    with pytest.raises(ArgumentError, match='at which the body has a frame') as caught:
+        sd.material_points(model, q=model.q0, body='gripper', points=points)
+    assert caught.value.argument == 'points'
+    np.testing.assert_array_equal(caught.value.value, points[1])
+
+
+@pytest.mark.parametrize('robot, body', [('zoo', 'b0'), ('hybrid_arm', 'gripper')])
+def test_points_off_the_end_of_a_rod_are_refused(robot, body):
+    """What only a rod's own length defines is not made up beyond it."""
+    model = compiled(robot)
+    length = model.description.modules[model.body_names.index(body)].body.length
+    for s in (-0.01 * length, 1.01 * length):
+        with pytest.raises(ArgumentError, match='material points, 0 <= x3 <=') as caught:
+            sd.material_points(model, q=model.q0, body=body, points=[[0.0, 0.0, s]])
+        assert caught.value.argument == 'points'
 
 
 @pytest.mark.parametrize('body', ['index2', 'index3', 'thumb1', 'thumb2'])
@@ -253,16 +338,6 @@ def test_in_gimbal_lock_no_moment_has_all_forces():
     possible, impossible = np.array([1.0, 2.0, -1.0]), np.array([1.0, 2.0, 1.0])
     np.testing.assert_allclose(S.T @ drive_wrench(S, possible), possible, atol=1e-12)
     assert np.abs(S.T @ drive_wrench(S, impossible) - impossible).max() > 0.5
-
-
-def test_fields_known_by_numbers_give_the_frame_of_their_formula():
-    """A body linear in q has one frame at x, whether by its fields' values or by its formula."""
-    (body,) = (instance(BODIES, given) for given in instances(BODIES, 'ritz')[:1])
-    rng, n = np.random.default_rng(10), len(body.coordinates())
-    for x in np.asarray(body.material_points()[0])[rng.integers(100, size=5)]:
-        q = 0.05 * rng.normal(size=n)
-        found, wanted = _from_fields(body, x, q), _from_formula(body, x, q)
-        np.testing.assert_allclose(found, wanted, atol=1e-13)
 
 
 def test_postures_without_a_model_say_why(jointed):

@@ -5,7 +5,9 @@ Frames fixed to the material of bodies, straight from their formulas.
 Derivatives by the material point are jets, those by q complex steps: exact to rounding.
 """
 
+from differences import derivative
 import numpy as np
+from softrobot_dynamics.kinematics.arithmetic import NUMERIC
 
 from oracles.jets import Jet, jet, JETS
 from oracles.trees import compose, IDENTITY, joint_frame
@@ -24,6 +26,34 @@ def frames_and_slopes(robot, points, q):
     still = _frames(robot, points, q)
     moved = [_frames(robot, points, q + 1j * STEP * unit) for unit in np.eye(len(q))]
     return [_with_slopes(R, p, [m[k] for m in moved]) for k, (R, p) in enumerate(still)]
+
+
+def values_and_slopes(body, x, q):
+    """
+    Position p of a material point x, dp/dx1 and dp/dx2, then their slopes by each q_j: (n + 1, 9).
+
+    Where a body's position is known at points given as numbers only, those by x are differences.
+    """
+    q = np.asarray(q, dtype=float)
+    moved = [_values(body, x, q + 1j * STEP * unit).imag / STEP for unit in np.eye(len(q))]
+    return np.array([_values(body, x, q.astype(complex)).real, *moved])
+
+
+def _values(body, x, q):
+    if body.tabulated:
+
+        def place(y):
+            return np.array(body.position(list(y), q, NUMERIC))
+
+        step = 1e-4 * body.length
+        ways = [derivative(lambda t, e=e: place(x + t * e), step) for e in np.eye(3)[:2]]
+        return np.concatenate([place(x), *ways])
+    first, second = (
+        [jet(c) for c in body.position([Jet(a, b) for a, b in zip(x, e)], q, JETS)]
+        for e in np.eye(3)[:2]
+    )
+    rows = [c.value for c in first], [c.first for c in first], [c.first for c in second]
+    return np.array([complex(v) for row in rows for v in row])
 
 
 def _with_slopes(R, p, moved):
