@@ -9,9 +9,11 @@ import numpy as np
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.nodes import plants
+from softrobot_dynamics.nodes.judging import Bounds, StateJudge
 
 COORDINATES, ACTUATORS = ('x', 'y'), ('left', 'right')
 PRETENSION = 0.5
+BOUNDS = Bounds(COORDINATES, np.full(2, np.inf), np.ones(2))
 
 
 class Description(NamedTuple):
@@ -122,6 +124,7 @@ def controlled(values):
         lambda values: plants.settings_of(controller.model, values),
         _reference,
         lambda q, qd: q.copy(),
+        lambda: StateJudge(BOUNDS),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import ACTUATORS, controlled, COORDINATES, PRETENSION, simulated  # noqa: E402
+from linear_plant import ACTUATORS, BOUNDS, controlled, COORDINATES, PRETENSION, simulated  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.nodes import (  # noqa: E402
     control_loop,
@@ -28,6 +28,7 @@ from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
     TIMED_OUT,
     WAITING,
 )
+from softrobot_dynamics.nodes.judging import FOLLOWS, StateJudge  # noqa: E402
 from softrobot_dynamics.nodes.simulation_loop import DIVERGED, DRIVEN, IDLE, SimulationLoop  # noqa: E402
 
 PERIOD = 1_000_000
@@ -43,7 +44,7 @@ class Clock:
         self.time, self.due, self.woken = 10_000 * PERIOD, [], False
         for module in (control_loop, simulation_loop):
             monkeypatch.setattr(module, 'now', lambda: self.time)
-        monkeypatch.setattr(simulation_loop, 'sleep_until', self.sleep_until)
+            monkeypatch.setattr(module, 'sleep_until', self.sleep_until)
         self.overslept = 0  # [ns] that the next sleep lasts too long
 
     def sleep_until(self, deadline):
@@ -85,8 +86,17 @@ class Outlet:
     def report(self, stamp, command):
         self.reports += 1
 
-    def entered(self, mode, before):
+    def entered(self, mode, before, well):
         self.words.append(mode)
+
+    def refused(self, error):
+        self.words.append(error.reason)
+
+    def waiting(self, passed, last_refusal):
+        self.words.append(f'waiting {passed}')
+
+    def moved(self):
+        self.words.append('moved')
 
     def failed(self, what, error):
         self.words.append(what)
@@ -119,12 +129,29 @@ def state(q=(0.0, 0.0), stamp=0, names=COORDINATES):
     return message
 
 
+class Believing(StateJudge):
+    """Believes the first state, and of later ones all that are in order: they may jump."""
+
+    def __init__(self):
+        super().__init__(BOUNDS._replace(unit=np.full(2, 1e-300)))
+
+    def check(self, q, qd, stamp, arrival):
+        """As StateJudge.check."""
+        if not self._believed.count:
+            self._believed.begin(q, qd, stamp, arrival)
+            return FOLLOWS
+        return super().check(q, qd, stamp, arrival)
+
+
 class Control:
     """A control loop, driven by the test."""
 
-    def __init__(self, monkeypatch, **changes):
+    def __init__(self, monkeypatch, judge=Believing, rate_limit=None, **changes):
         self.clock, self.outlet = Clock(monkeypatch), Outlet()
-        self.plant = controlled(VALUES)
+        self.plant = controlled(VALUES)._replace(judge=judge)
+        if rate_limit is not None:
+            model = self.plant.model._replace(rate_limit=rate_limit)
+            self.plant = self.plant._replace(model=model)
         settings = plants.settings_of(self.plant.model, VALUES)
         self.loop = ControlLoop(
             self.plant,
@@ -273,6 +300,7 @@ def test_an_emergency_does_not_wait_for_a_state(control):
     """Without states the safe command goes out when the loop is woken."""
     control.go(state(stamp=1))
     control.loop.order(emergency=True)
+    control.clock.time += PERIOD
     control.clock.wait = lambda timeout: None
     assert control.go() == SAFE and control.loop.mode == STOPPED
 
@@ -308,6 +336,92 @@ def test_the_end_is_a_safe_command_that_has_been_delivered(control):
     control.go(state((1.0, 1.0), 1))
     control.loop.finish()
     assert control.outlet.commands[-1] == (SAFE, None) and control.outlet.words[-1] == 'flushed'
+
+
+def test_an_emergency_counts_while_states_are_refused(control):
+    """It waits for no valid one, nor for the watchdog."""
+    control.go(state(stamp=1))
+    control.loop.order(emergency=True)
+    assert control.go(state((np.nan, 0.0), 2)) == SAFE and control.loop.mode == STOPPED
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Return a loop whose actuators take 0.1 a tick, after it has commanded -5 to both."""
+    control = Control(monkeypatch, rate_limit=np.array([100.0, 100.0]))
+    control.go(state(stamp=1))
+    for k in range(60):
+        control.go(state((0.05, 0.05), 2 + k))
+    assert control.outlet.commands[-1][0] == pytest.approx([-5.0, -5.0])
+    control.outlet.commands.clear()
+    return control
+
+
+def assert_led(commands, begin, end, step=0.1):
+    """No command is farther than a step from the one before, and the last is `end`."""
+    sent = np.array([begin] + [u for u, _ in commands])
+    assert np.abs(np.diff(sent, axis=0)).max() <= step * (1.0 + 1e-6)
+    assert sent[-1] == pytest.approx(end)
+
+
+def test_an_emergency_stop_is_led_at_the_rate_of_the_actuators(slow):
+    """It begins at once; states answered on the way do not make it faster, none do not slower."""
+    slow.loop.order(emergency=True)
+    slow.clock.time += PERIOD
+    for k in range(40):
+        slow.go(state((0.05, 0.05), 100 + k) if k < 20 else None, after=PERIOD // 2)
+    assert slow.outlet.commands[0][0] != [-5.0, -5.0]
+    for _ in range(60):
+        slow.go()
+    assert_led(slow.outlet.commands, [-5.0, -5.0], SAFE)
+
+
+def test_the_end_and_a_silence_are_led_there_too(slow):
+    """The watchdog's safe command by its own ticks, the last one before the loop is left."""
+    slow.go()
+    assert slow.loop.mode == TIMED_OUT
+    begin = slow.clock.time
+    for _ in range(20):
+        slow.go()
+    assert slow.clock.time == begin + 20 * PERIOD
+    slow.loop.finish()
+    assert_led(slow.outlet.commands, [-5.0, -5.0], SAFE)
+    assert slow.clock.time < begin + 60 * PERIOD
+
+
+def test_safety_goes_before_the_rates_in_the_end(monkeypatch):
+    """Where they would need more than half a second, the last command is the safe one anyway."""
+    control = Control(monkeypatch, rate_limit=np.array([1.0, 1.0]))
+    control.go(state(stamp=1))
+    control.loop._limiter.last[:] = -5.0
+    begin = control.clock.time
+    control.loop.finish()
+    assert control.outlet.commands[-1] == (SAFE, None)
+    assert 500 * PERIOD <= control.clock.time - begin <= 502 * PERIOD
+    sent = np.array([u for u, _ in control.outlet.commands])
+    assert np.abs(np.diff(sent[1:-1], axis=0)).max() <= 1.001e-3
+
+
+def test_narrower_limits_are_approached_at_the_rate(slow):
+    """A live change of a limit does not make the command jump; it gets there and stays."""
+    settings = slow.loop.orders.settings
+    slow.loop.order(settings=settings._replace(lower=np.array([-2.0, -10.0])))
+    for k in range(40):
+        slow.go(state((0.05, 0.05), 100 + k))
+    assert_led(slow.outlet.commands, [-5.0, -5.0], [-2.0, -5.0])
+
+
+def test_no_number_and_nothing_beyond_the_limits_goes_out(control):
+    """Whatever a law returns and calls well."""
+    control.go(state(stamp=1))
+    compute = control.plant.controller.compute
+    q, far = np.zeros(2), np.array([99.0, -99.0])
+    for k, value in enumerate((np.nan, np.inf)):
+        u = np.array([value, 0.0])
+        control.plant.controller.compute = lambda *_, u=u: compute(0.0, q, q)._replace(u=u)
+        assert control.go(state(stamp=2 + k)) == SAFE and control.loop.mode == FAILED
+    control.plant.controller.compute = lambda *_: compute(0.0, q, q)._replace(u=far)
+    assert control.go(state(stamp=9)) == pytest.approx([10.0, -9.5])  # limit and rate
 
 
 def test_a_loop_that_breaks_leaves_a_safe_command(control):

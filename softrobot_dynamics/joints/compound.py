@@ -75,6 +75,10 @@ class CompoundJoint(Joint):
         """Return (low, high) of each coordinate, a list."""
         return self._each(self.limits.position, (-inf, inf))
 
+    def velocity_limits(self):
+        """Return the greatest rate of each coordinate, a list."""
+        return self._each(self.limits.velocity, inf)
+
     def effort_limits(self):
         """Return the largest generalized force along each coordinate, a list."""
         return self._each(self.limits.effort, inf)

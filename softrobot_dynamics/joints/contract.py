@@ -62,6 +62,10 @@ class Joint:
         """Return (low, high) of each coordinate, a list."""
         return [self.limits.position if self.limits else (-inf, inf)] * len(self.coordinates())
 
+    def velocity_limits(self):
+        """Return the greatest rate of each coordinate, a list."""
+        return [self.limits.velocity if self.limits else inf] * len(self.coordinates())
+
     def effort_limits(self):
         """Return the largest generalized force along each coordinate, a list."""
         return [self.limits.effort if self.limits else inf] * len(self.coordinates())

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.nodes.messages import SECOND, stamp_of, StampOrder
-from softrobot_dynamics.nodes.realtime import now, take_precedence
+from softrobot_dynamics.nodes.judging import ANEW, UNCONFIRMED
+from softrobot_dynamics.nodes.limiting import Limiter
+from softrobot_dynamics.nodes.messages import SECOND, stamp_of
+from softrobot_dynamics.nodes.realtime import now, sleep_until, take_precedence
 from softrobot_dynamics.nodes.tally import Tally, Window
 
 WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)
@@ -25,6 +27,7 @@ MODES = (
     'no valid state',
 )
 _REPORT_PERIOD = 50_000_000  # of ~/controller_state and ~/reference [ns]
+_REST = 500_000_000  # [ns] in which the rate limits may lead to the last safe command
 
 
 class Hold:
@@ -68,14 +71,16 @@ class ControlLoop:
     """
     One activation of the controller.
 
-    `plant` has the controller, the safe command and `hold`, a function of (q, qd) that returns the
-    reference to stay there; `inbox` brings states, which `reader` turns
-    into (q, qd); `outlet` takes away commands and reports. `period` and `watchdog` in ns.
+    `plant` has the controller, the safe command, `hold`, a function of (q, qd) that returns the
+    reference to stay there, and `judge`, which makes a judge of states; `inbox` brings states,
+    which `reader` turns into (q, qd); `outlet` takes away commands and reports. `period` and
+    `watchdog` in ns.
     """
 
     def __init__(self, plant, inbox, reader, outlet, orders, *, period, watchdog, record=None):
         self.orders = self._taken = orders
         self.tally, self.round_times, self.compute_times = Tally(), Window(), Window()
+        self.steps = Window()  # from one valid state to the next
         self.mode = WAITING
         self.command = None  # the last one computed
         self.error = None  # what ended the loop, if not `finish`
@@ -84,9 +89,12 @@ class ControlLoop:
         self.record = record
         self._controller, self._safe, self._hold = plant.controller, plant.safe, plant.hold
         self._inbox, self._reader, self._outlet, self._period = inbox, reader, outlet, period
-        self._stamps, self._time = StampOrder(), ReferenceTime(watchdog)
+        self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
         self._q = self._safe_since = None
-        self._u, self._sent = np.zeros(plant.model.m), False  # the last command
+        self._limiter = Limiter(plant.model.lower, plant.model.upper)
+        self._rate_limit = plant.model.rate_limit
+        self._sent_at, self._next_step = now(), None  # of a safe command that is on its way
+        self._began, self._moved = now(), False
         self._next_report, self._leaving = 0, False
         self._thread = threading.Thread(target=self.run, name='control', daemon=True)
 
@@ -104,7 +112,7 @@ class ControlLoop:
         self.leave()
         if self._thread.ident is not None:
             self._thread.join()
-        self._send_safe(now())
+        self._come_to_rest()
         self._outlet.flush()
 
     def leave(self):
@@ -122,22 +130,25 @@ class ControlLoop:
         except Exception as error:  # the end of the loop must never be silent
             self.error = error
             self._outlet.failed('the control loop ended', error)
-            self._send_safe(now())
+            self._come_to_rest()
 
     def _wait(self):
         """Wait for one message, and act on it or on its absence."""
         before = now()
-        message = None
+        due = self._due if self._next_step is None else min(self._due, self._next_step)
         try:
-            message = self._inbox.wait(self._due - before)
+            message = self._inbox.wait(due - before)
             arrival = now()
             if message is not None:
                 self._receive(message, before, arrival)
         except MessageError as error:
             arrival = now()
             self.tally.refuse(error)
-        if message is None and self.orders.emergency and self.mode not in (STOPPED, WAITING):
+            self._outlet.refused(error)
+        if self.orders.emergency and self.mode not in (STOPPED, WAITING):
             self._enter(STOPPED, arrival)
+            self._send_safe(arrival)
+        elif self._next_step is not None and arrival >= self._next_step:
             self._send_safe(arrival)
         if arrival >= self._due:
             self._time_out(arrival)
@@ -147,19 +158,24 @@ class ControlLoop:
             raise MessageError('stale: it may have arrived before the watchdog ran out')
         q, qd = self._reader.read(message)
         stamp = stamp_of(message)
-        self._stamps.check(stamp)
+        verdict = self._judge.check(q, qd, stamp, arrival)
+        if verdict == UNCONFIRMED:
+            return
+        self._moved |= verdict == ANEW
         self._due = arrival + self.watchdog
         self.last_valid, self._q = arrival, q
         before = self._time.seconds
         t = self._time.advance(stamp, arrival)
-        self.tally.count('missed', max(0, round((t - before) / self._period * 1e9) - 1))
+        step = round((t - before) * 1e9)
+        self.steps.add(step)
+        self.tally.count('missed', max(0, round(step / self._period) - 1))
         self._tick(message.header.stamp, t, q, qd, arrival)
 
     def _tick(self, stamp, t, q, qd, arrival):
         """Answer one valid state."""
         u = self._answer(t, q, qd, arrival)
         computed = now()
-        self._send(u, stamp)
+        u = self._send(u, stamp, arrival)
         sent = now()
         self.tally.count('ticks')
         self.compute_times.add(computed - arrival)
@@ -182,7 +198,7 @@ class ControlLoop:
         except Exception as error:  # a law may raise what it likes; the loop goes on
             self._outlet.failed('the controller failed', error)
             command = None
-        if command is None or not command.ok:
+        if command is None or not command.ok or not np.isfinite(command.u @ command.u):
             self.tally.count('failures')
             return self._safe_now(FAILED, arrival)
         if self.mode != RUNNING:
@@ -196,7 +212,10 @@ class ControlLoop:
         """Take up new orders; begin anew at the present state after whatever was not running."""
         orders, taken = self.orders, self._taken
         self._taken = orders
-        begin = self.mode != RUNNING
+        begin = self.mode != RUNNING or self._moved
+        if self._moved and self.mode == RUNNING:
+            self._outlet.moved()
+        self._moved = False
         if begin or orders.settings is not taken.settings:
             self._controller.use(orders.settings)
         if begin or orders.reference is not taken.reference:
@@ -205,7 +224,7 @@ class ControlLoop:
                 reference = self._hold(q, qd)
             self._controller.follow(reference, t, orders.ramp)
         if begin:
-            self._controller.start(q, qd, t, self._u if self._sent else None)
+            self._controller.start(q, qd, t, self._last_command())
 
     def _enter(self, mode, moment):
         """Change the mode; fix the safe command when one begins at `moment` [ns]."""
@@ -213,9 +232,9 @@ class ControlLoop:
             self._safe_since = None
         elif self._safe_since is None:
             self._safe_since = moment
-            self._safe.begin(self._q, self._u if self._sent else None)
+            self._safe.begin(self._q, self._last_command())
         if mode != self.mode:
-            self._outlet.entered(MODES[mode], MODES[self.mode])
+            self._outlet.entered(MODES[mode], MODES[self.mode], mode == RUNNING)
         self.mode = mode
 
     def _safe_now(self, mode, moment):
@@ -223,20 +242,42 @@ class ControlLoop:
         return self._safe.at((moment - self._safe_since) * 1e-9)
 
     def _send_safe(self, moment):
-        self._send(self._safe_now(self.mode, moment), None)
+        self._send(self._safe_now(self.mode, moment), None, moment)
 
-    def _send(self, u, stamp):
+    def _send(self, u, stamp, moment):
+        """Send what the limits let through of u (m,); return it, the loop's own array."""
+        if self.mode == RUNNING:
+            rate, passed = self._taken.settings.rate, self._period
+        else:  # as fast as the actuators allow: narrower limits are for work
+            rate, passed = self._rate_limit, min(self._period, moment - self._sent_at)
+        u, on_its_way = self._limiter.bring(u, rate, max(1, passed) * 1e-9)
         self._outlet.command(u, stamp)
-        self._u[:] = u  # a copy: the controller uses its arrays again
-        self._sent = True
+        self._sent_at = moment
+        self._next_step = moment + self._period if on_its_way and stamp is None else None
+        return u
+
+    def _last_command(self):
+        return self._limiter.last if self._limiter.known else None
+
+    def _come_to_rest(self):
+        """Lead to the safe command; when that takes too long, send it whatever the rates."""
+        end = now() + _REST
+        self._send_safe(now())
+        while self._next_step is not None:
+            sleep_until(self._next_step)
+            self._limiter.known = self._next_step < end
+            self._send_safe(now())
 
     def _time_out(self, moment):
         """Send the safe command, now and at every further watchdog time without a state."""
         self._due = moment + self.watchdog
-        self._stamps.forget()
+        self._judge.forget()
         if self.mode not in (WAITING, TIMED_OUT):
             self.tally.count('timeouts')
             self._enter(TIMED_OUT, moment)
+        passed = moment - (self.last_valid or self._began)
+        if self.mode != WAITING or passed > SECOND:  # at first, they are being discovered
+            self._outlet.waiting(passed, self.tally.last_refusal)
         self._send_safe(moment)
 
     def _write(self, arrival, stamp, t, q, qd, u):

@@ -17,7 +17,17 @@ from softrobot_dynamics.errors import closest, MessageError
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-CAUSES = ('wrong size', 'wrong name', 'not a number', 'out of order', 'stale', 'unreadable')
+CAUSES = (
+    'wrong size',
+    'wrong name',
+    'not a number',
+    'too fast',
+    'contradiction',
+    'out of order',
+    'from the future',
+    'stale',
+    'unreadable',
+)
 SECOND = 1_000_000_000  # [ns]
 
 
@@ -43,27 +53,29 @@ class NameOrder:
     def __init__(self, names):
         self._names = list(names)
         self._seen = list(names)
-        self._order = None
+        self._order, self._wrong = None, ''
 
     def of(self, given):
         """Return the indices that bring values `given` by name into our order, None for as is."""
         if given != self._seen:
-            self._order = self._find(given)
+            self._wrong = self._find_wrong(given)  # in words only once: finding them takes time
+            self._order = None if self._wrong else self._find(given)
             self._seen = list(given)
+        if self._wrong:
+            raise MessageError(f'wrong name: {self._wrong}')
         return self._order
 
+    def _find_wrong(self, given):
+        """Return in words what is wrong with given names, or ''."""
+        known, there = set(self._names), set(given)
+        unknown = [f'{n!r} is unknown{closest(n, self._names)}' for n in given if n not in known]
+        twice = [f'{n!r} stands there twice' for n in self._names if given.count(n) > 1]
+        missing = ', '.join(_first([n for n in self._names if n not in there]))
+        missing = [f'{missing} missing'] if missing else []
+        return '; '.join([*_first(unknown), *_first(twice), *missing])
+
     def _find(self, given):
-        places = {name: place for place, name in enumerate(given)}
-        for name in given:
-            if name not in self._names:
-                raise MessageError(f'wrong name: {name!r} is unknown{closest(name, self._names)}')
-        if len(places) != len(given):
-            twice = next(name for name in given if given.count(name) > 1)
-            raise MessageError(f'wrong name: {twice!r} stands there twice')
-        missing = [name for name in self._names if name not in places]
-        if missing:
-            raise MessageError(f'wrong name: {", ".join(missing)} missing')
-        order = np.array([places[name] for name in self._names])
+        order = np.array([given.index(name) for name in self._names])
         return None if (order == np.arange(len(order))).all() else order
 
 
@@ -173,30 +185,14 @@ class ReferenceWriter:
         return self.message
 
 
-class StampOrder:
-    """Refuses a stamp that does not come after the one before; a stamp of 0 is no stamp."""
-
-    def __init__(self):
-        self._last = 0
-
-    def check(self, stamp):
-        """Raise MessageError unless `stamp` [ns] is later than the last; remember it."""
-        if stamp:
-            if stamp <= self._last:
-                raise MessageError(
-                    f'out of order: stamped {(self._last - stamp) * 1e-9:.6f} s'
-                    ' before the last one'
-                )
-            self._last = stamp
-
-    def forget(self):
-        """Take whatever comes next, as after a pause: the sender may have been restarted."""
-        self._last = 0
-
-
 #: The two forms of a command, as the parameter `command_type` names them.
 COMMAND_READERS = {'joint_state': CommandReader, 'multi_array': CommandArrayReader}
 COMMAND_WRITERS = {'joint_state': CommandWriter, 'multi_array': CommandArrayWriter}
+
+
+def _first(words, most=3):
+    """Return the first few of a list, and how many more there are."""
+    return words if len(words) <= most else [*words[:most], f'and {len(words) - most} more']
 
 
 def _numbers(field, values, size):

@@ -6,10 +6,13 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.nodes import messages
 from softrobot_dynamics.nodes.codec import Encoder
+from softrobot_dynamics.nodes.realtime import now
+from softrobot_dynamics.nodes.tally import Throttle
 from trajectory_msgs.msg import JointTrajectory
 
 _ACKNOWLEDGED = Duration(seconds=0.5)
 _THROTTLE = 1.0  # [s] between two logs from the same line
+_WAITING = 10 * messages.SECOND  # [ns] between two that states are missed
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 
 
@@ -30,10 +33,29 @@ class _Words:
     def __init__(self, node):
         self._node, self._logger = node, node.get_logger()
         self._publishers = []
+        self._throttle, self._alarmed = Throttle(), False
 
-    def entered(self, mode, before):
-        """Say that the loop changed its mode."""
-        self._logger.info(f'{mode} (before: {before})')
+    def entered(self, mode, before, well):
+        """Say that the loop changed its mode; a warning, unless all is and was well."""
+        self._say(mode, f'{mode} (before: {before})', warn=self._alarmed or not well)
+        self._alarmed = not well
+
+    def refused(self, error):
+        """Say why a message was refused."""
+        self._say(messages.cause_of(error), str(error))
+
+    def _say(self, cause, words, interval=messages.SECOND, warn=True):
+        """Log at most once in an interval [ns] and cause; a line costs a loop 100 us."""
+        held = self._throttle.passes(cause, now(), interval)
+        if held is None:
+            return
+        words = words() if callable(words) else words
+        if held:
+            words += f'; {held} more like that since the last line'
+        if warn:  # two lines: rclpy refuses a line that changes its severity
+            self._logger.warning(words)
+        else:
+            self._logger.info(words)
 
     def failed(self, what, error):
         """Say that something failed."""
@@ -74,6 +96,24 @@ class ControlOutlet(_Words):
         """Publish what a Command says."""
         self._publish_state(self._state.write(command.y, command.velocity, stamp, command.u))
         self._publish_reference(self._reference.write(*command.desired, stamp))
+
+    def moved(self):
+        """Say that the robot was moved by something else, and the law started anew."""
+        self._say('moved', 'the robot is elsewhere than it was and stays there: begun anew')
+
+    def waiting(self, passed, last_refusal):
+        """Say that states are missed, `passed` [ns] since the last valid one or the start."""
+        self._alarmed = True
+        self._say('waiting', lambda: self._missing(passed, last_refusal), _WAITING)
+
+    def _missing(self, passed, last_refusal):
+        topic = self._node.resolve_topic_name('joint_states')
+        count = self._node.count_publishers(topic)
+        words = (
+            f'waiting for states: no valid one on {topic} for {passed * 1e-9:.3g} s;'
+            f' {count} publisher{"s" if count != 1 else ""} there'
+        )
+        return f'{words}, the last refusal: {last_refusal}' if last_refusal else words
 
     def flush(self):
         """Wait until readers have the last command, for a while."""

@@ -11,6 +11,7 @@ from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description import load_robot
 from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.model import compile_model
+from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
 from softrobot_dynamics.nodes.planning import plan_elsewhere
 from softrobot_dynamics.simulation import Simulator
 from softrobot_dynamics.statics import Statics
@@ -25,6 +26,7 @@ class Controlled(NamedTuple):
     settings: Callable  # (values) -> Settings; DescriptionError if they break a limit
     reference: Callable  # (values, q, Job for what takes long) -> Reference; or SoftRobotError
     hold: Callable  # (q, qd) -> Reference that stays at the present outputs
+    judge: Callable  # () -> StateJudge of the robot's states
 
 
 class Simulated(NamedTuple):
@@ -46,6 +48,8 @@ def controlled(values):
     controller.warm()
     chosen = controller.controlled
     _warm_references(model)
+    bounds = bounds_of(model)
+    StateJudge(bounds)  # compiles
     return Controlled(
         model,
         controller,
@@ -53,6 +57,7 @@ def controlled(values):
         lambda values: settings_of(model, values),
         lambda values, q, job: _plan(model, chosen, _reference(values), q, job),
         lambda q, qd: references.constant(controller.outputs(q, qd)[0][chosen]),
+        lambda: StateJudge(bounds),
     )
 
 

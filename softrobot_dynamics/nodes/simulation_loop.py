@@ -118,6 +118,7 @@ class SimulationLoop:
             except MessageError as error:
                 arrival = now()
                 self.tally.refuse(error)
+                self._outlet.refused(error)
             if arrival >= self._deadline:
                 return None
         return None
@@ -207,7 +208,7 @@ class SimulationLoop:
         if mode == DRIVEN:
             self._safe_since = None
         if mode != self.mode:
-            self._outlet.entered(MODES[mode], MODES[self.mode])
+            self._outlet.entered(MODES[mode], MODES[self.mode], mode in (IDLE, DRIVEN))
         self.mode = mode
 
     def _stop(self, error):

@@ -4,7 +4,7 @@
 from collections import Counter
 
 import numpy as np
-from softrobot_dynamics.nodes.messages import cause_of, CAUSES
+from softrobot_dynamics.nodes.messages import cause_of, CAUSES, SECOND
 from softrobot_dynamics.nodes.realtime import now
 
 
@@ -20,6 +20,11 @@ class Window:
         self._values[self._count % len(self._values)] = duration
         self._count += 1
 
+    def median(self):
+        """Return the median of the last ones [ns], None before the first."""
+        count = min(self._count, len(self._values))
+        return float(np.median(self._values[:count])) if count else None
+
     def report(self):
         """Return 'p50 / p99 / max' in microseconds, of the last ones."""
         count = min(self._count, len(self._values))
@@ -28,6 +33,21 @@ class Window:
         places = count // 2, count * 99 // 100, count - 1
         values = np.partition(self._values[:count], places)[list(places)]
         return ' / '.join(f'{value * 1e-3:.0f}' for value in values)
+
+
+class Throttle:
+    """Lets one line a cause through in an interval, and counts what it holds back."""
+
+    def __init__(self):
+        self._due, self._held = {}, Counter()
+
+    def passes(self, cause, moment, interval=SECOND):
+        """Return how many were held back since the last, None if this one [ns] is, too."""
+        if moment < self._due.get(cause, moment):
+            self._held[cause] += 1
+            return None
+        self._due[cause] = moment + interval
+        return self._held.pop(cause, 0)
 
 
 class Tally:

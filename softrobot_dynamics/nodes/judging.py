@@ -1,0 +1,249 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Whether a state follows from those before it; nothing here needs ROS.
+
+Three questions, none of which compares metres with radians: does its stamp come after the last
+one, and not far ahead of it, as time has passed here? Is every rate one that its joint can have?
+Have the positions gone where the velocities led? For the last, changes of a coordinate are
+measured by what they do to the shape of the robot, see :func:`shape_units`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics import dynamics
+from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kinematics.binding import cached
+
+#: What a judge makes of a state that it does not refuse.
+UNCONFIRMED, FOLLOWS, ANEW = range(3)
+
+OVERSPEED = 2.0  # times the joint's `limits.velocity`: no robot does that, a sensor does
+AGREEING = 3  # states in a row at least, and
+SETTLING = 40_000_000  # [ns] for which they have to agree before they are believed
+AHEAD = 100_000_000  # [ns] that a stamp may be ahead of the time that has passed here
+
+# how far positions may be from where the velocities lead: noise and resolution of the position,
+# what was forgotten of the velocities' errors, and what they do between two states
+TOLERANCE = 0.01  # [rad or lengths of the body]
+MEMORY = 0.02  # [s]
+APART = 0.05  # from where the robot was seen last, it has been moved [the same]
+BETWEEN = 0.2  # of T |v1 - v0|: a smooth motion has less than 0.1
+
+
+class Bounds(NamedTuple):
+    """What is known of the coordinates before any state has come."""
+
+    names: tuple  # (n)
+    velocity: np.ndarray  # (n,) what the joints are built for, inf for no limit [unit/s]
+    unit: np.ndarray  # (n,) change of the shape by one unit of the coordinate [1/unit]
+
+
+def bounds_of(model):
+    """Return the :class:`Bounds` of a compiled model."""
+    velocity = [
+        limit
+        for module in model.description.modules
+        for limit in (*module.joint.velocity_limits(), *[np.inf] * len(module.body.coordinates()))
+    ]
+    return Bounds(model.coordinate_names, np.array(velocity, dtype=float), shape_units(model))
+
+
+def shape_units(model):
+    """
+    Change of the robot's shape by a unit of each coordinate at the initial posture, (n,).
+
+    That is how far its body's tip turns [rad] or moves [lengths of the body, for a joint of the
+    whole robot], whichever is more. A coordinate that hardly moves a tip, as a swelling of the
+    section, counts at least by its inertia, compared with the others of its body, or of the robot.
+    """
+    q, units = model.q0, np.zeros(model.n)
+    tips = dynamics.forward_kinematics(model, q=q)[:, :3, 3]
+    steps = np.array(
+        [
+            np.linalg.norm(tip - (tips[module.parent] if module.parent >= 0 else 0.0))
+            for tip, module in zip(tips, model.description.modules)
+        ]
+    )
+    size = max(steps.sum(), 1e-9)
+    root = np.sqrt(np.diag(model.of_thread.evaluator(q, np.zeros(model.n)).M))
+    parts, first = [], 0
+    for module, step in zip(model.description.modules, steps):
+        J = dynamics.jacobian(model, q=q, body=module.name)
+        jointed = first + len(module.joint.coordinates())
+        last = jointed + len(module.body.coordinates())
+        length = step if step > 0.01 * size else size
+        units[first:jointed] = _moved(J[:, first:jointed], size)
+        units[jointed:last] = _moved(J[:, jointed:last], length)
+        parts.append(slice(first, last))
+        first = last
+    least = _share(units, root)
+    for part in parts:
+        units[part] = np.maximum(units[part], root[part] * _share(units[part], root[part], least))
+    return units
+
+
+def _moved(J, length):
+    """Turn [rad] or way [lengths] of a tip by a unit of each coordinate of J (6, .)."""
+    turn, way = np.linalg.norm(J[:3], axis=0), np.linalg.norm(J[3:], axis=0)
+    return np.maximum(turn, way / length)
+
+
+def _share(units, root, otherwise=1.0):
+    """Least change of shape per root of inertia among coordinates that do move their tip."""
+    moving = units > 1e-3 * units.max(initial=1e-9)
+    return float((units[moving] / root[moving]).min()) if moving.any() else otherwise
+
+
+@kernel
+def reckon(unit, q, qd, reckoned, last, T):
+    """
+    Compare q with where the velocities lead from ``reckoned`` within T [s].
+
+    Returns the first coordinate that is elsewhere, or -1 with ``reckoned`` and ``last``, the
+    velocities, brought up to date: drawn a little towards q, as velocities have their errors.
+    """
+    for i in range(len(q)):
+        gap = q[i] - reckoned[i] - 0.5 * T * (last[i] + qd[i])
+        if not abs(gap) <= TOLERANCE / unit[i] + BETWEEN * T * abs(qd[i] - last[i]):
+            return i
+    share = MEMORY / (MEMORY + T)
+    for i in range(len(q)):
+        gap = q[i] - reckoned[i] - 0.5 * T * (last[i] + qd[i])
+        reckoned[i], last[i] = q[i] - share * gap, qd[i]
+    return -1
+
+
+@kernel
+def too_fast(velocity, qd):
+    """Return the first coordinate that is faster than its joint can be, or -1."""
+    for i in range(len(qd)):
+        if not abs(qd[i]) <= OVERSPEED * velocity[i]:
+            return i
+    return -1
+
+
+class _Track:
+    """States that follow from one another, and where they lead."""
+
+    def __init__(self, bounds, ahead):
+        self._names, self._unit, self._ahead = bounds.names, bounds.unit, ahead
+        n = len(bounds.names)
+        self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._reckon = cached(reckon, unit=bounds.unit)
+        self._stamp = self.arrival = self._began = 0
+        self.count = 0  # of the states; what is kept of them means nothing while it is 0
+
+    def begin(self, q, qd, stamp, arrival):
+        """Start with this state, whatever was before."""
+        self._reckoned[:], self._velocity[:], self._stamp = q, qd, 0
+        self._note(q, stamp, arrival)
+        self.count, self._began = 1, arrival
+
+    def lasted(self):
+        """Return the time from the first to the last state [ns]."""
+        return self.arrival - self._began
+
+    def judged(self, q, qd, stamp, arrival):
+        """
+        Take the state as the next one, or return in words why it is not, changing nothing.
+
+        The words are empty if there is none before.
+        """
+        if not self.count:
+            return ''
+        passed = arrival - self.arrival
+        step = stamp - self._stamp if stamp and self._stamp else passed
+        if step <= 0 and stamp:
+            return f'out of order: stamped {-step * 1e-9:.6f} s before the last one'
+        if step - passed > self._ahead:
+            return (
+                f'from the future: stamped {step * 1e-9:.3f} s after the last one,'
+                f' which came {passed * 1e-9:.3f} s ago'
+            )
+        velocity = self._velocity
+        wrong = self._reckon(q, qd, self._reckoned, velocity, max(0, step) * 1e-9)
+        if wrong >= 0:
+            return (
+                f'contradiction: {self._names[wrong]} went from {self._q[wrong]:.4g} to'
+                f' {q[wrong]:.4g} in {step * 1e-9:.4g} s, at rates of {velocity[wrong]:.4g}'
+                f' and {qd[wrong]:.4g}'
+            )
+        self._note(q, stamp, arrival)
+        self.count += 1
+        return None
+
+    def apart(self, q):
+        """Tell whether q (n,) is far from the last state, or there is none."""
+        return not self.count or not (abs(self._q - q) * self._unit <= APART).all()
+
+    def _note(self, q, stamp, arrival):
+        self._q[:] = q
+        self.arrival = arrival
+        if stamp:
+            self._stamp = stamp
+
+
+class StateJudge:
+    """
+    Refuses states that do not follow from those before.
+
+    What it refuses it does not remember as a state, so that one outlier costs no more than
+    itself. States that agree among themselves, :data:`AGREEING` at least and for
+    :data:`SETTLING`, are believed: the first ones, and those of a sender that has been started
+    anew, of a clock that has been set, or of a robot that has been moved.
+    """
+
+    def __init__(self, bounds, ahead=AHEAD):
+        self._names, self._limits = bounds.names, bounds.velocity
+        self._too_fast = cached(too_fast, velocity=bounds.velocity)
+        self._believed, self._others = _Track(bounds, ahead), _Track(bounds, ahead)
+        zero = np.zeros(len(bounds.names))
+        self._others.begin(zero, zero, 0, 0)
+        self._others.judged(zero, zero, 0, 1)  # compiles
+        self._too_fast(zero)
+        self._others.count, self._forgotten, self._moved = 0, 1, True
+
+    def forget(self):
+        """Believe none of the states so far; none at all if none has come since the last call."""
+        self._believed.count = 0
+        if self._others.arrival == self._forgotten:
+            self._others.count = 0
+        self._forgotten = self._others.arrival
+
+    def check(self, q, qd, stamp, arrival):
+        """
+        Return FOLLOWS for a state to act on, ANEW if the robot has been moved since the last one.
+
+        UNCONFIRMED: it agrees with those before, but not for long enough yet. ``q``, ``qd`` (n,),
+        stamp [ns], 0 for none, and steady arrival time [ns]. Raises MessageError.
+        """
+        self._refuse_speed(qd)
+        reason = self._believed.judged(q, qd, stamp, arrival)
+        if reason is None:
+            self._others.count = 0
+            return FOLLOWS
+        others = self._others
+        apart = others.judged(q, qd, stamp, arrival)
+        if apart is not None:
+            others.begin(q, qd, stamp, arrival)
+            self._moved = self._believed.apart(q)
+        if others.count >= AGREEING and others.lasted() >= SETTLING:
+            return self._believe()
+        if reason or apart:
+            raise MessageError(reason or apart)
+        return UNCONFIRMED
+
+    def _refuse_speed(self, qd):
+        wrong = self._too_fast(qd)
+        if wrong >= 0:
+            raise MessageError(
+                f'too fast: {self._names[wrong]} at {qd[wrong]:.4g}/s, with limits.velocity'
+                f' {self._limits[wrong]:.4g} in the robot file; {OVERSPEED:g} times that at most'
+            )
+
+    def _believe(self):
+        self._believed, self._others = self._others, self._believed
+        self._others.count = 0
+        return ANEW if self._moved else FOLLOWS

@@ -1,0 +1,49 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The last thing before a command goes out: nothing beyond the limits, nothing faster than allowed.
+
+Whatever a command comes from, law, safe command or a change of limits: it differs from the last
+one sent by no more than the rate limit allows, and is within the limits of the robot file.
+"""
+
+import numpy as np
+from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.kinematics.binding import cached
+
+
+@kernel
+def limit(lower, upper, u, last, rate, dt, out):
+    """Bring u into reach of the last command and into the limits; return how many changed."""
+    changed = 0
+    for k in range(len(u)):
+        reach = rate[k] * dt * (1.0 + 1e-9)  # a law that goes to the limit is left alone
+        low, high = max(lower[k], last[k] - reach), min(upper[k], last[k] + reach)
+        out[k] = min(max(u[k], low), high)
+        changed += out[k] != u[k]
+    return changed
+
+
+class Limiter:
+    """
+    Keeps commands within ``lower``, ``upper`` (m,) and close to the last one.
+
+    ``last`` (m,) is that one, in actuator units; ``known`` tells whether there has been one.
+    """
+
+    def __init__(self, lower, upper):
+        self.last, self.known = np.zeros(len(lower)), False
+        self._free = np.full(len(lower), np.inf)
+        self._out = np.zeros(len(lower))
+        self._limit = cached(limit, lower=np.array(lower), upper=np.array(upper))
+        self._limit(self.last, self.last, self._free, 1.0, self._out)  # compiles
+
+    def bring(self, u, rate, dt):
+        """
+        Return (the command to send instead of u, whether it is another), each (m,).
+
+        ``rate`` (m,) [unit/s] counts for ``dt`` > 0 [s]. Valid until the next call.
+        """
+        rate = rate if self.known else self._free
+        changed = self._limit(u, self.last, rate, dt, self._out)
+        self.last[:], self.known = self._out, True
+        return self._out, bool(changed)
