@@ -132,6 +132,10 @@ class Observer:
             self._publishers[topic] = publisher
         self._publishers[topic].publish(message)
 
+    def hush(self, topic):
+        """Say nothing on a topic any more."""
+        self.node.destroy_publisher(self._publishers.pop(topic))
+
     def close(self):
         """Leave."""
         self._executor.shutdown()

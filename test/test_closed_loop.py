@@ -188,5 +188,7 @@ def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, sta
     assert 'cancelled by the emergency stop' in observer.answer(setting).result.reason
     assert observer.get('reference.circle.radius') == 0.08 and ended(planner)
     observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
-    assert list(observer.commands[-1].effort) == [PRETENSION] * 9
+    observer.until(
+        lambda: list(observer.commands[-1].effort) == [PRETENSION] * 9, 'the end of its ramp'
+    )
     assert observer.value(CONTROLLER, 'watchdog trips') == trips

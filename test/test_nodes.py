@@ -82,6 +82,11 @@ def test_bad_messages_change_nothing(observer, start):
     }
     for cause, state in bad_states.items():
         _say_until_refused(observer, 'joint_states', state, CONTROLLER, cause)
+    observer.until(
+        lambda: '2 publishers of /joint_states: /observer, /sim' in observer.words()[CONTROLLER],
+        'a word on two senders',
+    )
+    observer.hush('joint_states')
     command = JointState(name=list(ACTUATORS), effort=[1.0, math.nan])
     _say_until_refused(observer, 'joint_commands', command, SIMULATION, 'not a number')
     observer.until_running()

@@ -39,6 +39,10 @@ class Node:
         assert not self.descriptors.pop(name).read_only
         del self._kept[name]
 
+    def has_parameter(self, name):
+        """Tell whether it is declared."""
+        return name in self._kept
+
     def get_parameter(self, name):
         """Return what is kept."""
         return Parameter(name, value=self._kept[name])

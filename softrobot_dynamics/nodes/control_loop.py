@@ -86,9 +86,10 @@ class ControlLoop:
         self.error = None  # what ended the loop, if not `finish`
         self.watchdog = watchdog
         self.last_valid = None  # arrival of the last valid state [ns]
+        self.last_stamp = 0  # of that state [ns]
         self.record = record
         self._controller, self._safe, self._hold = plant.controller, plant.safe, plant.hold
-        self._inbox, self._reader, self._outlet, self._period = inbox, reader, outlet, period
+        self._inbox, self._reader, self._outlet, self.period = inbox, reader, outlet, period
         self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
         self._q = self._safe_since = None
         self._limiter = Limiter(plant.model.lower, plant.model.upper)
@@ -163,12 +164,12 @@ class ControlLoop:
             return
         self._moved |= verdict == ANEW
         self._due = arrival + self.watchdog
-        self.last_valid, self._q = arrival, q
+        self.last_valid, self.last_stamp, self._q = arrival, stamp, q
         before = self._time.seconds
         t = self._time.advance(stamp, arrival)
         step = round((t - before) * 1e9)
         self.steps.add(step)
-        self.tally.count('missed', max(0, round(step / self._period) - 1))
+        self.tally.count('missed', max(0, round(step / self.period) - 1))
         self._tick(message.header.stamp, t, q, qd, arrival)
 
     def _tick(self, stamp, t, q, qd, arrival):
@@ -180,7 +181,7 @@ class ControlLoop:
         self.tally.count('ticks')
         self.compute_times.add(computed - arrival)
         self.round_times.add(sent - arrival)
-        if sent - arrival > self._period:
+        if sent - arrival > self.period:
             self.tally.count('overruns')
         if self.record is not None:
             self._write(arrival, stamp, t, q, qd, u)
@@ -246,14 +247,14 @@ class ControlLoop:
 
     def _send(self, u, stamp, moment):
         """Send what the limits let through of u (m,); return it, the loop's own array."""
-        if self.mode == RUNNING:
-            rate, passed = self._taken.settings.rate, self._period
+        if self._safe_since is None:
+            rate, passed = self._taken.settings.rate, self.period
         else:  # as fast as the actuators allow: narrower limits are for work
-            rate, passed = self._rate_limit, min(self._period, moment - self._sent_at)
+            rate, passed = self._rate_limit, min(self.period, moment - self._sent_at)
         u, on_its_way = self._limiter.bring(u, rate, max(1, passed) * 1e-9)
         self._outlet.command(u, stamp)
         self._sent_at = moment
-        self._next_step = moment + self._period if on_its_way and stamp is None else None
+        self._next_step = moment + self.period if on_its_way and stamp is None else None
         return u
 
     def _last_command(self):

@@ -8,21 +8,22 @@ from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN
 from softrobot_dynamics.nodes.realtime import now
 
 
-def report_on(loop):
-    """Return (level, message, {key: value}) for a ControlLoop, or for None."""
+def report_on(loop, watch):
+    """Return (level, message, {key: value}) for a ControlLoop and its Watch, or for None."""
     if loop is None:
         return OK, 'inactive', {}
     seconds, counts, refused = loop.tally.recent()
     total, ticks = loop.tally.counts, max(1, counts['ticks'])
     age = np.nan if loop.last_valid is None else (now() - loop.last_valid) * 1e-6
     unmet = float(np.abs(loop.command.unmet).max()) if loop.command is not None else 0.0
-    return *_judgement(loop, counts, refused), {
+    return *_judgement(loop, counts, refused, watch.look(loop, bool(refused))), {
         'mode': MODES[loop.mode],
         'rate [Hz]': counts['ticks'] / seconds,
         'ticks': total['ticks'],
         'missed ticks': total['missed'],
         'overrun ticks': total['overruns'],
         'state age [ms]': age,
+        'stamps behind this clock [s]': watch.offset(loop),
         'state to command p50 / p99 / max [us]': loop.round_times.report(),
         'computation p50 / p99 / max [us]': loop.compute_times.report(),
         'saturated share': counts['saturated'] / ticks,
@@ -34,7 +35,7 @@ def report_on(loop):
     }
 
 
-def _judgement(loop, counts, refused):
+def _judgement(loop, counts, refused, odd):
     mode = MODES[loop.mode]
     if loop.error is not None:
         return ERROR, f'the loop ended: {loop.error}'
@@ -43,7 +44,9 @@ def _judgement(loop, counts, refused):
     if counts['failures'] or counts['timeouts']:
         return ERROR, 'the safe command was sent for a while'
     if refused:
-        return WARN, f'messages refused; the last: {loop.tally.last_refusal}'
+        odd = [*odd, f'messages refused; the last: {loop.tally.last_refusal}']
     if words := recording.words(loop.record):
-        return WARN, words
+        odd = [*odd, words]
+    if odd:
+        return WARN, '; '.join(odd)
     return OK if loop.mode == RUNNING else WARN, mode

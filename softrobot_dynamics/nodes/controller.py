@@ -21,10 +21,12 @@ from softrobot_dynamics.nodes import (
 from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Orders
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.inbox import Inbox
-from softrobot_dynamics.nodes.outlets import ControlOutlet, NEWEST, quality_of
+from softrobot_dynamics.nodes.outlets import ControlOutlet
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
+from softrobot_dynamics.nodes.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.serving import Part
 from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
+from softrobot_dynamics.nodes.watching import Watch
 from std_srvs.srv import SetBool, Trigger
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -131,8 +133,6 @@ class ControllerNode(LifecycleNodeMixin, Node):
             plant = self._build(values)
         names = plant.model.actuator_names
         self.options.declare(tables.actuator_rows(names))
-        for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} left out')
         plant.settings(self.options.values)
         recording.prepare(values['record'])
         self._plant = plant
@@ -140,9 +140,12 @@ class ControllerNode(LifecycleNodeMixin, Node):
         controlled = [names[i] for i in plant.controller.controlled]
         self._outlet = ControlOutlet(self, names, controlled, values['command_type'], quality)
         self._inbox = Inbox(self, JointState, 'joint_states', NEWEST)
+        watch = Watch(self, self._inbox.topic)
         self._diagnostics = diagnostics.Diagnostics(
-            self, 'control loop', values['robot'], lambda: report_on(self._orders.loop)
+            self, 'control loop', values['robot'], lambda: report_on(self._orders.loop, watch)
         )
+        for words in self.options.unknown():
+            self.get_logger().warning(f'unknown parameter {words} left out')
         self.get_logger().info(
             f'configured in {(realtime.now() - started) * 1e-9:.1f} s:'
             f' {plant.model.n} coordinates, {len(names)} actuators'

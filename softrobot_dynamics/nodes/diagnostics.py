@@ -4,6 +4,8 @@
 from threading import Event, Thread
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.qos import QoSProfile
+from softrobot_dynamics.nodes.quality import publisher
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 _PERIOD = 1.0  # [s]
@@ -21,7 +23,7 @@ class Diagnostics:
         self._status = DiagnosticStatus(
             name=f'{node.get_fully_qualified_name()}: {part}', hardware_id=hardware
         )
-        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._publisher = publisher(node, DiagnosticArray, '/diagnostics', QoSProfile(depth=10))
         self._closed = Event()
         self._thread = Thread(target=self._run, name='diagnostics', daemon=True)
         self._thread.start()

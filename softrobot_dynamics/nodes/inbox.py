@@ -12,6 +12,7 @@ import threading
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.guard_condition import GuardCondition
 from softrobot_dynamics.nodes.codec import Decoder
+from softrobot_dynamics.nodes.quality import subscription
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -39,7 +40,8 @@ class WaitSetInbox:
     def __init__(self, node, message_type, topic, qos):
         self._node = node
         self._type, self._decode = message_type, Decoder(message_type).decode
-        self._subscription = node.create_subscription(
+        self._subscription = subscription(
+            node,
             message_type,
             topic,
             lambda message: None,
@@ -47,6 +49,7 @@ class WaitSetInbox:
             callback_group=_ServedElsewhere(),
             raw=True,
         )
+        self.topic = self._subscription.topic_name
         self._guard = GuardCondition(None, None, context=node.context)
         self._handles = (self._subscription.handle, self._guard.handle, node.context.handle)
         for handle in self._handles:  # in use from here on: nobody destroys them under a wait
@@ -88,7 +91,8 @@ class ExecutorInbox:
         self._changed = threading.Condition()
         self._newest = None
         self._woken = False
-        self._subscription = node.create_subscription(
+        self._subscription = subscription(
+            node,
             message_type,
             topic,
             self._arrived,
@@ -96,6 +100,7 @@ class ExecutorInbox:
             callback_group=MutuallyExclusiveCallbackGroup(),
             raw=True,
         )
+        self.topic = self._subscription.topic_name
 
     def _arrived(self, data):
         with self._changed:

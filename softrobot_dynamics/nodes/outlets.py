@@ -2,29 +2,20 @@
 """Where the loops' messages and words go: publishers and the log, behind a few plain calls."""
 
 from rclpy.duration import Duration
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.nodes import messages
 from softrobot_dynamics.nodes.codec import Encoder
+from softrobot_dynamics.nodes.quality import publisher
 from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.tally import Throttle
 from trajectory_msgs.msg import JointTrajectory
 
 _ACKNOWLEDGED = Duration(seconds=0.5)
+_REPORTS = QoSProfile(depth=1)
 _THROTTLE = 1.0  # [s] between two logs from the same line
 _WAITING = 10 * messages.SECOND  # [ns] between two that states are missed
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
-
-
-#: How both loops read, from whatever publisher: an old message is not worth sending again, and
-#: acknowledging each of them wakes the publisher's threads twice per tick.
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-
-
-def quality_of(values):
-    """Return the quality of service that the parameters ask for what is published."""
-    reliable = values['reliability'] == 'reliable'
-    return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE) if reliable else NEWEST
 
 
 class _Words:
@@ -63,8 +54,8 @@ class _Words:
 
     def close(self):
         """Give the publishers back."""
-        for publisher in self._publishers:
-            self._node.destroy_publisher(publisher)
+        for each in self._publishers:
+            self._node.destroy_publisher(each)
 
 
 class ControlOutlet(_Words):
@@ -77,12 +68,12 @@ class ControlOutlet(_Words):
         self._state = messages.StateWriter(names)
         self._reference = messages.ReferenceWriter(controlled)
         self._publishers = [
-            node.create_publisher(self._commands.message_type, _TOPICS[command_type], quality),
-            node.create_publisher(JointState, '~/controller_state', 1),
-            node.create_publisher(JointTrajectory, '~/reference', 1),
+            publisher(node, self._commands.message_type, _TOPICS[command_type], quality),
+            publisher(node, JointState, '~/controller_state', _REPORTS),
+            publisher(node, JointTrajectory, '~/reference', _REPORTS),
         ]
         self._publish, self._publish_state, self._publish_reference = (
-            publisher.publish for publisher in self._publishers
+            each.publish for each in self._publishers
         )
 
     def command(self, u, stamp):
@@ -127,7 +118,7 @@ class SimulationOutlet(_Words):
         super().__init__(node)
         self._state = messages.StateWriter(names)
         self._encode = Encoder(self._state.message).encode
-        self._publishers = [node.create_publisher(JointState, 'joint_states', quality)]
+        self._publishers = [publisher(node, JointState, 'joint_states', quality)]
         self._publish = self._publishers[0].publish
 
     def state(self, q, qd, stamp):

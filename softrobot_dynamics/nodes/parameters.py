@@ -19,7 +19,7 @@ from rcl_interfaces.msg import (
 from rclpy.parameter import Parameter
 from softrobot_dynamics.errors import closest, DescriptionError, Problem, SoftRobotError
 
-_FOREIGN = ('use_sim_time', 'start_type_description_service', 'qos_overrides.')
+_FOREIGN = ('use_sim_time', 'start_type_description_service')
 _LARGEST = 1e300  # a bound that stands for none where a message wants a number
 
 
@@ -200,12 +200,12 @@ class Parameters:
         self._accept = accept
 
     def unknown(self):
-        """Return, in words each, the given parameters that no table has: most are misspelt."""
-        known = self._table.rows
+        """Return, in words each, the given parameters that nobody has declared by now."""
+        known = self._table.rows  # most of the others are misspelt
         return [
             f'{name}{closest(name, known)}'
             for name in self._overrides()
-            if name not in known and not name.startswith(_FOREIGN)
+            if not (self._node.has_parameter(name) or name.startswith(_FOREIGN))
         ]
 
     def _overrides(self):

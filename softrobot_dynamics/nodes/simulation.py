@@ -15,8 +15,9 @@ from softrobot_dynamics.nodes import (
     tables,
 )
 from softrobot_dynamics.nodes.inbox import Inbox
-from softrobot_dynamics.nodes.outlets import NEWEST, quality_of, SimulationOutlet
+from softrobot_dynamics.nodes.outlets import SimulationOutlet
 from softrobot_dynamics.nodes.parameters import Parameters
+from softrobot_dynamics.nodes.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
 from std_srvs.srv import Trigger
 
@@ -46,8 +47,6 @@ class SimulationNode(Node):
         self._loop = None
         self.options = Parameters(self, tables.SIMULATION)
         self.options.on_change(self._accept)
-        for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} left out')
         self.create_service(Trigger, '~/reset', self._on_reset)
 
     def begin(self):
@@ -79,6 +78,8 @@ class SimulationNode(Node):
         self._diagnostics = diagnostics.Diagnostics(
             self, 'simulated robot', values['robot'], self._report
         )
+        for words in self.options.unknown():
+            self.get_logger().warning(f'unknown parameter {words} left out')
         self._loop.start()
         return True
 

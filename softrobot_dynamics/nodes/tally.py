@@ -13,21 +13,21 @@ class Window:
 
     def __init__(self, size=4096):
         self._values = np.zeros(size, dtype=np.int64)
-        self._count = 0
+        self.count = 0  # of all there have been
 
     def add(self, duration):
         """Take in a duration [ns]."""
-        self._values[self._count % len(self._values)] = duration
-        self._count += 1
+        self._values[self.count % len(self._values)] = duration
+        self.count += 1
 
     def median(self):
         """Return the median of the last ones [ns], None before the first."""
-        count = min(self._count, len(self._values))
+        count = min(self.count, len(self._values))
         return float(np.median(self._values[:count])) if count else None
 
     def report(self):
         """Return 'p50 / p99 / max' in microseconds, of the last ones."""
-        count = min(self._count, len(self._values))
+        count = min(self.count, len(self._values))
         if not count:
             return 'none'
         places = count // 2, count * 99 // 100, count - 1

@@ -1,0 +1,51 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The quality of service of topics, and the `qos_overrides` of it that a user may give.
+
+Of what is published these are reliability, history and depth; of what the loops read it is the
+reliability: they want nothing but the newest message.
+"""
+
+import copy
+
+from rclpy.exceptions import ParameterException
+from rclpy.qos import QoSPolicyKind, QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from softrobot_dynamics.errors import DescriptionError, Problem
+
+PREFIX = 'qos_overrides.'
+
+#: How both loops read, from whatever publisher: an old message is not worth sending again, and
+#: acknowledging each of them wakes the publisher's threads twice per tick.
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+def quality_of(values):
+    """Return the quality of service that the parameters ask for what is published."""
+    reliable = values['reliability'] == 'reliable'
+    return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE) if reliable else NEWEST
+
+
+def publisher(node, kind, topic, quality):
+    """Return a publisher of a type of message; DescriptionError for a wrong override."""
+    policies = QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY
+    return _create(node.create_publisher, policies, (kind, topic), quality)
+
+
+def subscription(node, kind, topic, callback, quality, **options):
+    """Return a subscription with options as rclpy has them; errors as :func:`publisher`."""
+    policies, arguments = (QoSPolicyKind.RELIABILITY,), (kind, topic, callback)
+    return _create(node.create_subscription, policies, arguments, quality, **options)
+
+
+def _create(create, policies, arguments, quality, **options):
+    own = copy.copy(quality)  # rclpy writes what is overridden into it
+    try:
+        return create(
+            *arguments, own, qos_overriding_options=QoSOverridingOptions(policies), **options
+        )
+    except (RuntimeError, ParameterException) as error:
+        words = 'reliability: reliable or best_effort, history: keep_last or keep_all, depth: 1'
+        raise DescriptionError(
+            [Problem(f'{PREFIX}{arguments[1]}', str(error), words)], 'parameters'
+        ) from error

@@ -1,0 +1,117 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What is wrong with states reaches the log, and no command: the controller over real DDS."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from linear_plant import COORDINATES  # noqa: E402
+from node_processes import SAFE, starting  # noqa: E402
+from observer import CONTROLLER, Observer, PATIENCE  # noqa: E402
+from rclpy.qos import ReliabilityPolicy  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.nodes import messages  # noqa: E402
+
+
+@pytest.fixture
+def observer():
+    """Return an Observer."""
+    observer = Observer()
+    yield observer
+    observer.close()
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts a node (name, parameters) as a process."""
+    with starting(tmp_path) as run:
+        yield run
+
+
+class Robot:
+    """A robot at rest, whose states the observer publishes: at about 20 Hz, while it waits."""
+
+    def __init__(self, observer, log):
+        self._observer, self._log = observer, log
+
+    def until(self, condition, what, names=COORDINATES, velocity=(0.0, 0.0)):
+        """Publish states until the condition holds."""
+
+        def say():
+            state = JointState(name=list(names), position=[0.1, 0.1], velocity=list(velocity))
+            state.header.stamp = messages.stamped(time.time_ns() - 3600 * messages.SECOND)
+            self._observer.say('joint_states', state)
+            return condition()
+
+        self._observer.until(say, what)
+
+    def until_logged(self, words, **changes):
+        """Publish states until all words are in one line of warning."""
+
+        def logged():
+            lines = self._log.read_text(encoding='utf-8').splitlines()
+            return any('[WARN]' in line and all(w in line for w in words) for line in lines)
+
+        self.until(logged, words, **changes)
+
+
+def test_wrong_states_are_said_and_not_followed(observer, start, tmp_path):
+    """Misspelt names, clocks an hour apart, a wrong rate, an absurd velocity, and silence."""
+    start('controller', autostart='true', watchdog_periods=100)
+    robot = Robot(observer, tmp_path / 'controller.log')
+    robot.until_logged(["'yy' is unknown (did you mean y?)", 'y missing'], names=('x', 'yy'))
+    robot.until_logged(['waiting for states', '1 publisher', 'y missing'], names=('x', 'yy'))
+    robot.until_logged(['running (before: waiting for the first state)'])
+    robot.until_logged(['stamped 3600 s before'])
+    robot.until_logged(['states come at', 'but `rate` is 200 Hz'])
+    robot.until(lambda: 'but `rate` is 200' in observer.words()[CONTROLLER], 'the rate')
+    observer.commands.clear()
+    robot.until_logged(['contradiction', 'rates of 0 and 1e+149'], velocity=(0.0, 1e149))
+    assert {tuple(command.effort) for command in observer.commands} <= {(0.0, 0.0), tuple(SAFE)}
+    robot.until_logged(['no valid state (before: running)'], velocity=(50.0, 0.0))
+    robot.until_logged(['running (before: no valid state)'])
+    assert np.isfinite([command.effort for command in observer.commands]).all()
+    assert not math.isnan(observer.value(CONTROLLER, 'refused: contradiction'))
+
+
+def test_qos_overrides_are_honoured_or_left_out_in_words(observer, start, tmp_path):
+    """What a publisher offers and a subscription asks for; a policy that is ours is said."""
+    log = tmp_path / 'controller.log'
+    overrides = {
+        'publisher.reliability': 'reliable',
+        'publisher.depth': 7,
+        'publisher.lifespan': 5,
+    }
+    given = {f'qos_overrides./joint_commands.{key}': value for key, value in overrides.items()}
+    start(
+        'controller',
+        autostart='true',
+        reliability='best_effort',
+        **given,
+        **{'qos_overrides./joint_states.subscription.reliability': 'reliable'},
+    )
+    get = observer.node.get_publishers_info_by_topic, observer.node.get_subscriptions_info_by_topic
+
+    def found(k, topic):
+        return [
+            each.qos_profile.reliability
+            for each in get[k](topic)
+            if each.node_name == 'controller'
+        ]
+
+    observer.until(lambda: found(0, '/joint_commands'), 'the controller')
+    assert found(0, '/joint_commands') == [ReliabilityPolicy.RELIABLE]
+    observer.until(lambda: found(1, '/joint_states'), 'its subscription')
+    assert found(1, '/joint_states') == [ReliabilityPolicy.RELIABLE]
+    observer.until(lambda: CONTROLLER in observer.words(), 'its diagnostics')
+    words = log.read_text(encoding='utf-8')
+    assert 'unknown parameter qos_overrides./joint_commands.publisher.lifespan' in words
+    assert 'publisher.depth' not in words
+    assert start('controller', autostart='true', **{
+        'qos_overrides./joint_states.subscription.reliability': 'perhaps'
+    }).wait(PATIENCE) == 1  # fmt: skip
+    assert 'joint_states: ' in log.read_text(encoding='utf-8') and 'Traceback' not in words
