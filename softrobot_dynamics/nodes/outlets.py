@@ -28,7 +28,8 @@ class _Words:
 
     def entered(self, mode, before, well):
         """Say that the loop changed its mode; a warning, unless all is and was well."""
-        self._say(mode, f'{mode} (before: {before})', warn=self._alarmed or not well)
+        warn = self._alarmed or not well
+        self._say((mode, before), f'{mode} (before: {before})', warn=warn)
         self._alarmed = not well
 
     def refused(self, error):
