@@ -67,6 +67,14 @@ def _add_demo(commands):
         '--duration', type=_positive, default=10.0, metavar='S', help='seconds; default 10'
     )
     demo.add_argument(
+        '--tolerance',
+        type=_positive,
+        default=0.04,
+        metavar='SHARE',
+        help='RMS error of tips and outputs, as a share of their way, up to which the robot'
+        ' follows; default 0.04',
+    )
+    demo.add_argument(
         '--out', default='softrobot_demo', metavar='FOLDER', help='default softrobot_demo'
     )
     demo.add_argument('--json', metavar='FILE', help='write the figures to FILE')

@@ -14,13 +14,16 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references import spline
 
 LIMITS = np.zeros(2), np.full(2, 5.9)
+TASK = judgement.Task(
+    names=('a0', 'a1'), controlled=[0, 1], kinds=('tendon', 'tendon'), units=('m', 'm'),
+    still=np.ones(2), limits=LIMITS, ramp=1.0,
+)  # fmt: skip
 
 
-def judged(simulation, controller, duration=np.inf, **options):
+def judged(simulation, controller, duration=np.inf, task=TASK, **options):
     """Return (Run, Figures) of records."""
     run = records.join(simulation, controller, duration)
-    options = {'controlled': [0, 1], 'limits': LIMITS, 'ramp': 1.0, **options}
-    return run, judgement.judge(run, **options)
+    return run, judgement.judge(run, task, **options)
 
 
 def test_records_are_joined_by_their_stamps():
@@ -79,11 +82,96 @@ def test_tip_errors_are_distances_to_the_target_at_the_same_time():
     targets = targets_of(parameters())
     run, _ = judged(*recordings())
     wanted, lag = targets.points(run.t), 0.01
-    tips = judgement.Tips(targets.points(run.t - lag), wanted)
+    tips = judgement.Tips(targets.points(run.t - lag), wanted, targets.sizes())
     chord = 2.0 * RADIUS * np.sin(np.pi * lag / TURN)
-    figures = judgement.judge(run, controlled=[0, 1], limits=LIMITS, ramp=1.0, tips=tips)
+    figures = judgement.judge(run, TASK, tips=tips)
     assert figures.tip_rms_m == pytest.approx(chord)
     assert figures.tip_peak_m == pytest.approx(chord)
+    assert figures.tip_share == pytest.approx(np.sin(np.pi * lag / TURN))
+
+
+@pytest.mark.parametrize('share, held', [(0.039, True), (0.041, False)])
+def test_a_tip_must_follow_its_path(share, held):
+    """Within a share of its size, of a circle the diameter; after the ramp, and in words."""
+    targets = targets_of(parameters())
+    run, _ = judged(*recordings())
+    wanted = targets.points(run.t)
+    off = np.where(run.t[:, None, None] < 1.0, 1.0, share * 2.0 * RADIUS)
+    tips = judgement.Tips(wanted + off * [1.0, 0.0, 0.0], wanted, targets.sizes())
+    figures = judgement.judge(run, TASK, tips=tips)
+    assert figures.held is held
+    assert held or 'the tip does not follow: RMS 16.4 mm' in figures.lapses[0]
+    wide = judgement.judge(run, TASK._replace(tolerance=0.05), tips=tips)
+    assert wide.held
+
+
+@pytest.mark.parametrize('of, share, held', [
+    (0, 0.039, True), (0, 0.041, False), (1, 0.039, True), (1, 0.041, False)])  # fmt: skip
+def test_every_output_must_follow_in_its_own_unit(of, share, held):
+    """One in rad beside one in m^3, whose errors are a millionth: each against its own way."""
+    simulation, controller = recordings()
+    scales = np.array([1.0, 1e-6])
+    y_d = scales * np.sin(7.0 * controller['t'][:, None])
+    error = 2.0 * scales * np.where(np.arange(2) == of, share, 0.0)
+    controller.columns.update(y_d=y_d, y=y_d + error)
+    task = TASK._replace(kinds=('joint', 'chamber'), units=('rad', 'm^3'))
+    task = task._replace(still=np.array([1.0, np.inf]))
+    _, figures = judged(simulation, controller, task=task)
+    assert figures.held is held
+    assert figures.y_share == pytest.approx(share, rel=1e-2)
+    assert held or f'the output of a{of} does not follow' in figures.lapses[0]
+
+
+@pytest.mark.parametrize('y_d, size', [
+    (lambda t: 0.0 * t, 1.0),  # nothing moves: `still`
+    (lambda t: 3.0 * np.clip(t, 0.0, 1.0), 3.0),  # a set-point: the way to it
+    (lambda t: np.where(t < 1.0, 9.0 * t, 9.0 + np.sin(7.0 * t)), 2.0),  # a path: itself
+])  # fmt: skip
+def test_the_way_of_an_output(y_d, size):
+    """What its error is a share of, be it that it moves all the time, once, or never."""
+    simulation, controller = recordings()
+    y_d = y_d(controller['t'])[:, None] + np.zeros((1, 2))
+    controller.columns.update(y_d=y_d, y=y_d + 0.01)
+    _, figures = judged(simulation, controller)
+    assert figures.y_share == pytest.approx(0.01 / size, rel=1e-2)
+
+
+def test_an_output_that_hardly_moves_is_compared_with_its_kind():
+    """With a tenth of the longest way: else the least noise were a failure."""
+    simulation, controller = recordings()
+    y_d = np.sin(7.0 * controller['t'][:, None]) * [1.0, 0.0]
+    controller.columns.update(y_d=y_d, y=y_d + [0.0, 0.001])
+    _, figures = judged(simulation, controller)
+    assert figures.y_share == pytest.approx(0.005, rel=1e-2)
+
+
+def test_only_controlled_actuators_are_at_a_limit():
+    """One that nobody controls may rest at zero, which is its limit."""
+    simulation, controller = recordings()
+    simulation['u'][:] = [1.0, 0.0]
+    controller.columns['y_d'] = controller['y_d'][:, :1]
+    task = TASK._replace(
+        names=('a0',), controlled=[0], kinds=('tendon',), units=('m',), still=np.ones(1),
+        limits=(LIMITS[0][:1], LIMITS[1][:1]),
+    )  # fmt: skip
+    assert judged(simulation, controller, task=task)[1].saturated_share == 0.0
+
+
+def test_a_state_that_only_the_controller_recorded_is_left_out():
+    """As the last one before a simulation diverges."""
+    simulation, controller = recordings(before=0)
+    fewer = {name: values[:-1] for name, values in simulation.columns.items()}
+    run = records.join(replace(simulation, columns=fewer), controller)
+    assert len(run.t) == 299 and np.array_equal(run.y, controller['y'][:299])
+
+
+def test_a_loop_that_fails_from_its_first_tick_says_so():
+    """The mode it was in, instead of the running one."""
+    simulation, controller = recordings()
+    controller['mode'][:] = 2
+    run, figures = judged(simulation, controller)
+    assert len(run.t) == 0 and not figures.held
+    assert set(figures.lapses) == {'no state was answered', 'controller: no valid state'}
 
 
 @pytest.mark.parametrize('share, held', [(0.04, True), (0.06, False)])
@@ -125,7 +213,7 @@ def test_nothing_recorded_is_not_held():
     controller['mode'][:] = 0
     run, figures = judged(simulation, controller)
     assert len(run.t) == 0 and not figures.held
-    assert figures.lapses == ('no state was answered',)
+    assert figures.lapses == ('no state was answered', 'controller: waiting')
     assert figures.rate_hz is None and figures.round_trip_us['p99'] is None
 
 
@@ -155,7 +243,7 @@ def test_csv_has_a_line_for_every_tick(tmp_path):
     simulation, controller = recordings()
     run = records.join(simulation, controller)
     targets = targets_of(parameters())
-    tips = judgement.Tips(targets.points(run.t), targets.points(run.t))
+    tips = judgement.Tips(targets.points(run.t), targets.points(run.t), targets.sizes())
     judgement.write_csv(tmp_path / 'ticks.csv', run, [0, 1], tips)
     with open(tmp_path / 'ticks.csv', encoding='utf-8') as file:
         header, *rows = csv.reader(file)

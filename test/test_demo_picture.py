@@ -6,8 +6,13 @@ import pytest
 from recorded import write_demo
 from robots import compiled, states
 import softrobot_dynamics as sd
+from softrobot_dynamics.actuators.contract import Actuator
+from softrobot_dynamics.actuators.joint import JointActuator
+from softrobot_dynamics.actuators.pressure import Pressure
 from softrobot_dynamics.demo import report
 from softrobot_dynamics.demo.shapes import surfaces
+from softrobot_dynamics.joints.planar import Planar
+from softrobot_dynamics.joints.prismatic import Prismatic
 
 PNG = b'\x89PNG\r\n\x1a\n'
 
@@ -59,7 +64,7 @@ def test_a_short_record_with_a_gap_is_drawn(tmp_path, ticks):
     short = run._replace(**{key: getattr(run, key)[:ticks] for key in
                             ('t', 'q', 'u', 'y', 'y_d', 'round_trip')})  # fmt: skip
     short.y[ticks // 2] = np.nan
-    tips = type(result.tips)(*(points[:ticks] for points in result.tips))
+    tips = type(result.tips)(*(x[:ticks] for x in result.tips[:2]), result.tips.sizes)
     figures = result.figures._replace(tip_rms_m=None)
     result = result._replace(run=short, tips=tips, figures=figures)
     assert report.draw(result, tmp_path / 'picture.png')
@@ -71,3 +76,15 @@ def test_units_follow_the_joints():
     arm, pendulum = (compiled(name).description for name in ('pcc_arm', 'double_pendulum'))
     assert set(report.y_units_of(arm)) == {'m'} and set(report.units_of(arm)) == {'N'}
     assert report.y_unit_of(pendulum) == 'rad' and set(report.units_of(pendulum)) == {'N m'}
+    hand = compiled('soft_hand').description
+    assert report.y_unit_of(hand) == 'm or rad'
+
+
+def test_units_are_those_of_the_actuator():
+    """Of a pressure, of a sliding joint, and of a kind that does not say."""
+    assert Pressure('b').units({}) == ('Pa', 'm^3')
+    joints = {'slide': Prismatic(), 'disc': Planar()}
+    assert JointActuator('slide').units(joints) == ('N', 'm')
+    assert JointActuator('disc', coordinate='x').units(joints) == ('N', 'm')
+    assert JointActuator('disc', coordinate='angle').units(joints) == ('N m', 'rad')
+    assert Actuator().units({}) == ('', '')

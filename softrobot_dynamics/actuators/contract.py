@@ -62,6 +62,10 @@ class Actuator:
         """Return (low, high), the limits of this actuator on a robot with `joints` by name."""
         return self.limits
 
+    def units(self, joints):
+        """Return the units of u and of y, for words and pictures; '' where it does not say."""
+        return '', ''
+
     def wire_name(self, name):
         """Return the name that messages give this actuator, which the description calls `name`."""
         return name

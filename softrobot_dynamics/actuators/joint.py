@@ -53,6 +53,11 @@ class JointActuator(Actuator):
         effort = efforts[self.coordinate or '']
         return max(self.limits[0], -effort), min(self.limits[1], effort)
 
+    def units(self, joints):
+        """Return N m and rad, or N and m of a coordinate that is a length."""
+        unit = joints[self.joint].unit(self.coordinate or '')
+        return {'rad': 'N m', 'm': 'N'}[unit], unit
+
     def wire_name(self, name):
         """Return the coordinate's name on the wire: the joint's, or joint/coordinate."""
         return f'{self.joint}/{self.coordinate}' if self.coordinate else self.joint

@@ -34,3 +34,7 @@ class Pressure(Actuator):
     def segments(self, parts):
         """Return the volume of the cavity."""
         return [FibreSegment(self.body, parts.body(self.body).cavity_kernel())]
+
+    def units(self, joints):
+        """Return Pa and m^3."""
+        return 'Pa', 'm^3'

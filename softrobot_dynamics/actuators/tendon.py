@@ -159,6 +159,10 @@ class Tendon(Actuator):
                 result.append(LineSegment(last.body, *last.end(-1), this.body, *this.end(0)))
         return result
 
+    def units(self, joints):
+        """Return N and m."""
+        return 'N', 'm'
+
     def _out_of_order(self, names):
         for i, (last, this) in enumerate(pairwise(self.path), start=1):
             if names.index(this.body) <= names.index(last.body):

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What came out of a run: errors, times, and whether the loop held."""
+"""What came out of a run: errors, times, whether the loop held and the robot followed."""
 
 import csv
 import json
@@ -7,10 +7,27 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.demo.shapes import reach_of
 from softrobot_dynamics.demo.targets import tips_at
 
 MOST_MISSED = 0.05  # share of ticks without a command in time with which a loop still holds
 LEAST_STATES = 0.95  # share of the states that there should have been
+TOLERANCE = 0.04  # largest RMS error with which something follows, as a share of its way
+_POINT = 1e-3  # of the robot's length: a path no larger is a point, and that length its size
+_LEAST_WAY = 0.1  # that an actuator's errors are compared with, as a share of its kind's longest
+
+
+class Task(NamedTuple):
+    """What a run was to do, c actuators following the reference, and how it is judged."""
+
+    names: tuple  # of these actuators (c,)
+    controlled: list  # their indices (c,)
+    kinds: tuple  # (c,) what they are: the ways of those of one kind are compared
+    units: tuple  # of their y (c,)
+    still: np.ndarray  # (c,) what counts as a way where nothing moves at all
+    limits: tuple  # of u: lower (c,), upper (c,)
+    ramp: float  # [s] until the reference is blended in; until then errors do not count
+    tolerance: float = TOLERANCE
 
 
 class Tips(NamedTuple):
@@ -18,12 +35,17 @@ class Tips(NamedTuple):
 
     points: np.ndarray  # (T, P, 3) [m]
     wanted: np.ndarray  # (T, P, 3) [m]
+    sizes: np.ndarray  # (P,) [m] of the paths: a circle's is its diameter
+
+    @property
+    def distances(self):
+        """Distance (T, P) [m] of each tip from where it should be."""
+        return np.linalg.norm(self.points - self.wanted, axis=2)
 
     @property
     def errors(self):
         """Distance (T,) [m] of the tip that is farthest off."""
-        distances = np.linalg.norm(self.points - self.wanted, axis=2)
-        return distances.max(axis=1, initial=0.0)
+        return self.distances.max(axis=1, initial=0.0)
 
 
 class Figures(NamedTuple):
@@ -31,13 +53,15 @@ class Figures(NamedTuple):
 
     tip_rms_m: float | None  # [m] once the reference is blended in
     tip_peak_m: float | None
-    y_rms: float | None  # of the controlled outputs [m or rad], likewise
+    tip_share: float | None  # RMS as a share of the path's size, of the tip with the largest
+    y_rms: float | None  # of the controlled outputs, each in its unit; likewise
     y_peak: float | None
+    y_share: float | None  # RMS as a share of its way, of the output with the largest
     rate_hz: float | None  # of states
     round_trip_us: dict  # p50, p99, max: from a state leaving the simulation to its command there
     missed_ticks: int  # states that had no command when the next one left
     ticks: int
-    saturated_share: float | None  # of ticks with a command at a limit
+    saturated_share: float | None  # of ticks with a command to a controlled actuator at a limit
     held: bool
     lapses: tuple  # why not, in words
 
@@ -45,40 +69,113 @@ class Figures(NamedTuple):
 def tips_of(run, model, targets):
     """Return the Tips of a run that was to follow Targets."""
     points = np.array([tips_at(model, targets.bodies, q) for q in run.q])
-    wanted = targets.points(run.t)
-    return Tips(points.reshape(wanted.shape), wanted)
+    wanted, sizes, length = targets.points(run.t), targets.sizes(), reach_of(model)
+    sizes = np.where(sizes > _POINT * length, sizes, length)
+    return Tips(points.reshape(wanted.shape), wanted, sizes)
 
 
-def judge(run, *, controlled, limits, ramp, tips=None, expected=0, lapses=()):
+def judge(run, task, *, tips=None, expected=0, lapses=()):
     """
     Return the Figures of a Run.
 
-    `controlled` (c,): indices of the actuators that follow the reference; `limits`: (lower (m,),
-    upper (m,)); `ramp` [s]: until then errors do not count; `tips`: Tips or None; `expected`:
-    number of states there should be; `lapses`: in words, what else went wrong.
+    `task`: what it was to do; `tips`: Tips or None; `expected`: number of states there should be;
+    `lapses`: in words, what else went wrong.
     """
-    after = run.t >= ramp - 0.5 * run.period
-    tip_errors = np.full(len(run.t), np.nan) if tips is None else tips.errors
-    y_errors = np.abs(run.y[:, controlled] - run.y_d).max(axis=1, initial=0.0)
+    after = run.t >= task.ramp - 0.5 * run.period
+    outputs = np.abs(run.y[:, task.controlled] - run.y_d)
+    ways = _ways(run.y_d, after, task)
+    tip_shares = _shares(tips.distances[after], tips.sizes) if tips else np.zeros(0)
+    shares = _shares(outputs[after], ways)
     trips = run.round_trip * 1e6
-    lapses = (*lapses, *_lapses(run, expected))
+    lapses = (
+        *lapses,
+        *_lapses(run, expected),
+        *_strayed_tips(tip_shares, tips, task.tolerance),
+        *_strayed_outputs(shares, ways, task),
+    )
     return Figures(
-        *_rms_and_peak(tip_errors[after]),
-        *_rms_and_peak(y_errors[after]),
+        *(_rms_and_peak(tips.errors[after]) if tips else (None, None)),
+        _largest(tip_shares),
+        *_rms_and_peak(outputs[after].max(axis=1, initial=0.0)),
+        _largest(shares),
         _rate(run),
         {'p50': _quantile(trips, 50), 'p99': _quantile(trips, 99), 'max': _quantile(trips, 100)},
         int(np.isnan(run.round_trip).sum()),
         len(run.t),
-        _mean(((run.u <= limits[0] + 1e-9) | (run.u >= limits[1] - 1e-9)).any(axis=1)),
+        _mean(_at_a_limit(run.u[:, task.controlled], *task.limits)),
         not lapses,
         lapses,
     )
 
 
+def _at_a_limit(u, lower, upper):
+    return ((u <= lower + 1e-9) | (u >= upper - 1e-9)).any(axis=1)
+
+
+def _ways(y_d, after, task):
+    """
+    Return what the errors of each output are compared with (c,), in its own unit.
+
+    That is how far its reference goes once it is blended in, or where none moves then, on the way
+    there; at least a tenth of what the farthest of its kind does, or `still` if none moves at all.
+    """
+    ways = np.array(task.still, dtype=float)
+    for kind in set(task.kinds):
+        own = [i for i, other in enumerate(task.kinds) if other == kind]
+        for rows in (y_d[:, own], y_d[after][:, own]):
+            spans = _spans(rows)
+            if (spans > 1e-9 * np.nan_to_num(task.still[own], posinf=0.0)).any():
+                ways[own] = np.maximum(spans, _LEAST_WAY * spans.max())
+    return ways
+
+
+def _spans(rows):
+    """Return how far each column of (T, k) goes, 0 for what is rounding."""
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    if not len(rows):
+        return np.zeros(rows.shape[1])
+    spans = np.ptp(rows, axis=0)
+    return np.where(spans > 1e-9 * np.abs(rows).max(axis=0), spans, 0.0)
+
+
+def _shares(errors, sizes):
+    """Return the RMS of errors (T, k) as shares of sizes (k,); nan where there are none."""
+    seen = np.isfinite(errors).all(axis=1)
+    if not seen.any():
+        return np.full(len(sizes), np.nan)
+    return np.sqrt(np.mean(errors[seen] ** 2, axis=0)) / sizes
+
+
+def _strayed_tips(shares, tips, tolerance):
+    """Yield, in words, the tip that does not follow, if one does not."""
+    if (shares > tolerance).any():
+        k = np.nanargmax(shares)
+        yield (
+            f'the tip does not follow: RMS {shares[k] * tips.sizes[k] * 1e3:.3g} mm,'
+            f' {shares[k]:.1%} of its path of {tips.sizes[k] * 1e3:.3g} mm;'
+            f' at most {tolerance:.1%} is asked'
+        )
+
+
+def _strayed_outputs(shares, ways, task):
+    """Yield, in words, the output that follows least, if one does not."""
+    if (shares > task.tolerance).any():
+        k = np.nanargmax(shares)
+        yield (
+            f'the output of {task.names[k]} does not follow: RMS {shares[k] * ways[k]:.3g}'
+            f' {task.units[k]}, {shares[k]:.1%} of {ways[k]:.3g} {task.units[k]};'
+            f' at most {task.tolerance:.1%} is asked'
+        )
+
+
+def _largest(shares):
+    return float(np.nanmax(shares)) if np.isfinite(shares).any() else None
+
+
 def nothing(lapses):
     """Return the Figures where nothing was recorded."""
     trips = {'p50': None, 'p99': None, 'max': None}
-    return Figures(None, None, None, None, None, trips, 0, 0, None, False, tuple(lapses))
+    return Figures(*[None] * 7, trips, 0, 0, None, False, tuple(lapses))
 
 
 def write_json(path, figures):
@@ -119,6 +216,7 @@ def _lapses(run, expected):
     """Yield, in words, why the loop did not hold."""
     if not len(run.t):
         yield 'no state was answered'
+        yield from run.lapses
         return
     yield from run.lapses
     if not (np.isfinite(run.q).all() and np.isfinite(run.u).all()):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.demo import judgement, records
+from softrobot_dynamics.demo.shapes import reach_of
 from softrobot_dynamics.demo.targets import Targets, targets_of
 from softrobot_dynamics.description import load_robot
 from softrobot_dynamics.errors import ArgumentError
@@ -17,6 +18,7 @@ from softrobot_dynamics.nodes.plants import settings_of
 from softrobot_dynamics.shipped import shipped
 
 FACTS, ROBOT, PICTURE, TICKS = 'demo.json', 'robot.yaml', 'demo.png', 'demo.csv'
+_SERIOUS, _LAST = ('[WARN]', '[ERROR]', '[FATAL]'), 3  # lines of a log, how many are shown
 LOGS = ('simulation.log', 'controller.log')
 INSTALL_MATPLOTLIB = "no picture: that needs matplotlib: pip install 'softrobot_dynamics[demo]'"
 
@@ -34,12 +36,14 @@ class Report(NamedTuple):
 
 
 def prepare_folder(path):
-    """Return the folder, made if need be, without what an earlier demo left; ArgumentError."""
-    folder = Path(path).expanduser().resolve()
+    """Return the folder, made if need be; with a number where a demo is in it. ArgumentError."""
+    first = folder = Path(path).expanduser().resolve()
+    number = 1
     try:
+        while any((folder / name).exists() for name in (*records.FILES, *LOGS, FACTS)):
+            number += 1
+            folder = first.with_name(f'{first.name}_{number}')
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (*records.FILES, *LOGS, FACTS, ROBOT, PICTURE, TICKS):
-            (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise ArgumentError('--out', str(path), f'a folder to write to ({error})') from error
     return folder
@@ -56,12 +60,17 @@ def prepare_json(path):
         raise ArgumentError('--json', str(path), f'a file to write to ({error})') from error
 
 
-def save_facts(folder, plan):
+def save_facts(folder, plan, tolerance):
     """Write down what is run, so that it can be drawn again: the robot and all parameters."""
     source = Path(shipped('robots').get(plan.robot, plan.robot)).resolve()
     shutil.copyfile(source, folder / ROBOT)
     values = {name: value for name, value in plan.controller.items() if not _is_nan(value)}
-    facts = {'robot': plan.robot, 'folder': str(source.parent), 'parameters': values}
+    facts = {
+        'robot': plan.robot,
+        'folder': str(source.parent),
+        'tolerance': tolerance,
+        'parameters': values,
+    }
     text = json.dumps(facts, indent=2)
     (folder / FACTS).write_text(text + '\n', encoding='utf-8')
 
@@ -76,43 +85,50 @@ def load(folder):
         words = f'a folder that `softrobot demo` has written to ({error})'
         raise ArgumentError('folder', str(folder), words) from error
     robot = load_robot(folder / ROBOT, folder=facts.get('folder'))
-    return make(folder, compile_model(robot), values)
+    model = compile_model(robot)
+    return make(folder, model, task_of(model, values, facts.get('tolerance')), values)
 
 
-def make(folder, model, values, duration=np.inf, expected=0, lapses=()):
+def task_of(model, values, tolerance=None):
+    """Return the Task that the controller's parameters `values` set; tolerance as in there."""
+    controlled, settings = controlled_of(model, values), settings_of(model, values)
+    actuators = [entry.actuator for entry in model.description.actuators]
+    units = y_units_of(model.description)
+    still = {'m': reach_of(model), 'rad': 1.0}
+    return judgement.Task(
+        tuple(model.actuator_names[i] for i in controlled),
+        controlled,
+        tuple((actuators[i].type_name, units[i]) for i in controlled),
+        tuple(units[i] for i in controlled),
+        np.array([still.get(units[i], np.inf) for i in controlled]),
+        (settings.lower[controlled], settings.upper[controlled]),
+        values['reference.ramp_time'],
+        judgement.TOLERANCE if tolerance is None else tolerance,
+    )
+
+
+def make(folder, model, task, values, *, duration=np.inf, expected=0, lapses=()):
     """
     Return the Report on the records in a folder, the first `duration` [s] of them.
 
-    `values`: the controller's parameters; `expected`: number of states there should be; `lapses`:
-    in words, what went wrong. Raises ArgumentError if there are no records.
+    `task`: its Task; `values`: the controller's parameters; `expected`: number of states there
+    should be; `lapses`: in words, what went wrong. Raises ArgumentError if there are no records.
     """
     run = records.read(folder, duration)
-    controlled, targets = controlled_of(model, values), targets_of(values)
+    targets = targets_of(values)
     tips = judgement.tips_of(run, model, targets) if targets else None
-    settings = settings_of(model, values)
-    ramp = values['reference.ramp_time']
-    figures = judgement.judge(
-        run,
-        controlled=controlled,
-        limits=(settings.lower, settings.upper),
-        ramp=ramp,
-        tips=tips,
-        expected=expected,
-        lapses=lapses,
-    )
-    return Report(model, run, controlled, targets, tips, ramp, figures)
+    figures = judgement.judge(run, task, tips=tips, expected=expected, lapses=lapses)
+    return Report(model, run, task.controlled, targets, tips, task.ramp, figures)
 
 
-def conclude(folder, model, values, duration, expected, lapses, *, shown, json_file, picture):
+def conclude(folder, shown, report, *, lapses=(), json_file=None, picture=True):
     """
-    Write ticks, figures and the picture of what was recorded; return whether the loop held.
+    Write ticks, figures and the picture of a Report; return whether the loop held.
 
-    The arguments are those of :func:`make`, then the display, a file for the figures or None, and
-    whether to draw.
+    `report` is None where there are no records; `lapses`: in words, what went wrong; `json_file`:
+    a file for the figures; `picture`: whether to draw.
     """
-    try:
-        report = make(folder, model, values, duration, expected, tuple(lapses))
-    except ArgumentError:  # a process was killed: there are no records
+    if report is None:  # a process was killed before it recorded anything
         figures = judgement.nothing(tuple(lapses) or ('nothing was recorded',))
         table, written = [], []
     else:
@@ -120,12 +136,30 @@ def conclude(folder, model, values, duration, expected, lapses, *, shown, json_f
         table, written = list(rows(report)), _write(report, folder, shown, picture)
     if json_file is not None:
         judgement.write_json(Path(json_file), figures)
-    shown.table('the loop held' if figures.held else 'the loop did not hold', table)
-    for lapse in figures.lapses:
-        shown.say(lapse)
+    shown.table(_verdict(figures), table)
+    for words in (*figures.lapses, *([] if figures.held else log_ends(folder))):
+        shown.say(words)
     if written:
         shown.say(f'in {folder}: {", ".join(written)}')
     return figures.held
+
+
+def _verdict(figures):
+    if figures.held:
+        return 'the loop held and the robot followed'
+    followed = not any('not follow' in lapse for lapse in figures.lapses)
+    return 'the loop did not hold' if followed else 'the robot did not follow'
+
+
+def log_ends(folder):
+    """Yield the last warnings and errors in the logs of both nodes, a line each."""
+    for name in LOGS:
+        try:
+            lines = (folder / name).read_text(encoding='utf-8', errors='replace').splitlines()
+        except OSError:
+            continue
+        for line in [line for line in lines if line.startswith(_SERIOUS)][-_LAST:]:
+            yield f'{name}: {line.partition("]: ")[2] or line}'
 
 
 def _write(report, folder, shown, picture):
@@ -154,9 +188,15 @@ def rows(report):
     """Yield the figures as (name, value in words)."""
     figures, model = report.figures, report.model
     if report.tips is not None:
-        yield 'tip error, RMS and peak', _lengths(figures.tip_rms_m, figures.tip_peak_m, 'm')
+        yield (
+            'tip error, RMS and peak',
+            _lengths(figures.tip_rms_m, figures.tip_peak_m, 'm') + _of_way(figures.tip_share),
+        )
     unit = y_unit_of(model.description)
-    yield 'output error, RMS and peak', _lengths(figures.y_rms, figures.y_peak, unit)
+    yield (
+        'output error, RMS and peak',
+        _lengths(figures.y_rms, figures.y_peak, unit) + _of_way(figures.y_share),
+    )
     yield 'rate', _words(figures.rate_hz, '{:.1f} Hz')
     trip = figures.round_trip_us
     yield (
@@ -174,22 +214,23 @@ def controlled_of(model, values):
 
 
 def units_of(description):
-    """Return the unit of each actuator's command (m,)."""
-    return tuple('N' if unit == 'm' else 'N m' for unit in y_units_of(description))
+    """Return the unit of each actuator's command (m,), '' where it does not say."""
+    return tuple(u for u, _ in _units(description))
 
 
 def y_units_of(description):
-    """Return the unit of each actuation coordinate (m,): that of its joint, else a length."""
-    turning = {m.joint_name for m in description.modules if m.joint.type_name == 'revolute'}
-    return tuple(
-        'rad' if getattr(entry.actuator, 'joint', None) in turning else 'm'
-        for entry in description.actuators
-    )
+    """Return the unit of each actuation coordinate (m,), '' where the actuator does not say."""
+    return tuple(y for _, y in _units(description))
+
+
+def _units(description):
+    joints = {module.joint_name: module.joint for module in description.modules}
+    return [entry.actuator.units(joints) for entry in description.actuators]
 
 
 def y_unit_of(description):
     """Return the unit of all actuation coordinates, or several in words."""
-    return ' or '.join(sorted(set(y_units_of(description))))
+    return ' or '.join(sorted(set(y_units_of(description)) - {''}))
 
 
 def _is_nan(value):
@@ -198,6 +239,10 @@ def _is_nan(value):
 
 def _words(value, form):
     return '-' if value is None else form.format(value)
+
+
+def _of_way(share):
+    return '' if share is None else f' ({share:.2%} of its way)'
 
 
 def _lengths(first, second, unit):

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+from pathlib import Path
 import signal
 import time
 
@@ -17,6 +18,7 @@ from softrobot_dynamics.demo.plan import (
 )
 from softrobot_dynamics.demo.processes import keep_to_this_machine, NodeProcess, ProcessDiedError
 from softrobot_dynamics.demo.targets import targets_of
+from softrobot_dynamics.errors import ArgumentError
 
 _POLL = 0.1  # [s] between two looks at the loop
 _PATIENCE = {'configure': 180.0, 'activate': 180.0, 'deactivate': 5.0, 'cleanup': 5.0}  # [s]
@@ -25,12 +27,15 @@ _MARGIN = 0.1  # [s] beyond the duration, for states that are late
 
 def run(options):
     """
-    Run a demo; return the exit status: 0 if the loop held, 1 if not, 130 after Ctrl-C.
+    Run a demo; return the exit status: 0 if all went well, 1 if not, 130 after Ctrl-C.
 
-    `options`: robot, controller, rate [Hz], duration [s], out (folder), json, no_plot. Raises
+    Well: the loop held, and tips and outputs followed within the tolerance. `options`: robot,
+    controller, rate [Hz], duration [s], tolerance [-], out (folder), json, no_plot. Raises
     SoftRobotError for whatever is wrong before anything moves.
     """
     shown, folder = display(), report.prepare_folder(options.out)
+    if folder.name != Path(options.out).expanduser().resolve().name:
+        shown.say(f'there is a demo in {options.out} already: this one goes to {folder}')
     report.prepare_json(options.json)
     keep_to_this_machine(folder)
     ros = Ros()
@@ -47,9 +52,22 @@ def run(options):
     if interrupted:
         shown.say('interrupted')
     expected = 0 if interrupted else round(options.duration * options.rate)
+    task = report.task_of(model, plan.controller, options.tolerance)
+    try:
+        result = report.make(
+            folder,
+            model,
+            task,
+            plan.controller,
+            duration=options.duration,
+            expected=expected,
+            lapses=tuple(session.lapses),
+        )
+    except ArgumentError:
+        result = None
     held = report.conclude(
-        folder, model, plan.controller, options.duration, expected, session.lapses,
-        shown=shown, json_file=options.json, picture=not options.no_plot,
+        folder, shown, result,
+        lapses=session.lapses, json_file=options.json, picture=not options.no_plot,
     )  # fmt: skip
     return 130 if interrupted else int(not held)
 
@@ -64,7 +82,7 @@ def _prepare(ros, options, folder, shown):
     kind = plan.controller['reference.type']
     with shown.stage(f'planning the reference ({kind})'):
         reference = find_reference()
-    report.save_facts(folder, plan)
+    report.save_facts(folder, plan, options.tolerance)
     return plan, model, reference
 
 

@@ -31,6 +31,11 @@ def surfaces(model, q):
     return result
 
 
+def reach_of(model):
+    """Return the length of the robot [m], in its initial posture."""
+    return reach(forward_kinematics(model, q=model.q0))
+
+
 def reach(tips):
     """Return the length of the robot [m], along its tips (N, 4, 4) in their order."""
     points = np.vstack([np.zeros(3), tips[:, :3, 3]])

@@ -8,6 +8,7 @@ from scipy.interpolate import CubicSpline, PPoly
 from softrobot_dynamics.dynamics import body_index, forward_kinematics
 from softrobot_dynamics.references import Circle
 
+_SAMPLES = 256  # of a path, to find its size
 _AT = 1e-9  # [m or rad] a reference as close as this to a point is at it
 
 
@@ -17,6 +18,12 @@ class Targets(NamedTuple):
     bodies: tuple  # names (P,)
     points: Callable  # (times (T,) [s]) -> (T, P, 3) [m], base frame
     duration: float  # of the path, or of one turn [s]
+
+    def sizes(self):
+        """Return twice the greatest distance from the middle of each path (P,) [m]."""
+        points = self.points(np.linspace(0.0, self.duration, _SAMPLES, endpoint=False))
+        distances = np.linalg.norm(points - points.mean(axis=0), axis=2)
+        return 2.0 * distances.max(axis=0)
 
 
 def targets_of(values):

@@ -67,6 +67,10 @@ class CompoundJoint(Joint):
                 elif mixed and not name:
                     yield path, value, f'a mapping of {_list(names)}, which differ in unit'
 
+    def unit(self, coordinate):
+        """Return m for one of ``lengths``, else rad."""
+        return 'm' if coordinate in self.lengths else 'rad'
+
     def springs(self):
         """Stiffness, damping and rest of each coordinate, (3, n)."""
         return np.array([self._each(x, 0.0) for x in (self.stiffness, self.damping, self.rest)])

@@ -44,6 +44,10 @@ class Joint:
         """Frame moved by q: (nine entries of the rotation, row-major; three of the origin [m])."""
         raise NotImplementedError
 
+    def unit(self, coordinate):
+        """Return the unit of a coordinate: rad, or m where it is a length."""
+        return 'rad'
+
     @property
     def before(self):
         """The constant transform (4, 4) from the parent's tip frame to where the motion acts."""

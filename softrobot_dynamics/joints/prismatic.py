@@ -32,6 +32,10 @@ class Prismatic(AxisJoint):
     rest: float = number('m', default=0.0)
     limits: Limits = nested(Limits, default=Limits())
 
+    def unit(self, coordinate):
+        """Return m."""
+        return 'm'
+
     def motion(self, q, math):
         """Displacement along z."""
         return [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, q[0]]
