@@ -238,7 +238,7 @@ def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path):
         record._run()
     record.close()
     assert len(said) == 1 and str(path) in said[0][0] and said[0][1] is record.error
-    assert record.lost == 200
+    assert record.lost == 200 and len(record) == 2000
     assert 'No space left' in recording.words(record)
     recorded = sd.read_recording(path)
     assert not recorded.complete

@@ -115,9 +115,7 @@ class Monitor:
     def poll(self):
         """Return the Sight of the loop as it is now."""
         self._executor.spin_once(timeout_sec=0)
-        state, output, reference = (
-            inbox.wait(0) for inbox in (self._states, self._outputs, self._references)
-        )
+        state, output, reference = map(_newest, (self._states, self._outputs, self._references))
         return Sight(
             None if output is None else np.array(output.effort),
             None if None in (output, reference) else self._output_error(output, reference),
@@ -163,3 +161,11 @@ class Monitor:
         for status in message.status:
             node = status.name.partition(':')[0].rpartition('/')[2]
             self._diagnostics[node] = {pair.key: pair.value for pair in status.values}
+
+
+def _newest(inbox):
+    """Return what an inbox has, None if that is nothing or cannot be read."""
+    try:
+        return inbox.wait(0)
+    except MessageError:
+        return None

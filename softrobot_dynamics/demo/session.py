@@ -40,9 +40,9 @@ def run(options):
     keep_to_this_machine(folder)
     ros = Ros()
     try:
-        with _signals() as ignore_signals:
+        with _Signals() as signals:
             plan, model, reference = _prepare(ros, options, folder, shown)
-            session = _Session(ros, plan, model, reference, folder, shown, ignore_signals)
+            session = _Session(ros, plan, model, reference, folder, shown, signals)
             interrupted = session.carry_out(options.duration)
     except KeyboardInterrupt:
         shown.say('interrupted before anything moved')
@@ -89,10 +89,10 @@ def _prepare(ros, options, folder, shown):
 class _Session:
     """The part of a demo in which things move."""
 
-    def __init__(self, ros, plan, model, reference, folder, shown, ignore_signals):
+    def __init__(self, ros, plan, model, reference, folder, shown, signals):
         self.lapses = []  # in words, what went wrong
         self._plan, self._model, self._folder, self._shown = plan, model, folder, shown
-        self._ignore_signals = ignore_signals
+        self._signals = signals
         controlled = report.controlled_of(model, plan.controller)
         targets = targets_of(plan.controller)
         self._monitor = Monitor(ros, model, controlled, reference, targets)
@@ -110,7 +110,7 @@ class _Session:
         except (ProcessDiedError, TransitionError) as error:
             self.lapses.append(str(error))
         finally:
-            self._ignore_signals()
+            self._signals.ignore()
             with self._shown.stage('ending both'):
                 self._end()
         return interrupted
@@ -138,6 +138,7 @@ class _Session:
         with self._shown.live(self._subject(duration)) as show:
             while (t := time.monotonic() - started) < duration + _MARGIN:
                 self._check()
+                self._signals.check()
                 show(min(t, duration), self._monitor.poll())
                 time.sleep(_POLL)
 
@@ -166,21 +167,34 @@ class _Session:
         self._monitor.close()
 
 
-@contextlib.contextmanager
-def _signals():
-    """Turn the signals that end a program into KeyboardInterrupt; yield what ignores them."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+class _Signals:
+    """
+    Turns the signals that end a program into KeyboardInterrupt.
 
-    def interrupt(number, frame):
+    One that comes while a message is being converted gets lost there: `check` raises it again.
+    """
+
+    _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def __enter__(self):
+        self._noted = False
+        self._before = {number: signal.signal(number, self._note) for number in self._NUMBERS}
+        return self
+
+    def __exit__(self, *error):
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number, frame):
+        self._noted = True
         raise KeyboardInterrupt
 
-    def ignore():
-        for number in numbers:
-            signal.signal(number, signal.SIG_IGN)
+    def check(self):
+        """Raise KeyboardInterrupt if a signal has come."""
+        if self._noted:
+            raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in numbers}
-    try:
-        yield ignore
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    def ignore(self):
+        """Take no notice from now on."""
+        for number in self._NUMBERS:
+            signal.signal(number, signal.SIG_IGN)

@@ -52,7 +52,7 @@ class Record:
         self._thread.start()
 
     def __len__(self):
-        return self._added
+        return self._taken  # ticks in the file
 
     def _channel(self, name, message_type, columns):
         texts = layouts.type_name(message_type), layouts.definition(message_type)
