@@ -150,6 +150,24 @@ class InfeasibleReferenceError(SoftRobotError):
 
 
 @dataclass(eq=False)
+class ReferenceJumpError(SoftRobotError):
+    """The postures found for a closed path jump, or do not come back to the first."""
+
+    time: float  # [s]; that of the whole path where it does not close
+    coordinate: str  # the one that jumps most
+    jump: float  # its jump [unit of the coordinate]
+    actuator: str
+    change: float  # of the actuator's coordinate y [its unit]
+
+    def __str__(self):
+        return (
+            f'reference at t = {self.time:.4g} s: the postures found would jump, {self.coordinate}'
+            f' by {self.jump:.4g} and y of {self.actuator} by {self.change:.4g}; another path,'
+            f' narrower or wider limits of that joint, or another initial posture may do'
+        )
+
+
+@dataclass(eq=False)
 class SimulationDivergedError(SoftRobotError):
     """A simulated coordinate is no longer a number."""
 

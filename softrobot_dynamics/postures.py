@@ -34,13 +34,14 @@ class Postures(NamedTuple):
     y: np.ndarray
 
 
-def hold_points(model, *, bodies, times, points, q0=None):
+def hold_points(model, *, bodies, times, points, q0=None, stay=0.0):
     """
     Return the :class:`Postures` in which tips stay at given points with the least |u|^2.
 
     ``bodies`` (P names) whose tips shall be at ``points`` (K, P, 3) [m], base frame, at ``times``
     (K,) [s]; consecutive points should be close to each other. The search starts from ``q0`` (n,),
-    by default the description's initial posture. Every u is strictly inside its limits.
+    by default the description's initial posture. Every u is strictly inside its limits. ``stay``
+    weighs, against the effort, how far joints with limits leave q0, of their range.
 
     Raises ArgumentError, InfeasibleReferenceError for the first point that no admissible u can
     hold with the :data:`RESERVE` nor with less, NotConvergedError if the search fails for another
@@ -52,7 +53,7 @@ def hold_points(model, *, bodies, times, points, q0=None):
     reason = None
     for scale in SCALES:
         try:
-            solutions = _Search(model, indices, q0, scale).follow(times, points)
+            solutions = _Search(model, indices, q0, scale, stay).follow(times, points)
             break
         except (InfeasibleReferenceError, NotConvergedError) as error:
             reason = reason or error
@@ -72,10 +73,11 @@ class _Search:
     Newton's method for the conditions of optimality, along a path of targets.
 
     z = (q, u) minimises |u|^2 / 2 with its barrier, subject to statics; q has barriers at the
-    joints' position limits and, for uniqueness, a slight preference to stay.
+    joints' position limits, the cost of leaving q0 that ``stay`` says and, for uniqueness, a
+    slight preference to stay where it is.
     """
 
-    def __init__(self, model, bodies, q0, scale):
+    def __init__(self, model, bodies, q0, scale, stay):
         self._model, self._bodies, self._statics = model, bodies, Statics(model)
         half = 0.5 * (model.upper - model.lower)
         finite = np.isfinite(half)
@@ -88,7 +90,10 @@ class _Search:
             np.isfinite(self._upper - self._lower), 0.01 * (self._upper - self._lower), 0.01
         )
         self._innermost = self._lower + gap, self._upper - gap
-        self._z = np.clip(np.concatenate([q0, np.zeros(model.m)]), *self._innermost)
+        spans = np.maximum(model.q_upper - model.q_lower, 1e-9)  # infinite: nothing to pay
+        self._cost = np.concatenate([stay / spans**2, np.full(model.m, self._unit**-2)])
+        self._goal = np.concatenate([q0, np.zeros(model.m)])
+        self._z = np.clip(self._goal, *self._innermost)
 
     def follow(self, times, points):
         """Return z for each of the points (K, P, 3)."""
@@ -118,12 +123,11 @@ class _Search:
 
     def _rescue(self, target):
         """Solve the problem without barrier and penalty by sequential quadratic programming."""
-        n = self._model.n
         points = {'type': 'eq', 'fun': lambda z: self._gap(z, target), 'jac': self._gap_slope}
 
         def effort(z):
-            u = z[n:] / self._unit
-            return 0.5 * u @ u, np.concatenate([np.zeros(n), u / self._unit])
+            slope = self._cost * (z - self._goal)
+            return 0.5 * slope @ (z - self._goal), slope
 
         return self._minimise(effort, [points])
 
@@ -200,19 +204,18 @@ class _Search:
 
     def _conditions(self, target, barrier, stiffness):
         """Matrix and right-hand side of a Newton step, and the two errors before it."""
-        n, m, size = self._model.n, self._model.m, len(self._z)
+        n, size = self._model.n, len(self._z)
         q, u = self._split()
         K = self._statics.tangent(q, u)
         r, forces = self._statics.residual(q, u)
         points, jacobians = self._statics.tips(self._bodies)
         gap = (target - points).ravel()
         below, above = 1.0 / (self._z - self._lower), 1.0 / (self._upper - self._z)
-        cost = np.concatenate([np.zeros(n), np.full(m, self._unit**-2)])
-        gradient = cost * self._z + barrier * (above - below)
+        gradient = self._cost * (self._z - self._goal) + barrier * (above - below)
         constraints = np.zeros((n + len(gap), size))
         constraints[:n, :n], constraints[:n, n:] = K, -self._statics.actuation_matrix()
         constraints[n:, :n] = jacobians.reshape(-1, n)
-        curvature = cost + barrier * (above**2 + below**2) + 1e-9
+        curvature = self._cost + barrier * (above**2 + below**2) + 1e-9
         softness = np.concatenate([np.zeros(n), np.full(len(gap), 1.0 / stiffness)])
         matrix = np.block([[np.diag(curvature), constraints.T], [constraints, -np.diag(softness)]])
         return (

@@ -12,7 +12,8 @@ import numpy as np
 from softrobot_dynamics.arguments import body_index, checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.postures import actuation_coordinates, hold_points
+from softrobot_dynamics.laps import hold_lap, nearest_turn
+from softrobot_dynamics.postures import actuation_coordinates, hold_points, Postures
 
 CIRCLE_SAMPLES = 128
 TYPES = ('hold', 'setpoint', 'circle', 'path')
@@ -23,11 +24,14 @@ class Reference(NamedTuple):
     A piecewise polynomial for m coordinates, held at both ends or repeated.
 
     On [breaks[k], breaks[k + 1]] coordinate i is sum_p coefficients[p, k, i] (t - breaks[k])^p.
+    Each period begins where the one before ends, which is ``drift`` beyond its own beginning: a
+    joint that turns on and on comes back to where it was, but 2 pi farther.
     """
 
     breaks: np.ndarray  # (K + 1,) [s]
     coefficients: np.ndarray  # (6, K, m)
     period: float  # [s]; 0: not repeated
+    drift: np.ndarray  # (m,) by which y grows in a period
 
 
 @kernel
@@ -36,7 +40,9 @@ def sample(reference, t, out):
     breaks, coefficients = reference.breaks, reference.coefficients
     for i in range(out.shape[1]):
         out[0, i] = out[1, i] = out[2, i] = 0.0
+    periods = 0.0
     if reference.period > 0.0:
+        periods = (t - breaks[0]) // reference.period
         t = breaks[0] + (t - breaks[0]) % reference.period
     moving = breaks[0] <= t <= breaks[-1]
     t = min(max(t, breaks[0]), breaks[-1])
@@ -47,6 +53,7 @@ def sample(reference, t, out):
             out[2, i] = out[2, i] * s + 2.0 * out[1, i]
             out[1, i] = out[1, i] * s + out[0, i]
             out[0, i] = out[0, i] * s + coefficients[p, k, i]
+        out[0, i] += periods * reference.drift[i]
         if not moving:
             out[1, i] = out[2, i] = 0.0
 
@@ -56,7 +63,7 @@ def constant(y):
     y = np.asarray(y, dtype=float)
     coefficients = np.zeros((6, 1, len(y)))
     coefficients[0, 0] = y
-    return Reference(np.array([0.0, 1.0]), coefficients, 0.0)
+    return Reference(np.array([0.0, 1.0]), coefficients, 0.0, np.zeros(len(y)))
 
 
 def _cubic_spline(times, values, periodic):
@@ -69,16 +76,21 @@ def spline(times, y, periodic=False):
     """
     Return the cubic spline through y (K, m) at times (K,) [s]; at rest at its ends.
 
-    A periodic one repeats; its last row must equal the first.
+    A periodic one repeats; where its last row is not the first it drifts by as much each time.
     """
-    fitted = _cubic_spline(times, y, periodic)
-    coefficients = np.zeros((6, len(times) - 1, np.shape(y)[1]))
+    times, y = np.asarray(times, dtype=float), np.asarray(y, dtype=float)
+    drift, period = (y[-1] - y[0], times[-1] - times[0]) if periodic else (0.0 * y[0], 0.0)
+    rate = drift / period if periodic else drift
+    ahead = (times - times[0])[:, None] * rate
+    rest = y - ahead
+    if periodic:
+        rest[-1] = rest[0]
+    fitted = _cubic_spline(times, rest, periodic)
+    coefficients = np.zeros((6, len(times) - 1, y.shape[1]))
     coefficients[:4] = fitted.c[::-1]
-    return Reference(
-        np.asarray(times, dtype=float),
-        coefficients,
-        float(times[-1] - times[0]) if periodic else 0.0,
-    )
+    coefficients[0] += ahead[:-1]
+    coefficients[1] += rate
+    return Reference(times, coefficients, float(period), drift)
 
 
 def braking(state, t, duration):
@@ -94,7 +106,7 @@ def braking(state, t, duration):
     c4 = (-30.0 * end + 16.0 * v * T + 3.0 * a * T * T) / (2.0 * T**4)
     c5 = (12.0 * end - 6.0 * v * T - a * T * T) / (2.0 * T**5)
     coefficients = np.array([y, v, 0.5 * a, c3, c4, c5])[:, None, :]
-    return Reference(np.array([t, t + T]), coefficients, 0.0)
+    return Reference(np.array([t, t + T]), coefficients, 0.0, np.zeros(len(y)))
 
 
 class Circle(NamedTuple):
@@ -139,20 +151,18 @@ def tip_circle(model, circle, q0=None, samples=CIRCLE_SAMPLES):
     """
     Return (reference of all m coordinates, postures) that move a body's tip on a :class:`Circle`.
 
-    Raises ArgumentError, InfeasibleReferenceError, NotConvergedError (see ``postures``).
+    It closes in q, too; whole turns of a joint that may go on turning are the reference's drift.
+
+    Raises ArgumentError, InfeasibleReferenceError, ReferenceJumpError, NotConvergedError (see
+    ``postures``, ``laps``).
     """
     circle.check(model)
     phases = np.linspace(0.0, 2.0 * np.pi, samples + 1)
     times = circle.period * phases / (2.0 * np.pi)
-    postures = hold_points(
-        model,
-        bodies=[circle.body],
-        times=times[:-1],
-        points=circle.points(phases[:-1])[:, None],
-        q0=q0,
-    )
-    y = np.vstack([postures.y, postures.y[:1]])
-    return spline(times, y, periodic=True), postures
+    points = circle.points(phases)[:, None]
+    points[-1] = points[0]
+    reference, postures = _lap(model, [circle.body], times, points, q0)
+    return reference, Postures(*(each[:-1] for each in postures))
 
 
 def tip_path(model, bodies, times, points, periodic=False, q0=None):
@@ -171,16 +181,25 @@ def tip_path(model, bodies, times, points, periodic=False, q0=None):
         raise ArgumentError('points', points[-1], 'the first point again, as the path is periodic')
     between = _cubic_spline(times, points, periodic)
     fine = np.linspace(0.0, times[-1], max(CIRCLE_SAMPLES, 8 * len(times)) + 1)
-    postures = hold_points(model, bodies=bodies, times=fine, points=between(fine), q0=q0)
-    y = postures.y.copy()
     if periodic:
-        y[-1] = y[0]
-    return spline(fine, y, periodic), postures
+        return _lap(model, bodies, fine, np.concatenate([between(fine[:-1]), points[:1]]), q0)
+    postures = hold_points(model, bodies=bodies, times=fine, points=between(fine), q0=q0)
+    return spline(fine, postures.y), postures
+
+
+def _lap(model, bodies, times, points, q0):
+    """Return (periodic reference, postures) of a closed path."""
+    postures, drift = hold_lap(model, bodies=bodies, times=times, points=points, q0=q0)
+    y = postures.y.copy()
+    y[-1] = y[0] + drift
+    return spline(times, y, periodic=True), postures
 
 
 def select(reference, indices):
     """Return the reference of some of the coordinates, by index."""
-    return reference._replace(coefficients=reference.coefficients[:, :, indices].copy())
+    return reference._replace(
+        coefficients=reference.coefficients[:, :, indices].copy(), drift=reference.drift[indices]
+    )
 
 
 def from_settings(model, controlled, settings, q):
@@ -191,7 +210,9 @@ def from_settings(model, controlled, settings, q):
     :data:`TYPES`), ``setpoint`` (one y per controlled actuator), ``circle.body``, ``.center``,
     ``.normal``, ``.radius``, ``.period``; ``path.bodies``, ``.times``, ``.points`` (row by row in
     one list), ``.periodic``. ``q`` (n,) is the present state, which 'hold' keeps.
-    Raises ArgumentError, InfeasibleReferenceError, NotConvergedError.
+    Circles and paths begin at the description's initial posture, joints that may go on turning
+    at the whole turn nearest to the present one. Raises ArgumentError, InfeasibleReferenceError,
+    ReferenceJumpError, NotConvergedError.
     """
     kind = settings['type']
     if kind == 'hold':
@@ -200,12 +221,13 @@ def from_settings(model, controlled, settings, q):
         return constant(checked('reference.setpoint', settings['setpoint'], (len(controlled),)))
     if kind == 'circle':
         circle = Circle(*(settings[f'circle.{name}'] for name in Circle._fields))
-        return select(tip_circle(model, circle)[0], controlled)
+        return select(tip_circle(model, circle, nearest_turn(model, q))[0], controlled)
     if kind == 'path':
         bodies, times = settings['path.bodies'], settings['path.times']
         points = checked(
             'reference.path.points', settings['path.points'], (3 * len(times) * len(bodies),)
         ).reshape(len(times), len(bodies), 3)
-        path = tip_path(model, bodies, times, points, settings['path.periodic'])
+        start = nearest_turn(model, q)
+        path = tip_path(model, bodies, times, points, settings['path.periodic'], start)
         return select(path[0], controlled)
     raise ArgumentError('reference.type', kind, 'one of ' + ', '.join(TYPES))

@@ -45,6 +45,7 @@ LAYERS = (
         'stability',
         'statics',
         'postures',
+        'laps',
         'references',
         'simulation',
         'controllers',
@@ -91,6 +92,7 @@ NEVER = {
     'controllers': {'simulation', 'description'},
     'statics': {'description', 'postures', 'references', 'simulation', 'controllers'},
     'postures': {'description', 'references', 'simulation', 'controllers'},
+    'laps': {'description', 'references', 'simulation', 'controllers'},
     'references': {'description', 'simulation', 'controllers'},
 }
 """Parts that must not know each other though their layers would allow it."""
