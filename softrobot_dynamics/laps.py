@@ -54,7 +54,8 @@ def nearest_turn(model, q):
 
 def _turns(model, q, u, change):
     """Whole turns (n,) [rad] in a change of q (n,), as far as they change nothing else."""
-    turns = TURN * np.round(change / TURN)
+    limited = np.isfinite(model.q_lower) | np.isfinite(model.q_upper)
+    turns = np.where(limited, 0.0, TURN * np.round(change / TURN))
     for i in np.flatnonzero(turns):
         if not _same(model, q, q + turns[i] * np.eye(model.n)[i], u):
             turns[i] = 0.0
@@ -63,8 +64,6 @@ def _turns(model, q, u, change):
 
 def _same(model, q, other, u):
     """Tell whether two postures differ in nothing but numbers: same forces, same tips."""
-    if ((other < model.q_lower) | (other > model.q_upper)).any():
-        return False
     statics, bodies = Statics(model), range(len(model.body_names))
     forces, size = statics.residual(q, u)
     tips = statics.tips(bodies)[0]

@@ -35,10 +35,20 @@ EXAMPLES = [
         'equilibrium did not converge in 20 iterations: residual 0.00125',
     ),
     (
+        errors.NotConvergedError('equilibrium', 20, 1.25e-3, 0.5, 'it moves on and on'),
+        'equilibrium did not converge in 20 iterations: residual 0.00125 under the full load, of'
+        ' which 0.5 was balanced; beyond: it moves on and on',
+    ),
+    (
         errors.InfeasibleReferenceError(1.5, np.array([0.1, 0, 0.5]), ['t1', 't2'], 0.02),
         'reference at t = 1.5 s: no admissible actuation holds the point (0.1, 0, 0.5) m;'
         ' the nearest'
         ' that can be held is 0.02 m away, with t1, t2 at the limit',
+    ),
+    (
+        errors.ReferenceJumpError(4.0, 'turn', 1.5, 'motor', 1.5),
+        'reference at t = 4 s: the postures found would jump, turn by 1.5 and y of motor by 1.5;'
+        ' another path, narrower or wider limits of that joint, or another initial posture may do',
     ),
     (
         errors.SimulationDivergedError(0.25, 'arm/bend_x'),

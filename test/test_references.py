@@ -1,12 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """References: twice differentiable functions of time, made of points and set-points."""
 
+import functools
+
 import numpy as np
 import pytest
 from robots import compiled
 import softrobot_dynamics as sd
+from softrobot_dynamics import laps
 from softrobot_dynamics.controllers.contract import Plan, sample_plan
-from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError
+from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError, ReferenceJumpError
+from softrobot_dynamics.postures import actuation_coordinates, Postures
 from softrobot_dynamics.references import (
     braking,
     Circle,
@@ -214,6 +218,99 @@ def test_path_visits_its_points(arm):
             np.testing.assert_allclose(tip, point, atol=1e-6)
     assert not at(reference, -1.0)[1:].any()
     np.testing.assert_allclose(at(reference, 2.5)[1], 0.0, atol=1e-12)
+
+
+@functools.cache
+def turntable(*limits):
+    """Return an arm of two rods with three tendons each, on a motor that turns about z."""
+    rod = {
+        'type': 'pcc', 'length': 0.25, 'radius': 0.02, 'density': 1000.0, 'young_modulus': 6e5,
+    }  # fmt: skip
+    inertia = {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01}
+    turn = {'type': 'revolute', 'limits': {'position': list(limits)}} if limits else {
+        'type': 'revolute'
+    }  # fmt: skip
+    bodies = [
+        {'name': 'turn', 'joint': turn, 'body': {'type': 'rigid', 'mass': 1.0, 'inertia': inertia}}
+    ]
+    bodies += [{'name': f's{i}', 'joint': {'type': 'fixed'}, 'body': rod} for i in range(2)]
+    actuators = [{'name': 'motor', 'type': 'joint', 'joint': 'turn', 'limits': [-50.0, 50.0]}]
+    for i in range(6):
+        angle = 2.0 * np.pi * i / 3.0
+        offset = [0.015 * np.cos(angle), 0.015 * np.sin(angle)]
+        path = [{'body': f's{k}', 'offset': offset} for k in range(1 + i // 3)]
+        actuators.append({'name': f't{i}', 'type': 'tendon', 'path': path, 'limits': [0.0, 30.0]})
+    robot = {'name': 'turntable', 'gravity': [0.0, 0.0, 9.81]}
+    return sd.compile_model(sd.load_robot({**robot, 'bodies': bodies, 'actuators': actuators}))
+
+
+def check_lap(model, circle, samples):
+    """Return reference and postures of a circle: on it, in balance, without a jump anywhere."""
+    reference, postures = tip_circle(model, circle, samples=samples)
+    steps = np.diff(np.vstack([postures.q, postures.q[:1]]), axis=0)
+    steps[-1] += reference.drift @ model.of_thread.evaluator(model.q0, 0.0 * model.q0).J
+    assert np.abs(steps).max() < 2.0 * np.median(np.abs(steps).max(axis=1)) + 1e-9
+    tips = [sd.forward_kinematics(model, q=q)[-1, :3, 3] for q in postures.q]
+    wanted = circle.points(2.0 * np.pi * np.arange(samples) / samples)
+    np.testing.assert_allclose(tips, wanted, atol=1e-6)
+    check_smooth(lambda t: at(reference, t), circle.period * np.array([0.5, 1.0, 2.0]))
+    return reference, postures
+
+
+def test_a_turntable_turns_on_and_on():
+    """A lap that ends a whole turn farther goes on there, for ever, and the tendons repeat."""
+    model, circle = turntable(), Circle('s1', (0.0, 0.0, 0.47), (0.0, 0.0, 1.0), 0.08, 4.0)
+    reference, postures = check_lap(model, circle, 32)
+    np.testing.assert_allclose(reference.drift, 2.0 * np.pi * np.eye(7)[0], atol=1e-12)
+    assert np.ptp(postures.q[:, 0]) > 6.0
+    for t in (0.3, 3.9, -1.0):
+        jump = at(reference, t + 3.0 * circle.period) - at(reference, t)
+        np.testing.assert_allclose(
+            jump, [3.0 * reference.drift, np.zeros(7), np.zeros(7)], atol=1e-9
+        )
+    # planned anew after some turns it does not unwind
+    given = {f'circle.{name}': value for name, value in circle._asdict().items()}
+    q = postures.q[0] + 10.0 * np.pi * np.eye(7)[0]
+    later = from_settings(model, [0, 1], {'type': 'circle', **given}, q)
+    np.testing.assert_allclose(at(later, 0.0)[0, 0], 10.0 * np.pi + postures.y[0, 0], atol=1e-6)
+
+
+def test_a_turntable_with_limits_stays():
+    """A joint that must not go on turning stays, and the soft arm goes round; none jumps."""
+    circle = Circle('s1', (0.0, 0.0, 0.47), (0.0, 0.0, 1.0), 0.08, 4.0)
+    reference, postures = check_lap(turntable(-np.pi, np.pi), circle, 16)
+    assert not reference.drift.any() and np.abs(postures.q[:, 0]).max() < 0.1
+
+
+def found_on_laps(monkeypatch, turn):
+    """Return the error of planning a lap where the search finds turntables at ``turn`` (33,)."""
+    model = turntable(-np.pi, np.pi)
+    q = turn[:, None] * np.eye(7)[0] + 0.1 * np.sin(np.linspace(0.0, 2.0 * np.pi, 33))[:, None]
+    y = np.array([actuation_coordinates(model, each) for each in q])
+    monkeypatch.setattr(laps, 'hold_points', lambda *_, **__: Postures(q, 0.0 * y, y))
+    circle = Circle('s1', (0.0, 0.0, 0.47), (0.0, 0.0, 1.0), 0.08, 4.0)
+    with pytest.raises(ReferenceJumpError) as caught:
+        tip_circle(model, circle, samples=32)
+    return caught.value
+
+
+def test_a_lap_that_does_not_close_is_refused(monkeypatch):
+    """Where no lap closes the error names coordinate and actuator, and the gap of both."""
+    error = found_on_laps(monkeypatch, np.linspace(0.0, 1.5, 33))
+    assert (error.time, error.coordinate, error.actuator) == (4.0, 'turn', 'turn')
+    assert error.jump == pytest.approx(1.5) and error.change == pytest.approx(1.5)
+    # a whole turn is no gap, but for a joint with limits it is one
+    error = found_on_laps(monkeypatch, np.linspace(-np.pi, np.pi, 33))
+    assert error.jump == pytest.approx(2.0 * np.pi) and 'turn by 6.28' in str(error)
+
+
+def test_a_lap_that_jumps_is_refused(monkeypatch):
+    """Where neighbouring postures are far apart the error says when."""
+    back = np.interp(np.arange(33), [0, 20, 21, 32], [0.0, 0.5, -0.5, 0.0])
+    error = found_on_laps(monkeypatch, back)
+    assert error.time == pytest.approx(4.0 * 20 / 32) and error.jump == pytest.approx(
+        -1.0, abs=0.05
+    )
 
 
 def test_selected_coordinates(on_circle):

@@ -50,7 +50,8 @@ def time_along(reference, y_d, guess):
     curve = PPoly(reference.coefficients[::-1], reference.breaks, extrapolate=kind)
     rate, t = curve.derivative(), guess
     for _ in range(20):
-        gap, slope = y_d - curve(t), rate(t)
+        laps = (t - reference.breaks[0]) // reference.period if reference.period else 0.0
+        gap, slope = y_d - curve(t) - laps * reference.drift, rate(t)
         if np.abs(gap).max() < _AT:
             return float(t)
         t = t + gap @ slope / max(slope @ slope, 1e-30)
