@@ -14,6 +14,7 @@ from softrobot_dynamics.kernels.addresses import call, run, run_three
 from softrobot_dynamics.kernels.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kinematics.binding import cached, entry
+from softrobot_dynamics.masses import accelerations
 from softrobot_dynamics.tangents import allocate_tangents, STEP, tangents
 from softrobot_dynamics.transmission import COORDINATE, LINE
 
@@ -68,16 +69,16 @@ class Differentiator:
         return self._stiffness
 
     def forward(self, q, qd, u):
-        """Return the :class:`ForwardDynamicsDerivatives`."""
+        """Return the :class:`ForwardDynamicsDerivatives`; SingularMassError."""
         model, n = self.model, self.model.n
         t = self._evaluate(q, qd)
         A, M = t.J.T * model.signs, t.M.copy()
-        qdd = np.linalg.solve(M, A @ u - t.h)
+        qdd = accelerations(model, M, A @ u - t.h)
         change = np.empty((n, 2 * n + model.m))
         np.negative(self.inverse(q, qd, qdd)[1], out=change[:, : 2 * n])
         change[:, :n] += self.actuation_stiffness(q, u)
         change[:, 2 * n :] = A
-        change = np.linalg.solve(M, change)
+        change = accelerations(model, M, change.T).T
         return ForwardDynamicsDerivatives(
             qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
@@ -133,7 +134,11 @@ def inverse_dynamics_derivatives(model, *, q, qd, qdd):
 
 
 def forward_dynamics_derivatives(model, *, q, qd, u):
-    """Return the :class:`ForwardDynamicsDerivatives` at q, qd (n,) and u (m,); ArgumentError."""
+    """
+    Return the :class:`ForwardDynamicsDerivatives` at q, qd (n,) and u (m,).
+
+    Raises ArgumentError, or SingularMassError where nothing has inertia along a coordinate.
+    """
     n = model.n
     q, qd, u = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('u', u, (model.m,))
     result = Differentiator(model).forward(q, qd, u)

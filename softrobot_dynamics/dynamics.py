@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.arguments import body_index, checked, checked_rows, finite, one_of
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.masses import accelerations
 from softrobot_dynamics.points import FRAMES, Placement
 from softrobot_dynamics.recursion import FULL, INERTIAL
 from softrobot_dynamics.wrenches import generalized_force, reactions, read_wrenches
@@ -144,14 +145,18 @@ def actuation(model, *, q, qd):
 
 
 def forward_dynamics(model, *, q, qd, u, wrenches=None):
-    """Acceleration qdd (n,) under actuation u (m,): M qdd = A u + J^T w - (c + g + s)."""
+    """
+    Acceleration qdd (n,) under actuation u (m,): M qdd = A u + J^T w - (c + g + s).
+
+    Raises SingularMassError, naming coordinates, where nothing has inertia along them.
+    """
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     u, loads = checked('u', u, (model.m,)), read_wrenches(model, wrenches)
     t = _terms(model, q, qd)
     force = (model.signs * u) @ t.J - t.h
     if loads:
         force += _load_force(Placement(model, model.of_thread.evaluator.robot, q), loads)
-    return np.linalg.solve(t.M, force)
+    return accelerations(model, t.M, force)
 
 
 def placement(model, q):

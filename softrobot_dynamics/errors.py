@@ -107,6 +107,23 @@ class ArgumentError(SoftRobotError):
 
 
 @dataclass(eq=False)
+class SingularMassError(SoftRobotError):
+    """Nothing has inertia along some coordinates, so that no force says how they accelerate."""
+
+    coordinates: tuple  # their names; or names of some that only together move nothing
+
+    def __post_init__(self):
+        self.coordinates = tuple(self.coordinates)
+
+    def __str__(self):
+        return (
+            f'singular mass matrix: nothing has inertia along {", ".join(self.coordinates)};'
+            f' expected a mass that they move (of a thin rod: section_inertia: true), or a robot'
+            f' without them'
+        )
+
+
+@dataclass(eq=False)
 class NotConvergedError(SoftRobotError):
     """An iteration stopped before its residual was small enough."""
 

@@ -7,6 +7,7 @@ import numpy as np
 from softrobot_dynamics.evaluation import evaluation_parts, Evaluator, OfThread
 from softrobot_dynamics.kinematics.arithmetic import NUMERIC
 from softrobot_dynamics.kinematics.cache import share
+from softrobot_dynamics.masses import least_masses
 from softrobot_dynamics.recursion import Robot
 from softrobot_dynamics.tables import note_rests, Tables
 from softrobot_dynamics.transmission import allocate_terms
@@ -36,7 +37,8 @@ class CompiledModel:
     are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the
     actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial
     coordinates, ``q_lower``, ``q_upper`` (n,) the joints' position limits; ``y0`` (m,) the
-    lengths at q = 0, which y is relative to; ``of_thread``, the
+    lengths at q = 0, which y is relative to; ``least_mass`` (n,), diagonal entries of the mass
+    matrix that would be rounding (see ``masses``); ``of_thread``, the
     :class:`~softrobot_dynamics.evaluation.OfThread`; ``points_kernel``, a function of a body's
     index and points (K, 3) as bytes that returns their Kernel, as ``Body.points_kernel`` does.
     """
@@ -62,6 +64,8 @@ class CompiledModel:
         # lengths at q = 0, by the same kernels that will be compared with them
         self.y0 = evaluator(np.zeros(self.n), np.zeros(self.n)).y
         self._linearise()
+        evaluator(np.zeros(self.n), np.zeros(self.n))
+        self.least_mass = least_masses(evaluator.robot, self.stiffness)
         self.of_thread = OfThread(self)
         self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
 

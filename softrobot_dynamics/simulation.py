@@ -5,9 +5,10 @@ import math
 from numbers import Real
 
 import numpy as np
-from softrobot_dynamics.arguments import checked
-from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
+from softrobot_dynamics.arguments import checked, finite
+from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.kinematics.cache import compiling
+from softrobot_dynamics.masses import without_inertia
 from softrobot_dynamics.recentring import recentre, recentring
 from softrobot_dynamics.stepping import Adaptive, Fixed
 
@@ -23,6 +24,9 @@ class Simulator:
     a method of higher order takes over, and sub-steps are shortened until the estimated error of
     each in q is below it, absolute and relative. Not thread-safe: one simulator belongs to one
     thread, which holds no GIL on the way.
+
+    Coordinates without inertia are followed if they have stiffness or damping, and are a
+    SingularMassError in the beginning if they have none.
     """
 
     def __init__(self, model, *, q=None, qd=None, substep=5e-4, tolerance=None):
@@ -47,6 +51,7 @@ class Simulator:
         qd = 0.0 if qd is None else checked('qd', qd, (n,))
         self.q[:], self.qd[:] = q, qd
         self.time, self.substeps = 0.0, 0
+        self._require_inertia()
         self._stepper.reset(self.q)
 
     def step(self, u, dt):
@@ -67,6 +72,14 @@ class Simulator:
             if failed:
                 raise SimulationDivergedError(self.time, self._culprit())
             recentre(self._recentring, self.q, self.qd)
+
+    def _require_inertia(self):
+        """Raise SingularMassError where a step would be no more than rounding."""
+        model = self.model
+        M = model.of_thread.evaluator(self.q, self.qd).M
+        held = M + self.substep * (model.damping + self.substep * model.stiffness)
+        if finite(M) and (names := without_inertia(model, held)):
+            raise SingularMassError(names)
 
     def _culprit(self):
         """Name of the first coordinate of which the last evaluation made no number."""

@@ -46,6 +46,11 @@ EXAMPLES = [
         ' that can be held is 0.02 m away, with t1, t2 at the limit',
     ),
     (
+        errors.SingularMassError(['rod/kappa_z_0']),
+        'singular mass matrix: nothing has inertia along rod/kappa_z_0; expected a mass that they'
+        ' move (of a thin rod: section_inertia: true), or a robot without them',
+    ),
+    (
         errors.ReferenceJumpError(4.0, 'turn', 1.5, 'motor', 1.5),
         'reference at t = 4 s: the postures found would jump, turn by 1.5 and y of motor by 1.5;'
         ' another path, narrower or wider limits of that joint, or another initial posture may do',
