@@ -23,19 +23,20 @@ class Evaluator:
     All terms of a robot at a state, in arrays of its own that every call fills anew.
 
     Attributes: ``robot`` (:class:`Robot`), whose workspace also holds the frames of the state;
-    ``terms`` (:class:`Terms`); ``entry``, for kernels, the Entry of the same by q and qd.
+    ``terms`` (:class:`Terms`), without M unless ``with_mass``; for kernels ``entry``, the Entry of
+    the same by q and qd, and ``lines``, that of ``add_lines``, or NOTHING.
     """
 
-    def __init__(self, model):
+    def __init__(self, model, with_mass=True):
         self.robot, self.terms = model.robot(), allocate_terms(model.n, model.m)
-        recursion, transmission, lines = (
-            part() for part in evaluation_parts(self.robot, self.terms)
+        recursion, transmission, self.lines = (
+            part() for part in evaluation_parts(self.robot, self.terms, with_mass)
         )
         self.entry = entry(
             evaluate_terms,
             recursion=recursion,
             transmission=transmission,
-            lines=lines,
+            lines=self.lines,
             zero=np.zeros(model.n),
         )
         self._evaluate = cached(run, entry=self.entry)
@@ -53,18 +54,19 @@ class Evaluator:
         return elastic, damping
 
 
-def evaluation_parts(robot, terms):
+def evaluation_parts(robot, terms, with_mass=True):
     """
     Return three functions that compile, and return the entries of, the parts of an evaluation.
 
-    They fill h and M, by q, qd and qdd; y, J and the bias but for straight lines, by q and qd; and
-    add straight lines, by the same, where there are any.
+    They fill h, and M if ``with_mass``, by q, qd and qdd; y, J and the bias but for straight
+    lines, by q and qd; and add straight lines, by the same, where there are any.
     """
+    has_lines = bool((robot.segments[:, 1] == LINE).any())  # they need the poses, as M does
+    given = {'robot': robot, 'Q': terms.h, 'M': terms.M}
     recursion = functools.partial(
-        entry, inverse_dynamics, robot=robot, mode=FULL, with_mass=True, Q=terms.h, M=terms.M
+        entry, inverse_dynamics, mode=FULL, with_mass=with_mass or has_lines, **given
     )
     given = {'robot': robot, 'y': terms.y, 'J': terms.J, 'bias': terms.bias}
-    has_lines = (robot.segments[:, 1] == LINE).any()
     return (
         recursion,
         functools.partial(entry, transmit, **given),

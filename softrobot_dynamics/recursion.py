@@ -70,26 +70,40 @@ def forward(robot, q, qd, qdd, mode):
 
     In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
     """
-    modules, kernels, P, W, S = robot.modules, robot.kernels, robot.P, robot.W, robot.S
-    ground = np.uint32(len(modules) * STATE) + AT_TIP
+    lay_ground(robot, mode)
+    for i in range(len(robot.modules)):
+        pass_module(robot, i, q, qd, qdd, True)
+
+
+@inlined
+def lay_ground(robot, mode):
+    """Begin a forward pass: the motion of the ground."""
+    W, ground = robot.W, np.uint32(len(robot.modules) * STATE) + AT_TIP
     for c in range(9):
         W[ground + c] = -robot.gravity[c - 6] if mode == FULL and c >= 6 else 0.0
-    for i in range(len(modules)):
-        m = modules[i]
-        s, outer = np.uint32(i * STATE), m[PARENT] * STATE + AT_TIP
-        jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
-        bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
+
+
+@inlined
+def pass_module(robot, i, q, qd, qdd, anew):
+    """Carry the forward pass across module i, its terms evaluated ``anew`` or as they are."""
+    kernels, P, W, S = robot.kernels, robot.P, robot.W, robot.S
+    m = robot.modules[i]
+    s, outer = np.uint32(i * STATE), m[PARENT] * STATE + AT_TIP
+    jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
+    bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
+    if anew:
         call(kernels[i, JOINT_KERNEL], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
-        if m[JOINT_RESTS]:
-            copy_within(W, outer, s + AT_JOINT, 9)
-        else:
-            move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
+    if m[JOINT_RESTS]:
+        copy_within(W, outer, s + AT_JOINT, 9)
+    else:
+        move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
+    if anew:
         call(kernels[i, BODY_KERNEL], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s:], W[bf:], S)
-        if m[TIP_RESTS]:
-            copy_within(W, s + AT_JOINT, s + AT_TIP, 9)
-        else:
-            move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
-        W[s + TIP_WRENCH : s + JOINT_WRENCH] = 0.0
+    if m[TIP_RESTS]:
+        copy_within(W, s + AT_JOINT, s + AT_TIP, 9)
+    else:
+        move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
+    W[s + TIP_WRENCH : s + JOINT_WRENCH] = 0.0
 
 
 @kernel

@@ -25,7 +25,7 @@ class Settings(NamedTuple):
     upper: np.ndarray  # (m,)
     rate: np.ndarray  # (m,) limit of |du/dt| [unit/s]
     feed_forward: np.ndarray  # (m,) u of the actuators that are not controlled
-    lookahead: float = 0.0  # [s] ahead of the state at which the law shall hold
+    delay: float = 0.0  # [s] from a state until the command that answers it acts
 
 
 class Plan(NamedTuple):
@@ -49,7 +49,7 @@ class Command(NamedTuple):
     ok: bool  # False: no valid command; use the safe one
 
 
-def default_settings(model, p=100.0, d=20.0, lookahead=0.0):
+def default_settings(model, p=100.0, d=20.0, delay=0.0):
     """Return :class:`Settings` with equal gains and the description's limits."""
     feed_forward = np.clip(np.zeros(model.m), model.lower, model.upper)
     return Settings(
@@ -59,7 +59,7 @@ def default_settings(model, p=100.0, d=20.0, lookahead=0.0):
         model.upper.copy(),
         model.rate_limit.copy(),
         feed_forward,
-        float(lookahead),
+        float(delay),
     )
 
 
@@ -109,7 +109,7 @@ class Controller:
             raise ArgumentError('period', period, 'a time > 0 [s]')
         self.model, self.period = model, float(period)
         self.controlled = np.array([model.actuator_names.index(n) for n in names], dtype=np.int64)
-        self.settings = settings or default_settings(model, lookahead=self.period)
+        self.settings = settings or default_settings(model)
         self._evaluate, self._sample = model.evaluator(), cached(sample_plan)
         self.plan = Plan(constant(np.zeros(len(names))), constant(np.zeros(len(names))), 0.0, 0.0)
         self.last = np.full(model.m, np.nan)

@@ -1,23 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Collocated partial feedback linearization in actuation coordinates."""
+"""Collocated partial feedback linearization in actuation coordinates, by a held command."""
 
 from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.controllers.contract import Command, Controller, register, sample_plan
-from softrobot_dynamics.kernels.box_qp import solve_box_qp
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kernels.linalg import (
-    all_finite,
-    cholesky,
-    solve_lower,
-    solve_lower_transposed,
-)
+from softrobot_dynamics.controllers.prediction import Prediction
+from softrobot_dynamics.evaluation import Evaluator
+from softrobot_dynamics.held_command import follow, HeldCommand
+from softrobot_dynamics.kernels.addresses import run
+from softrobot_dynamics.kernels.allocation import allocate_commands, allocate_room, Room
+from softrobot_dynamics.kernels.jit import kernel, summing
+from softrobot_dynamics.kernels.linalg import all_finite
 from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.linearisation import Linearisation
 
-SINGULAR = 1e-12  # pivots of S below this share of its largest entry: damped solve
-DAMPING = 1e-8  # that is then added to its diagonal, as a share of its largest entry
+RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
 
 
 class Buffers(NamedTuple):
@@ -29,14 +26,34 @@ class Buffers(NamedTuple):
     unmet: np.ndarray  # (m,)
     desired: np.ndarray  # (3, c)
     blend: np.ndarray  # (3, c)
-    X: np.ndarray  # (c, n) rows L^-1 J_i'
-    S: np.ndarray  # (c, c) J M^-1 J'
-    F: np.ndarray  # (c, c)
+    X: np.ndarray  # (c, n) J G
+    drift: np.ndarray  # (n,) R K v
+    S: np.ndarray  # (c, c) J G J'
     r: np.ndarray  # (c,)
     w: np.ndarray  # (c,) force along y: sign * u
+    favoured: np.ndarray  # (c,) of w
     bounds: np.ndarray  # (2, c)
-    scratch: np.ndarray  # (3, c)
-    free: np.ndarray  # (c,) integers
+    room: Room
+
+
+def allocate_buffers(n, m, c):
+    """Return :class:`Buffers` for n coordinates and m actuators, c of them controlled."""
+    return Buffers(
+        u=np.zeros(m),
+        y=np.zeros(m),
+        velocity=np.zeros(m),
+        unmet=np.zeros(m),
+        desired=np.zeros((3, c)),
+        blend=np.zeros((3, c)),
+        X=np.zeros((c, n)),
+        drift=np.zeros(n),
+        S=np.zeros((c, c)),
+        r=np.zeros(c),
+        w=np.zeros(c),
+        favoured=np.zeros(c),
+        bounds=np.zeros((2, c)),
+        room=allocate_room(c),
+    )
 
 
 @register('pfbl')
@@ -44,66 +61,67 @@ class PartialFeedbackLinearization(Controller):
     """
     y'' = y_d'' + d (y_d' - y') + p (y_d - y) for the controlled actuators' coordinates y.
 
-    With J = dy/dq and h = c + g + s from one pass of the recursion: S w = a + J M^-1 h - Jdot qd,
-    S = J M^-1 J', w the forces along y. No complementing coordinates are needed, and the robot may
-    have more degrees of freedom than actuators. Within the limits w minimises
-    |S^(1/2) (w - w*)|^2, and the acceleration that cannot be met is reported. [P, Sec. 6]
+    u is held for a period T, in which stiff and strongly damped motions settle: asked for at the
+    instant of the state, their acceleration would be another one on average. So the law asks for
+    what y' gains in T. With J = dy/dq, h = c + g + s of this tick, and the response G, R K of the
+    robot to a held force (:mod:`softrobot_dynamics.held_command`), w being the forces along y::
 
-    u is held for a period, in which stiff or strongly damped motions settle: asked for at the
-    instant of the state, their acceleration would be a fraction of it on average, and the loop
-    as much slower than its gains say. ``settings.lookahead`` [s], one period unless set, lets the
-    law hold for the velocity at the end of that time instead; 0 is the law as [P] has it. What it
-    needs to know of stiffness and damping, it knows of the present posture.
+        (J G J') w = T (a - Jdot qd) + J G h + J R K qd
+
+    which is [P, Sec. 6] as T goes to 0. No complementing coordinates are needed, and the robot may
+    have more degrees of freedom than actuators, or more actuators than it needs. What the limits
+    do not allow is reported. A known ``settings.delay`` [s] is made up for: the law then acts on
+    the state in which its command will find the robot. Grizzle and Kokotovic, Feedback
+    linearization of sampled-data systems, IEEE Trans. Automatic Control 33 (1988).
     """
 
     def __init__(self, model, **options):
         super().__init__(model, **options)
-        c, m, n = len(self.controlled), model.m, model.n
-        self._buffers = Buffers(
-            np.zeros(m),
-            np.zeros(m),
-            np.zeros(m),
-            np.zeros(m),
-            np.zeros((3, c)),
-            np.zeros((3, c)),
-            np.zeros((c, n)),
-            np.zeros((c, c)),
-            np.zeros((c, c)),
-            np.zeros(c),
-            np.zeros(c),
-            np.zeros((2, c)),
-            np.zeros((3, c)),
-            np.zeros(c, dtype=np.int64),
-        )
-        self._linearisation = Linearisation(model, self._evaluate)
+        self._evaluate = Evaluator(model, with_mass=False)
+        self._held = HeldCommand(model, self.period)
+        self._prediction = Prediction(model, self.period)
+        self._buffers = allocate_buffers(model.n, model.m, len(self.controlled))
         self._obey(self.plan, self.settings)
 
     def start(self, q, qd, t, u=None):
         """Begin at the present state, see :meth:`Controller.start`."""
         super().start(q, qd, t, u)
-        self._linearisation.begin(q)
+        self._prediction.begin(q)
+        self._held.begin(q, qd, self._in_force())
+        if u is None and self._decide(t, q, qd) >= 0:  # now it is known what tension stiffens
+            self._held.begin(q, qd, self._buffers.u)
 
     def compute(self, t, q, qd):
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         b, plan, settings = self._buffers, self.plan, self.settings
         if not (plan is self._obeyed[0] and settings is self._obeyed[1]):
             self._obey(plan, settings)
-        self._evaluate(q, qd)
-        if settings.lookahead > 0.0:
-            self._linearisation.refresh(q, qd)
-        K, D = self._linearisation.stiffness, self._linearisation.damping
-        saturated = self._law(K, D, self.last, qd, float(t))
+        if settings.delay > 0.0:
+            q, qd = self._prediction(q, qd, settings.delay, self._in_force())
+        saturated = self._decide(t + settings.delay, q, qd)
+        self._held.advance(q, qd, self._in_force())
         ok = saturated >= 0
         if ok:
             self.last[:] = b.u
+            if settings.delay > 0.0:
+                self._prediction.sent(b.u)
         return Command(b.u, b.y, b.velocity, b.desired, b.unmet, saturated, ok)
+
+    def _decide(self, t, q, qd):
+        return self._law(self.last, q, qd, float(t), self._held.ahead)
+
+    def _in_force(self):
+        """Return the last command (m,), or what comes without one where it is not known."""
+        return self.last if self.last[0] == self.last[0] else self.settings.feed_forward
 
     def _obey(self, plan, settings):
         """Prepare the law for a plan and settings: given once, they cost a tick no time."""
         self._obeyed = plan, settings
         self._law = cached(
             law,
+            evaluate=self._evaluate.entry,
             terms=self._evaluate.terms,
+            lines=self._held.lines,
             signs=self.model.signs,
             y0=self.model.y0,
             controlled=self.controlled,
@@ -115,62 +133,60 @@ class PartialFeedbackLinearization(Controller):
 
 
 @kernel
-def law(terms, K, D, signs, y0, controlled, plan, settings, period, last, qd, t, b):
+def law(
+    evaluate, terms, lines, signs, y0, controlled, plan, settings, period, b, last, q, qd, t, ahead
+):
     """
     One tick into the :class:`Buffers` b; returns the number of saturated commands, or -1.
 
-    ``terms`` are the robot's at the present state (they are used up), K and D (n, n) its
-    stiffness and damping, ``last`` (m,) the last command, NaN where unknown. -1: the state is not
-    finite or the robot is in a posture its model cannot represent; b.u is then not to be used.
+    ``evaluate`` fills the ``terms`` (h is used up), ``lines`` give the response G, R K, ``last``
+    (m,) is the last command, NaN where unknown. -1: the state is not finite, the robot is in a
+    posture its model cannot represent, or no command was found; b.u is then not to be used.
     """
-    c = len(controlled)
-    _look_ahead(terms, K, D, qd, settings.lookahead)
+    c, n = len(controlled), len(qd)
+    run(evaluate, q, qd)
+    follow(lines, ahead)
+    G, drift = lines.now[0], lines.now[1]
     sample_plan(plan, t, b.desired, b.blend)
     _outputs(terms, y0, qd, b)
     _subtract_feed_forward(terms, signs, controlled, settings, last, period, b)
-    if cholesky(terms.M) != 0:
-        return -1
-    solve_lower(terms.M, terms.h)
+    for i in range(n):
+        b.drift[i] = _dot(drift[i], qd)
     for i in range(c):
-        k = controlled[i]
-        for j in range(len(qd)):
-            b.X[i, j] = terms.J[k, j]
-        solve_lower(terms.M, b.X[i])
+        k, X = controlled[i], b.X[i]
+        _row_times(terms.J[k], G, X)
         acceleration = (
             b.desired[2, i]
             + settings.d[k] * (b.desired[1, i] - b.velocity[k])
             + settings.p[k] * (b.desired[0, i] - b.y[k])
         )
-        b.r[i] = acceleration - terms.bias[k] + _dot(b.X[i], terms.h)
+        b.r[i] = period * (acceleration - terms.bias[k])
+        b.r[i] += _dot(X, terms.h) + _dot(terms.J[k], b.drift)
         for j in range(i + 1):
-            b.S[i, j] = b.S[j, i] = _dot(b.X[i], b.X[j])
+            b.S[i, j] = b.S[j, i] = _dot(X, terms.J[controlled[j]])
         _bound(i, k, signs, settings, last, period, b)
-    if not _solve(b):
+    if not allocate_commands(b.S, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.room):
         return -1
-    return _command(signs, controlled, b)
+    return _command(signs, controlled, period, b)
 
 
-@kernel
-def _look_ahead(terms, K, D, qd, T):
-    """
-    Replace M and h by those of the velocity T [s] ahead, by one linearly implicit step.
-
-    M -> M + T D + T^2 K and h -> h + T K qd: under a constant u, (v(T) - v(0)) / T is then what
-    the law asks of the acceleration. T = 0 is the law at this very instant.
-    """
-    if T > 0.0:
-        for i in range(len(qd)):
-            terms.h[i] += T * _dot(K[i], qd)
-            for j in range(len(qd)):
-                terms.M[i, j] += T * (D[i, j] + T * K[i, j])
-
-
-@kernel
+@summing
 def _dot(x, y):
     total = 0.0
     for i in range(len(x)):
         total += x[i] * y[i]
     return total
+
+
+@summing
+def _row_times(row, A, out):
+    """Fill out (n,) with row (n,) times A (n, n)."""
+    out[:] = 0.0
+    for j in range(len(row)):
+        factor, source = row[j], A[j]
+        if factor != 0.0:
+            for k in range(len(out)):
+                out[k] += factor * source[k]
 
 
 @kernel
@@ -209,68 +225,21 @@ def _subtract_feed_forward(terms, signs, controlled, settings, last, period, b):
 
 @kernel
 def _bound(i, k, signs, settings, last, period, b):
-    """Bounds of w_i = sign u_k."""
+    """Bounds of w_i = sign u_k, and what it shall be as far as nothing else asks for it."""
     low, high = _limits(k, settings, last, period)
     b.bounds[0, i] = low if signs[k] > 0.0 else -high
     b.bounds[1, i] = high if signs[k] > 0.0 else -low
+    known = last[k] == last[k]
+    b.favoured[i] = signs[k] * last[k] * (1.0 - period / RELAXATION) if known else 0.0
 
 
 @kernel
-def _copy_lower(A, B):
-    for i in range(len(A)):
-        for j in range(i + 1):
-            B[i, j] = A[i, j]
-
-
-@kernel
-def _solve(b):
-    """W from S w = r within the bounds, damped where S is singular; unmet acceleration in r."""
-    c, largest = len(b.r), 0.0
-    for i in range(c):
-        largest = max(largest, b.S[i, i])
-    if not (all_finite(b.r) and largest > 0.0 and largest * 0.0 == 0.0):
-        return False
-    _copy_lower(b.S, b.F)
-    if cholesky(b.F, SINGULAR * largest) != 0:
-        for i in range(c):
-            b.S[i, i] += DAMPING * largest
-        _copy_lower(b.S, b.F)
-        if cholesky(b.F) != 0:
-            return False
-    for i in range(c):
-        b.w[i] = b.r[i]
-    solve_lower(b.F, b.w)
-    solve_lower_transposed(b.F, b.w)
-    inside = True
-    for i in range(c):
-        inside &= b.bounds[0, i] <= b.w[i] <= b.bounds[1, i]
-    if (
-        not inside
-        and solve_box_qp(
-            b.S,
-            b.r,
-            b.bounds[0],
-            b.bounds[1],
-            b.w,
-            b.scratch[0],
-            b.scratch[1],
-            b.scratch[2],
-            b.F,
-            b.free,
-        )
-        < 0
-    ):
-        return all_finite(b.w)
-    return True
-
-
-@kernel
-def _command(signs, controlled, b):
+def _command(signs, controlled, period, b):
     """Commands and unmet accelerations from w; the number of saturated ones."""
     saturated = 0
     for i in range(len(controlled)):
         k = controlled[i]
         b.u[k] = signs[k] * b.w[i]
-        b.unmet[k] = b.r[i] - _dot(b.S[i], b.w)
+        b.unmet[k] = (b.r[i] - _dot(b.S[i], b.w)) / period
         saturated += b.w[i] <= b.bounds[0, i] or b.w[i] >= b.bounds[1, i]
     return saturated if all_finite(b.u) else -1

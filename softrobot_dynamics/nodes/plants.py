@@ -118,7 +118,7 @@ def settings_of(model, values):
         upper=upper,
         rate=rate,
         feed_forward=np.clip(np.zeros(model.m), lower, upper),
-        lookahead=values.get('lookahead', 1.0) / values.get('rate', 1000.0),
+        delay=values.get('delay', 0.0),
     )
 
 

@@ -78,13 +78,13 @@ CONTROLLER = (
     _RECORD,
     *_COMMUNICATION,
     Row(
-        'lookahead',
+        'delay',
         'double',
-        1.0,
-        'Periods ahead of the state at which the law shall hold, as u'
-        ' is held in between; 0 for the instant of the state',
         0.0,
-        100.0,
+        'Known time from a state until the command that answers it acts; the law makes up for it'
+        ' [s]',
+        0.0,
+        0.01,
     ),
     Row(
         'watchdog_periods',
