@@ -190,6 +190,31 @@ def hand_actuators():
     return [*tendons, {'name': 'motor', 'type': 'joint', 'joint': 'palm'}]
 
 
+def steel_rod():
+    """Return a thin rod of steel without any damping, a disc at its end, pulled by two tendons."""
+    bend = {'basis': 'legendre', 'order': 2}
+    body = {
+        'type': 'cosserat', 'length': 0.2, 'section': {'type': 'circular', 'radius': 8e-4},
+        'density': 7850.0, 'young_modulus': 2e11, 'poisson_ratio': 0.3, 'damping': 0.0,
+        'strains': {'kappa_x': bend, 'kappa_y': bend},
+    }  # fmt: skip
+    disc = {'type': 'rigid', 'mass': 0.05, 'com': [0.0, 0.0, 0.0]}
+    disc['inertia'] = {'ixx': 4e-6, 'iyy': 4e-6, 'izz': 8e-6}
+    tendons = [
+        {'name': f't{i}', 'type': 'tendon', 'path': [{'body': 'rod', 'offset': offset}]}
+        for i, offset in enumerate([[0.008, 0.0], [0.0, 0.008]])
+    ]
+    return {
+        'name': 'steel_rod',
+        'gravity': [0.0, 0.0, 9.81],
+        'bodies': [
+            {'name': 'rod', 'joint': {'type': 'fixed'}, 'body': body},
+            {'name': 'disc', 'joint': {'type': 'fixed'}, 'body': disc},
+        ],
+        'actuators': tendons,
+    }
+
+
 def other_joints():
     """Joints that the oracles do not know, should there be any, with rigid bodies."""
     unknown = [
@@ -198,7 +223,7 @@ def other_joints():
     return tree('other_joints', unknown, [link()])
 
 
-DESCRIBED = {'zoo': zoo, 'gallery': gallery, 'hand': hand}
+DESCRIBED = {'zoo': zoo, 'gallery': gallery, 'hand': hand, 'steel_rod': steel_rod}
 """Robots described here, by name."""
 
 EXACT = tuple(name for name in (*SHIPPED, *DESCRIBED) if name != 'trimmed_helicoid')

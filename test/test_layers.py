@@ -32,6 +32,7 @@ LAYERS = (
         'frames',
         'material',
         'passive',
+        'held_response',
         'linearisation',
         'masses',
         'transmission',
@@ -40,6 +41,7 @@ LAYERS = (
     {'modules', 'description', 'tables', 'evaluation', 'model'},
     {'arguments', 'points', 'wrenches', 'dynamics', 'conversions', 'derivatives', 'recentring'},
     {
+        'held_command',
         'integrators',
         'stepping',
         'settling',

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from robots import compiled, rod, states
+from robots import compiled, rod, SHIPPED, states
 from scipy.optimize import lsq_linear
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, default_settings
@@ -13,6 +13,8 @@ from softrobot_dynamics.simulation import Simulator
 from softrobot_dynamics.statics import equilibrium
 
 PERIOD = 1e-3
+INSTANT = 1e-20
+"""A period in which nothing settles."""
 ARMS = ('planar_cc_chain', 'pcc_arm')
 
 
@@ -25,10 +27,10 @@ def wide_open(model, **changed):
     return open_._replace(**changed)
 
 
-def controller(model, settings, controlled=None, seed=1):
+def controller(model, settings, controlled=None, seed=1, period=INSTANT):
     """Return a controller on a reference with value, rate and acceleration."""
     made = PartialFeedbackLinearization(
-        model, period=PERIOD, settings=settings, controlled=controlled
+        model, period=period, settings=settings, controlled=controlled
     )
     state = 0.01 * np.random.default_rng(seed).normal(size=(3, len(made.controlled)))
     made.follow(braking(state, 0.0, 10.0), 0.0, 0.0)
@@ -64,6 +66,7 @@ def test_actuation_coordinates_accelerate_as_asked(name):
     model = compiled(name)
     made = controller(model, wide_open(model))
     for q, qd, _ in states(model, 20, seed=2):
+        made.start(q, qd, 0.0)
         command = made.compute(0.0, q, qd)
         assert command.ok and command.saturated == 0
         a = wanted_acceleration(made, command)
@@ -72,34 +75,60 @@ def test_actuation_coordinates_accelerate_as_asked(name):
         assert np.abs(command.unmet).max() < 1e-9 * scale
 
 
-@pytest.mark.parametrize('name', ARMS)
-def test_lookahead_holds_for_the_mean_acceleration(name):
-    """With a look-ahead of h, a is what y gains on average in an implicit Euler step of h."""
-    model, h = compiled(name), PERIOD
-    made = controller(model, wide_open(model, lookahead=h))
-    K, D = model.stiffness, model.damping
-    for q, qd, _ in states(model, 10, seed=8, size=0.5):
-        command = made.compute(0.0, q, qd)
-        nu, M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * qd)
+@pytest.mark.parametrize('name', [*ARMS, 'steel_rod'])
+def test_what_is_asked_for_is_gained_in_a_period(name):
+    """Under the command held for a period, the simulated robot's y' gains T (a - Jdot qd)."""
+    model = compiled(name)
+    made = controller(model, wide_open(model), period=PERIOD)
+    for q, qd, _ in states(model, 3, seed=8, size=0.2):
+        q, qd = model.q0 + q, 0.1 * qd
+        made.start(q, qd, 0.0)
+        command = copy(made.compute(0.0, q, qd))
+        simulator = Simulator(model, q=q, qd=qd, tolerance=1e-9)
+        simulator.step(command.u, PERIOD)
         found = sd.actuation(model, q=q, qd=qd)
-        force = found.matrix @ command.u - nu - h * K @ qd
-        mean = np.linalg.solve(M + h * D + h * h * K, force)
-        gained = found.jacobian @ mean + found.bias
-        assert_close(gained, wanted_acceleration(made, command), 1e-9)
+        gained = found.jacobian @ (simulator.qd - qd) / PERIOD + found.bias
+        assert_close(gained, wanted_acceleration(made, command), 0.02)
 
 
-def test_lookahead_holds_in_simulation():
-    """The simulated arm's y gains what was asked for, to the order of the step."""
-    model = compiled('pcc_arm')
-    made = controller(model, wide_open(model, lookahead=PERIOD))
-    ((q, qd, _),) = states(model, 1, seed=8, size=0.1)
-    command = made.compute(0.0, q, 0.1 * qd)
-    simulator = Simulator(model, q=q, qd=0.1 * qd, substep=PERIOD / 50)
-    simulator.step(command.u, PERIOD)
-    found = sd.actuation(model, q=q, qd=0.1 * qd)
-    gained = found.jacobian @ (simulator.qd - 0.1 * qd) / PERIOD + found.bias
-    wanted = wanted_acceleration(made, command)
-    assert np.abs(gained - wanted).max() < 0.3 * np.abs(wanted).max()
+@pytest.mark.parametrize('gains', [(10.0, 1.0), (100.0, 20.0), (400.0, 40.0)])
+@pytest.mark.parametrize('name', [*SHIPPED, 'steel_rod'])
+def test_errors_decay_as_the_gains_say(name, gains):
+    """A small step of y in a loaded posture: the p and d fitted to the motion are the gains."""
+    model, (p, d) = compiled(name), gains
+    if name == 'steel_rod' and d < 20.0:
+        pytest.skip('what rings undamped is more than so small a d')
+    q, u = loaded(model)
+    free = np.full(model.m, np.inf)
+    settings = default_settings(model, p, d)._replace(lower=-free, upper=free, rate=free)
+    made = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
+    y, _ = made.outputs(q, 0.0 * q)
+    step = sd.actuation(model, q=q, qd=0.0 * q).jacobian @ small_shift(model)
+    made.follow(constant(y + step), 0.0, 0.0)
+    ticks = list(close_loop(model, made, 3.0 / max(d, p**0.5), q, u=u, tolerance=1e-8))
+    errors = np.array([step + y - c.y for _, c, _ in ticks])
+    rates = np.array([-c.velocity for _, c, _ in ticks])
+    change = np.diff(rates, axis=0).ravel() / PERIOD
+    middle = [0.5 * (x[1:] + x[:-1]).ravel() for x in (errors, rates)]
+    fitted = np.linalg.lstsq(-np.array(middle).T, change)[0]
+    np.testing.assert_allclose(fitted, gains, rtol=0.05)
+
+
+def loaded(model):
+    """Return a posture (n,) and the commands (m,) that hold it."""
+    turning = model.lower < 0.0
+    u = np.where(turning, 0.0, 0.1 * np.minimum(np.linspace(10.0, 30.0, model.m), model.upper))
+    if not turning.any():
+        return equilibrium(model, u=u).q, u
+    q = model.q0 + small_shift(model)
+    weight = sd.inverse_dynamics(model, q=q, qd=0.0 * q, qdd=0.0 * q)
+    matrix = sd.actuation(model, q=q, qd=0.0 * q).matrix
+    return q, np.linalg.lstsq(matrix, weight)[0]
+
+
+def small_shift(model):
+    """Return a small change of posture (n,), 1e-3 in its units."""
+    return 1e-3 * np.cos(np.arange(model.n))
 
 
 @pytest.mark.parametrize('name', ARMS)
@@ -123,6 +152,7 @@ def test_uncontrolled_actuators_feed_forward(controlled):
     made = controller(model, settings, controlled)
     others = [k for k in range(model.m) if k not in made.controlled]
     for q, qd, _ in states(model, 5, seed=4):
+        made.start(q, qd, 0.0)
         command = made.compute(0.0, q, qd)
         assert np.array_equal(command.u[others], settings.feed_forward[others])
         a = wanted_acceleration(made, command)
@@ -134,7 +164,7 @@ def test_uncontrolled_actuators_feed_forward(controlled):
 def test_limits_as_in_weighted_least_squares(name):
     """Within limits u is scipy's minimiser of |S^1/2 (w - w*)|, and what is unmet is reported."""
     model = compiled(name)
-    made = controller(model, default_settings(model))
+    made = controller(model, default_settings(model)._replace(rate=np.full(model.m, np.inf)))
     hit = 0
     for q, qd, _ in states(model, 20, seed=5, size=0.4):
         made.start(q, qd, 0.0)
@@ -166,7 +196,7 @@ def test_rate_limits():
     """From one tick to the next u changes by at most rate * period, from the start's u on."""
     model = compiled('pcc_arm')
     settings = default_settings(model)._replace(rate=np.full(model.m, 200.0))
-    made = controller(model, settings)
+    made = controller(model, settings, period=PERIOD)
     q, qd, before = model.q0, np.zeros(model.n), np.full(model.m, 3.0)
     made.start(q, qd, 0.0, u=before)
     made.follow(constant(np.full(model.m, -0.02)), 0.0, 0.0)
@@ -207,10 +237,11 @@ def test_redundant_tendons_give_finite_commands():
         wide_open(model, p=np.full(5, 50.0), d=np.full(5, 5.0)),
         default_settings(model),
     ):
-        made = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
+        made = PartialFeedbackLinearization(model, period=INSTANT, settings=settings)
         for q, qd, _ in states(model, 10, seed=6, size=0.5):
             y = sd.actuation(model, q=0.5 * q, qd=qd).coordinates  # a y that some posture has
             made.follow(constant(y), 0.0, 0.0)
+            made.start(q, qd, 0.0)
             command = made.compute(0.0, q, qd)
             assert command.ok and np.isfinite(command.u).all()
             if np.isinf(settings.upper).all():
@@ -234,12 +265,16 @@ def test_a_state_that_makes_no_sense_gives_no_command(wrong):
     assert made.compute(1e-3, model.q0, np.zeros(model.n)).ok
 
 
-def close_loop(model, made, duration, q):
-    """Run controller and simulator for ``duration`` [s]; yields (t, command, q) of each tick."""
-    simulator = Simulator(model, q=q)
-    made.start(simulator.q, simulator.qd, 0.0)
+def close_loop(model, made, duration, q, u=None, **options):
+    """
+    Run controller and simulator for ``duration`` [s]; yields (t, command, q) of each tick.
+
+    ``u`` (m,) is the command in force before, ``options`` are the Simulator's.
+    """
+    simulator = Simulator(model, q=q, **options)
+    made.start(simulator.q, simulator.qd, 0.0, u)
     for k in range(round(duration / made.period)):
-        command = made.compute(k * made.period, simulator.q, simulator.qd)
+        command = copy(made.compute(k * made.period, simulator.q, simulator.qd))
         assert command.ok
         yield k * made.period, command, simulator.q
         simulator.step(command.u, made.period)
@@ -264,33 +299,62 @@ def test_the_arm_follows_its_circle():
 
 def test_the_underactuated_chain_follows_too():
     """In closed loop the three tendons of the chain of six bodies follow a smooth reference."""
-    assert chain_error(PERIOD, lookahead=PERIOD) < 0.02
-
-
-def test_the_error_without_lookahead_is_the_time_between_ticks():
-    """The law of the instant is exact: held for a quarter of the time, its error is that less."""
-    slow, fast = chain_error(PERIOD, 0.0), chain_error(PERIOD / 4.0, 0.0)
-    assert slow < 0.12
-    assert fast < 0.4 * slow
-
-
-def chain_error(period, lookahead):
-    """Return the largest error of y in closed loop, relative to the size of its motion."""
     model, times = compiled('planar_cc_chain'), np.linspace(0.0, 16.0, 17)
     q = equilibrium(model, u=[4.0, 8.0, 4.0]).q
     y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
     waves = 1e-3 * np.sin(np.pi * times[:, None] / 8.0 + [0.0, 0.5, 1.0])
     waves[-1] = waves[0]
-    settings = default_settings(model, lookahead=lookahead)
+    settings = default_settings(model)
     pushing = settings._replace(lower=-model.upper)  # tendons that never slacken
-    made = PartialFeedbackLinearization(model, period=period, settings=pushing)
+    made = PartialFeedbackLinearization(model, period=PERIOD, settings=pushing)
     made.follow(spline(times, y + waves, periodic=True), 0.0, 1.0)
     errors = [
         command.y - command.desired[0]
         for t, command, _ in close_loop(model, made, 4.0, q)
         if t > 2.0
     ]
-    return np.abs(errors).max() / 1e-3
+    assert np.abs(errors).max() < 5e-3 * 1e-3
+
+
+@pytest.mark.parametrize('late', [1.0, 1.5])
+def test_a_known_delay_is_made_up_for(late):
+    """Commands that come late move y as it would move without delay, if the law knows of it."""
+    model, u = compiled('planar_cc_chain'), np.array([4.0, 8.0, 4.0])
+    q, moved = equilibrium(model, u=u).q, {}
+    for known in (None, 0.0, late * PERIOD):
+        settings = default_settings(model, 400.0, 40.0, delay=known or 0.0)
+        made = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
+        y, _ = made.outputs(q, 0.0 * q)
+        made.follow(constant(y + 1e-3), 0.0, 0.0)
+        moved[known] = y_in_closed_loop(made, q, u, 0.0 if known is None else late, 100)
+    ticks = round(2 * late)
+    there = moved[None][: len(moved[None]) - ticks]
+    unknown, known = (np.abs(moved[k][ticks:] - there).max() for k in (0.0, late * PERIOD))
+    assert known < 0.1 * unknown
+
+
+def y_in_closed_loop(made, q, u, late, ticks):
+    """Return y (2 ticks, m), twice a period; commands are ``late`` by periods."""
+    simulator, half, y = Simulator(made.model, q=q, substep=1e-4), [u] * round(2 * late), []
+    made.start(q, 0.0 * q, 0.0, u)
+    for k in range(ticks):
+        command = made.compute(k * PERIOD, simulator.q, simulator.qd)
+        half += [command.u.copy()] * 2
+        for _ in range(2):
+            y.append(made.outputs(simulator.q, simulator.qd)[0])
+            simulator.step(half.pop(0), PERIOD / 2.0)
+    return np.array(y)
+
+
+def test_a_replay_gives_the_same_commands():
+    """Two controllers that are told the same answer the same, bit by bit."""
+    model = compiled('pcc_arm')
+    runs = []
+    for _ in range(2):
+        made = PartialFeedbackLinearization(model, period=PERIOD)
+        made.follow(constant(np.full(model.m, -2e-3)), 0.0, 0.1)
+        runs.append([c.u for _, c, _ in close_loop(model, made, 0.1, model.q0)])
+    assert np.array_equal(*runs)
 
 
 @pytest.mark.parametrize('name', CONTROLLERS.names())

@@ -1,0 +1,96 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Commands within limits: of mixed units, redundant, without effect."""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+from softrobot_dynamics.kernels.allocation import allocate_commands, allocate_room
+
+FREE = np.inf
+
+
+def allocate(S, r, lower=-FREE, upper=FREE, favoured=0.0):
+    """Return (whether there is an answer, w)."""
+    c = len(r)
+    w, full = np.empty(c), np.ones(c)
+    found = allocate_commands(
+        S, r, lower * full, upper * full, favoured * full, w, allocate_room(c)
+    )
+    return found, w
+
+
+def random_response(c, rank, seed=0):
+    """Return J (c, rank), rows of about unit length, and S = J J'."""
+    J = np.random.default_rng(seed).normal(size=(c, rank)) / np.sqrt(rank)
+    return J, J @ J.T
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_units_do_not_matter(seed):
+    """A torque beside pressures: after scaling by 1 to 1e12 the same commands, limits or not."""
+    _, S = random_response(7, 9, seed)
+    r, limit = np.linspace(1.0, -2.0, 7), 2.0
+    units = 10.0 ** np.random.default_rng(seed).uniform(0.0, 12.0, 7)
+    for bound in (FREE, limit):
+        ok, w = allocate(S, r, -bound, bound)
+        scaled_ok, scaled = allocate(
+            S * np.outer(units, units), r * units, -bound / units, bound / units
+        )
+        assert ok and scaled_ok
+        np.testing.assert_allclose(scaled * units, w, rtol=1e-9, atol=1e-9)
+    free = allocate(S, r)[1]
+    np.testing.assert_allclose(S @ free, r, atol=1e-9)
+    assert np.abs(free).max() > limit  # so that the limits were felt
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_redundant_commands_change_least(seed):
+    """Of all w that meet r, the one nearest to what is favoured, in the scale of S."""
+    J, S = random_response(6, 3, seed)
+    r = S @ np.linspace(1.0, 2.0, 6)
+    favoured = 3.0
+    ok, w = allocate(S, r, favoured=favoured)
+    scale = np.sqrt(np.diag(S))
+    nearest = np.linalg.pinv(S / scale) @ (r - S @ np.full(6, favoured)) / scale + favoured
+    assert ok
+    np.testing.assert_allclose(S @ w, r, atol=1e-6)
+    np.testing.assert_allclose(w, nearest, atol=1e-5)
+
+
+def test_what_cannot_be_met_is_left():
+    """Antagonists asked to lengthen both: the part that some command can meet is met."""
+    J = np.array([[1.0], [-1.0]])
+    ok, w = allocate(J @ J.T, np.array([1.0, 1.0]))
+    assert ok and np.abs(w).max() < 1e-6
+    ok, w = allocate(J @ J.T, np.array([3.0, -1.0]))
+    assert ok
+    np.testing.assert_allclose(J.T @ w, 2.0, atol=1e-6)
+
+
+@pytest.mark.parametrize('seed', range(8))
+def test_limits_as_scipy_has_it(seed):
+    """Within a box |J' w - a|^2 is least, also where w is redundant."""
+    J, S = random_response(6, 6 if seed % 2 else 4, seed)
+    a = 3.0 * np.random.default_rng(seed).normal(size=J.shape[1])
+    ok, w = allocate(S, J @ a, 0.0, 1.0)
+    wanted = lsq_linear(J.T, a, (0.0, 1.0), method='bvls', tol=1e-14)
+    assert ok and (w >= 0.0).all() and (w <= 1.0).all()
+    assert np.sum((J.T @ w - a) ** 2) <= 2.0 * wanted.cost * (1.0 + 1e-6) + 1e-9
+
+
+def test_what_has_no_effect_does_what_is_favoured():
+    """A tendon that is slack in its own coordinate, or moves y the wrong way, is left alone."""
+    S = np.diag([2.0, 0.0, -1.0])
+    ok, w = allocate(S, np.array([4.0, 1.0, 1.0]), favoured=0.5)
+    assert ok
+    np.testing.assert_allclose(w, [2.0, 0.5, 0.5], atol=1e-6)
+
+
+@pytest.mark.parametrize('wrong', [np.nan, np.inf])
+def test_no_answer_is_said(wrong):
+    """Where nothing has an effect or something is no number, there is no answer."""
+    _, S = random_response(3, 3)
+    assert not allocate(np.zeros((3, 3)), np.ones(3))[0]
+    assert not allocate(S, np.array([1.0, wrong, 0.0]))[0]
+    S[1, 2] = S[2, 1] = wrong
+    assert not allocate(S, np.ones(3))[0]

@@ -1,0 +1,85 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a robot does while its command is held, beside derivatives and the matrix exponential."""
+
+import numpy as np
+import pytest
+from robots import compiled, states
+import softrobot_dynamics as sd
+from softrobot_dynamics import held_command
+from softrobot_dynamics.held_command import CYCLE, HeldCommand
+from test_held_response import exponential
+
+PERIOD = 1e-3
+
+
+def exact(model, q, qd, u):
+    """Return G and R K (n, n) by analytical derivatives and the exponential, symmetric in G."""
+    qdd = sd.forward_dynamics(model, q=q, qd=qd, u=u)
+    change = sd.inverse_dynamics_derivatives(model, q=q, qd=qd, qdd=qdd)
+
+    def pull(q):
+        return sd.actuation(model, q=q, qd=0.0 * q).matrix @ u
+
+    steps = 1e-6 * np.eye(model.n)
+    K = change.by_q - np.array([(pull(q + s) - pull(q - s)) / 2e-6 for s in steps]).T
+    D = sd.inverse_dynamics_derivatives(model, q=q, qd=0.0 * q, qdd=qdd).by_qd
+    G, R = exponential(change.by_qdd, (D + D.T) / 2.0, (K + K.T) / 2.0, PERIOD)
+    return G, R @ K
+
+
+def assert_close(found, wanted, tolerance):
+    """Compare arrays relative to the largest entry of the wanted one."""
+    assert np.abs(found - wanted).max() <= tolerance * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain', 'hand', 'hybrid_arm', 'steel_rod'])
+def test_linearised_where_it_is(name):
+    """Tension, gravity, straight lines between bodies, strain energies, the acceleration: all."""
+    model = compiled(name)
+    held = HeldCommand(model, PERIOD)
+    for q, qd, _ in states(model, 3, seed=1, size=0.3):
+        q, qd = model.q0 + q, 0.3 * qd
+        u = 0.1 * np.minimum(np.linspace(10.0, 30.0, model.m), model.upper)
+        held.begin(q, qd, u)
+        assert held.ahead == 0.0
+        for found, wanted in zip(held.lines.last, exact(model, q, qd, u)):
+            assert_close(found, wanted, 1e-3)
+
+
+def test_straight_lines_follow_the_motion():
+    """On a robot that moves evenly, the response is more exact than one that is a cycle old."""
+    model = compiled('pcc_arm')
+    (q, qd, _), u = states(model, 1, seed=2, size=0.5)[0], np.full(model.m, 2.0)
+    held, ticks = HeldCommand(model, PERIOD), 3 * CYCLE
+    held.begin(q, qd, u)
+    for k in range(1, ticks + 1):
+        held.advance(q + k * PERIOD * qd, qd, u)
+    ahead, (last, now) = held.ahead, (np.empty((2, 2, model.n, model.n)))
+    last[:] = held.lines.last
+    held_command.follow(held.lines, ahead)
+    now[:] = held.lines.now
+    wanted = exact(model, q + ticks * PERIOD * qd, qd, u)
+    errors = [np.abs(each[0] - wanted[0]).max() for each in (last, now)]
+    assert 0.5 < ahead < held_command.FARTHEST and errors[1] < 0.3 * errors[0]
+
+
+def test_what_is_no_number_is_not_adopted():
+    """After states that make no sense the last good response goes on."""
+    model = compiled('pcc_arm')
+    held, u = HeldCommand(model, PERIOD), np.zeros(model.m)
+    held.begin(model.q0, 0.0 * model.q0, u)
+    before = held.lines.last.copy()
+    for _ in range(3 * CYCLE):
+        held.advance(np.full(model.n, np.nan), 0.0 * model.q0, u)
+    assert np.array_equal(held.lines.last, before) and held.ahead <= held_command.FARTHEST
+
+
+def test_work_can_be_shared_out_more_finely(monkeypatch):
+    """Matrices of many coordinates are worked on row by row, with the same result."""
+    model, found = compiled('pcc_arm'), []
+    for bit in (held_command.BIT, 1):
+        monkeypatch.setattr(held_command, 'BIT', bit)
+        held = HeldCommand(model, PERIOD)
+        held.begin(model.q0, 0.0 * model.q0, np.zeros(model.m))
+        found.append(held.lines.last.copy())
+    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-15)
