@@ -145,8 +145,8 @@ def test_a_controller_allocates_nothing(allocations):
     for name in ('_begin_columns', '_columns', '_eliminate', '_multiply', '_double', '_finish'):
         program = getattr(controller._held, name)
         setattr(controller._held, name, recorded(program, ran))
-    found = sum(allocations(controller.compute, k * 1e-3, q, qd) for k in range(CYCLE))
-    assert len(ran) > CYCLE
+    found = sum(allocations(controller.compute, k * 1e-3, q, qd) for k in range(2 * CYCLE))
+    assert len(ran) > 2 * CYCLE + 10
     for arguments in ran:
         ignore(*arguments)
     assert np.array_equal(found, sum(allocations(ignore, *arguments) for arguments in ran))
