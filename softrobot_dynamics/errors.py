@@ -185,6 +185,23 @@ class ReferenceJumpError(SoftRobotError):
 
 
 @dataclass(eq=False)
+class ExcessiveReferenceError(SoftRobotError):
+    """A reference asks for more than a robot is built for."""
+
+    time: float  # [s]
+    quantity: str  # what of whom: effort of t1, speed of elbow, ...
+    value: float  # that is asked for [unit of the quantity]
+    lower: float  # its limits
+    upper: float
+
+    def __str__(self):
+        return (
+            f'reference at t = {self.time:.4g} s: {self.quantity} would have to be'
+            f' {self.value:.4g}, with limits {self.lower:.4g} to {self.upper:.4g}'
+        )
+
+
+@dataclass(eq=False)
 class SimulationDivergedError(SoftRobotError):
     """A simulated coordinate is no longer a number."""
 

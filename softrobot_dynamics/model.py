@@ -36,9 +36,10 @@ class CompiledModel:
     which that is not the whole truth, ``linear``: there is none; ``rest`` (n,), where the springs
     are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the
     actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial
-    coordinates, ``q_lower``, ``q_upper`` (n,) the joints' position limits; ``y0`` (m,) the
-    lengths at q = 0, which y is relative to; ``least_mass`` (n,), diagonal entries of the mass
-    matrix that would be rounding (see ``masses``); ``of_thread``, the
+    coordinates, ``q_lower``, ``q_upper`` (n,) the joints' position limits, ``qd_limit`` (n,)
+    those of their speeds; ``y0`` (m,) the lengths at q = 0, which y is relative to;
+    ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
+    ``masses``); ``of_thread``, the
     :class:`~softrobot_dynamics.evaluation.OfThread`; ``points_kernel``, a function of a body's
     index and points (K, 3) as bytes that returns their Kernel, as ``Body.points_kernel`` does.
     """
@@ -51,6 +52,7 @@ class CompiledModel:
         self.n, self.m = len(self.coordinate_names), len(self.actuator_names)
         self.q0 = np.array([description.initial.get(c, 0.0) for c in self.coordinate_names])
         self.q_lower, self.q_upper = _position_limits(description)
+        self.qd_limit = _speed_limits(description)
         self._read_actuators()
         tables = Tables(description, self.n)
         self.stiffness, self.damping, self.rest = tables.stiffness, tables.damping, tables.rest
@@ -131,3 +133,13 @@ def _position_limits(description):
         for pair in [*m.joint.position_limits(), *[free] * len(m.body.coordinates())]
     ]
     return np.array(pairs, dtype=float).reshape(-1, 2).T.copy()
+
+
+def _speed_limits(description):
+    """Greatest speed of each coordinate; bodies have none."""
+    limits = [
+        limit
+        for m in description.modules
+        for limit in [*m.joint.velocity_limits(), *[np.inf] * len(m.body.coordinates())]
+    ]
+    return np.array(limits, dtype=float)

@@ -202,7 +202,7 @@ def select(reference, indices):
     )
 
 
-def from_settings(model, controlled, settings, q):
+def from_settings(model, controlled, settings, q, examine=None):
     """
     Return the reference of the ``controlled`` actuators (indices) that settings describe.
 
@@ -211,7 +211,8 @@ def from_settings(model, controlled, settings, q):
     ``.normal``, ``.radius``, ``.period``; ``path.bodies``, ``.times``, ``.points`` (row by row in
     one list), ``.periodic``. ``q`` (n,) is the present state, which 'hold' keeps.
     Circles and paths begin at the description's initial posture, joints that may go on turning
-    at the whole turn nearest to the present one. Raises ArgumentError, InfeasibleReferenceError,
+    at the whole turn nearest to the present one. ``examine`` is called with the times (K,) and
+    Postures of one, and may raise. Raises ArgumentError, InfeasibleReferenceError,
     ReferenceJumpError, NotConvergedError.
     """
     kind = settings['type']
@@ -221,7 +222,8 @@ def from_settings(model, controlled, settings, q):
         return constant(checked('reference.setpoint', settings['setpoint'], (len(controlled),)))
     if kind == 'circle':
         circle = Circle(*(settings[f'circle.{name}'] for name in Circle._fields))
-        return select(tip_circle(model, circle, nearest_turn(model, q))[0], controlled)
+        path = tip_circle(model, circle, nearest_turn(model, q))
+        return _examined(path, controlled, examine)
     if kind == 'path':
         bodies, times = settings['path.bodies'], settings['path.times']
         points = checked(
@@ -229,5 +231,13 @@ def from_settings(model, controlled, settings, q):
         ).reshape(len(times), len(bodies), 3)
         start = nearest_turn(model, q)
         path = tip_path(model, bodies, times, points, settings['path.periodic'], start)
-        return select(path[0], controlled)
+        return _examined(path, controlled, examine)
     raise ArgumentError('reference.type', kind, 'one of ' + ', '.join(TYPES))
+
+
+def _examined(found, controlled, examine):
+    """Return the reference of some of the coordinates, with its postures examined."""
+    reference, postures = found
+    if examine is not None:
+        examine(reference.breaks[: len(postures.q)], postures)
+    return select(reference, controlled)

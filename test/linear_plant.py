@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
+from softrobot_dynamics.feasibility import Planned
 from softrobot_dynamics.nodes import plants
 from softrobot_dynamics.nodes.judging import Bounds, StateJudge
 
@@ -147,7 +148,7 @@ def _reference(values, q, job):
         raise ArgumentError(
             'reference.setpoint', values['reference.setpoint'], 'two numbers within 4'
         )
-    return y
+    return Planned(y)
 
 
 if __name__ == '__main__':

@@ -56,6 +56,10 @@ EXAMPLES = [
         ' another path, narrower or wider limits of that joint, or another initial posture may do',
     ),
     (
+        errors.ExcessiveReferenceError(0.5, 'effort of t1', 412.0, 0.0, 40.0),
+        'reference at t = 0.5 s: effort of t1 would have to be 412, with limits 0 to 40',
+    ),
+    (
         errors.SimulationDivergedError(0.25, 'arm/bend_x'),
         'simulation diverged at t = 0.25 s in arm/bend_x',
     ),

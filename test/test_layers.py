@@ -50,6 +50,7 @@ LAYERS = (
         'postures',
         'laps',
         'references',
+        'feasibility',
         'simulation',
         'controllers',
         'learning',

@@ -218,7 +218,10 @@ class ControllerNode(LifecycleNodeMixin, Node):
         """Return the reference that the parameters describe; this may take some seconds."""
         if values['reference.type'] == 'hold':
             return Hold()
-        return self._plant.reference(values, self._plant.model.q0, job)
+        planned = self._plant.reference(values, self._plant.model.q0, job)
+        for words in planned.remarks:
+            self.get_logger().warning(words)
+        return planned.reference
 
     def _choose_safe(self, values):
         self._plant.safe.choose(

@@ -42,12 +42,7 @@ class Bounds(NamedTuple):
 
 def bounds_of(model):
     """Return the :class:`Bounds` of a compiled model."""
-    velocity = [
-        limit
-        for module in model.description.modules
-        for limit in (*module.joint.velocity_limits(), *[np.inf] * len(module.body.coordinates()))
-    ]
-    return Bounds(model.coordinate_names, np.array(velocity, dtype=float), shape_units(model))
+    return Bounds(model.coordinate_names, model.qd_limit, shape_units(model))
 
 
 def shape_units(model):

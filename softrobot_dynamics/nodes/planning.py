@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 
-from softrobot_dynamics import references
+from softrobot_dynamics import feasibility
 from softrobot_dynamics.errors import CancelledError, SoftRobotError
 from softrobot_dynamics.model import compile_model
 from softrobot_dynamics.nodes.realtime import anywhere
@@ -106,7 +106,7 @@ def _converse(process, task):
 
 def plan_elsewhere(job, description, controlled, settings, q):
     """
-    Return ``references.from_settings`` for a robot, worked out in another process by a Job.
+    Return ``feasibility.plan`` for a robot, worked out in another process by a Job.
 
     Arguments as there, with the RobotDescription in place of its model; raises what it raises.
     """
@@ -114,8 +114,8 @@ def plan_elsewhere(job, description, controlled, settings, q):
 
 
 def plan(description, controlled, settings, q):
-    """Return ``references.from_settings`` for a robot from its description."""
-    return references.from_settings(compile_model(description), controlled, settings, q)
+    """Return ``feasibility.plan`` for a robot from its description."""
+    return feasibility.plan(compile_model(description), controlled, settings, q)
 
 
 def _end_with(pipe):

@@ -5,7 +5,7 @@ from math import isnan
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
-from softrobot_dynamics import references
+from softrobot_dynamics import feasibility, references
 from softrobot_dynamics.controllers.contract import CONTROLLERS, Settings
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description import load_robot
@@ -24,7 +24,7 @@ class Controlled(NamedTuple):
     controller: Any
     safe: SafeCommand
     settings: Callable  # (values) -> Settings; DescriptionError if they break a limit
-    reference: Callable  # (values, q, Job for what takes long) -> Reference; or SoftRobotError
+    reference: Callable  # (values, q, Job for what takes long) -> Planned; or SoftRobotError
     hold: Callable  # (q, qd) -> Reference that stays at the present outputs
     judge: Callable  # () -> StateJudge of the robot's states
 
@@ -62,10 +62,10 @@ def controlled(values):
 
 
 def _plan(model, controlled, settings, q, job):
-    """Return a reference; what takes long is done by `job`, in another process."""
+    """Return a Planned reference; what takes long is done by `job`, in another process."""
     if settings['type'] in ('circle', 'path'):
         return plan_elsewhere(job, model.description, controlled, settings, q)
-    return references.from_settings(model, controlled, settings, q)
+    return feasibility.plan(model, controlled, settings, q)
 
 
 def _warm_references(model):

@@ -1,0 +1,134 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""References that ask for too much are found by numbers that physics gives."""
+
+import copy
+
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics import feasibility, references
+from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
+from softrobot_dynamics.postures import Postures
+
+LENGTH, MASS, INERTIA = 0.5, 2.0, 0.04
+
+
+@pytest.fixture(scope='module')
+def pendulum():
+    """Return a bar on a motor of 12 N m, 30 N m/s, which turns at most at 4 rad/s."""
+    bar = {'type': 'rigid', 'mass': MASS, 'com': [0.0, 0.0, -LENGTH],
+           'inertia': {'ixx': INERTIA, 'iyy': INERTIA, 'izz': INERTIA}}  # fmt: skip
+    joint = {'name': 'hinge', 'type': 'revolute', 'axis': [0.0, -1.0, 0.0],
+             'limits': {'velocity': 4.0, 'position': [-2.0, 2.0]}}  # fmt: skip
+    motor = {'name': 'motor', 'type': 'joint', 'joint': 'hinge', 'limits': [-12.0, 12.0],
+             'rate_limit': 30.0}  # fmt: skip
+    bodies = [{'name': 'bar', 'joint': joint, 'body': bar}]
+    return sd.compile_model(
+        sd.load_robot({'name': 'pendulum', 'bodies': bodies, 'actuators': [motor]})
+    )
+
+
+def swing(model, amplitude, frequency):
+    """Return the times and postures of a swing about the lowest point."""
+    times = np.linspace(0.0, 1.0 / frequency, 129)[:-1]
+    q = amplitude * np.sin(2.0 * np.pi * frequency * times)[:, None]
+    hold = MASS * 9.81 * LENGTH * np.sin(q)
+    return times, Postures(q, hold, q)
+
+
+def test_inertia_counts(pendulum):
+    """(m l^2 + I) q'' is added to what holds the posture; 0.54 kg m^2 here."""
+    times, postures = swing(pendulum, 0.3, 1.0)
+    assert feasibility.examine(pendulum, times, postures) == []
+    inertia = MASS * LENGTH**2 + INERTIA
+    peak = 0.5 * (2.0 * np.pi * 2.0) ** 2 * inertia - MASS * 9.81 * LENGTH * np.sin(0.5)
+    with pytest.raises(ExcessiveReferenceError) as caught:
+        feasibility.examine(pendulum, *swing(pendulum, 0.5, 2.0))
+    assert caught.value.quantity in ('effort of hinge', 'change of hinge')
+    free = limited(pendulum, rate_limit=np.array([1e9]))
+    with pytest.raises(ExcessiveReferenceError) as caught:
+        feasibility.examine(free, *swing(pendulum, 0.5, 2.0))
+    assert caught.value.quantity == 'effort of hinge' and caught.value.upper == 12.0
+    assert abs(caught.value.value) == pytest.approx(peak, rel=0.02)
+
+
+def limited(model, **changes):
+    """Return the model with other limits."""
+    model = copy.copy(model)
+    for name, value in changes.items():
+        setattr(model, name, np.array(value, dtype=float))
+    return model
+
+
+def test_speed_and_change_of_effort_are_remarked_with_numbers(pendulum):
+    """5 rad/s where 4 are allowed; a torque that changes faster than its actuator can."""
+    wide = limited(pendulum, lower=np.array([-1e3]), upper=np.array([1e3]),
+                         rate_limit=np.array([np.inf]))  # fmt: skip
+    amplitude, frequency = 1.0, 5.0 / (2.0 * np.pi)
+    (words,) = feasibility.examine(wide, *swing(pendulum, amplitude, frequency))
+    assert 'speed of hinge would have to be' in words and 'limits -4 to 4' in words
+    rate = float(words.split('have to be ')[1].split(',')[0])
+    assert abs(rate) == pytest.approx(5.0, rel=1e-3)
+    with pytest.raises(ExcessiveReferenceError, match='speed of hinge'):
+        feasibility.examine(wide, *swing(pendulum, 1.7, frequency))
+
+
+def test_a_set_point_is_held_by_what_statics_says(pendulum):
+    """It takes m g l sin(q), 9.8 N m of 12 at a right angle, and no joint beyond its limit."""
+    chosen, q = np.array([0]), np.zeros(1)
+    found, u = feasibility.hold_outputs(pendulum, chosen, np.array([0.5 * np.pi]), q)
+    assert found == pytest.approx([0.5 * np.pi]) and u == pytest.approx([MASS * 9.81 * LENGTH])
+    assert feasibility.examine_setpoint(pendulum, chosen, np.array([1.5]), q) == []
+    with pytest.raises(ExcessiveReferenceError, match='position of hinge would have to be 5'):
+        feasibility.examine_setpoint(pendulum, chosen, np.array([5.0]), q)
+    weak = limited(pendulum, upper=np.array([8.0]), lower=np.array([-8.0]))
+    (words,) = feasibility.examine_setpoint(weak, chosen, np.array([1.5]), q)
+    assert 'effort of hinge would have to be 9.785, with limits -8 to 8' in words
+    feeble = limited(pendulum, upper=np.array([4.0]), lower=np.array([-4.0]))
+    with pytest.raises(ExcessiveReferenceError, match='effort of hinge'):
+        feasibility.examine_setpoint(feeble, chosen, np.array([1.5]), q)
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return the soft arm."""
+    return sd.compile_model(sd.load_robot('pcc_arm'))
+
+
+def settings(kind, **changes):
+    """Return the settings of a reference for the soft arm."""
+    circle = {'body': 'tip', 'center': (0.0, 0.0, 0.57), 'normal': (0.0, 0.0, 1.0),
+              'radius': 0.1, 'period': 5.0}  # fmt: skip
+    return {'type': kind, **{f'circle.{k}': v for k, v in circle.items()}, **changes}
+
+
+def test_set_points_of_the_arm(arm):
+    """Lengths under tension are fine; a little beyond is remarked; metres are refused."""
+    chosen = np.arange(arm.m)
+    q = sd.equilibrium(arm, u=np.full(arm.m, 8.0)).q
+    y = sd.actuation(arm, q=q, qd=np.zeros(arm.n)).coordinates
+    planned = feasibility.plan(arm, chosen, settings('setpoint', setpoint=y), arm.q0)
+    assert planned.remarks == () and planned.reference.coefficients[0, 0] == pytest.approx(y)
+    apart = y + 2e-3 * np.resize([1.0, -1.0], arm.m)
+    (words,) = feasibility.plan(arm, chosen, settings('setpoint', setpoint=apart), q).remarks
+    assert 'effort of t' in words and 'limits 0 to 40' in words
+    found, u = feasibility.hold_outputs(arm, chosen, apart, q)
+    assert sd.actuation(arm, q=found, qd=0.0 * found).coordinates == pytest.approx(apart, abs=1e-9)
+    assert sd.forward_dynamics(arm, q=found, qd=0.0 * found, u=u) == pytest.approx(0.0, abs=1e-4)
+    for metres in (5.0, -5.0, np.resize([5.0, 0.0], arm.m)):
+        with pytest.raises((ExcessiveReferenceError, ArgumentError)) as caught:
+            far = np.full(arm.m, metres)
+            feasibility.plan(arm, chosen, settings('setpoint', setpoint=far), arm.q0)
+        assert 'effort of t' in str(caught.value) or 'some posture at rest' in str(caught.value)
+
+
+def test_circles_of_the_arm(arm):
+    """In 5 s it is fine, in 1 s some tendons would have to push, in 0.05 s it is refused."""
+    times = np.linspace(0.0, 1.0, references.CIRCLE_SAMPLES + 1)[:-1]
+    circle = references.Circle(*(settings('')[f'circle.{n}'] for n in references.Circle._fields))
+    _, postures = references.tip_circle(arm, circle)
+    assert feasibility.examine(arm, 5.0 * times, postures) == []
+    words = feasibility.examine(arm, 1.0 * times, postures)
+    assert len(words) == 2 and 'effort of t' in words[0] and 'change of t' in words[1]
+    with pytest.raises(ExcessiveReferenceError):
+        feasibility.examine(arm, 0.05 * times, postures)
