@@ -179,7 +179,7 @@ def _robots(options):
 def _compile(options):
     from softrobot_dynamics.demo.display import display
     from softrobot_dynamics.demo.warming import warm
-    from softrobot_dynamics.kinematics.cache import cache_folder
+    from softrobot_dynamics.kinematics.folder import cache_folder
     from softrobot_dynamics.shipped import shipped
 
     shown = display()

@@ -60,6 +60,18 @@ class SoftRobotError(Exception):
 
 
 @dataclass(eq=False)
+class CacheError(SoftRobotError):
+    """The folder of compiled kernels is not safe to run code from."""
+
+    folder: object  # its path
+    found: str  # what is wrong with it
+    expected: str  # what would be right, and how to get there
+
+    def __str__(self):
+        return f'the kernel cache {self.folder} {self.found}, expected {self.expected}'
+
+
+@dataclass(eq=False)
 class DescriptionError(SoftRobotError):
     """A robot description has wrong entries; `problems` holds all of them."""
 

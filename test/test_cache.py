@@ -18,15 +18,14 @@ import pytest
 from robots import compiled, rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.kinematics import cache, sources
+from softrobot_dynamics.kinematics.folder import cache_folder
 from softrobot_dynamics.simulation import Simulator
 
 PACKAGE = Path(sd.__file__).parent
 SMALL = """
     from softrobot_dynamics.kinematics.cache import load_module
     module = load_module('''
-    from numba import njit
-    CACHE = True
-    @njit(cache=CACHE)
+    @for_python()
     def twice(x):
         return 2.0 * x
     ''', 'small')
@@ -57,7 +56,7 @@ BY_ADDRESS = """
 CONTROLLED = """
     from contextlib import suppress
     from softrobot_dynamics.errors import SoftRobotError
-    from softrobot_dynamics.kinematics.cache import cache_folder
+    from softrobot_dynamics.kinematics.folder import cache_folder
     from softrobot_dynamics.nodes import plants
     from softrobot_dynamics.references import Circle, tip_circle
     made = lambda: {file.name for file in cache_folder().glob('**/*.nbc')}
@@ -78,7 +77,7 @@ PENDULUM = """
 """A program that compiles a robot."""
 
 
-def start(program, folder, first=''):
+def start(program, folder, first='', **options):
     """Start a program in another process with its cache; modules in ``first`` come first."""
     path = os.pathsep.join([str(first), str(PACKAGE.parent)])
     environment = {k: v for k, v in os.environ.items() if k != 'NUMBA_CACHE_DIR'}
@@ -89,6 +88,7 @@ def start(program, folder, first=''):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        **options,
     )
 
 
@@ -118,10 +118,10 @@ def test_default_folder_is_the_users_cache(monkeypatch, tmp_path):
     """Without SOFTROBOT_CACHE_DIR it is in XDG_CACHE_HOME, else in .cache of the home folder."""
     monkeypatch.delenv('SOFTROBOT_CACHE_DIR')
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
-    assert cache.cache_folder() == tmp_path / 'softrobot_dynamics'
+    assert cache_folder() == tmp_path / 'softrobot_dynamics'
     monkeypatch.delenv('XDG_CACHE_HOME')
     monkeypatch.setenv('HOME', str(tmp_path))
-    assert cache.cache_folder() == tmp_path / '.cache' / 'softrobot_dynamics'
+    assert cache_folder() == tmp_path / '.cache' / 'softrobot_dynamics'
 
 
 @pytest.mark.parametrize('program', [SMALL, BY_ADDRESS], ids=['for Python', 'by address'])
@@ -130,6 +130,7 @@ def test_a_folder_that_cannot_be_made_is_done_without(tmp_path, program):
     (tmp_path / 'file').write_text('')
     out, err = finish(start(program, tmp_path / 'file' / 'kernels'))
     assert out.startswith('42.0') and 'cannot be written' in err and 'SOFTROBOT_CACHE_DIR' in err
+    assert err.count('RuntimeWarning') == 1  # however many modules there are
     assert [path.name for path in tmp_path.iterdir()] == ['file']
 
 
@@ -210,7 +211,7 @@ def test_a_second_robot_of_the_same_parts_compiles_nothing():
     """A robot of the same body, joint and tendon types reuses every emitted module."""
     arm = compiled('pcc_arm')
     use(arm)
-    before = emitted(cache.cache_folder())
+    before = emitted(cache_folder())
     bodies = [
         {'name': name, 'joint': {'type': 'fixed'}, 'body': rod(0.3, [0.03, 0.01], 0.01)}
         for name in 'abcd'
@@ -221,7 +222,7 @@ def test_a_second_robot_of_the_same_parts_compiles_nothing():
         sd.load_robot({'name': 'other', 'bodies': bodies, 'actuators': [tendon]})
     )
     use(other)
-    assert emitted(cache.cache_folder()) == before
+    assert emitted(cache_folder()) == before
     kernels = [m.body.kernel() for model in (arm, other) for m in model.description.modules]
     assert len({(kernel.module, kernel.function) for kernel in kernels}) == 1
 
@@ -251,8 +252,8 @@ def test_processes_that_start_together_share_the_work():
     done = []
     jobs = [functools.partial(done.append, i) for i in range(3)]
     cache.share(*jobs)
-    cache.cache_folder().mkdir(parents=True, exist_ok=True)
-    with open(cache.cache_folder() / 'share_1.lock', 'w') as other:
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with open(cache_folder() / 'share_1.lock', 'w') as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         cache.share(*jobs)
     assert done == [0, 1, 2, 0, 2, 1]

@@ -68,10 +68,10 @@ def _emitted(function, kinds, by_address):
 def _module(definition, lines, kinds, by_address):
     """Return the module of a function, compiled for Python or as a C function of pointers."""
     names = [arg.arg for arg in definition.args.args if arg.arg not in dict(kinds)]
-    first, decorator = [], 'njit('
+    first, decorator = [], 'for_python('
     if by_address:
         pointers = ['INTEGERS'] * bool(kinds) + ['FLOATS'] * len(names)
-        decorator = f'cfunc(void({", ".join(pointers)}), '
+        decorator = f'by_address(void({", ".join(pointers)}), '
         lines = [*lines, _ADDRESSES]
         first = [f'{name} = array_at({name})' for name in ['given_table'] * bool(kinds) + names]
     if kinds:
@@ -83,7 +83,7 @@ def _module(definition, lines, kinds, by_address):
     definition.decorator_list = []
     definition.args.args = [ast.arg(name) for name in names]
     definition.body = ast.parse('\n'.join(first)).body + definition.body
-    source = '\n'.join([_HEADER, *sorted(lines), f'\n\n@{decorator}cache=CACHE, **OPTIONS)'])
+    source = '\n'.join([_HEADER, *sorted(lines), f'\n\n@{decorator}**OPTIONS)'])
     return load_module(f'{source}\n{ast.unparse(definition)}\n', definition.name)
 
 
@@ -91,15 +91,11 @@ _HEADER = '''\
 """Emitted by softrobot_dynamics; do not edit: it is written anew whenever a source changes."""
 
 import numpy as np
-from numba import njit
 
 from softrobot_dynamics.kernels.jit import OPTIONS
-
-CACHE = True
 '''
 _GIVEN = 'from softrobot_dynamics.kernels.addresses import given_array, given_float'
 _ADDRESSES = """\
-from numba import cfunc
 from numba.types import CPointer, float64, int64, void
 from softrobot_dynamics.kernels.addresses import array_at
 FLOATS, INTEGERS = CPointer(float64), CPointer(int64)"""

@@ -6,26 +6,27 @@ A module is named after everything its machine code depends on: the emitted sour
 it imports from, directly or not (:mod:`~softrobot_dynamics.kinematics.sources`), numba, Python and
 the processor. Nothing in the folder is ever edited; it may be deleted at any time.
 ``SOFTROBOT_CACHE_DIR`` (or ``XDG_CACHE_HOME``) chooses another place. Where no folder can be
-written the module is compiled in memory, and a warning says so.
+written the module is compiled in memory, and a warning says so; see
+:mod:`~softrobot_dynamics.kinematics.folder` for what else may be wrong with it.
 """
 
 import contextlib
 import functools
 import gc
 import hashlib
-import importlib.util
 import linecache
+import marshal
 import os
-import pathlib
 import platform
 import sys
-import tempfile
 import threading
 import types
-import warnings
 
+import llvmlite
 import llvmlite.binding
 import numba
+from softrobot_dynamics.kinematics import folder, machine_code
+from softrobot_dynamics.kinematics.folder import own_folder
 from softrobot_dynamics.kinematics.sources import digest_of
 
 try:
@@ -41,14 +42,15 @@ def load_module(source, label):
     """
     Return the module made of ``source``, importable under its ``__name__``.
 
-    ``label`` is a readable part of the name. Equal sources give the same module.
+    ``label`` is a readable part of the name. Equal sources give the same module. They may use the
+    decorators of :mod:`softrobot_dynamics.kinematics.machine_code` without importing them. Raises
+    CacheError for a folder that others could have put code into.
     """
     name = f'{PREFIX}{label}_{_digest(source)}'
     with _COMPILER:  # another thread may be loading it, and the addresses in it must not change
         if name not in sys.modules:
-            path = _write(cache_folder() / f'{name}.py', source)
             with _rarely_collected(), _locked(name):  # loading compiles what has a given type
-                sys.modules[name] = _load(name, path) if path else _in_memory(name, source)
+                _load(name, source)
         return sys.modules[name]
 
 
@@ -103,10 +105,12 @@ def _locked(name, wait=True):
     if fcntl is None:
         yield True
         return
+    own = own_folder()
     try:
-        cache_folder().mkdir(parents=True, exist_ok=True)
-        file = open(cache_folder() / f'{name}.lock', 'w')
-    except OSError:  # no folder to share code in: compiled in memory
+        file = open(own / f'{name}.lock', 'w') if own else None
+    except OSError:
+        file = None
+    if file is None:  # nowhere to share code in: compiled in memory
         yield True
         return
     with file:  # released when the file is closed
@@ -116,15 +120,6 @@ def _locked(name, wait=True):
             yield False
             return
         yield True
-
-
-def cache_folder():
-    """Folder of the emitted modules (it need not exist yet)."""
-    chosen = os.environ.get('SOFTROBOT_CACHE_DIR')
-    if chosen:
-        return pathlib.Path(chosen)
-    home = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
-    return pathlib.Path(home) / 'softrobot_dynamics'
 
 
 def import_line(module, function, alias):
@@ -144,7 +139,8 @@ def _environment():
     """Digest of what every module depends on besides its own source and what it imports."""
     digest = hashlib.sha256()
     cpu = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
-    for fact in (numba.__version__, platform.python_version(), *cpu):
+    versions = numba.__version__, llvmlite.__version__, platform.python_version()
+    for fact in (*versions, *cpu):
         digest.update(fact.encode())
     return digest.digest()
 
@@ -154,41 +150,26 @@ def _digest(source):
     return hashlib.sha256(_environment() + imported + source.encode()).hexdigest()[:16]
 
 
-def _write(path, source):
-    """Write the file unless it is there already; return its path, or None where that fails."""
-    try:
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile('w', dir=path.parent, delete=False) as file:
-                file.write(source)
-            os.replace(file.name, path)  # another process may be doing the same
-        return path if os.access(path.parent, os.W_OK) else None
-    except OSError:
-        return None
-
-
-def _load(name, path):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
+def _load(name, source):
+    """Make a module of a source, with its bytecode from the cache or into it."""
+    module, file = types.ModuleType(name), f'<{name}>'
+    linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect
+    module.for_python, module.by_address = machine_code.for_python, machine_code.by_address
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        exec(_bytecode(name, source, file), module.__dict__)
     except BaseException:
         del sys.modules[name]
         raise
-    return module
 
 
-def _in_memory(name, source):
-    warnings.warn(
-        f'the kernel cache {cache_folder()} cannot be written: kernels are compiled '
-        'anew in every process; set SOFTROBOT_CACHE_DIR to a writable folder',
-        RuntimeWarning,
-        stacklevel=3,
-    )
-    module, file = types.ModuleType(name), f'<{name}>'
-    sys.modules[name] = module
-    source = source.replace('CACHE = True', 'CACHE = False')
-    linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect
-    exec(compile(source, file, 'exec'), module.__dict__)
-    return module
+def _bytecode(name, source, file):
+    own = own_folder()
+    kept = own and folder.read(own / f'{name}.code')
+    if kept:
+        return marshal.loads(kept)
+    code = compile(source, file, 'exec')
+    if own:
+        folder.replace(own / f'{name}.py', source.encode())  # to be looked at by people
+        folder.write(own / f'{name}.code', marshal.dumps(code))
+    return code

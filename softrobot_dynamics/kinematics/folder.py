@@ -1,0 +1,132 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The folder of the kernel cache, and files in it that are read only if whole and our own.
+
+Its files become machine code that this process runs. So a folder that belongs to another user
+(root may lend one), or that others may write to, is refused, and each file is looked at once it is
+open. A file that was cut short or damaged is thrown away; what cannot be written is done without.
+Either is said once in a process.
+"""
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+import stat
+import tempfile
+import warnings
+
+from softrobot_dynamics.errors import CacheError
+
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_CHOOSE = 'set SOFTROBOT_CACHE_DIR to one'
+_said = set()
+
+
+def cache_folder():
+    """Folder of the emitted modules (it need not exist yet)."""
+    chosen = os.environ.get('SOFTROBOT_CACHE_DIR')
+    if chosen:
+        return Path(chosen)
+    home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
+    return Path(home) / 'softrobot_dynamics'
+
+
+def own_folder():
+    """
+    Return the folder, which is made for us alone if need be; None where it cannot be made.
+
+    Raises CacheError if another user could have put code into it.
+    """
+    folder = cache_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = folder.stat()
+    except OSError as error:
+        _say_unwritable(error)
+        return None
+    if not _owned(state):
+        words = f'one of this user or of root: {_CHOOSE} of your own'
+        raise CacheError(folder, f'belongs to user {state.st_uid}', words)
+    if not _closed(state):
+        found = f'may be written by others (mode {stat.S_IMODE(state.st_mode):04o})'
+        words = f'one that only its owner may write to: chmod go-w {folder}; or {_CHOOSE}'
+        raise CacheError(folder, found, words)
+    return folder
+
+
+def read(path):
+    """Return the bytes that :func:`write` put into a file; None if they are not there, whole."""
+    try:
+        with open(path, 'rb') as file:
+            state, data = os.fstat(file.fileno()), file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _say_damaged(path, error)
+        return None
+    content = data[hashlib.sha256().digest_size :]
+    if _owned(state) and _closed(state) and data == _sealed(path, content):
+        return content
+    _say_damaged(path, 'it is not as it was written')
+    with contextlib.suppress(OSError):  # it will be replaced
+        os.unlink(path)
+    return None
+
+
+def write(path, content):
+    """Write bytes for :func:`read` into a file, at once or not at all."""
+    replace(path, _sealed(path, content))
+
+
+def replace(path, data):
+    """Write the bytes of a file, at once or not at all; without room, not at all."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            try:
+                file.write(data)
+                file.flush()
+                os.chmod(file.name, 0o644)
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        _say_unwritable(error)
+
+
+def _sealed(path, content):
+    return hashlib.sha256(path.name.encode() + b'\0' + content).digest() + content
+
+
+def _owned(state):
+    """Tell whether something is ours or root's, who could do as he likes anyway."""
+    return not hasattr(os, 'geteuid') or state.st_uid in (0, os.geteuid())
+
+
+def _closed(state):
+    """Tell whether nobody but its owner may write to something."""
+    return not hasattr(os, 'geteuid') or not state.st_mode & _OTHERS
+
+
+def _say_unwritable(error):
+    _say(
+        'unwritable',
+        f'the kernel cache {cache_folder()} cannot be written ({error.strerror}): kernels are '
+        f'compiled anew in every process; {_CHOOSE} that is writable and has room',
+    )
+
+
+def _say_damaged(path, what):
+    _say(
+        'damaged',
+        f'a file of the kernel cache {cache_folder()} was damaged and is made anew ({path.name}: '
+        f'{what}); if this comes again, {_CHOOSE} on another disk',
+    )
+
+
+def _say(kind, words):
+    """Warn, once in a process for each kind."""
+    if kind not in _said:
+        _said.add(kind)
+        warnings.warn(words, RuntimeWarning, stacklevel=4)

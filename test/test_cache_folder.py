@@ -1,0 +1,179 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A cache that is damaged, full, or open to others: starts succeed, or say why they must not."""
+
+import os
+from pathlib import Path
+import pickle
+import resource
+import stat
+
+import numpy as np
+import pytest
+from softrobot_dynamics.errors import CacheError, SoftRobotError
+from softrobot_dynamics.kinematics import cache, folder
+from test_cache import BY_ADDRESS, finish, start
+
+CONTENT = bytes(range(256)) * 8
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Return a cache folder of a test's own, in a process that has not warned yet."""
+    monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'kernels'))
+    monkeypatch.setattr(folder, '_said', set())
+    return folder.own_folder()
+
+
+def damage(files, seed=0):
+    """Damage files in turns: garbage, empty, cut short, zeros from somewhere on."""
+    rng = np.random.default_rng(seed)
+    for i, file in enumerate(files):
+        data = file.read_bytes()
+        cut = int(rng.integers(1, len(data)))
+        ways = rng.bytes(len(data)), b'', data[:cut], data[:cut] + bytes(len(data) - cut)
+        file.write_bytes(ways[i % len(ways)])
+
+
+def fill_disk():
+    """Let nothing more be written by this process."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def test_a_start_from_damaged_files_makes_them_anew(tmp_path):
+    """Whatever happened to all of them; with one warning, and then they do, on a full disk too."""
+    finish(start(BY_ADDRESS, tmp_path))
+    files = [file for file in tmp_path.rglob('*') if file.suffix in ('.nbc', '.code', '.py')]
+    damage(sorted(files, key=lambda file: file.suffix, reverse=True))
+    assert len(files) == 5
+    out, err = finish(start(BY_ADDRESS, tmp_path))
+    assert out == '42.0\n' and err.count('RuntimeWarning') == 1
+    assert 'damaged' in err and str(tmp_path) in err and 'SOFTROBOT_CACHE_DIR' in err
+    assert finish(start(BY_ADDRESS, tmp_path, preexec_fn=fill_disk)) == ('42.0\n', '')
+
+
+def test_a_full_disk_is_done_without(tmp_path):
+    """Where nothing can be written, kernels are compiled in memory, with one warning."""
+    out, err = finish(start(BY_ADDRESS, tmp_path, preexec_fn=fill_disk))
+    assert out == '42.0\n' and err.count('RuntimeWarning') == 1
+    assert 'cannot be written' in err and str(tmp_path) in err and 'SOFTROBOT_CACHE_DIR' in err
+    assert not any(file.stat().st_size for file in tmp_path.rglob('*'))
+
+
+def test_what_is_not_whole_is_not_read(own):
+    """A file that was cut anywhere, or changed in any byte, counts for nothing, and is removed."""
+    rng, path = np.random.default_rng(1), own / 'file'
+    folder.write(path, CONTENT)
+    whole = path.read_bytes()
+    assert folder.read(path) == CONTENT
+    changed = [whole[:cut] for cut in (0, 1, 31, 32, 33, *rng.integers(len(whole), size=200))]
+    for i in rng.integers(len(whole), size=200):
+        changed.append(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
+    with pytest.warns(RuntimeWarning, match='damaged') as caught:
+        for data in (*changed, whole + b'more'):
+            path.write_bytes(data)
+            assert folder.read(path) is None and not path.exists()
+    assert len(caught) == 1
+    (own / 'other').write_bytes(whole)
+    assert folder.read(own / 'other') is None  # another file's
+
+
+@pytest.mark.parametrize(
+    'error', [OSError(28, 'No space left on device'), PermissionError(13, '')]
+)
+def test_a_file_is_written_whole_or_not_at_all(own, monkeypatch, error):
+    """A write that fails half-way leaves what was there, and nothing else."""
+    folder.write(own / 'file', CONTENT)
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(folder.os, 'replace', fail)
+    with pytest.warns(RuntimeWarning, match='cannot be written') as caught:
+        folder.write(own / 'file', b'new')
+        folder.write(own / 'another', b'new')
+    assert len(caught) == 1 and str(own) in str(caught[0].message)
+    assert [path.name for path in own.iterdir()] == ['file']
+    assert folder.read(own / 'file') == CONTENT
+
+
+def test_a_new_folder_is_for_its_owner_alone(tmp_path, monkeypatch):
+    """Whatever the umask is."""
+    monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'new'))
+    before = os.umask(0)
+    try:
+        made = folder.own_folder()
+        folder.write(made / 'file', CONTENT)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    assert not (made / 'file').stat().st_mode & 0o022
+
+
+@pytest.mark.parametrize('mode', [0o777, 0o775, 0o1777, 0o722], ids=oct)
+def test_a_folder_that_others_may_write_to_is_refused(own, mode):
+    """Nothing is loaded from it or put into it; the error names it and the remedy."""
+    own.chmod(mode)
+    with pytest.raises(CacheError) as caught:
+        cache.load_module(f'x = {mode}\n', 'test_open')
+    assert isinstance(caught.value, SoftRobotError) and caught.value.folder == own
+    for words in (str(own), f'{mode:04o}', 'chmod go-w', 'SOFTROBOT_CACHE_DIR'):
+        assert words in str(caught.value)
+    assert not list(own.iterdir())
+    own.chmod(0o755)
+    assert cache.load_module(f'x = {mode}\n', 'test_open').x == mode
+
+
+@pytest.fixture
+def foreign(own, monkeypatch):
+    """Return a cache folder that belongs to another user."""
+    if os.geteuid() == 0:
+        os.chown(own, 12345, -1)
+    else:
+        monkeypatch.setattr(os, 'geteuid', lambda: 12345)
+    return own
+
+
+def test_a_folder_of_another_user_is_refused(foreign):
+    """Though nobody but he may write to it; the error names it, its owner and the remedy."""
+    with pytest.raises(CacheError, match='SOFTROBOT_CACHE_DIR') as caught:
+        cache.share(lambda: None)
+    assert f'belongs to user {foreign.stat().st_uid}' in str(caught.value)
+    assert str(foreign) in str(caught.value) and not list(foreign.iterdir())
+
+
+def test_a_folder_of_root_will_do(own, monkeypatch):
+    """As in an image: its code is used by a user who may not add to it."""
+    state = os.stat_result((0o40755, 0, 0, 2, 0, 0, 4096, 0, 0, 0))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, 'stat', lambda self, **_: state)
+        patch.setattr(os, 'geteuid', lambda: 12345)
+        assert folder.own_folder() == own
+
+
+class Bomb:
+    """What runs when it is unpickled."""
+
+    def __reduce__(self):
+        return exec, ('raise AssertionError("this ran")',)
+
+
+def test_a_file_that_others_may_write_to_is_not_run(own):
+    """Even if it is whole, and the folder is ours."""
+    path = own / 'file.nbc'
+    folder.write(path, pickle.dumps(Bomb()))
+    path.chmod(0o666)
+    with pytest.warns(RuntimeWarning, match='damaged'):
+        assert folder.read(path) is None
+
+
+def test_many_modules_make_one_warning(own, monkeypatch):
+    """A folder that cannot be written is named once in a process, with the reason."""
+
+    def fail(*_, **__):
+        raise OSError(30, 'Read-only file system')
+
+    monkeypatch.setattr(folder.tempfile, 'NamedTemporaryFile', fail)
+    with pytest.warns(RuntimeWarning, match='Read-only file system') as caught:
+        for i in range(3):
+            assert cache.load_module(f'x = {i}\n', 'test_few').x == i
+    assert len(caught) == 1
