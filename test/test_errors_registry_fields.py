@@ -68,6 +68,10 @@ EXAMPLES = [
         errors.MeshError('a.msh', '7 of 9 inverted', (1, 2, 3, 4, 5, 6, 7)),
         'mesh a.msh: 7 of 9 inverted (elements 1, 2, 3, 4, 5, ...)',
     ),
+    (
+        errors.CacheError('/tmp/k', 'belongs to user 7', 'one of this user'),
+        'the kernel cache /tmp/k belongs to user 7, expected one of this user',
+    ),
     (errors.MeshError('a.msh', 'tetrahedra expected'), 'mesh a.msh: tetrahedra expected'),
 ]
 
