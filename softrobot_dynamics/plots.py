@@ -13,6 +13,7 @@ SIZE, DPI, FINENESS = (13.0, 7.3), 110, 2  # [inch], [1/inch], pixels drawn for 
 VIEW = 14.0, -58.0  # elevation, azimuth [deg]
 SHAPES = 8  # postures drawn
 POINTS = 1500  # of a curve, at most
+_LETTERS = 112  # of a legend, in a row
 
 INK, FAINT, TIP, WANTED = '#22303c', '#9aa7b1', '#d1495b', '#22303c'
 BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
@@ -182,50 +183,83 @@ def _moved(transform, points):
 
 def _draw_error(axes, report):
     run, figures = report.run, report.figures
+    units = [y_units_of(report.model.description)[i] for i in report.controlled]
     if report.tips is not None:
-        values, rms, word = report.tips.errors * 1e3, figures.tip_rms_m, 'tip error [mm]'
-        rms, unit = rms and rms * 1e3, ' mm'
+        values, rms, unit, word = report.tips.errors, figures.tip_rms_m, 'm', 'tip error'
     else:
-        values = np.abs(run.y[:, report.controlled] - run.y_d).max(axis=1)
-        rms, unit, word = figures.y_rms, '', f'output error {_unit(y_units_of, report)}'
+        errors, unit, word = (
+            np.abs(run.y[:, report.controlled] - run.y_d),
+            units[0],
+            'output error',
+        )
+        rms = figures.y_rms
+        if len(set(units)) > 1:
+            errors, rms, unit = errors / report.ways, figures.y_share, 'of its way'
+        values = errors.max(axis=1, initial=0.0)
+    scale, unit = _shown(unit)
     step = _step(run.t)
-    axes.semilogy(run.t[::step], np.maximum(values[::step], 1e-6), color=TIP, lw=1.2)
-    axes.set_ylabel(word, **STYLE)
+    axes.semilogy(run.t[::step], np.maximum(scale * values[::step], 1e-6), color=TIP, lw=1.2)
+    axes.set_ylabel(f'{word} [{unit}]', **STYLE)
     if rms:
-        axes.axhline(rms, color=INK, lw=0.8, ls=(0, (4, 3)))
-        axes.text(1.0, 1.03, f'dashed: RMS {rms:.2g}{unit}', transform=axes.transAxes, ha='right',
-                  color=INK, fontsize=8)  # fmt: skip
+        axes.axhline(scale * rms, color=INK, lw=0.8, ls=(0, (4, 3)))
+        axes.text(1.0, 1.03, f'dashed: RMS {scale * rms:.2g} {unit}', transform=axes.transAxes,
+                  ha='right', color=INK, fontsize=8)  # fmt: skip
 
 
 def _draw_outputs(axes, report):
-    run, units = report.run, y_units_of(report.model.description)
-    scale = 1e3 if set(units) == {'m'} else 1.0
-    step = _step(run.t)
-    for color, y in zip(_colors(len(run.actuators)), run.y.T):
-        axes.plot(run.t[::step], scale * y[::step], color=color, lw=1.4)
-    axes.plot(run.t[::step], scale * run.y_d[::step], color=INK, lw=0.8, ls=(0, (3, 3)))
+    """Draw the controlled outputs and where they should be."""
+    run, step, controlled = report.run, _step(report.run.t), report.controlled
+    units = [y_units_of(report.model.description)[i] for i in controlled]
+    factors, unit = _together(run.y[:, controlled], units)
+    for i, factor, y_d in zip(controlled, factors, run.y_d.T):
+        color = _colors(len(run.actuators))[i]
+        axes.plot(run.t[::step], factor * run.y[::step, i], color=color, lw=1.4)
+        axes.plot(run.t[::step], factor * y_d[::step], color=INK, lw=0.8, ls=(0, (3, 3)))
     axes.plot([], [], color=INK, lw=0.8, ls=(0, (3, 3)), label='$y_d$')
     axes.plot([], [], color=FAINT, lw=1.4, label='$y$')
-    _legend(axes, 2)
-    unit = '[mm]' if scale == 1e3 else _unit(y_units_of, report)
-    axes.set_ylabel(f'{_kind(report, "elongation", "angle", "output")} {unit}', **STYLE)
+    _legend(axes)
+    word = _kind(report, controlled, 'elongation', 'angle', 'output')
+    axes.set_ylabel(f'{word} [{unit}]', **STYLE)
 
 
 def _draw_commands(axes, report):
-    run = report.run
-    step = _step(run.t)
-    for color, name, u in zip(_colors(len(run.actuators)), run.actuators, run.u.T):
-        axes.plot(run.t[::step], u[::step], color=color, lw=1.2, label=name)
-    word = _kind(report, 'tension', 'torque', 'command')
-    axes.set_ylabel(f'{word} {_unit(units_of, report)}', **STYLE)
-    _legend(axes, 9)
+    run, step = report.run, _step(report.run.t)
+    factors, unit = _together(run.u, units_of(report.model.description))
+    for color, name, factor, u in zip(
+        _colors(len(run.actuators)), run.actuators, factors, run.u.T
+    ):
+        axes.plot(run.t[::step], factor * u[::step], color=color, lw=1.2, label=name)
+    word = _kind(report, range(len(run.actuators)), 'tension', 'torque', 'command')
+    axes.set_ylabel(f'{word} [{unit}]', **STYLE)
+    _legend(axes)
 
 
-def _legend(axes, columns):
-    """Put the legend above the axes, to the right."""
+def _together(values, units):
+    """Return factors (k,) that bring columns (T, k) onto one axis, and its unit in words."""
+    if len(set(units)) > 1:
+        largest = np.nanmax(np.abs(values), axis=0, initial=0.0)
+        return 1.0 / np.where(largest > 0.0, largest, 1.0), 'of its largest'
+    scale, unit = _shown(units[0] if len(units) else '')
+    return np.full(len(units), scale), unit
+
+
+def _shown(unit):
+    """Return (factor, unit) in which values of a unit are drawn."""
+    return (1e3, 'mm') if unit == 'm' else (1.0, unit)
+
+
+def _legend(axes):
+    """Put the legend above the axes, to the right, in as many columns as there is room for."""
+    names = axes.get_legend_handles_labels()[1]
+    columns = next(k for k in range(len(names), 0, -1) if k == 1 or _width(names, k) <= _LETTERS)
     axes.legend(loc='lower right', bbox_to_anchor=(1.005, 0.965), ncol=columns, frameon=False,
                 fontsize=8, labelcolor=INK, handlelength=1.2, columnspacing=1.0,
                 borderaxespad=0.0)  # fmt: skip
+
+
+def _width(names, columns):
+    """Return how wide a legend is in letters, six for each line and gap."""
+    return sum(6 + max(map(len, part)) for part in np.array_split(names, columns))
 
 
 def _tidy(axes, report, last):
@@ -272,14 +306,11 @@ def _colors(count):
     return [flat[i % len(flat)] for i in range(count)]
 
 
-def _kind(report, tendon, joint, other):
-    """Return the word for what all actuators of a robot are."""
-    kinds = {entry.actuator.type_name for entry in report.model.description.actuators}
+def _kind(report, actuators, tendon, joint, other):
+    """Return the word for what all of these actuators are, by their indices."""
+    entries = report.model.description.actuators
+    kinds = {entries[i].actuator.type_name for i in actuators}
     return {('tendon',): tendon, ('joint',): joint}.get(tuple(kinds), other)
-
-
-def _unit(units, report):
-    return f'[{" or ".join(sorted(set(units(report.model.description))))}]'
 
 
 def _step(t):

@@ -171,7 +171,10 @@ def test_a_loop_that_fails_from_its_first_tick_says_so():
     controller['mode'][:] = 2
     run, figures = judged(simulation, controller)
     assert len(run.t) == 0 and not figures.held
-    assert set(figures.lapses) == {'no state was answered', 'controller: no valid state'}
+    assert set(figures.lapses) == {
+        'no state was answered by the law',
+        'controller: no valid state',
+    }
 
 
 @pytest.mark.parametrize('share, held', [(0.04, True), (0.06, False)])
@@ -213,7 +216,7 @@ def test_nothing_recorded_is_not_held():
     controller['mode'][:] = 0
     run, figures = judged(simulation, controller)
     assert len(run.t) == 0 and not figures.held
-    assert figures.lapses == ('no state was answered', 'controller: waiting')
+    assert figures.lapses == ('no state was answered by the law', 'controller: waiting')
     assert figures.rate_hz is None and figures.round_trip_us['p99'] is None
 
 

@@ -81,9 +81,9 @@ def judge(run, task, *, tips=None, expected=0, lapses=()):
     `task`: what it was to do; `tips`: Tips or None; `expected`: number of states there should be;
     `lapses`: in words, what else went wrong.
     """
-    after = run.t >= task.ramp - 0.5 * run.period
+    after = _after(run, task)
     outputs = np.abs(run.y[:, task.controlled] - run.y_d)
-    ways = _ways(run.y_d, after, task)
+    ways = ways_of(run, task)
     tip_shares = _shares(tips.distances[after], tips.sizes) if tips else np.zeros(0)
     shares = _shares(outputs[after], ways)
     trips = run.round_trip * 1e6
@@ -112,7 +112,12 @@ def _at_a_limit(u, lower, upper):
     return ((u <= lower + 1e-9) | (u >= upper - 1e-9)).any(axis=1)
 
 
-def _ways(y_d, after, task):
+def _after(run, task):
+    """Tell of each row whether the reference was blended in (T,)."""
+    return run.t >= task.ramp - 0.5 * run.period
+
+
+def ways_of(run, task):
     """
     Return what the errors of each output are compared with (c,), in its own unit.
 
@@ -122,7 +127,7 @@ def _ways(y_d, after, task):
     ways = np.array(task.still, dtype=float)
     for kind in set(task.kinds):
         own = [i for i, other in enumerate(task.kinds) if other == kind]
-        for rows in (y_d[:, own], y_d[after][:, own]):
+        for rows in (run.y_d[:, own], run.y_d[_after(run, task)][:, own]):
             spans = _spans(rows)
             if (spans > 1e-9 * np.nan_to_num(task.still[own], posinf=0.0)).any():
                 ways[own] = np.maximum(spans, _LEAST_WAY * spans.max())
@@ -215,7 +220,7 @@ def _tip_columns(tips):
 def _lapses(run, expected):
     """Yield, in words, why the loop did not hold."""
     if not len(run.t):
-        yield 'no state was answered'
+        yield 'no state was answered by the law'
         yield from run.lapses
         return
     yield from run.lapses

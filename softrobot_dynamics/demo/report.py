@@ -32,6 +32,7 @@ class Report(NamedTuple):
     targets: Targets | None  # that tips follow
     tips: judgement.Tips | None
     ramp: float  # [s] until the reference is blended in
+    ways: np.ndarray  # (c,) what the errors of the outputs are shares of, each in its unit
     figures: judgement.Figures
 
 
@@ -118,7 +119,8 @@ def make(folder, model, task, values, *, duration=np.inf, expected=0, lapses=())
     targets = targets_of(values)
     tips = judgement.tips_of(run, model, targets) if targets else None
     figures = judgement.judge(run, task, tips=tips, expected=expected, lapses=lapses)
-    return Report(model, run, task.controlled, targets, tips, task.ramp, figures)
+    ways = judgement.ways_of(run, task)
+    return Report(model, run, task.controlled, targets, tips, task.ramp, ways, figures)
 
 
 def conclude(folder, shown, report, *, lapses=(), json_file=None, picture=True):
@@ -158,8 +160,9 @@ def log_ends(folder):
             lines = (folder / name).read_text(encoding='utf-8', errors='replace').splitlines()
         except OSError:
             continue
-        for line in [line for line in lines if line.startswith(_SERIOUS)][-_LAST:]:
-            yield f'{name}: {line.partition("]: ")[2] or line}'
+        words = [line.partition(']: ')[2] or line for line in lines if line.startswith(_SERIOUS)]
+        for line in [*dict.fromkeys(words)][-_LAST:]:
+            yield f'{name}: {line}'
 
 
 def _write(report, folder, shown, picture):
@@ -192,11 +195,12 @@ def rows(report):
             'tip error, RMS and peak',
             _lengths(figures.tip_rms_m, figures.tip_peak_m, 'm') + _of_way(figures.tip_share),
         )
-    unit = y_unit_of(model.description)
-    yield (
-        'output error, RMS and peak',
-        _lengths(figures.y_rms, figures.y_peak, unit) + _of_way(figures.y_share),
-    )
+    units = {y_units_of(model.description)[i] for i in report.controlled}
+    if len(units) == 1:
+        errors = _lengths(figures.y_rms, figures.y_peak, *units)
+        yield 'output error, RMS and peak', errors + _of_way(figures.y_share)
+    elif figures.y_share is not None:  # nothing to compare them by but the way of each
+        yield 'output error, RMS', f'{figures.y_share:.2%} of its way'
     yield 'rate', _words(figures.rate_hz, '{:.1f} Hz')
     trip = figures.round_trip_us
     yield (
