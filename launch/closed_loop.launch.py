@@ -2,7 +2,7 @@
 """
 Start the simulation of a robot and its controller; the arguments are those of the two.
 
-Each keeps to a processor of its own, where there are two.
+Each keeps to a processor of its own, where there are two; several loops share out those there are.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 
-NODES = {'simulation': 'first', 'controller': 'second'}  # of two processors
+NODES = ('simulation', 'controller')
 
 
 def generate_launch_description():
@@ -18,8 +18,8 @@ def generate_launch_description():
     folder = Path(__file__).parent
     words = 'The one to keep to, if priority is granted; empty: any'
     places = [
-        DeclareLaunchArgument(f'{node}_processor', default_value=place, description=words)
-        for node, place in NODES.items()
+        DeclareLaunchArgument(f'{node}_processor', default_value='own', description=words)
+        for node in NODES
     ]
     nodes = [IncludeLaunchDescription(str(folder / f'{node}.launch.py')) for node in NODES]
     return LaunchDescription(places + nodes)

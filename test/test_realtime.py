@@ -190,6 +190,29 @@ def test_two_nodes_get_a_processor_each(monkeypatch, free, two):
     assert realtime.two_processors() == two
 
 
+def test_nodes_share_out_the_processors(monkeypatch):
+    """Each has the one with the fewest others, whoever named it; the very first comes last."""
+    monkeypatch.setattr(realtime, '_claims', [])
+    base = 10**6 + 10 * os.getpid()  # that nobody else has
+    monkeypatch.setattr(realtime, 'processors', lambda: (base, base + 1, base + 2))
+    assert realtime.claim([base + 2]) in (base + 2, None)
+    if not realtime._claims:
+        pytest.skip('the system does not keep account of them')
+    places = [realtime.own_processor() - base for _ in range(5)]
+    assert places == [1, 0, 1, 2, 0]
+    realtime._claims.pop(2).close()  # the second of those ends
+    assert realtime.own_processor() == base
+    for claim in realtime._claims:
+        claim.close()
+
+
+@pytest.mark.parametrize('free', [(), (3,)])
+def test_there_is_nothing_to_share_of_one_processor(monkeypatch, free):
+    """Nor where the system does not say."""
+    monkeypatch.setattr(realtime, 'processors', lambda: free)
+    assert realtime.own_processor() is None
+
+
 def test_processors_are_kept_awake_by_an_open_file(monkeypatch, tmp_path):
     """With a latency of zero, written once and held open; a refusal is said in words."""
     file = tmp_path / 'latency'

@@ -118,9 +118,9 @@ class _Session:
     def _start(self):
         arguments = parameter_arguments(self._plan.files)
         self._shown.say(f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}, namespace /{NAMESPACE}')
-        for name, place in (('simulation', 'first'), ('controller', 'second')):
+        for name in ('simulation', 'controller'):
             log = self._folder / f'{name}.log'
-            own = ['--processor', place, *arguments]
+            own = ['--processor', 'own', *arguments]
             self._nodes.append(NodeProcess(name, own, log))
         for name in ('configure', 'activate'):
             try:

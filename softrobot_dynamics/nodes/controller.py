@@ -66,7 +66,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
             SetBool, '~/emergency_stop', self._on_emergency_stop, callback_group=safety
         )
         self.parts = (
-            Part('safety', safety, realtime.take_precedence),
+            Part('safety', safety, lambda: realtime.take_precedence(1)),
             Part('parameters', self.default_callback_group, lambda: realtime.take_precedence(2)),
         )
 

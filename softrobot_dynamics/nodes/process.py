@@ -119,8 +119,9 @@ def _arguments(argv):
         '--processor',
         type=_processor,
         metavar='N',
-        help='the one to keep to, if the priority is granted; first or second: that of two nodes'
-        ' beside each other, where there are two; default: any',
+        help='the one to keep to, if the priority is granted; own: the one that the fewest other'
+        ' nodes have; first or second: that of two nodes beside each other, where there are two;'
+        ' default: any',
     )
     parser.add_argument(
         '--may-sleep',
@@ -131,13 +132,15 @@ def _arguments(argv):
 
 
 def _processor(words):
-    """Turn what the command line says into a number, or None for any."""
+    """Turn what the command line says into a number, OWN, or None for any."""
+    if words == realtime.OWN:
+        return words
     places = dict(zip(('first', 'second'), realtime.two_processors(), strict=True))
     if words in places:
         return places[words]
     if words.isdecimal() and realtime.may_use(int(words)):
         return int(words)
-    usual = ', '.join([*places, *map(str, realtime.processors())])
+    usual = ', '.join([realtime.OWN, *places, *map(str, realtime.processors())])
     raise argparse.ArgumentTypeError(f'{words!r} is no processor for this process; {usual} are')
 
 

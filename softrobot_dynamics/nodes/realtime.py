@@ -7,8 +7,11 @@ All times are [ns] of the steady clock.
 
 import contextlib
 import ctypes
+import errno
+import itertools
 import os
 from pathlib import Path
+import socket
 import time
 
 now = time.monotonic_ns
@@ -44,6 +47,41 @@ def two_processors():
     return free[len(free) > 2 :][:2] if len(free) > 1 else (None, None)
 
 
+OWN = 'own'
+_claims = []  # sockets, bound as long as this process lives
+
+
+def own_processor():
+    """
+    Return the processor that the fewest nodes on this machine keep to, None if there is but one.
+
+    Of those that the calling thread may use, the very first one last: it serves most interrupts.
+    It is claimed until this process ends.
+    """
+    free = processors()
+    return claim((*free[1:], free[0])) if len(free) > 1 else None
+
+
+def claim(choices):
+    """
+    Claim the one of some processors with the fewest claims until this process ends; return it.
+
+    None if the system does not keep account of them.
+    """
+    for rank in itertools.count():
+        for processor in choices:
+            mark = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            try:  # to take a name that one process at a time can have, and that ends with it
+                mark.bind(f'\0softrobot_dynamics/processor/{processor}/{rank}')
+            except OSError as error:
+                mark.close()
+                if error.errno != errno.EADDRINUSE:
+                    return None
+            else:
+                _claims.append(mark)
+                return processor
+
+
 _everywhere = processors()
 
 
@@ -52,9 +90,9 @@ def ask_for_priority(priority=PRIORITY, processor=None):
     Put the calling thread under the FIFO scheduler; threads that it starts inherit it.
 
     Returns None, or in words why the system said no; `priority` 0 asks for nothing. With priority,
-    they keep to `processor`, one that they may use, unless it is None: the kernel moves a
-    real-time thread whenever it wakes while its processor is busy with another, and then it finds
-    nothing of its own in the caches.
+    they keep to `processor`, one that they may use or OWN for one that is claimed, unless it is
+    None: the kernel moves a real-time thread whenever it wakes while its processor is busy with
+    another, and then it finds nothing of its own in the caches.
     """
     global _priority
     if priority == 0:
@@ -67,6 +105,10 @@ def ask_for_priority(priority=PRIORITY, processor=None):
             f' user an rtprio limit of at least {priority} or run with CAP_SYS_NICE'
         )
     _priority = priority
+    if processor == OWN:
+        processor = own_processor()
+    elif processor is not None:
+        claim([processor])  # for others to know
     if processor is not None:
         os.sched_setaffinity(0, {processor})
     return None
