@@ -36,7 +36,13 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.nodes.inbox import Inbox
 from softrobot_dynamics.nodes.outlets import NEWEST
-from softrobot_dynamics.nodes.realtime import ask_for_priority, now, PRIORITY, take_precedence
+from softrobot_dynamics.nodes.realtime import (
+    ask_for_priority,
+    now,
+    patient,
+    PRIORITY,
+    take_precedence,
+)
 from softrobot_dynamics.nodes.transport import choose_transport
 from std_srvs.srv import SetBool, Trigger
 
@@ -81,8 +87,6 @@ class Client:
             name: self.node.create_client(kind, f'controller/{name}')
             for name, kind in SERVICES.items()
         }
-        self.watch = Watch(self.node)
-        self.watch.start()
 
     def until(self, condition, what):
         """Spin until a condition holds; end in words after all patience."""
@@ -122,28 +126,19 @@ class Client:
         request = SetParametersAtomically.Request(parameters=parameters)
         return self.ask('set_parameters_atomically', request)
 
-    def emergency(self, on):
-        """Return the future of an emergency stop, or of its release."""
-        return self.ask('emergency_stop', SetBool.Request(data=on))
-
     def act(self, path):
         """Return the future of what a path is called by."""
-        if path == 'emergency stop':
-            return self.emergency(True)
-        if path == 'hold':
-            return self.ask('hold', Trigger.Request())
-        return self.change(path)
-
-    def until_running(self):
-        """Wait for commands of the law."""
-        self.until(lambda: self.watch.safe is False, 'a closed loop')
+        if path in ('emergency stop', 'release'):
+            return self.ask('emergency_stop', SetBool.Request(data=path != 'release'))
+        return self.ask('hold', Trigger.Request()) if path == 'hold' else self.change(path)
 
 
 class Rig:
     """Simulation and controller, and one situation to stop them in."""
 
-    def __init__(self, client, options, situation, folder):
-        self._client, self._options, self._folder = client, options, folder
+    def __init__(self, client, watch, priority, situation, folder):
+        self._client, self._watch = client, watch
+        self._priority, self._folder = priority, folder
         self._activating = situation == 'activation'
         self._planning = situation.endswith('planning')
         self._controller = None
@@ -151,10 +146,11 @@ class Rig:
     def node(self, name, place, *parameters):
         """Start a node."""
         given = [part for p in parameters for part in ('-p', p)]
-        own = ['--priority', str(self._options.priority), '--processor', place]
+        own = ['--priority', str(self._priority), '--processor', place]
         command = [sys.executable, '-m', f'softrobot_dynamics.nodes.{name}', *own, '--ros-args']
         log = open(self._folder / f'{name}.log', 'a')
-        return subprocess.Popen([*command, *given], stdout=log, stderr=log)
+        with patient():
+            return subprocess.Popen([*command, *given], stdout=log, stderr=log)
 
     def prepare(self):
         """Bring the controller to where the situation begins."""
@@ -165,7 +161,7 @@ class Rig:
             if not self._activating:
                 self._client.answer(self._client.change('activate'))
         if not self._activating:
-            self._client.until_running()
+            self._client.until(lambda: self._watch.safe is False, 'a closed loop')
 
     def begin(self):
         """Begin what goes on; return the future of its answer, None if nothing does."""
@@ -188,8 +184,7 @@ class Rig:
     def stop(self, path):
         """Return the times [ms] to the first safe command and to the answer of one stop."""
         future = self.begin()
-        watch = self._client.watch
-        watch.safe = None
+        self._watch.safe = None
         start = now()
         if path in SENT:
             self._controller.send_signal(getattr(signal, path))
@@ -199,8 +194,8 @@ class Rig:
         answered = now()
         silent = path == 'hold' or (path in SENT and self._activating)
         if not silent:
-            self._client.until(lambda: watch.safe is True, 'a safe command')
-        safe = np.nan if silent else watch.since - start
+            self._client.until(lambda: self._watch.safe is True, 'a safe command')
+        safe = np.nan if silent else self._watch.since - start
         if future is not None and path not in SENT:
             self._client.answer(future)
         self._recover(path)
@@ -209,7 +204,7 @@ class Rig:
     def _recover(self, path):
         """Undo a stop."""
         if path == 'emergency stop':
-            self._client.answer(self._client.emergency(False))
+            self._client.answer(self._client.act('release'))
         if self._activating and path not in SENT:
             self._client.answer(self._client.change('deactivate'))
         elif path == 'deactivate':
@@ -224,9 +219,8 @@ class Rig:
             self._controller.wait()
 
 
-def storm(options):
+def storm():
     """Set a gain over and over, until the parent ends; the main program of a client of its own."""
-    rclpy.init()
     client, parent, p = Client(), os.getppid(), 100.0
     while os.getppid() == parent:
         p = 201.0 - p
@@ -236,7 +230,7 @@ def storm(options):
 @contextlib.contextmanager
 def clients(count):
     """Keep `count` clients setting a gain."""
-    command = [sys.executable, __file__, '--storm']
+    command = [sys.executable, __file__, '--storm', '--priority', '0']
     storming = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(count)]
     try:
         yield
@@ -246,17 +240,17 @@ def clients(count):
             process.wait()
 
 
-def measure(client, options, situation, folder):
+def measure(rig, options, situation):
     """Print one row for each path in a situation."""
-    rig = Rig(client, options, situation, folder)
     simulation = rig.node('simulation', 'first')
     asked = ASKED[:2] if situation == 'activation' else ASKED  # a transition excludes another
     with contextlib.ExitStack() as stack:
         stack.callback(lambda: (simulation.kill(), simulation.wait()))
         stack.callback(rig.close)
         rig.prepare()
-        stack.enter_context(hogs(os.cpu_count() if situation.startswith('busy') else 0))
-        stack.enter_context(clients(STORM if situation == 'storm' else 0))
+        with patient():
+            stack.enter_context(hogs(os.cpu_count() if situation.startswith('busy') else 0))
+            stack.enter_context(clients(STORM if situation == 'storm' else 0))
         for path in (*asked, *SENT):
             times = []
             for i in range(options.signals if path in SENT else options.samples):
@@ -266,10 +260,8 @@ def measure(client, options, situation, folder):
                 print(f'\r{situation}, {path}: {i + 1} ', end='', file=sys.stderr, flush=True)
             print('\r\033[K', end='', file=sys.stderr)
             safe, answered = np.array(times).T
-            print(
-                f'| {situation} | {path} | {len(times)} | {_row(safe)} | {_row(answered)} |',
-                flush=True,
-            )
+            row = f'| {situation} | {path} | {len(times)} | {_row(safe)} | {_row(answered)} |'
+            print(row, flush=True)
 
 
 def _row(times):
@@ -289,21 +281,24 @@ def main():
     options = parser.parse_args()
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    if options.storm:
-        storm(options)
-        return
-    ask_for_priority(options.priority)
+    if refusal := ask_for_priority(options.priority):
+        print(refusal, file=sys.stderr)
     sys.setswitchinterval(5e-5)  # [s]: who watches does not wait for who asks
+    choose_transport()
+    rclpy.init()
+    if options.storm:
+        storm()
+        return
     with tempfile.TemporaryDirectory() as name:
         os.environ['ROS_LOG_DIR'] = name
-        choose_transport()
-        rclpy.init()
         print('| situation | path | times | first safe command p50 / p99 / max [ms] |'
               ' answered p50 / p99 / max [ms] |\n| --- | --- | --- | --- | --- |')  # fmt: skip
         client = Client()
+        watch = Watch(client.node)
+        watch.start()
         for situation in options.situation or SITUATIONS:
-            measure(client, options, situation, Path(name))
-        rclpy.try_shutdown()
+            rig = Rig(client, watch, options.priority, situation, Path(name))
+            measure(rig, options, situation)
 
 
 if __name__ == '__main__':
