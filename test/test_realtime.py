@@ -200,10 +200,10 @@ def test_nodes_share_out_the_processors(monkeypatch):
         pytest.skip('the system does not keep account of them')
     places = [realtime.own_processor() - base for _ in range(5)]
     assert places == [1, 0, 1, 2, 0]
-    realtime._claims.pop(2).close()  # the second of those ends
+    os.close(realtime._claims.pop(2))  # the second of those ends
     assert realtime.own_processor() == base
     for claim in realtime._claims:
-        claim.close()
+        os.close(claim)
 
 
 @pytest.mark.parametrize('free', [(), (3,)])

@@ -9,7 +9,6 @@ than any test waits: whatever is answered meanwhile was answered beside the plan
 from pathlib import Path
 import signal
 
-import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
@@ -17,6 +16,7 @@ pytest.importorskip('rclpy')
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from node_processes import closed_loop, ended, planner_of, SAFE, starting  # noqa: E402
 from observer import CONTROLLER, Observer, PATIENCE  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not Path('/proc/self/stat').exists(), reason='reads /proc')
@@ -106,7 +106,7 @@ def test_nothing_that_makes_safe_waits_for_activation(observer, start):
 
 def test_a_signal_ends_the_planning_of_a_parameter(observer, start, tmp_path):
     """The safe command goes out, the record is kept, and nobody stays behind."""
-    record = tmp_path / 'run.npz'
+    record = tmp_path / 'run.mcap'
     _, controller = closed_loop(observer, start, record=record)
     setting = observer.begin_to_set(reference__type='path')
     planner = planner_of(observer, controller)
@@ -114,8 +114,8 @@ def test_a_signal_ends_the_planning_of_a_parameter(observer, start, tmp_path):
     assert controller.wait(PATIENCE) == 0
     assert _refused_by(observer, setting, 'a signal', planner)
     observer.until(lambda: observer.commands[-1].effort.tolist() == SAFE, 'the safe command')
-    with np.load(record) as columns:
-        assert len(columns['t']) > 0
+    recording = sd.read_recording(record)
+    assert recording.complete and len(recording) > 0
 
 
 def test_a_signal_ends_the_planning_of_an_activation(observer, start, tmp_path):

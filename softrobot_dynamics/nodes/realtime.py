@@ -48,7 +48,7 @@ def two_processors():
 
 
 OWN = 'own'
-_claims = []  # sockets, bound as long as this process lives
+_claims = []  # descriptors of sockets, bound as long as this process lives
 
 
 def own_processor():
@@ -78,7 +78,7 @@ def claim(choices):
                 if error.errno != errno.EADDRINUSE:
                     return None
             else:
-                _claims.append(mark)
+                _claims.append(mark.detach())
                 return processor
 
 
