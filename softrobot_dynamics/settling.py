@@ -7,6 +7,7 @@ import numpy as np
 
 STEPS = 300
 TURN = 0.5  # a step turns no joint and no body by more [rad]
+SHIFT = 0.5  # nor lengthens any by more, of the robot's size where it is let go
 PUSH = 0.02  # off a ridge turns something by so much [rad]
 NEAR = 1e-3  # residual, of the forces at play, from which Newton's method does the rest
 REPRESENTED = 'a posture that the bodies cannot represent'
@@ -27,13 +28,15 @@ def settle(statics, q, u, newton):
     Steps lead down along every mode of vibration: Newton's, but away from what that would climb
     to. ``newton(q)`` ends them, and where the robot balances on a ridge it gets a push.
     """
+    statics.residual(q, u)
+    far = SHIFT * max(statics.size(), 1e-2)
     for taken in range(STEPS):
         r, size = statics.residual(q, u)
         near = statics.linearised(q, u)
         if not (np.isfinite(r).all() and np.isfinite(near.K).all()):
             return Settled(None, REPRESENTED, taken)
         squares, modes = near.modes()
-        step = _downhill(statics, r, squares, modes)
+        step = _downhill(statics, r, squares, modes, far)
         if np.abs(r).max() <= NEAR * size:
             found = newton(q)
             if statics.stands(found, u):
@@ -46,10 +49,12 @@ def settle(statics, q, u, newton):
     return Settled(None, 'it moves on and on', STEPS)
 
 
-def _downhill(statics, r, squares, modes):
-    """Return a step (n,) that turns nothing by more than TURN."""
-    step = -modes @ ((modes.T @ r) / np.maximum(np.abs(squares), 1e-9 * np.abs(squares).max()))
-    return step * min(1.0, TURN / max(statics.turn(step), 1e-300))
+def _downhill(statics, r, squares, modes, far):
+    """Return a step (n,) that turns nothing by more than TURN, nor lengthens it by ``far`` [m]."""
+    squares = np.abs(squares)
+    step = -modes @ ((modes.T @ r) / np.maximum(squares, 1e-9 * max(squares.max(), 1.0)))
+    turn, shift = max(statics.turn(step), 1e-300), max(statics.shift(step), 1e-300)
+    return step * min(1.0, TURN / turn, far / shift)
 
 
 def _push(statics, r, mode):

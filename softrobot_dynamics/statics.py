@@ -14,9 +14,10 @@ from softrobot_dynamics.arguments import checked
 from softrobot_dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from softrobot_dynamics.frames import point_jacobian
+from softrobot_dynamics.kernels.layout import JACOBIAN
 from softrobot_dynamics.kinematics.binding import cached
 from softrobot_dynamics.points import Placement
-from softrobot_dynamics.recursion import STATE, TIP_POSE
+from softrobot_dynamics.recursion import JOINT_POSE, STATE, TIP_POSE
 from softrobot_dynamics.settling import settle, TURN
 from softrobot_dynamics.stability import Linearised
 from softrobot_dynamics.wrenches import generalized_force, read_wrenches
@@ -121,7 +122,7 @@ class Statics:
     def linearised(self, q, u):
         """Return the motion about q (n,) under u (m,), :class:`Linearised`."""
         size = self.residual(q, u)[1]
-        M = self._evaluate.terms.M.copy()
+        M = self._evaluate.terms.M + np.diag(self.model.least_mass)  # none is not solved for
         K = self.tangent(q, u)
         K[np.abs(K) < NOISE * size] = 0.0  # a joint that may stand anywhere
         D = self._derivatives.inverse(q, self._zero, self._zero)[1][:, self.model.n :]
@@ -154,12 +155,29 @@ class Statics:
 
     def turn(self, step):
         """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
+        return self._largest(step, 0)
+
+    def shift(self, step):
+        """Largest distance [m] by which a joint or a body is longer by a small step (n,) of q."""
+        return self._largest(step, 1)
+
+    def _largest(self, step, kind):
+        """Largest change of a frame by a step: in its angular (0) or linear (1) Jacobian."""
         robot, largest = self._evaluate.robot, 0.0
         for row in robot.modules:
             for first, count, slab in (row[2:5], row[6:9]):
-                spin = robot.W[slab + 18 : slab + 18 + 3 * count].reshape(count, 3)
-                largest = max(largest, float(np.linalg.norm(step[first : first + count] @ spin)))
+                start = slab + JACOBIAN + 3 * count * kind
+                columns = robot.W[start : start + 3 * count].reshape(count, 3)
+                change = np.linalg.norm(step[first : first + count] @ columns)
+                largest = max(largest, float(change))
         return largest
+
+    def size(self):
+        """Largest distance [m] of a joint or a tip from the base, at the last posture."""
+        robot = self._evaluate.robot
+        frames = robot.W[: len(robot.modules) * STATE].reshape(-1, STATE)
+        places = [frames[:, p + 9 : p + 12] for p in (JOINT_POSE, TIP_POSE)]
+        return float(np.linalg.norm(np.concatenate(places), axis=1).max())
 
     def actuation_matrix(self):
         """Return A (n, m) at the last residual's posture."""

@@ -420,3 +420,14 @@ def test_no_body_rests_inside_out():
     with pytest.raises(NotConvergedError) as caught:
         equilibrium(sagging(1e3, (0.0, 0.0, 0.0)), u=[], wrenches=press, ramp=True)
     assert caught.value.share < 0.63 and caught.value.reason
+
+
+def test_what_falls_finds_no_rest():
+    """A slide in gravity, nothing holding it: no equilibrium, and the reason is that it moves."""
+    inertia = {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01}
+    body = {'type': 'rigid', 'mass': 1.0, 'inertia': inertia}
+    robot = {'name': 'slide', 'gravity': [0.0, 0.0, -9.81]}
+    robot['bodies'] = [{'name': 'sled', 'joint': {'type': 'prismatic'}, 'body': body}]
+    with pytest.raises(NotConvergedError, match='beyond: it moves on and on') as caught:
+        equilibrium(sd.compile_model(sd.load_robot(robot)), u=[])
+    assert caught.value.share == 0.0 and caught.value.residual == pytest.approx(9.81)
