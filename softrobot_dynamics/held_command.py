@@ -102,9 +102,9 @@ class HeldCommand:
         self._rows_of_a_tick = _shares(n, max(1, BIT // n**2))
         self._evaluate = Evaluator(model)
         self._signs, self._work = model.signs, _allocate(model, self._evaluate.robot)
-        response = allocate_response(n)
-        response.D[:] = model.damping
-        self._compile(response, period)
+        self._response = allocate_response(n)
+        self._response.D[:] = model.damping
+        self._compile(self._response, period)
 
     def _compile(self, x, period):
         own = {'terms': self._evaluate.terms, 'work': self._work}
@@ -141,6 +141,10 @@ class HeldCommand:
         elif self._tick >= self._since + CYCLE:
             self._set_out(q, qd, u, self._tick)
         self.ahead = min(FARTHEST, (self._tick - self._taken) / self._span)
+
+    def matrices(self):
+        """Return copies of M, D and K (n, n) each of the last linearisation, right after `begin`."""
+        return tuple(each.copy() for each in self._response[:3])
 
     def _set_out(self, q, qd, u, tick):
         """Begin to linearise at a state, that of a ``tick``."""
