@@ -36,7 +36,7 @@ class RobotDescription:
     base: Pose  # of the base frame in the world, for tf and markers only
     modules: tuple  # of Module
     actuators: tuple  # of NamedActuator
-    start: tuple = ()  # of (coordinate name, value); all others start at zero
+    start: tuple = ()  # of (coordinate name, value, rate); all others start at zero
 
     @property
     def n(self):
@@ -71,7 +71,12 @@ class RobotDescription:
     @property
     def initial(self):
         """The initial values that are not zero, {coordinate name: value}."""
-        return dict(self.start)
+        return {name: value for name, value, rate in self.start}
+
+    @property
+    def initial_rates(self):
+        """The initial rates that are not zero, {coordinate name: rate}."""
+        return {name: rate for name, value, rate in self.start if rate}
 
 
 def _spelled(value):

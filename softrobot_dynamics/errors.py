@@ -8,6 +8,7 @@ so they cross from one process to another unharmed.
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from math import exp
 from reprlib import Repr
 from typing import NamedTuple
 
@@ -116,6 +117,22 @@ class ArgumentError(SoftRobotError):
 
     def __str__(self):
         return f'argument {self.argument}: {shown(self.value)}, expected {self.expected}'
+
+
+@dataclass(eq=False)
+class UnstableLoopError(SoftRobotError):
+    """With these gains errors would grow, at this rate of control."""
+
+    growth: float  # [1/s]
+    period: float  # [s]
+
+    def __str__(self):
+        return (
+            f'gains: the largest eigenvalue of a period of {1e3 * self.period:g} ms would be'
+            f' {exp(self.growth * self.period):.5f}, errors would grow e-fold in'
+            f' {1.0 / self.growth:.3g} s; expected gains for which it is not above 1: smaller'
+            f' ones, or a higher rate'
+        )
 
 
 @dataclass(eq=False)

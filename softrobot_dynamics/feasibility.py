@@ -15,6 +15,7 @@ from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.statics import Statics
 
 FACTOR = 2.0  # times a limit, for an effort counted from the middle of its range
+PLACES = 8  # along a circle or path, where more may be asked of it
 SLACK = 1e-6  # share of a limit that is rounding
 
 # the search for a posture with given outputs
@@ -28,6 +29,7 @@ class Planned(NamedTuple):
 
     reference: references.Reference
     remarks: tuple = ()
+    places: tuple = ()  # of (q (n,), u (m,)) along it, a few
 
 
 def plan(model, controlled, settings, q):
@@ -36,14 +38,18 @@ def plan(model, controlled, settings, q):
 
     Raises what that raises, and ExcessiveReferenceError.
     """
-    remarks = []
-    reference = references.from_settings(
-        model, controlled, settings, q, lambda *found: remarks.extend(examine(model, *found))
-    )
+    remarks, places = [], []
+
+    def look(times, postures):
+        remarks.extend(examine(model, times, postures))
+        few = np.linspace(0, len(times) - 1, PLACES, dtype=int)
+        places.extend(zip(postures.q[few], postures.u[few]))
+
+    reference = references.from_settings(model, controlled, settings, q, look)
     if settings['type'] == 'setpoint':
         y = np.array(settings['setpoint'], dtype=float)
         remarks.extend(examine_setpoint(model, controlled, y, q))
-    return Planned(reference, tuple(remarks))
+    return Planned(reference, tuple(remarks), tuple(places))
 
 
 def examine(model, times, postures):

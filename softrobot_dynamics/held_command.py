@@ -143,7 +143,7 @@ class HeldCommand:
         self.ahead = min(FARTHEST, (self._tick - self._taken) / self._span)
 
     def matrices(self):
-        """Return copies of M, D and K (n, n) each of the last linearisation, right after `begin`."""
+        """Return copies of M, D and K, (n, n) each, right after :meth:`begin`."""
         return tuple(each.copy() for each in self._response[:3])
 
     def _set_out(self, q, qd, u, tick):

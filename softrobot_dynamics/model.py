@@ -35,10 +35,10 @@ class CompiledModel:
     linearised at q = 0; ``nonlinear`` (., 2), first coordinate and coordinates of each body of
     which that is not the whole truth, ``linear``: there is none; ``rest`` (n,), where the springs
     are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the
-    actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` (n,) the initial
-    coordinates, ``q_lower``, ``q_upper`` (n,) the joints' position limits, ``qd_limit`` (n,)
-    those of their speeds; ``y0`` (m,) the lengths at q = 0, which y is relative to;
-    ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
+    actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the
+    initial coordinates and rates, ``q_lower``, ``q_upper`` (n,) the joints' position limits,
+    ``qd_limit`` (n,) those of their speeds; ``y0`` (m,) the lengths at q = 0, which y is relative
+    to; ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
     ``masses``); ``of_thread``, the
     :class:`~softrobot_dynamics.evaluation.OfThread`; ``points_kernel``, a function of a body's
     index and points (K, 3) as bytes that returns their Kernel, as ``Body.points_kernel`` does.
@@ -50,7 +50,10 @@ class CompiledModel:
         self.actuator_names = tuple(description.actuator_names)
         self.body_names = tuple(description.body_names)
         self.n, self.m = len(self.coordinate_names), len(self.actuator_names)
-        self.q0 = np.array([description.initial.get(c, 0.0) for c in self.coordinate_names])
+        self.q0, self.qd0 = (
+            np.array([given.get(c, 0.0) for c in self.coordinate_names])
+            for given in (description.initial, description.initial_rates)
+        )
         self.q_lower, self.q_upper = _position_limits(description)
         self.qd_limit = _speed_limits(description)
         self._read_actuators()

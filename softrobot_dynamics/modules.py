@@ -114,9 +114,10 @@ def read_actuators(value, modules, problems):
 
 
 def read_initial(value, modules, problems):
-    """Return ((coordinate name, value), ...) of the mapping `initial`."""
+    """Return ((coordinate name, value, rate), ...) of the mapping `initial`."""
     if value is not None and not isinstance(value, dict):
-        problems.append(Problem('initial', value, 'a mapping of coordinate names to numbers'))
+        words = 'a mapping of coordinate names to numbers, or to [value, rate]'
+        problems.append(Problem('initial', value, words))
         return ()
     known = _coordinates(modules)
     unread = {
@@ -134,7 +135,19 @@ def read_initial(value, modules, problems):
                     f'one of the coordinates {", ".join(known)}{closest(key, known)}',
                 )
             )
-    return tuple((key, _value(x, f'initial.{key}', problems)) for key, x in (value or {}).items())
+    return tuple(
+        (key, *_value_and_rate(x, f'initial.{key}', problems)) for key, x in (value or {}).items()
+    )
+
+
+def _value_and_rate(value, path, problems):
+    """Return (value, rate) of a coordinate, from a number or a list of two."""
+    if not isinstance(value, (list, tuple)):
+        return _value(value, path, problems), 0.0
+    if len(value) != 2:
+        problems.append(Problem(path, value, 'a number, or two: value and rate [unit/s]'))
+        return 0.0, 0.0
+    return tuple(_value(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
 
 
 def _read_module(row, path, above, problems):

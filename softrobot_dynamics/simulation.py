@@ -45,10 +45,15 @@ class Simulator:
         self.reset(q, qd)
 
     def reset(self, q=None, qd=None):
-        """Return to time zero at q (n,), default the description's initial state, and qd (n,)."""
+        """
+        Return to time zero at q (n,), by default the description's initial state.
+
+        ``qd`` (n,) is by default that of the initial state too, zero at another q.
+        """
         n = self.model.n
+        rates = self.model.qd0 if q is None else 0.0
         q = self.model.q0 if q is None else checked('q', q, (n,))
-        qd = 0.0 if qd is None else checked('qd', qd, (n,))
+        qd = rates if qd is None else checked('qd', qd, (n,))
         self.q[:], self.qd[:] = q, qd
         self.time, self.substeps = 0.0, 0
         self._require_inertia()

@@ -14,6 +14,7 @@ from softrobot_dynamics.nodes.judging import Bounds, StateJudge
 
 COORDINATES, ACTUATORS = ('x', 'y'), ('left', 'right')
 PRETENSION = 0.5
+GROWS_FROM = 1e5  # gain p from which the loop is said to be unstable
 BOUNDS = Bounds(COORDINATES, np.full(2, np.inf), np.ones(2))
 
 
@@ -126,6 +127,7 @@ def controlled(values):
         _reference,
         lambda q, qd: q.copy(),
         lambda: StateJudge(BOUNDS),
+        lambda q, u, settings: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
     )
 
 

@@ -178,6 +178,8 @@ WRONG = [
     (('initial',), [0.3], 'initial', 'a mapping of coordinate names to numbers'),
     (('initial', 'tilt'), 1, 'initial.tilt', 'one of the coordinates pan, segment1/bend_x'),
     (('initial', 'pan'), math.inf, 'initial.pan', 'a number'),
+    (('initial', 'pan'), [0.1, math.inf], 'initial.pan[1]', 'a number'),
+    (('initial', 'pan'), [0.1], 'initial.pan', 'a number, or two: value and rate'),
     # bodies: names, parents, types
     (SEGMENT, 'segment1', 'bodies[1]', 'a mapping of name, joint, body and perhaps parent'),
     ((*SEGMENT, 'name'), '1st', 'bodies[1].name', NAMES),

@@ -51,6 +51,12 @@ EXAMPLES = [
         ' move (of a thin rod: section_inertia: true), or a robot without them',
     ),
     (
+        errors.UnstableLoopError(50.0, 1e-3),
+        'gains: the largest eigenvalue of a period of 1 ms would be 1.05127, errors would grow'
+        ' e-fold in 0.02 s; expected gains for which it is not above 1: smaller ones, or a higher'
+        ' rate',
+    ),
+    (
         errors.ReferenceJumpError(4.0, 'turn', 1.5, 'motor', 1.5),
         'reference at t = 4 s: the postures found would jump, turn by 1.5 and y of motor by 1.5;'
         ' another path, narrower or wider limits of that joint, or another initial posture may do',

@@ -4,7 +4,7 @@
 import numpy as np
 from oracles.euler_lagrange import potential_energy
 import pytest
-from robots import compiled, SHIPPED, states
+from robots import compiled, link, SHIPPED, states
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
@@ -206,3 +206,20 @@ def test_divergence_within_a_tolerance_is_an_error_too():
     assert np.isfinite(simulator.q).all() and np.isfinite(simulator.qd).all()
     simulator.reset()
     simulator.step(np.zeros(model.m), 1e-3)
+
+
+def test_a_robot_file_gives_rates_too():
+    """It starts, and starts anew, with the rates of `initial`; at rest at another posture."""
+    description = {
+        'name': 'wheel',
+        'bodies': [{'name': 'w', 'joint': {'type': 'revolute'}, 'body': link()}],
+        'initial': {'w': [0.3, -2.0]},
+    }
+    model = sd.compile_model(sd.load_robot(description))
+    simulator = Simulator(model)
+    assert (simulator.q[0], simulator.qd[0]) == (0.3, -2.0)
+    simulator.step(np.zeros(0), 0.01)
+    simulator.reset()
+    assert (simulator.q[0], simulator.qd[0]) == (0.3, -2.0)
+    simulator.reset(q=[0.1])
+    assert (simulator.q[0], simulator.qd[0]) == (0.1, 0.0)

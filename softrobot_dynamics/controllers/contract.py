@@ -151,6 +151,14 @@ class Controller:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         raise NotImplementedError
 
+    def growth(self, q, u, settings):
+        """
+        Return the rate [1/s] at which errors about rest at q (n,) under u (m,) would grow.
+
+        For any thread, beside :meth:`compute`. A law that cannot say returns nan.
+        """
+        return np.nan
+
     def warm(self):
         """Run everything once, so that no tick has to wait for the compiler."""
         q, plan, last = self.model.q0, self.plan, self.last.copy()
@@ -158,4 +166,5 @@ class Controller:
         self.start(q, zero, 0.0)
         self.compute(0.0, q, zero)
         self.desired(0.0)
+        self.growth(q, self.settings.feed_forward, self.settings)
         self.plan, self.last = plan, last

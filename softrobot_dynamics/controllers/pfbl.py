@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.controllers.contract import Command, Controller, register, sample_plan
 from softrobot_dynamics.controllers.prediction import Prediction
+from softrobot_dynamics.controllers.sampled_loop import SampledLoop
 from softrobot_dynamics.evaluation import Evaluator
 from softrobot_dynamics.held_command import follow, HeldCommand
 from softrobot_dynamics.kernels.addresses import run
@@ -80,6 +81,7 @@ class PartialFeedbackLinearization(Controller):
         self._evaluate = Evaluator(model, with_mass=False)
         self._held = HeldCommand(model, self.period)
         self._prediction = Prediction(model, self.period)
+        self._sampled = SampledLoop(model, self.period, self.controlled)
         self._buffers = allocate_buffers(model.n, model.m, len(self.controlled))
         self._obey(self.plan, self.settings)
 
@@ -106,6 +108,10 @@ class PartialFeedbackLinearization(Controller):
             if settings.delay > 0.0:
                 self._prediction.sent(b.u)
         return Command(b.u, b.y, b.velocity, b.desired, b.unmet, saturated, ok)
+
+    def growth(self, q, u, settings):
+        """Return the rate [1/s] at which errors would grow, see :class:`SampledLoop`."""
+        return self._sampled.growth(q, u, settings.p, settings.d)
 
     def _decide(self, t, q, qd):
         return self._law(self.last, q, qd, float(t), self._held.ahead)

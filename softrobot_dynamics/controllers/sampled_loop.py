@@ -8,8 +8,6 @@ import numpy as np
 from softrobot_dynamics.held_command import HeldCommand
 from softrobot_dynamics.kernels.allocation import SINGULAR
 
-SLOW = 0.1  # growth [1/s] that is none: of what rings undamped, or turns freely
-
 
 class SampledLoop:
     """
@@ -27,8 +25,8 @@ class SampledLoop:
         Return the rate [1/s] at which the fastest motion about rest at q (n,) grows.
 
         Under the command u (m,), with gains p, d (m,): the logarithm of the largest eigenvalue of
-        a period, by its length. Not more than zero, or :data:`SLOW` where something rings
-        undamped, for a loop that is stable at this rate; nan where the robot cannot be at q.
+        a period, by its length. Below zero for a loop that is stable at this rate, about zero
+        where something rings undamped or turns freely; nan where the robot cannot be at q.
         """
         with self._lock:
             q, rest = np.array(q, dtype=float), np.zeros(self._model.n)
@@ -63,12 +61,3 @@ def _held_flow(M, D, K, A, period):
     flow = expm(period * np.block([[np.zeros((n, n)), np.eye(n), np.zeros((n, m))], [rates],
                                    [np.zeros((m, 2 * n + m))]]))  # fmt: skip
     return flow[: 2 * n, : 2 * n], flow[: 2 * n, 2 * n :]
-
-
-def words(growth, period):
-    """Say how a loop grows: the largest eigenvalue of a period, and what that is in time."""
-    eigenvalue = math.exp(growth * period)
-    return (
-        f'the largest eigenvalue of a period of {1e3 * period:g} ms is {eigenvalue:.5f}:'
-        f' errors would grow e-fold in {1.0 / growth:.3g} s'
-    )

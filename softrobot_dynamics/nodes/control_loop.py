@@ -108,6 +108,11 @@ class ControlLoop:
         self.orders = self.orders._replace(**changes)
         self._inbox.wake()
 
+    def place(self):
+        """Return the last valid q (n,) and command sent (m,), None for what there is not yet."""
+        q, command = self._q, self.command
+        return None if q is None else q.copy(), None if command is None else command.u.copy()
+
     def finish(self):
         """End the thread and send a last safe command; the outlet has delivered it, or gave up."""
         self.leave()

@@ -8,15 +8,16 @@ from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN
 from softrobot_dynamics.nodes.realtime import now
 
 
-def report_on(loop, watch):
-    """Return (level, message, {key: value}) for a ControlLoop and its Watch, or for None."""
+def report_on(loop, watch, growth):
+    """Return (level, message, {key: value}) for a ControlLoop, its Watch and Growth; or None."""
     if loop is None:
         return OK, 'inactive', {}
     seconds, counts, refused = loop.tally.recent()
     total, ticks = loop.tally.counts, max(1, counts['ticks'])
     age = np.nan if loop.last_valid is None else (now() - loop.last_valid) * 1e-6
     unmet = float(np.abs(loop.command.unmet).max()) if loop.command is not None else 0.0
-    return *_judgement(loop, counts, refused, watch.look(loop, bool(refused))), {
+    odd = [*watch.look(loop, bool(refused)), *filter(None, [growth.look(loop)])]
+    return *_judgement(loop, counts, refused, odd), {
         'mode': MODES[loop.mode],
         'rate [Hz]': counts['ticks'] / seconds,
         'ticks': total['ticks'],
@@ -28,6 +29,7 @@ def report_on(loop, watch):
         'computation p50 / p99 / max [us]': loop.compute_times.report(),
         'saturated share': counts['saturated'] / ticks,
         'unmet acceleration': unmet,
+        'growth of errors [1/s]': growth.last,
         'watchdog trips': total['timeouts'],
         'failures': total['failures'],
         'last refusal': loop.tally.last_refusal,

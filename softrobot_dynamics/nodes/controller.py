@@ -20,6 +20,7 @@ from softrobot_dynamics.nodes import (
 )
 from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Orders
 from softrobot_dynamics.nodes.control_report import report_on
+from softrobot_dynamics.nodes.growth import Growth
 from softrobot_dynamics.nodes.inbox import Inbox
 from softrobot_dynamics.nodes.outlets import ControlOutlet
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
@@ -135,14 +136,14 @@ class ControllerNode(LifecycleNodeMixin, Node):
         self.options.declare(tables.actuator_rows(names))
         plant.settings(self.options.values)
         recording.prepare(values['record'])
-        self._plant = plant
+        self._plant, self._growth = plant, Growth(plant, 1.0 / values['rate'])
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
         self._outlet = ControlOutlet(self, names, controlled, values['command_type'], quality)
         self._inbox = Inbox(self, JointState, 'joint_states', NEWEST)
         watch = Watch(self, self._inbox.topic)
         self._diagnostics = diagnostics.Diagnostics(
-            self, 'control loop', values['robot'], lambda: report_on(self._orders.loop, watch)
+            self, 'control loop', values['robot'], self._reporter(values, watch)
         )
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
@@ -150,6 +151,11 @@ class ControllerNode(LifecycleNodeMixin, Node):
             f'configured in {(realtime.now() - started) * 1e-9:.1f} s:'
             f' {plant.model.n} coordinates, {len(names)} actuators'
         )
+
+    def _reporter(self, values, watch):
+        """Return what reports on the loop of the moment, by the thread of the diagnostics."""
+        growth = Growth(self._plant, 1.0 / values['rate'], self.get_logger().warning)
+        return lambda: report_on(self._orders.loop, watch, growth)
 
     def _activate(self):
         with self.options.lock, self._orders.planning(activating=True) as job:
@@ -203,7 +209,9 @@ class ControllerNode(LifecycleNodeMixin, Node):
         """Take changed parameters as the new orders; SoftRobotError refuses them."""
         if self._plant is None:
             return
-        changes = {'settings': self._plant.settings(values), 'ramp': values['reference.ramp_time']}
+        settings = self._plant.settings(values)
+        self._growth.check(self._orders.loop, settings)
+        changes = {'settings': settings, 'ramp': values['reference.ramp_time']}
         with self._orders.planning() as job:
             if _reference_changed(values, changed):
                 changes['reference'] = self._prepare(values, job)
@@ -219,7 +227,8 @@ class ControllerNode(LifecycleNodeMixin, Node):
         if values['reference.type'] == 'hold':
             return Hold()
         planned = self._plant.reference(values, self._plant.model.q0, job)
-        for words in planned.remarks:
+        along = self._growth.along(planned.places, self._plant.settings(values))
+        for words in planned.remarks + along:
             self.get_logger().warning(words)
         return planned.reference
 

@@ -27,6 +27,7 @@ class Controlled(NamedTuple):
     reference: Callable  # (values, q, Job for what takes long) -> Planned; or SoftRobotError
     hold: Callable  # (q, qd) -> Reference that stays at the present outputs
     judge: Callable  # () -> StateJudge of the robot's states
+    growth: Callable  # (q, u, Settings) -> rate [1/s] at which errors would grow; nan: not known
 
 
 class Simulated(NamedTuple):
@@ -58,6 +59,7 @@ def controlled(values):
         lambda values, q, job: _plan(model, chosen, _reference(values), q, job),
         lambda q, qd: references.constant(controller.outputs(q, qd)[0][chosen]),
         lambda: StateJudge(bounds),
+        controller.growth,
     )
 
 

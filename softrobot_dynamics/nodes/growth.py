@@ -1,0 +1,55 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Whether a loop can be stable at its rate: looked at before it is changed, and as it runs."""
+
+import numpy as np
+from softrobot_dynamics.errors import UnstableLoopError
+from softrobot_dynamics.nodes.control_loop import RUNNING
+
+GROWS = 0.1  # [1/s] from which growth counts: what rings undamped, or turns freely, is below
+
+
+class Growth:
+    """
+    Asks the law at which rate errors would grow; for one thread.
+
+    ``plant`` is the :class:`plants.Controlled`, ``period`` [s] that of the loop; ``warn`` is told
+    in words of a running loop that grows.
+    """
+
+    def __init__(self, plant, period, warn=None):
+        self._plant, self._period, self._warn = plant, period, warn
+        self._looked_at = None
+        self.last = np.nan  # [1/s] where the loop was looked at last
+
+    def check(self, loop, settings):
+        """Raise UnstableLoopError if new Settings would make errors grow, or grow faster."""
+        if loop is None or not _gains_differ(settings, loop.orders.settings):
+            return
+        q, u = loop.place()
+        if q is None or u is None:
+            return
+        new, now = (self._plant.growth(q, u, s) for s in (settings, loop.orders.settings))
+        if new > GROWS and not new < now:
+            raise UnstableLoopError(new, self._period)
+
+    def along(self, places, settings):
+        """Return in words, a tuple, what is to be said of (q, u) along a reference."""
+        rates = [self._plant.growth(q, u, settings) for q, u in places]
+        worst = max(rates, default=np.nan)
+        return (f'along the reference, {self._words(worst)}',) if worst > GROWS else ()
+
+    def look(self, loop):
+        """Return in words, or '', how a running loop grows: looked at once for each order."""
+        orders, (q, u) = loop.orders, loop.place()
+        if loop.mode == RUNNING and u is not None and orders is not self._looked_at:
+            self._looked_at, self.last = orders, self._plant.growth(q, u, orders.settings)
+            if self.last > GROWS:
+                self._warn(self._words(self.last))
+        return self._words(self.last) if self.last > GROWS else ''
+
+    def _words(self, growth):
+        return str(UnstableLoopError(growth, self._period))
+
+
+def _gains_differ(a, b):
+    return not (np.array_equal(a.p, b.p) and np.array_equal(a.d, b.d))
