@@ -35,14 +35,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.nodes.inbox import Inbox
-from softrobot_dynamics.nodes.outlets import NEWEST
-from softrobot_dynamics.nodes.realtime import (
-    ask_for_priority,
-    now,
-    patient,
-    PRIORITY,
-    take_precedence,
-)
+from softrobot_dynamics.nodes.quality import NEWEST
+from softrobot_dynamics.nodes.realtime import ask_for_priority, now, patient, PRIORITY
 from softrobot_dynamics.nodes.transport import choose_transport
 from std_srvs.srv import SetBool, Trigger
 
@@ -68,7 +62,6 @@ class Watch(threading.Thread):
 
     def run(self):
         """Watch, until the process ends."""
-        take_precedence()
         while True:
             message = self._inbox.wait(1_000_000_000)
             safe = None if message is None else len(set(message.effort)) == 1
