@@ -84,6 +84,13 @@ def test_the_formula_of_a_known_body_makes_that_body():
         assert_close(M[:4, :4], M[4:, 4:])
         assert_close(*sd.forward_kinematics(both, q=q))
         assert_close(sd.jacobian(both, q=q, body='b0')[:, :4], sd.jacobian(both, q=q)[:, 4:])
+        pair = [
+            sd.material_points(both, q=q, qd=qd, points=PCC.material_points()[0], body=b)
+            for b in ('b0', 'b1')
+        ]
+        for found, wanted in zip(*(each[:3] for each in pair)):
+            assert_close(found, wanted)
+        assert_close(pair[0].jacobians[..., :4], pair[1].jacobians[..., 4:])
         found = sd.actuation(both, q=q, qd=qd)
         assert_close(found.jacobian[0, :4], found.jacobian[1, 4:])
         for values in (found.coordinates, found.velocities, found.bias):
