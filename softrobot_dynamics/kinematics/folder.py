@@ -50,7 +50,7 @@ def own_folder():
         raise CacheError(folder, f'belongs to user {state.st_uid}', words)
     if not _closed(state):
         found = f'may be written by others (mode {stat.S_IMODE(state.st_mode):04o})'
-        words = f'one that only its owner may write to: chmod go-w {folder}; or set SOFTROBOT_CACHE_DIR'
+        words = f'one that only its owner writes to: chmod go-w {folder}; or {_CHOOSE} that is'
         raise CacheError(folder, found, words)
     return folder
 
