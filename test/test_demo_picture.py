@@ -10,6 +10,7 @@ from softrobot_dynamics.actuators.contract import Actuator
 from softrobot_dynamics.actuators.joint import JointActuator
 from softrobot_dynamics.actuators.pressure import Pressure
 from softrobot_dynamics.demo import report
+from softrobot_dynamics.demo.display import PlainDisplay
 from softrobot_dynamics.demo.shapes import surfaces
 from softrobot_dynamics.joints.planar import Planar
 from softrobot_dynamics.joints.prismatic import Prismatic
@@ -69,6 +70,29 @@ def test_a_short_record_with_a_gap_is_drawn(tmp_path, ticks):
     result = result._replace(run=short, tips=tips, figures=figures)
     assert report.draw(result, tmp_path / 'picture.png')
     assert (tmp_path / 'picture.png').stat().st_size > 20_000
+
+
+def test_a_robot_that_does_not_follow_is_told_in_words(tmp_path, capsys):
+    """The demo fails, with the tip's error and the last warnings in the logs, each once."""
+    write_demo(tmp_path)
+    log = '[INFO] [1.0] [c]: running\n' + '[WARN] [2.0] [c]: the law is lost: u\n' * 2
+    (tmp_path / 'controller.log').write_text(log, encoding='utf-8')
+    result = report.load(tmp_path)
+    assert not report.conclude(tmp_path, PlainDisplay(), result, picture=False)
+    shown = capsys.readouterr().out
+    assert 'the robot did not follow' in shown and 'the tip does not follow: RMS' in shown
+    assert shown.count('controller.log: the law is lost: u') == 1
+
+
+def test_a_demo_keeps_the_one_before_it(tmp_path):
+    """Its folder gets a number where there are records of another."""
+    first = tmp_path / 'out'
+    assert report.prepare_folder(first) == first and report.prepare_folder(first) == first
+    write_demo(first)
+    before = (first / 'controller.mcap').read_bytes()
+    second = report.prepare_folder(first)
+    assert second == tmp_path / 'out_2' and second.is_dir()
+    assert (first / 'controller.mcap').read_bytes() == before
 
 
 def test_units_follow_the_joints():

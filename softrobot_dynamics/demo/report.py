@@ -61,7 +61,7 @@ def prepare_json(path):
         raise ArgumentError('--json', str(path), f'a file to write to ({error})') from error
 
 
-def save_facts(folder, plan, tolerance):
+def save_facts(folder, plan, tolerance, duration):
     """Write down what is run, so that it can be drawn again: the robot and all parameters."""
     source = Path(shipped('robots').get(plan.robot, plan.robot)).resolve()
     shutil.copyfile(source, folder / ROBOT)
@@ -70,6 +70,7 @@ def save_facts(folder, plan, tolerance):
         'robot': plan.robot,
         'folder': str(source.parent),
         'tolerance': tolerance,
+        'duration': duration,
         'parameters': values,
     }
     text = json.dumps(facts, indent=2)
@@ -87,7 +88,8 @@ def load(folder):
         raise ArgumentError('folder', str(folder), words) from error
     robot = load_robot(folder / ROBOT, folder=facts.get('folder'))
     model = compile_model(robot)
-    return make(folder, model, task_of(model, values, facts.get('tolerance')), values)
+    task = task_of(model, values, facts.get('tolerance'))
+    return make(folder, model, task, values, duration=facts.get('duration', np.inf))
 
 
 def task_of(model, values, tolerance=None):

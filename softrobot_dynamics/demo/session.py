@@ -82,7 +82,7 @@ def _prepare(ros, options, folder, shown):
     kind = plan.controller['reference.type']
     with shown.stage(f'planning the reference ({kind})'):
         reference = find_reference()
-    report.save_facts(folder, plan, options.tolerance)
+    report.save_facts(folder, plan, options.tolerance, options.duration)
     return plan, model, reference
 
 
