@@ -1,0 +1,48 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What judging a state and limiting a command cost a tick, for the shipped robots.
+
+    python benchmarks/judging.py [robot ...]
+"""
+
+import sys
+import time
+
+import numpy as np
+import softrobot_dynamics as sd
+from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
+from softrobot_dynamics.nodes.limiting import Limiter
+from softrobot_dynamics.shipped import shipped
+
+TICKS, ROUNDS, PERIOD = 5000, 7, 1_000_000
+
+
+def microseconds(tick):
+    """Return the least mean time of a tick among several rounds [us]."""
+    best = float('inf')
+    for turn in range(ROUNDS):
+        begin = time.perf_counter()
+        for k in range(turn * TICKS + 1, (turn + 1) * TICKS + 1):
+            tick(k)
+        best = min(best, time.perf_counter() - begin)
+    return best / TICKS * 1e6
+
+
+def main(robots):
+    """Print a line for each robot."""
+    print(f'{"robot":20} {"n":>3} {"m":>3} {"judge [us]":>11} {"limiter [us]":>13}')
+    for robot in robots:
+        model = sd.compile_model(sd.load_robot(robot))
+        judge, limiter = StateJudge(bounds_of(model)), Limiter(model.lower, model.upper)
+        q, qd, u = model.q0, np.zeros(model.n), np.zeros(model.m)
+        judged = microseconds(
+            lambda k, judge=judge, q=q, qd=qd: judge.check(q, qd, k * PERIOD, k * PERIOD)
+        )
+        limited = microseconds(
+            lambda k, limiter=limiter, u=u, rate=model.rate_limit: limiter.bring(u, rate, 1e-3)
+        )
+        print(f'{robot:20} {model.n:3} {model.m:3} {judged:11.2f} {limited:13.2f}')
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:] or sorted(shipped('robots')))

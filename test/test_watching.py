@@ -1,0 +1,82 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What is said of messages: not too often, nothing uncounted, and of their rate the median."""
+
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from softrobot_dynamics.nodes import outlets, watching  # noqa: E402
+from softrobot_dynamics.nodes.messages import SECOND  # noqa: E402
+from softrobot_dynamics.nodes.tally import Throttle, Window  # noqa: E402
+from softrobot_dynamics.nodes.watching import Watch, wrong_rate  # noqa: E402
+
+PERIOD = 1_000_000
+
+
+class Logger:
+    """Keeps what is logged."""
+
+    def __init__(self):
+        self.warnings, self.infos = [], []
+        self.warning, self.info = self.warnings.append, self.infos.append
+
+
+def test_one_line_a_second_and_cause_the_rest_is_counted():
+    """The first at once; of the next ones, how many there were, with the first that passes."""
+    throttle = Throttle()
+    said = [throttle.passes('a', k * PERIOD) for k in range(2001)]
+    assert said == [0] + [None] * 999 + [999] + [None] * 999 + [999]
+    assert throttle.passes('b', 5) == 0
+
+
+def test_a_mode_that_ends_well_is_said_as_loudly_as_its_beginning(monkeypatch):
+    """But what changes all the time is said once a second."""
+    clock = SimpleNamespace(time=0)
+    monkeypatch.setattr(outlets, 'now', lambda: clock.time)
+    logger = Logger()
+    words = outlets._Words(SimpleNamespace(get_logger=lambda: logger))
+    words.entered('running', 'waiting', True)
+    assert logger.infos == ['running (before: waiting)'] and logger.warnings == []
+    for _ in range(500):
+        words.entered('failed', 'running', False)
+        words.entered('running', 'failed', True)
+    assert logger.warnings == ['failed (before: running)', 'running (before: failed)']
+    clock.time += SECOND
+    words.entered('failed', 'running', False)
+    assert logger.warnings[-1].endswith('; 499 more like that since the last line')
+
+
+@pytest.mark.parametrize(
+    'step, words', [(1.0, ''), (1.05, ''), (4.0, 'states come at 250 Hz'), (0.5, 'at 2000 Hz')]
+)
+def test_the_rate_is_that_of_most_states(step, words):
+    """Stalls and bursts of a fifth of the states do not count."""
+    window = Window()
+    for k in range(50):
+        window.add(round(PERIOD * (step, step, step, step, 30.0 * (k % 2))[k % 5]))
+    found = wrong_rate(window, PERIOD)
+    assert words in found and bool(words) == bool(found)
+    assert not words or '`rate` is 1000 Hz' in found
+
+
+def test_several_publishers_are_named_when_it_matters(monkeypatch):
+    """That is, while states are refused; and once a minute in the log."""
+    clock = SimpleNamespace(time=0)
+    monkeypatch.setattr(watching, 'now', lambda: clock.time)
+    logger = Logger()
+    names = [SimpleNamespace(node_namespace='/', node_name=name) for name in ('one', 'two')]
+    node = SimpleNamespace(
+        get_logger=lambda: logger,
+        count_publishers=lambda topic: len(names),
+        get_publishers_info_by_topic=lambda topic: names,
+    )
+    loop = SimpleNamespace(steps=Window(), period=PERIOD, last_stamp=0, last_valid=None)
+    watch = Watch(node, '/joint_states')
+    assert watch.look(loop, False) == []
+    for _ in range(3):
+        assert watch.look(loop, True) == ['2 publishers of /joint_states: /one, /two']
+    assert len(logger.warnings) == 1
+    del names[1]
+    assert watch.look(loop, True) == []
