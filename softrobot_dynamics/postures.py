@@ -90,6 +90,7 @@ class _Search:
             np.isfinite(self._upper - self._lower), 0.01 * (self._upper - self._lower), 0.01
         )
         self._innermost = self._lower + gap, self._upper - gap
+        self._least = 1e-9 * gap  # from a bound, which rounding would reach
         spans = np.maximum(model.q_upper - model.q_lower, 1e-9)  # infinite: nothing to pay
         self._cost = np.concatenate([stay / spans**2, np.full(model.m, self._unit**-2)])
         self._goal = np.concatenate([q0, np.zeros(model.m)])
@@ -210,7 +211,8 @@ class _Search:
         r, forces = self._statics.residual(q, u)
         points, jacobians = self._statics.tips(self._bodies)
         gap = (target - points).ravel()
-        below, above = 1.0 / (self._z - self._lower), 1.0 / (self._upper - self._z)
+        rooms = self._z - self._lower, self._upper - self._z
+        below, above = (1.0 / np.maximum(room, self._least) for room in rooms)
         gradient = self._cost * (self._z - self._goal) + barrier * (above - below)
         constraints = np.zeros((n + len(gap), size))
         constraints[:n, :n], constraints[:n, n:] = K, -self._statics.actuation_matrix()

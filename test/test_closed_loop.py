@@ -180,6 +180,11 @@ def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, sta
     refused = observer.set(reference__circle__radius=0.5)
     assert not refused.successful and 'no admissible actuation' in refused.reason
     assert observer.get('reference.circle.radius') == 0.08
+    refused = observer.set(reference__circle__period=0.05)
+    assert not refused.successful and ' of t' in refused.reason and 'limits' in refused.reason
+    metres = {'reference__type': 'setpoint', 'reference__setpoint': [5.0] * 9}
+    refused = observer.set(**metres)
+    assert not refused.successful and 'effort of t' in refused.reason
     observer.until_running()
     setting = observer.begin_to_set(reference__circle__radius=0.07)
     planner = planner_of(observer, controller)

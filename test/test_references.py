@@ -381,3 +381,10 @@ def test_a_circle_out_of_reach_is_refused(arm):
     with pytest.raises(InfeasibleReferenceError) as caught:
         tip_circle(arm, away._replace(normal=(0.0, 0.0, -1.0)))
     assert 0.0 <= caught.value.time < away.period and caught.value.actuators
+
+
+def test_a_circle_of_another_robot_is_refused_in_our_words():
+    """However far it is away; a warning of numpy would be an error here."""
+    chain = sd.compile_model(sd.load_robot('planar_cc_chain'))
+    with pytest.raises(InfeasibleReferenceError):
+        tip_circle(chain, CIRCLE._replace(body='tip', center=(0.0, 0.0, -5.0), radius=1.0))
