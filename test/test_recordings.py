@@ -19,6 +19,7 @@ pytest.importorskip('rclpy')
 
 from mcap.reader import make_reader  # noqa: E402
 from mcap_ros2.decoder import DecoderFactory  # noqa: E402
+from rclpy.serialization import deserialize_message  # noqa: E402
 from softrobot_dynamics.nodes import layouts, record, recording  # noqa: E402
 from softrobot_dynamics.nodes.record import Record  # noqa: E402
 
@@ -168,6 +169,16 @@ def test_definitions_are_those_of_the_messages(kind):
         'MSG: std_msgs/Header',
         'MSG: builtin_interfaces/Time',
     }
+
+
+@pytest.mark.parametrize('topic', topics(), ids=lambda topic: topic.name)
+def test_messages_have_no_bytes_to_spare(topic):
+    """Strict readers refuse those; what is left is a whole message."""
+    data, _, _ = layouts.layout(topic)
+    kind = type(topic.message)
+    assert deserialize_message(data, kind) == topic.message
+    with pytest.raises(Exception, match='.'):  # of a kind of the middleware's own
+        deserialize_message(data[:-1], kind)
 
 
 def test_a_killed_process_leaves_all_but_its_last_second(tmp_path):
