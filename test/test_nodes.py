@@ -286,7 +286,7 @@ def test_a_processor_that_is_not_there_is_refused(start, tmp_path):
     """With those that are."""
     assert start('simulation', '--processor', '5000').wait(60) == 2
     log = (tmp_path / 'simulation.log').read_text(encoding='utf-8')
-    assert "'5000' is no processor for this process; first, second, " in log
+    assert "'5000' is no processor for this process; own, first, second, " in log
 
 
 def test_misspelt_parameters_are_said(start, tmp_path, observer):
