@@ -191,7 +191,8 @@ def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, sta
     stop = SetBool.Request(data=True)
     assert observer.call(SetBool, 'controller/emergency_stop', stop).success
     assert 'cancelled by the emergency stop' in observer.answer(setting).result.reason
-    assert observer.get('reference.circle.radius') == 0.08 and ended(planner)
+    assert observer.get('reference.circle.radius') == 0.08
+    observer.until(lambda: ended(planner), 'the end of the planning process')
     observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
     observer.until(
         lambda: list(observer.commands[-1].effort) == [PRETENSION] * 9, 'the end of its ramp'

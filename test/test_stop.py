@@ -50,7 +50,7 @@ def _refused_by(observer, setting, canceller, planner):
     """Check that a set was refused since somebody cancelled its planning, which has ended."""
     answer = observer.answer(setting).result
     assert not answer.successful and f'planning was cancelled by {canceller}' in answer.reason
-    assert ended(planner)
+    observer.until(lambda: ended(planner), 'the end of the planning process')
     return True
 
 
@@ -92,14 +92,14 @@ def test_nothing_that_makes_safe_waits_for_activation(observer, start):
     activating = observer.begin_to_change(Transition.TRANSITION_ACTIVATE)
     planner = planner_of(observer, controller)
     assert _hold(observer).success
-    assert observer.answer(activating).success and ended(planner)
+    assert observer.answer(activating).success
     observer.until_running()
     assert observer.change(Transition.TRANSITION_DEACTIVATE)
     activating = observer.begin_to_change(Transition.TRANSITION_ACTIVATE)
-    planner = planner_of(observer, controller)
+    planner_of(observer, controller)
     observer.commands.clear()
     assert _stop(observer, True)
-    assert observer.answer(activating).success and ended(planner)
+    assert observer.answer(activating).success
     observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
     assert {tuple(command.effort) for command in observer.commands} == {tuple(SAFE)}
 
@@ -123,7 +123,8 @@ def test_a_signal_ends_the_planning_of_an_activation(observer, start, tmp_path):
     controller = start('controller', autostart='true', reference__type='path')
     planner = planner_of(observer, controller)
     controller.send_signal(signal.SIGINT)
-    assert controller.wait(PATIENCE) == 0 and ended(planner)
+    assert controller.wait(PATIENCE) == 0
+    observer.until(lambda: ended(planner), 'the end of the planning process')
     assert 'Traceback' not in (tmp_path / 'controller.log').read_text(encoding='utf-8')
 
 

@@ -28,7 +28,8 @@ class Job:
     def __init__(self, what='planning'):
         self._what = what
         self._lock = threading.Lock()  # held for moments only: to cancel never waits
-        self._process = None
+        self._over = threading.Event()  # answered or cancelled
+        self._process = self._answer = None
         self.cancelled_by = None  # in words, once it is
 
     def cancel(self, by):
@@ -37,6 +38,7 @@ class Job:
             self.cancelled_by = self.cancelled_by or by
             if self._process is not None:
                 self._process.kill()
+            self._over.set()
 
     def check(self):
         """Raise CancelledError if somebody has cancelled it."""
@@ -48,22 +50,36 @@ class Job:
         Return ``function(*arguments)``; all three can be pickled, the function by its module.
 
         Raises the SoftRobotError that the function raises, CancelledError, or SoftRobotError if
-        the process ends otherwise.
+        the process ends otherwise. Returns at once when cancelled: a process that has been killed
+        takes its time to give its memory back.
         """
         self.check()
-        with _start() as process:
-            with self._lock:
-                self._process = process
-                if self.cancelled_by:
-                    process.kill()
-            answer = _converse(process, pickle.dumps((function, arguments)))
+        task = pickle.dumps((function, arguments))
+        process = _start()
+        with self._lock:
+            self._process = process
+            if self.cancelled_by:
+                process.kill()
+        threading.Thread(target=self._converse, args=[task], daemon=True).start()
+        self._over.wait()
         self.check()
         if process.returncode != 0:
             raise SoftRobotError(f'the {self._what} process ended with {process.returncode}')
-        result = pickle.loads(answer)
+        result = pickle.loads(self._answer)
         if isinstance(result, SoftRobotError):
             raise result
         return result
+
+    def _converse(self, task):
+        """Send a task and keep the answer, b'' if there is none, until the process has ended."""
+        with self._process as process:
+            with contextlib.suppress(BrokenPipeError):  # killed: its status says so
+                rest = memoryview(task)
+                while rest:
+                    rest = rest[process.stdin.write(rest) :]
+            self._answer = process.stdout.read()
+            process.wait()  # before its task's pipe is closed, which would end it
+        self._over.set()
 
 
 def _start():
@@ -91,17 +107,6 @@ def _start():
             )
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _converse(process, task):
-    """Send a task and return the answer once the process has ended, b'' if it did without."""
-    with contextlib.suppress(BrokenPipeError):  # killed: its status says so
-        rest = memoryview(task)
-        while rest:
-            rest = rest[process.stdin.write(rest) :]
-    answer = process.stdout.read()
-    process.wait()  # before its task's pipe is closed, which would end it
-    return answer
 
 
 def plan_elsewhere(job, description, controlled, settings, q):
