@@ -90,7 +90,7 @@ def test_nothing_that_makes_safe_waits_for_activation(observer, start):
     assert observer.change(Transition.TRANSITION_CONFIGURE)
     assert _hold(observer).message == 'not active'
     activating = observer.begin_to_change(Transition.TRANSITION_ACTIVATE)
-    planner = planner_of(observer, controller)
+    planner_of(observer, controller)
     assert _hold(observer).success
     assert observer.answer(activating).success
     observer.until_running()
