@@ -126,6 +126,7 @@ def test_every_output_must_follow_in_its_own_unit(of, share, held):
     (lambda t: 0.0 * t, 1.0),  # nothing moves: `still`
     (lambda t: 3.0 * np.clip(t, 0.0, 1.0), 3.0),  # a set-point: the way to it
     (lambda t: np.where(t < 1.0, 9.0 * t, 9.0 + np.sin(7.0 * t)), 2.0),  # a path: itself
+    (lambda t: np.where(t < 1.0, 9.0 * t, 9.0 + 1e-6 * np.sin(7.0 * t)), 9.0),  # rounding of one
 ])  # fmt: skip
 def test_the_way_of_an_output(y_d, size):
     """What its error is a share of, be it that it moves all the time, once, or never."""

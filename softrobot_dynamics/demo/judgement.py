@@ -14,6 +14,7 @@ MOST_MISSED = 0.05  # share of ticks without a command in time with which a loop
 LEAST_STATES = 0.95  # share of the states that there should have been
 TOLERANCE = 0.04  # largest RMS error with which something follows, as a share of its way
 _POINT = 1e-3  # of the robot's length: a path no larger is a point, and that length its size
+_MOVES = 1e-3  # share of the way there from which something moves on
 _LEAST_WAY = 0.1  # that an actuator's errors are compared with, as a share of its kind's longest
 
 
@@ -121,16 +122,19 @@ def ways_of(run, task):
     """
     Return what the errors of each output are compared with (c,), in its own unit.
 
-    That is how far its reference goes once it is blended in, or where none moves then, on the way
-    there; at least a tenth of what the farthest of its kind does, or `still` if none moves at all.
+    That is how far its reference goes once it is blended in, or where none of its kind moves then
+    to speak of, on the way there; at least a tenth of what the farthest of its kind does, or
+    `still` if none moves at all.
     """
     ways = np.array(task.still, dtype=float)
     for kind in set(task.kinds):
         own = [i for i, other in enumerate(task.kinds) if other == kind]
+        least = 1e-9 * np.nan_to_num(task.still[own], posinf=0.0).max()
         for rows in (run.y_d[:, own], run.y_d[_after(run, task)][:, own]):
             spans = _spans(rows)
-            if (spans > 1e-9 * np.nan_to_num(task.still[own], posinf=0.0)).any():
+            if spans.max() > least:
                 ways[own] = np.maximum(spans, _LEAST_WAY * spans.max())
+                least = _MOVES * spans.max()
     return ways
 
 

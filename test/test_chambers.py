@@ -1,0 +1,103 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A turntable with six chambers, of a user's own plug-in: y in rad beside y in m^3."""
+
+import json
+import os
+import subprocess
+import sys
+
+import chamber_arm
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.controllers.contract import default_settings
+from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
+from softrobot_dynamics.references import constant
+from softrobot_dynamics.simulation import Simulator
+
+PERIOD = 1e-3
+HOLDING = np.array([0.0, 9e4, 8e4, 1e5, 9e4, 1e5, 8e4])  # [N m], [Pa]
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return the compiled arm; its kind of actuator is there once its module is imported."""
+    sys.path.insert(0, str(chamber_arm.PLUGIN.parent))
+    try:
+        __import__('soft_chambers')
+        return sd.compile_model(sd.load_robot(chamber_arm.description()))
+    finally:
+        sys.path.pop(0)
+
+
+def law(arm, q, **changed):
+    """Return a controller that shall hold q (n,)."""
+    settings = default_settings(arm)._replace(**changed)
+    made = PartialFeedbackLinearization(arm, period=PERIOD, settings=settings)
+    made.follow(constant(made.outputs(q, 0.0 * q)[0]), 0.0, 0.0)
+    made.start(q, 0.0 * q, 0.0)
+    return made
+
+
+def test_a_posture_is_held_with_the_right_pressures(arm):
+    """With 50 g at the tip: the pressures of statics, from the first tick on, nothing unmet."""
+    q = sd.equilibrium(arm, u=HOLDING).q
+    made, simulator = law(arm, q), Simulator(arm, q=q)
+    for k in range(200):
+        command = made.compute(k * PERIOD, simulator.q, simulator.qd)
+        assert command.ok and command.saturated == 0
+        np.testing.assert_allclose(command.u, HOLDING, rtol=1e-6, atol=1e-6)
+        assert np.abs(command.unmet[0]) < 1e-9 and np.abs(command.unmet[1:]).max() < 1e-12
+        simulator.step(command.u.copy(), PERIOD)
+    assert np.abs(simulator.q - q).max() < 1e-9
+
+
+def test_what_is_unmet_is_the_truth(arm):
+    """At limits: the acceleration asked for, less the one that the simulated arm then has."""
+    q, narrow = sd.equilibrium(arm, u=HOLDING).q, np.array([5.0, *[8.5e4] * 6])
+    made = law(arm, q, upper=narrow)
+    command = made.compute(0.0, q, 0.0 * q)
+    assert command.ok and command.saturated > 0 and (command.u <= narrow).all()
+    simulator = Simulator(arm, q=q, tolerance=1e-10)
+    simulator.step(command.u.copy(), PERIOD)
+    gained = sd.actuation(arm, q=q, qd=simulator.qd).velocities / PERIOD  # asked for: none
+    assert np.abs(command.unmet[1:]).max() > 1e-6  # [m^3/s^2]
+    np.testing.assert_allclose(-gained[1:], command.unmet[1:], rtol=2e-3)
+    assert abs(gained[0] + command.unmet[0]) < 1e-4  # [rad/s^2]
+
+
+CIRCLE = """
+/**:
+  controller:
+    ros__parameters:
+      reference: {type: circle, ramp_time: 1.0, circle: {body: payload, center: [0.0, 0.0, 0.26],
+                  normal: [0.0, 0.0, 1.0], radius: 0.025, period: 4.0}}
+      limits: {c2: {upper: %s}}
+"""
+
+
+@pytest.mark.parametrize('upper, follows', [('.nan', True), ('4.0e+4', False)])
+def test_the_demo_says_whether_the_tip_follows(tmp_path, upper, follows):
+    """Over DDS, with the plug-in installed: a circle of 25 mm; not with a chamber too weak."""
+    chamber_arm.install(tmp_path)
+    chamber_arm.write(tmp_path / 'chamber_arm.yaml')
+    (tmp_path / 'circle.yaml').write_text(CIRCLE % upper)
+    command = ['-m', 'softrobot_dynamics.cli', 'demo', '--no-plot', '--duration', '4']
+    files = ['--robot', 'chamber_arm.yaml', '--controller', 'circle.yaml', '--json', 'f.json']
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get('PYTHONPATH')]))
+    done = subprocess.run(
+        [sys.executable, *command, *files],
+        cwd=tmp_path,
+        env={**os.environ, 'PYTHONPATH': path},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    figures = json.loads((tmp_path / 'f.json').read_text())
+    said = done.stdout + done.stderr
+    if follows:
+        assert done.returncode == 0 and figures['held'], said
+        assert figures['tip_rms_m'] < 1e-4
+    else:
+        assert done.returncode == 1 and not figures['held'], said
+        assert 'does not follow' in said
