@@ -164,7 +164,8 @@ def test_every_activation_has_its_record_and_kill_9_leaves_it(observer, start, t
     assert observer.change(Transition.TRANSITION_ACTIVATE)
     observer.until_running()
     assert observer.set(gains__p=150.0).successful
-    observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 2 * RATE, 'two seconds of ticks')
+    heard = len(observer.commands)
+    observer.until(lambda: len(observer.commands) > heard + 2 * RATE, 'two seconds of commands')
     controller.kill()
     controller.wait()
     last = messages.stamp_of(observer.commands[-1])
