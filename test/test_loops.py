@@ -470,7 +470,7 @@ def test_reference_time_follows_stamps_and_stands_still_with_them():
 class Simulation:
     """A simulation loop, driven by the test; `answer` is the command for every state, or None."""
 
-    def __init__(self, monkeypatch, record=None):
+    def __init__(self, monkeypatch, record=None, waits=False):
         self.clock, self.outlet = Clock(monkeypatch), Outlet()
         self.plant = simulated({})
         self.epoch = 1_000 * messages.SECOND
@@ -483,6 +483,7 @@ class Simulation:
             timeout=50,
             epoch=self.epoch,
             record=record,
+            waits=waits,
         )
         self.loop._grid = self.loop._deadline = self.clock.time + PERIOD
         self.loop._publish()
@@ -506,6 +507,21 @@ class Simulation:
 def simulation(monkeypatch):
     """Return a simulation loop that has published its first state."""
     return Simulation(monkeypatch)
+
+
+def test_a_robot_may_wait_for_its_controller(monkeypatch):
+    """Its state stays, rates included, until a command answers it; safe ones do not; reset too."""
+    record = Record()
+    simulation = Simulation(monkeypatch, record, waits=True)
+    simulation.plant.simulator.qd[:] = 2.0, -1.0
+    for u, stamp in ((None, None), ((9.0, 9.0), 5 * messages.SECOND), (None, None)):
+        simulation.go(u, stamp=stamp)
+        q, qd, _ = simulation.outlet.states[-1]
+        assert (list(q), list(qd)) == ([0.0, 0.0], [2.0, -1.0])
+    stamps = [stamp for *_, stamp in simulation.outlet.states]
+    assert np.diff(stamps).tolist() == [PERIOD] * 3 and not record.rows
+    simulation.go((1.0, 0.0))
+    assert simulation.outlet.states[-1][0][0] > 0.0 and len(record.rows) == 1
 
 
 def test_each_state_leaves_at_its_deadline(simulation):

@@ -72,6 +72,7 @@ class SimulationNode(Node):
             self._outlet,
             rate=values['rate'],
             timeout=values['command_timeout_periods'],
+            waits=values['wait_for_commands'],
             epoch=self.get_clock().now().nanoseconds,
             record=recording.of_simulation(self, plant, values),
         )

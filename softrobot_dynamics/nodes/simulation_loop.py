@@ -34,15 +34,20 @@ class SimulationLoop:
 
     `plant` has the simulator and the safe command; `inbox` brings commands, which `reader` turns
     into (u, stamp); `outlet` takes away states. `timeout`: age of a command in periods from which
-    the safe one is applied. `epoch`: the stamp of the first state [ns]; later ones are stamped
-    with the simulated time that has passed since.
+    the safe one is applied. `epoch`: the stamp of the first state [ns]; later ones are stamped with
+    the simulated time that has passed since. `waits`: until a command answers a state, the robot
+    stays as it is, its rates included.
     """
 
-    def __init__(self, plant, inbox, reader, outlet, *, rate, timeout, epoch, record=None):
+    def __init__(
+        self, plant, inbox, reader, outlet, *, rate, timeout, epoch, record=None, waits=False
+    ):
         self.tally, self.round_trips, self.lateness = Tally(), Window(), Window()
         self.mode = IDLE
         self.error = None  # what stopped the robot, or the loop
         self.timeout = timeout
+        self._waits = self._waits_first = waits
+        self._row = None
         self.record = record
         self.slipped = 0  # [ns] by which all deadlines have moved
         self.period = round(SECOND / rate)
@@ -132,6 +137,9 @@ class SimulationLoop:
             if stamp <= self._answered:
                 raise MessageError('out of order: a later state has been answered already')
             self._answered = stamp
+        if self._waits and stamp and not self._is_ours(stamp):
+            return False  # a safe command: nobody has seen the robot yet
+        self._waits = False
         np.minimum(np.maximum(u, self._lower), self._upper, out=self._u)
         if (self._u != u).any():
             self.tally.count('clipped')
@@ -145,6 +153,9 @@ class SimulationLoop:
     def _step(self, round_trip):
         """Apply the command, or the safe one, for one period; `round_trip` [ns] if answered."""
         if self.mode == DIVERGED:
+            return
+        if self._waits:
+            self._stamp += self.period
             return
         moment, simulator = now(), self._simulator
         u = self._applied(moment)
@@ -189,7 +200,7 @@ class SimulationLoop:
         """Set the next deadline after having woken at `woken` [ns] for the last one."""
         late = woken - self._deadline
         self.lateness.add(late)
-        if self.record is not None and self.mode != DIVERGED:
+        if self._row is not None and self.mode != DIVERGED:
             self.record.add(*self._row, late * 1e-9, self.mode)
         if woken - self._grid > self.period:
             self.slipped += woken - self._grid
@@ -220,7 +231,8 @@ class SimulationLoop:
     def _start_anew(self):
         """Carry out a reset: the initial state under the safe command; stamps go on."""
         self._simulator.reset()
-        self.error = self._arrival = self._safe_since = None
+        self.error = self._arrival = self._safe_since = self._row = None
+        self._waits = self._waits_first
         self._enter(IDLE)
         self._reset = False
         self._reset_done.set()

@@ -148,6 +148,13 @@ SIMULATION = (
         2,
         100000,
     ),
+    Row(
+        'wait_for_commands',
+        'bool',
+        False,
+        'Stay at the initial state, its rates included, until a command answers a state',
+        read_only=True,
+    ),
     *_SAFE,
 )
 
