@@ -8,7 +8,7 @@ from scipy.optimize import lsq_linear
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.references import braking, Circle, constant, spline, tip_circle
+from softrobot_dynamics.references import braking, Circle, constant, spline, tip_circle, tip_path
 from softrobot_dynamics.simulation import Simulator
 from softrobot_dynamics.statics import equilibrium
 
@@ -314,6 +314,32 @@ def test_the_underactuated_chain_follows_too():
         if t > 2.0
     ]
     assert np.abs(errors).max() < 5e-3 * 1e-3
+
+
+@pytest.mark.parametrize('gains, most', [((10.0, 1.0), 3e-3), ((100.0, 20.0), 1e-4)])
+def test_the_papers_circle_with_the_papers_gains(gains, most):
+    """The helicoid, set out on its circle at the circle's own speed: y stays, no limit is met."""
+    model, times = compiled('trimmed_helicoid'), np.linspace(0.0, 5.0, 13)
+    turns = 2.0 * np.pi * times / 5.0
+    rings = [(0.020, 0.08), (0.025, 0.15), (0.030, 0.24)]
+    points = np.array([[(r * np.cos(a), r * np.sin(a), z) for r, z in rings] for a in turns])
+    points[-1] = points[0]
+    bodies = ['segment1', 'segment2', 'segment3']
+    reference, postures = tip_path(model, bodies, times, points, periodic=True)
+    q = postures.q[0]
+    rate = (postures.q[1] - postures.q[-2]) / (10.0 / (len(postures.q) - 1))
+    made = PartialFeedbackLinearization(
+        model, period=PERIOD, settings=default_settings(model, *gains)
+    )
+    made.follow(reference, 0.0, 0.0)
+    simulator, errors = Simulator(model, q=q, qd=rate, tolerance=1e-5), []
+    made.start(q, rate, 0.0)
+    for k in range(500):
+        command = made.compute(k * PERIOD, simulator.q, simulator.qd)
+        assert command.ok and command.saturated == 0
+        errors.append(np.abs(command.y - command.desired[0]).max())
+        simulator.step(command.u.copy(), PERIOD)
+    assert max(errors) < most
 
 
 @pytest.mark.parametrize('late', [1.0, 1.5])

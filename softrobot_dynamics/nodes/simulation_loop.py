@@ -34,9 +34,9 @@ class SimulationLoop:
 
     `plant` has the simulator and the safe command; `inbox` brings commands, which `reader` turns
     into (u, stamp); `outlet` takes away states. `timeout`: age of a command in periods from which
-    the safe one is applied. `epoch`: the stamp of the first state [ns]; later ones are stamped with
-    the simulated time that has passed since. `waits`: until a command answers a state, the robot
-    stays as it is, its rates included.
+    the safe one is applied. `epoch`: the stamp of the first state [ns]; later ones are stamped
+    with the simulated time that has passed since. `waits`: until a command answers a state, the
+    robot stays as it is, its rates included.
     """
 
     def __init__(
