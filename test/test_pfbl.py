@@ -316,16 +316,22 @@ def test_the_underactuated_chain_follows_too():
     assert np.abs(errors).max() < 5e-3 * 1e-3
 
 
-@pytest.mark.parametrize('gains, most', [((10.0, 1.0), 3e-3), ((100.0, 20.0), 1e-4)])
-def test_the_papers_circle_with_the_papers_gains(gains, most):
-    """The helicoid, set out on its circle at the circle's own speed: y stays, no limit is met."""
+@pytest.fixture(scope='module')
+def papers_circle():
+    """Return (reference, postures) of the paper's circle on the helicoid, one turn in 5 s."""
     model, times = compiled('trimmed_helicoid'), np.linspace(0.0, 5.0, 13)
     turns = 2.0 * np.pi * times / 5.0
     rings = [(0.020, 0.08), (0.025, 0.15), (0.030, 0.24)]
     points = np.array([[(r * np.cos(a), r * np.sin(a), z) for r, z in rings] for a in turns])
     points[-1] = points[0]
     bodies = ['segment1', 'segment2', 'segment3']
-    reference, postures = tip_path(model, bodies, times, points, periodic=True)
+    return tip_path(model, bodies, times, points, periodic=True)
+
+
+@pytest.mark.parametrize('gains, most', [((10.0, 1.0), 3e-3), ((100.0, 20.0), 1e-4)])
+def test_the_papers_circle_with_the_papers_gains(papers_circle, gains, most):
+    """The helicoid, set out on its circle at the circle's own speed: y stays, no limit is met."""
+    model, (reference, postures) = compiled('trimmed_helicoid'), papers_circle
     q = postures.q[0]
     rate = (postures.q[1] - postures.q[-2]) / (10.0 / (len(postures.q) - 1))
     made = PartialFeedbackLinearization(

@@ -36,7 +36,7 @@ class SimulationLoop:
     into (u, stamp); `outlet` takes away states. `timeout`: age of a command in periods from which
     the safe one is applied. `epoch`: the stamp of the first state [ns]; later ones are stamped
     with the simulated time that has passed since. `waits`: until a command answers a state, the
-    robot stays as it is, its rates included.
+    robot stands at its initial posture, to set out from there at its initial rates.
     """
 
     def __init__(
@@ -213,7 +213,9 @@ class SimulationLoop:
     def _publish(self):
         if self.mode != DIVERGED:
             self._published = now()
-            self._outlet.state(self._simulator.q, self._simulator.qd, self._stamp)
+            simulator = self._simulator
+            rates = 0.0 * simulator.qd if self._waits else simulator.qd  # it stands so long
+            self._outlet.state(simulator.q, rates, self._stamp)
 
     def _enter(self, mode):
         if mode == DRIVEN:

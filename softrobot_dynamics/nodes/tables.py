@@ -152,7 +152,8 @@ SIMULATION = (
         'wait_for_commands',
         'bool',
         False,
-        'Stay at the initial state, its rates included, until a command answers a state',
+        'Stand at the initial posture until a command answers a state, then set out at the initial'
+        ' rates',
         read_only=True,
     ),
     *_SAFE,
