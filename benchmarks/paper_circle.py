@@ -7,7 +7,7 @@ simulated robot has a fixed sub-step, whose own error is printed beside. All lim
 
     python benchmarks/paper_circle.py                  off line, 10 s each
     python benchmarks/paper_circle.py --nodes          over DDS
-    options: --gains 10 1 100 20, --seconds 10, --substep 1e-4
+    options: --gains 10 1 100 20, --seconds 10, --substep 2.5e-4
 """
 
 import argparse
@@ -96,7 +96,7 @@ def main():
     parser.add_argument('--nodes', action='store_true')
     parser.add_argument('--gains', type=float, nargs='+', default=[10.0, 1.0, 100.0, 20.0])
     parser.add_argument('--seconds', type=float, default=10.0)
-    parser.add_argument('--substep', type=float, default=1e-4)
+    parser.add_argument('--substep', type=float, default=2.5e-4)
     options = parser.parse_args()
     model = sd.compile_model(sd.load_robot(ROBOT))
     reference, *state = circle(model)

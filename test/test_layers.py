@@ -32,6 +32,7 @@ LAYERS = (
         'frames',
         'material',
         'passive',
+        'held_columns',
         'held_response',
         'linearisation',
         'masses',
