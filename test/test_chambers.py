@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A turntable with six chambers, of a user's own plug-in: y in rad beside y in m^3."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ import chamber_arm
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.actuators.contract import ACTUATORS
 from softrobot_dynamics.controllers.contract import default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.references import constant
@@ -22,12 +24,11 @@ HOLDING = np.array([0.0, 9e4, 8e4, 1e5, 9e4, 1e5, 8e4])  # [N m], [Pa]
 @pytest.fixture(scope='module')
 def arm():
     """Return the compiled arm; its kind of actuator is there once its module is imported."""
-    sys.path.insert(0, str(chamber_arm.PLUGIN.parent))
-    try:
-        __import__('soft_chambers')
-        return sd.compile_model(sd.load_robot(chamber_arm.description()))
-    finally:
-        sys.path.pop(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(chamber_arm.PLUGIN.parent)
+        patch.setattr(ACTUATORS, '_members', dict(ACTUATORS._members))  # others need not know it
+        importlib.import_module('soft_chambers')
+        yield sd.compile_model(sd.load_robot(chamber_arm.description()))
 
 
 def law(arm, q, **changed):
