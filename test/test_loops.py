@@ -311,6 +311,29 @@ def test_an_emergency_before_activation_counts(monkeypatch):
     assert control.go(state(stamp=1)) == SAFE and control.loop.mode == STOPPED
 
 
+def test_an_emergency_before_any_state_sends_the_safe_command_at_once(monkeypatch):
+    """A loop that begins in one wakes itself; the first state gives the posture to carry."""
+    control = Control(monkeypatch, emergency=True)
+    loop, clock, postures = control.loop, control.clock, []
+    begin = control.plant.safe.begin
+    control.plant.safe.begin = lambda q, u: (postures.append(q), begin(q, u))
+    waits = iter([None, 'leave'])
+
+    def wait(timeout):
+        assert clock.woken
+        loop._leaving = next(waits) == 'leave'
+
+    monkeypatch.setattr(clock, 'wake', lambda: setattr(clock, 'woken', True))
+    monkeypatch.setattr(clock, 'wait', wait)
+    started = clock.time
+    loop.run()
+    assert control.outlet.commands[0][0] == SAFE and clock.time == started
+    monkeypatch.undo()
+    loop._receive(state((0.2, 0.3), 1), clock.time, clock.time)
+    assert postures[0] is None and list(postures[-1]) == [0.2, 0.3]
+    assert loop.mode == STOPPED
+
+
 def test_new_orders_count_from_the_next_state(control):
     """Settings and references, without a new start."""
     control.go(state(stamp=1))

@@ -131,6 +131,8 @@ class ControlLoop:
         take_precedence()
         try:
             self._due = now() + self.watchdog
+            if self.orders.emergency:
+                self._inbox.wake()
             while not self._leaving:
                 self._wait()
         except Exception as error:  # the end of the loop must never be silent
@@ -151,7 +153,7 @@ class ControlLoop:
             arrival = now()
             self.tally.refuse(error)
             self._outlet.refused(error)
-        if self.orders.emergency and self.mode not in (STOPPED, WAITING):
+        if self.orders.emergency and self.mode != STOPPED:
             self._enter(STOPPED, arrival)
             self._send_safe(arrival)
         elif self._next_step is not None and arrival >= self._next_step:
@@ -169,6 +171,8 @@ class ControlLoop:
             return
         self._moved |= verdict == ANEW
         self._due = arrival + self.watchdog
+        if self._q is None:
+            self._safe_since = None  # a safe command without a posture is begun anew with one
         self.last_valid, self.last_stamp, self._q = arrival, stamp, q
         before = self._time.seconds
         t = self._time.advance(stamp, arrival)
