@@ -122,7 +122,7 @@ def test_processors_of_the_nodes(spied):
     assert _run('simulation') == 0
     assert '--processor' not in (spied / 'simulation').read_text()
     assert _run('closed_loop', controller_processor='1') == 0
-    for node, place in (('simulation', 'first'), ('controller', '1')):
+    for node, place in (('simulation', 'own'), ('controller', '1')):
         assert (spied / node).read_text().splitlines()[:2] == ['--processor', place]
     assert _run('closed_loop', controller_processor='', simulation_processor='') == 0
     assert '--processor' not in (spied / 'controller').read_text()
