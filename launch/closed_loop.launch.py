@@ -16,7 +16,7 @@ NODES = ('simulation', 'controller')
 def generate_launch_description():
     """Include both launch files; each argument goes to both."""
     folder = Path(__file__).parent
-    words = 'The one to keep to, if priority is granted; empty: any'
+    words = 'Its number, or own: the least used; needs priority; empty: any'
     places = [
         DeclareLaunchArgument(f'{node}_processor', default_value='own', description=words)
         for node in NODES

@@ -20,7 +20,7 @@ ARGUMENTS = {
     'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
     'controller': ('', 'Name of the control law; empty: as in params_file'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
-    'controller_processor': ('', 'The one to keep to, if priority is granted; empty: any'),
+    'controller_processor': ('', 'Its number, or own: the least used; needs priority; empty: any'),
     'record': ('', 'Folder for a record of all ticks, controller.mcap; empty: as in params_file'),
 }
 PARAMETERS = {

@@ -17,7 +17,7 @@ ARGUMENTS = {
     'log_level': ('info', 'Least severe message to log'),
     'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
     'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
-    'simulation_processor': ('', 'The one to keep to, if priority is granted; empty: any'),
+    'simulation_processor': ('', 'Its number, or own: the least used; needs priority; empty: any'),
     'record': ('', 'Folder for a record of all ticks, simulation.mcap; empty: as in params_file'),
 }
 PARAMETERS = {'robot': str, 'rate': float}
