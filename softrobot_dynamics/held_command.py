@@ -50,7 +50,8 @@ class HeldCommand:
     """
     The response of a robot to a command held for ``period`` [s], in its own arrays.
 
-    Attributes: ``lines`` (:class:`Lines`), for kernels to :func:`follow` as far as ``ahead`` says.
+    Attributes: ``lines`` (:class:`Lines`), for kernels to :func:`follow` as far as ``ahead`` says;
+    ``response`` (:class:`Response`), with M, D and K of the last linearisation after `begin`.
     One object for each thread.
     """
 
@@ -64,9 +65,9 @@ class HeldCommand:
         self._rows_of_a_tick = _shares(n, max(1, BIT // n**2))
         self._evaluate = Evaluator(model)
         self._signs, self._work = model.signs, allocate_work(model, self._evaluate.robot)
-        self._response = allocate_response(n)
-        self._response.D[:] = model.damping
-        self._compile(self._response, period)
+        self.response = allocate_response(n)
+        self.response.D[:] = model.damping
+        self._compile(self.response, period)
 
     def _compile(self, x, period):
         own = {'terms': self._evaluate.terms, 'work': self._work}
@@ -103,10 +104,6 @@ class HeldCommand:
         elif self._tick >= self._since + CYCLE:
             self._set_out(q, qd, u, self._tick)
         self.ahead = min(FARTHEST, (self._tick - self._taken) / self._span)
-
-    def matrices(self):
-        """Return copies of M, D and K, (n, n) each, right after :meth:`begin`."""
-        return tuple(each.copy() for each in self._response[:3])
 
     def _set_out(self, q, qd, u, tick):
         """Begin to linearise at a state, that of a ``tick``."""
