@@ -35,7 +35,7 @@ class Growth:
     def along(self, places, settings):
         """Return in words, a tuple, what is to be said of (q, u) along a reference."""
         rates = [self._plant.growth(q, u, settings) for q, u in places]
-        worst = max(rates, default=np.nan)
+        worst = max((rate for rate in rates if rate > GROWS), default=np.nan)  # some may be nan
         return (f'along the reference, {self._words(worst)}',) if worst > GROWS else ()
 
     def look(self, loop):

@@ -1,0 +1,57 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Whether a loop can be stable: refused for new gains, said along references and as it runs."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from softrobot_dynamics.errors import UnstableLoopError
+from softrobot_dynamics.nodes.control_loop import RUNNING, WAITING
+from softrobot_dynamics.nodes.growth import Growth
+
+PERIOD = 1e-3
+PLANT = SimpleNamespace(growth=lambda q, u, settings: settings.p[0] * q[0])
+
+
+def settings(p, d=1.0):
+    """Return what is asked of Settings."""
+    return SimpleNamespace(p=np.array([p]), d=np.array([d]))
+
+
+def loop(p, q=1.0, mode=RUNNING):
+    """Return a loop at q that runs with a gain."""
+    place = np.array([q]), np.array([0.0])
+    return SimpleNamespace(
+        orders=SimpleNamespace(settings=settings(p)), mode=mode, place=lambda: place
+    )
+
+
+def test_gains_that_let_errors_grow_are_refused():
+    """Unless they grow less than they do, the gains stay, or nothing runs yet."""
+    growth = Growth(PLANT, PERIOD)
+    with pytest.raises(UnstableLoopError, match='1.00200'):
+        growth.check(loop(1.0), settings(2.0))
+    growth.check(loop(3.0), settings(2.0))
+    growth.check(loop(2.0), settings(2.0))
+    growth.check(loop(1.0, q=-1.0), settings(2.0))
+    growth.check(None, settings(2.0))
+
+
+@pytest.mark.parametrize('unknown', [0, 1, 2])
+def test_the_worst_place_along_a_reference_is_said(unknown):
+    """Also where the law cannot say something of another place, wherever that comes."""
+    places = [(np.array([q]), np.zeros(1)) for q in (0.5, 2.0)]
+    places.insert(unknown, (np.array([np.nan]), np.zeros(1)))
+    growth = Growth(PLANT, PERIOD)
+    (words,) = growth.along(places, settings(1.0))
+    assert words.startswith('along the reference') and '1.00200' in words
+    assert growth.along(places, settings(-1.0)) == () == growth.along([], settings(1.0))
+
+
+def test_a_running_loop_is_looked_at_once_for_each_order():
+    """And warned of once; while it waits, there is nothing to look at."""
+    said = []
+    growth, running = Growth(PLANT, PERIOD, said.append), loop(2.0)
+    assert growth.look(loop(2.0, mode=WAITING)) == '' and not said
+    assert all('1.00200' in growth.look(running) for _ in range(3)) and len(said) == 1
+    assert growth.look(loop(-2.0)) == '' and growth.last == -2.0
