@@ -21,9 +21,9 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.references import tip_path
-from softrobot_dynamics.shipped import shipped
-from softrobot_dynamics.simulation import Simulator
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.references.planning import tip_path
+from softrobot_dynamics.simulation.simulator import Simulator
 import yaml
 
 ROBOT, PERIOD, RAMP = 'trimmed_helicoid', 1e-3, 2.0

@@ -16,7 +16,7 @@ import time
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.shipped import shipped
+from softrobot_dynamics.description.shipped import shipped
 
 PERIOD, WARM = 1e-3, 500
 

@@ -2,13 +2,9 @@
 """Real-time, model-based control of serial robots made of rigid and soft bodies."""
 
 from softrobot_dynamics.bodies.custom import CustomBody
-from softrobot_dynamics.conversions import generalized_velocities, joint_torques
-from softrobot_dynamics.derivatives import (
-    forward_dynamics_derivatives,
-    inverse_dynamics_derivatives,
-)
-from softrobot_dynamics.description import load_robot
-from softrobot_dynamics.dynamics import (
+from softrobot_dynamics.bodies.lvp.volumes import converged_quadrature, quadrature_error
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.dynamics.calls import (
     actuation,
     damping_force,
     elastic_force,
@@ -23,14 +19,18 @@ from softrobot_dynamics.dynamics import (
     mass_inverse_dynamics,
     material_points,
 )
+from softrobot_dynamics.dynamics.conversions import generalized_velocities, joint_torques
+from softrobot_dynamics.dynamics.derivatives import (
+    forward_dynamics_derivatives,
+    inverse_dynamics_derivatives,
+)
+from softrobot_dynamics.dynamics.statics import equilibrium
+from softrobot_dynamics.dynamics.wrenches import Wrench
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.model import compile_model
-from softrobot_dynamics.recentring import recentred
-from softrobot_dynamics.recordings import read_recording, Recording
-from softrobot_dynamics.simulation import Simulator
-from softrobot_dynamics.statics import equilibrium
-from softrobot_dynamics.volumes import converged_quadrature, quadrature_error
-from softrobot_dynamics.wrenches import Wrench
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.recordings.reading import read_recording, Recording
+from softrobot_dynamics.simulation.recentring import recentred
+from softrobot_dynamics.simulation.simulator import Simulator
 
 __all__ = [
     'CustomBody',

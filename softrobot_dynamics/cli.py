@@ -149,7 +149,7 @@ def _demo(options):
 
 
 def _check(options):
-    from softrobot_dynamics.description import load_robot
+    from softrobot_dynamics.description.robot import load_robot
     from softrobot_dynamics.errors import SoftRobotError
 
     wrong = 0
@@ -165,8 +165,8 @@ def _check(options):
 
 
 def _robots(options):
-    from softrobot_dynamics.description import load_robot
-    from softrobot_dynamics.shipped import shipped
+    from softrobot_dynamics.description.robot import load_robot
+    from softrobot_dynamics.description.shipped import shipped
 
     files = shipped('robots')
     width = max(map(len, files), default=0)
@@ -177,10 +177,10 @@ def _robots(options):
 
 
 def _compile(options):
+    from softrobot_dynamics.compiling.folder import cache_folder
     from softrobot_dynamics.demo.display import display
     from softrobot_dynamics.demo.warming import warm
-    from softrobot_dynamics.kinematics.folder import cache_folder
-    from softrobot_dynamics.shipped import shipped
+    from softrobot_dynamics.description.shipped import shipped
 
     shown = display()
     for robot in options.robots or shipped('robots'):
@@ -191,10 +191,10 @@ def _compile(options):
 
 
 def _modes(options):
+    from softrobot_dynamics.bodies.fem.modes import reduced_basis, Solid
+    from softrobot_dynamics.bodies.fem.modes_file import Modes, save_modes
+    from softrobot_dynamics.bodies.meshes import read_tetrahedra
     from softrobot_dynamics.demo.display import display
-    from softrobot_dynamics.meshes import read_tetrahedra
-    from softrobot_dynamics.reduction.modes import reduced_basis, Solid
-    from softrobot_dynamics.reduction.modes_file import Modes, save_modes
 
     solid = Solid(options.young_modulus, options.poisson_ratio, options.density)
     shown = display()
@@ -211,15 +211,15 @@ def _modes(options):
 def _fit(options):
     from pathlib import Path
 
-    from softrobot_dynamics import learning
+    from softrobot_dynamics.bodies.learned import fit
+    from softrobot_dynamics.bodies.learned.networks import write_network
     from softrobot_dynamics.errors import ArgumentError
-    from softrobot_dynamics.networks import write_network
 
     if not Path(options.output).absolute().parent.is_dir():
         raise ArgumentError('--output', options.output, 'a file in a folder that exists')
-    samples = learning.read_samples(options.samples)
+    samples = fit.read_samples(options.samples)
     with _counting(f'fit to {len(samples.x)} samples', options.iterations) as count:
-        found = learning.fit(
+        found = fit.fit(
             samples,
             options.hidden,
             activation=options.activation,

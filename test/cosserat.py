@@ -6,10 +6,10 @@ import importlib
 from generated import instance
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.bases.strains import STRAINS
 from softrobot_dynamics.bodies.contract import BODIES
+from softrobot_dynamics.bodies.cosserat.strains import STRAINS
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 TOLERANCE = 1e-12  # of the largest entry
 L = 0.25

@@ -8,7 +8,7 @@ import typing
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.joints.compound import CompoundJoint
 from softrobot_dynamics.joints.rotations import PARAMETERS, TurningJoint
-from softrobot_dynamics.parsing import parse, Problems, reader
+from softrobot_dynamics.schema.parsing import parse, Problems, reader
 from solids import modes_file
 from weights import weights_file
 

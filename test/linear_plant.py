@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
-from softrobot_dynamics.feasibility import Planned
 from softrobot_dynamics.nodes import plants
 from softrobot_dynamics.nodes.judging import Bounds, StateJudge
+from softrobot_dynamics.references.feasibility import Planned
 
 COORDINATES, ACTUATORS = ('x', 'y'), ('left', 'right')
 PRETENSION = 0.5

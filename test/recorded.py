@@ -6,11 +6,11 @@ import shutil
 import struct
 
 import numpy as np
-from softrobot_dynamics.description import load_robot
-from softrobot_dynamics.mcap_content import FACTS
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.nodes.mcap_file import McapFile, MESSAGE, message_head
-from softrobot_dynamics.recordings import Recording
-from softrobot_dynamics.shipped import shipped
+from softrobot_dynamics.recordings.mcap_content import FACTS
+from softrobot_dynamics.recordings.reading import Recording
 
 PERIOD, EPOCH = 0.01, 1_700_000_000_000_000_000  # [s], [ns]
 RADIUS, TURN = 0.2, 1.0  # of the circle [m], [s]

@@ -10,8 +10,8 @@ import numpy as np
 from oracles.trees import MOTIONS
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
+from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.joints.contract import JOINTS
-from softrobot_dynamics.shipped import shipped
 
 SHIPPED = tuple(sorted(shipped('robots')))
 """Names of the robots that come with the package."""

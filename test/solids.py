@@ -8,9 +8,9 @@ from pathlib import Path
 import tempfile
 
 import numpy as np
-from softrobot_dynamics.meshes import Mesh
-from softrobot_dynamics.reduction.modes import reduced_basis, Solid
-from softrobot_dynamics.reduction.modes_file import Modes, save_modes
+from softrobot_dynamics.bodies.fem.modes import reduced_basis, Solid
+from softrobot_dynamics.bodies.fem.modes_file import Modes, save_modes
+from softrobot_dynamics.bodies.meshes import Mesh
 
 RUBBER = Solid(young_modulus=6e5, poisson_ratio=0.3, density=1070.0)
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
-from softrobot_dynamics.kernels.allocation import allocate_commands, allocate_room
+from softrobot_dynamics.controllers.allocation import allocate_commands, allocate_room
 
 FREE = np.inf
 

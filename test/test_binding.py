@@ -8,11 +8,11 @@ from numba.core.errors import TypingError
 import numpy as np
 import pytest
 from robots import compiled, states
+from softrobot_dynamics.compiling.addresses import call, Entry, run
+from softrobot_dynamics.compiling.binding import address, cached, entry
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.kernels.addresses import call, Entry, run
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics.binding import address, cached, entry
-from softrobot_dynamics.recursion import FULL, inverse_dynamics
+from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
 
 
 class Inner(NamedTuple):

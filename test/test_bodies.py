@@ -11,13 +11,13 @@ from oracles.jets import Jet, jet, JETS
 import pytest
 from robots import possible, reaches
 from softrobot_dynamics.bodies.contract import BODIES, Body
+from softrobot_dynamics.compiling.addresses import Entry, run_three
+from softrobot_dynamics.compiling.binding import address, cached
 from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.addresses import Entry, run_three
 from softrobot_dynamics.kernels.reductions import BLOCK
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.binding import address, cached
-from softrobot_dynamics.kinematics.graph import evaluate, symbol, SYMBOLIC
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.graph import evaluate, symbol, SYMBOLIC
 
 TOLERANCE = 1e-12  # of the largest entry
 

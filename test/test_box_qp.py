@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
-from softrobot_dynamics.kernels.box_qp import MAX_ITERATIONS, solve_box_qp
+from softrobot_dynamics.controllers.box_qp import MAX_ITERATIONS, solve_box_qp
 
 
 def solve(S, r, lower, upper, start=None):

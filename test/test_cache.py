@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 from robots import compiled, rod
 import softrobot_dynamics as sd
-from softrobot_dynamics.kinematics import cache, sources
-from softrobot_dynamics.kinematics.folder import cache_folder
-from softrobot_dynamics.simulation import Simulator
+from softrobot_dynamics.compiling import cache, sources
+from softrobot_dynamics.compiling.folder import cache_folder
+from softrobot_dynamics.simulation.simulator import Simulator
 
 PACKAGE = Path(sd.__file__).parent
 SMALL = """
-    from softrobot_dynamics.kinematics.cache import load_module
+    from softrobot_dynamics.compiling.cache import load_module
     module = load_module('''
     @for_python()
     def twice(x):
@@ -36,10 +36,10 @@ SMALL = """
 BY_ADDRESS = """
     import ctypes
     import numpy as np
-    from softrobot_dynamics.kinematics.binding import address
-    from softrobot_dynamics.kinematics.cache import load_module
+    from softrobot_dynamics.compiling.binding import address
+    from softrobot_dynamics.compiling.cache import load_module
     module = load_module('''
-    from softrobot_dynamics.kernels.jit import kernel
+    from softrobot_dynamics.compiling.jit import kernel
     @kernel
     def double(x, y):
         y[0] = 2.0 * x[0]
@@ -56,9 +56,9 @@ BY_ADDRESS = """
 CONTROLLED = """
     from contextlib import suppress
     from softrobot_dynamics.errors import SoftRobotError
-    from softrobot_dynamics.kinematics.folder import cache_folder
+    from softrobot_dynamics.compiling.folder import cache_folder
     from softrobot_dynamics.nodes import plants
-    from softrobot_dynamics.references import Circle, tip_circle
+    from softrobot_dynamics.references.planning import Circle, tip_circle
     made = lambda: {file.name for file in cache_folder().glob('**/*.nbc')}
     values = {'robot': 'double_pendulum', 'controller': 'pfbl', 'rate': 1e3, 'controlled': ()}
     plant = plants.controlled(values)
@@ -169,21 +169,29 @@ def copied(folder, *edited):
 
 def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
     """Command line, nodes, plots and statics have no part in the machine code of a robot."""
-    edited = ('cli.py', 'plots.py', 'statics.py', 'nodes/control_loop.py', '__init__.py')
+    edited = (
+        'cli.py',
+        'demo/picture.py',
+        'dynamics/statics.py',
+        'nodes/control_loop.py',
+        '__init__.py',
+    )
     finish(start(PENDULUM, tmp_path / 'kernels', first=copied(tmp_path / 'before')))
     made = sorted((tmp_path / 'kernels').rglob('*.nb?'))
     finish(start(PENDULUM, tmp_path / 'kernels', first=copied(tmp_path / 'after', *edited)))
     assert sorted((tmp_path / 'kernels').rglob('*.nb?')) == made and made
 
 
-@pytest.mark.parametrize('edited', ['kernels/spatial.py', 'recursion.py', 'kernels/layout.py'])
+@pytest.mark.parametrize(
+    'edited', ['kernels/spatial.py', 'recursion/passes.py', 'kernels/layout.py']
+)
 def test_an_edit_of_a_kernel_is_another_module(tmp_path, edited):
     """Nothing old is used of what imports the edited file, at whatever remove."""
-    source = 'from softrobot_dynamics.recursion import inverse_dynamics as run'
+    source = 'from softrobot_dynamics.recursion.passes import inverse_dynamics as run'
     names = []
     for folder in (copied(tmp_path / 'before'), copied(tmp_path / 'after', edited)):
         program = f"""
-            from softrobot_dynamics.kinematics.cache import load_module
+            from softrobot_dynamics.compiling.cache import load_module
             print(load_module('{source}', 'test').__name__)
         """
         names.append(finish(start(program, tmp_path / 'kernels', first=folder))[0])

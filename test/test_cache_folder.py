@@ -9,8 +9,8 @@ import stat
 
 import numpy as np
 import pytest
+from softrobot_dynamics.compiling import cache, folder
 from softrobot_dynamics.errors import CacheError, SoftRobotError
-from softrobot_dynamics.kinematics import cache, folder
 from test_cache import BY_ADDRESS, finish, start
 
 CONTENT = bytes(range(256)) * 8

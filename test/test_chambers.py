@@ -14,8 +14,8 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.actuators.contract import ACTUATORS
 from softrobot_dynamics.controllers.contract import default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.references import constant
-from softrobot_dynamics.simulation import Simulator
+from softrobot_dynamics.references.planning import constant
+from softrobot_dynamics.simulation.simulator import Simulator
 
 PERIOD = 1e-3
 HOLDING = np.array([0.0, 9e4, 8e4, 1e5, 9e4, 1e5, 8e4])  # [N m], [Pa]

@@ -7,7 +7,7 @@ import sys
 import pytest
 from recorded import write_demo
 from softrobot_dynamics import cli
-from softrobot_dynamics.shipped import shipped
+from softrobot_dynamics.description.shipped import shipped
 
 CONTROLLER = """
 /**:
@@ -114,7 +114,7 @@ def test_plot_draws_a_recorded_demo(tmp_path, capsys):
 def test_plot_without_matplotlib_names_the_extra(tmp_path, capsys, monkeypatch):
     """Status 2, and what to install."""
     write_demo(tmp_path)
-    monkeypatch.setitem(sys.modules, 'softrobot_dynamics.plots', None)
+    monkeypatch.setitem(sys.modules, 'softrobot_dynamics.demo.picture', None)
     assert cli.main(['plot', str(tmp_path)]) == 2
     assert "pip install 'softrobot_dynamics[demo]'" in capsys.readouterr().err
 

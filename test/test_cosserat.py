@@ -18,8 +18,8 @@ import numpy as np
 from oracles import newton_euler, rods
 import pytest
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.graph import evaluate, symbol, SYMBOLIC
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.graph import evaluate, symbol, SYMBOLIC
 
 
 def motions(body, stations, q, qd):

@@ -8,11 +8,11 @@ import numpy as np
 from oracles import rods
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.bases.strains import STRAINS
 from softrobot_dynamics.bodies.contract import BODIES
+from softrobot_dynamics.bodies.cosserat.strains import STRAINS
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 
 def test_beyond_what_a_step_can_turn():

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES, Body
+from softrobot_dynamics.bodies.learned.networks import write_network
 from softrobot_dynamics.bodies.pcc import PiecewiseConstantCurvature
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.joints.contract import JOINTS
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
-from softrobot_dynamics.networks import write_network
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from weights import network
 import yaml
 
@@ -333,7 +333,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from softrobot_dynamics.bodies.contract import Body, register
-from softrobot_dynamics.fields import number
+from softrobot_dynamics.schema.fields import number
 
 
 @register('pogo')

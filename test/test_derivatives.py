@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from robots import compiled, reaches, states
 import softrobot_dynamics as sd
-from softrobot_dynamics.derivatives import (
+from softrobot_dynamics.dynamics.derivatives import (
     forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 )

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError, MISSING
-from softrobot_dynamics.parsing import entry
-from softrobot_dynamics.yaml_files import read_yaml
+from softrobot_dynamics.schema.parsing import entry
+from softrobot_dynamics.schema.yaml_files import read_yaml
 
 TEXT = """
 name: soft_arm

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from robots import compiled
 import softrobot_dynamics as sd
-from softrobot_dynamics.simulation import Simulator
+from softrobot_dynamics.simulation.simulator import Simulator
 
 L = M = 1.0  # length [m] and mass [kg] of both bars
 G = 9.81

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from robots import compiled
 import softrobot_dynamics as sd
-from softrobot_dynamics import statics
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
+from softrobot_dynamics.dynamics import statics
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.simulation import Simulator
+from softrobot_dynamics.simulation.simulator import Simulator
 
 CALLS = {
     sd.inertial_inverse_dynamics: ('q', 'qd', 'qdd'),

@@ -10,8 +10,9 @@ import types
 
 import numpy as np
 import pytest
-from softrobot_dynamics import errors, fields, registry
+from softrobot_dynamics import errors
 from softrobot_dynamics.errors import MISSING, Problem
+from softrobot_dynamics.schema import fields, registry
 
 EXAMPLES = [
     (errors.CancelledError('planning', 'hold'), 'planning was cancelled by hold'),

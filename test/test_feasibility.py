@@ -6,9 +6,9 @@ import copy
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics import feasibility, references
 from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
-from softrobot_dynamics.postures import Postures
+from softrobot_dynamics.references import feasibility, planning
+from softrobot_dynamics.references.postures import Postures
 
 LENGTH, MASS, INERTIA = 0.5, 2.0, 0.04
 
@@ -124,9 +124,9 @@ def test_set_points_of_the_arm(arm):
 
 def test_circles_of_the_arm(arm):
     """In 5 s it is fine, in 1 s some tendons would have to push, in 0.05 s it is refused."""
-    times = np.linspace(0.0, 1.0, references.CIRCLE_SAMPLES + 1)[:-1]
-    circle = references.Circle(*(settings('')[f'circle.{n}'] for n in references.Circle._fields))
-    _, postures = references.tip_circle(arm, circle)
+    times = np.linspace(0.0, 1.0, planning.CIRCLE_SAMPLES + 1)[:-1]
+    circle = planning.Circle(*(settings('')[f'circle.{n}'] for n in planning.Circle._fields))
+    _, postures = planning.tip_circle(arm, circle)
     assert feasibility.examine(arm, 5.0 * times, postures) == []
     words = feasibility.examine(arm, 1.0 * times, postures)
     assert len(words) == 2 and 'effort of t' in words[0] and 'change of t' in words[1]

@@ -12,12 +12,12 @@ from scipy.optimize import brentq
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.bodies.contract import BODIES
+from softrobot_dynamics.bodies.fem.elements import Elements
+from softrobot_dynamics.bodies.fem.modes import reduced_basis, Solid, tip_nodes
+from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, save_modes
+from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MeshError
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.meshes import Mesh
-from softrobot_dynamics.reduction.elements import Elements
-from softrobot_dynamics.reduction.modes import reduced_basis, Solid, tip_nodes
-from softrobot_dynamics.reduction.modes_file import digest, load_modes, save_modes
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from solids import box, modes, modes_file, RUBBER
 
 SIZE = 0.03, 0.04, 0.25
@@ -276,7 +276,7 @@ def test_a_tendon_beside_the_mesh_is_refused(file):
 
 def test_a_formula_is_not_offered(file):
     """The position of a mesh cannot be traced by x."""
-    from softrobot_dynamics.kinematics.graph import symbol, SYMBOLIC
+    from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
 
     with pytest.raises(TypeError, match='points of its mesh'):
         body_of(file).position([symbol('x', i) for i in range(3)], [0.0] * 5, SYMBOLIC)

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from softrobot_dynamics.kernels.flows import exponential, log_spectral_radius
+from softrobot_dynamics.controllers.held.flows import exponential, log_spectral_radius
 
 
 def exp_of(A):

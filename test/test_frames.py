@@ -10,9 +10,9 @@ from oracles.material import frames_and_slopes
 import pytest
 from robots import compiled, link, states
 import softrobot_dynamics as sd
-from softrobot_dynamics import conversions
-from softrobot_dynamics.conversions import drive_wrench, motion_subspace
-from softrobot_dynamics.dynamics import placement
+from softrobot_dynamics.dynamics import conversions
+from softrobot_dynamics.dynamics.calls import placement
+from softrobot_dynamics.dynamics.conversions import drive_wrench, motion_subspace
 from softrobot_dynamics.errors import ArgumentError
 
 TOLERANCE = 1e-12  # of the largest entry

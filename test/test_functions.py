@@ -6,12 +6,12 @@ import math
 import numpy as np
 from oracles.precise import PRECISE
 import pytest
+from softrobot_dynamics.compiling.cache import load_module
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import functions
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics import emit, programs
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.cache import load_module
-from softrobot_dynamics.kinematics.graph import symbol, SYMBOLIC
+from softrobot_dynamics.tracing import emit, programs
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
 
 mpmath = pytest.importorskip('mpmath')
 LIMIT = functions.SINCOS_LIMIT

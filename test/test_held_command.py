@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from robots import compiled, states
 import softrobot_dynamics as sd
-from softrobot_dynamics import held_command
-from softrobot_dynamics.held_command import CYCLE, HeldCommand
+from softrobot_dynamics.controllers.held import command
+from softrobot_dynamics.controllers.held.command import CYCLE, HeldCommand
 from test_held_response import exponential
 
 PERIOD = 1e-3
@@ -56,11 +56,11 @@ def test_straight_lines_follow_the_motion():
         held.advance(q + k * PERIOD * qd, qd, u)
     ahead, (last, now) = held.ahead, (np.empty((2, 2, model.n, model.n)))
     last[:] = held.lines.last
-    held_command.follow(held.lines, ahead)
+    command.follow(held.lines, ahead)
     now[:] = held.lines.now
     wanted = exact(model, q + ticks * PERIOD * qd, qd, u)
     errors = [np.abs(each[0] - wanted[0]).max() for each in (last, now)]
-    assert 0.5 < ahead < held_command.FARTHEST and errors[1] < 0.3 * errors[0]
+    assert 0.5 < ahead < command.FARTHEST and errors[1] < 0.3 * errors[0]
 
 
 def test_what_is_no_number_is_not_adopted():
@@ -71,14 +71,14 @@ def test_what_is_no_number_is_not_adopted():
     before = held.lines.last.copy()
     for _ in range(3 * CYCLE):
         held.advance(np.full(model.n, np.nan), 0.0 * model.q0, u)
-    assert np.array_equal(held.lines.last, before) and held.ahead <= held_command.FARTHEST
+    assert np.array_equal(held.lines.last, before) and held.ahead <= command.FARTHEST
 
 
 def test_work_can_be_shared_out_more_finely(monkeypatch):
     """Matrices of many coordinates are worked on row by row, with the same result."""
     model, found = compiled('pcc_arm'), []
-    for bit in (held_command.BIT, 1):
-        monkeypatch.setattr(held_command, 'BIT', bit)
+    for bit in (command.BIT, 1):
+        monkeypatch.setattr(command, 'BIT', bit)
         held = HeldCommand(model, PERIOD)
         held.begin(model.q0, 0.0 * model.q0, np.zeros(model.m))
         found.append(held.lines.last.copy())

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from softrobot_dynamics import held_response
+from softrobot_dynamics.controllers.held import response
 
 
 def exponential(M, D, K, T):
@@ -17,21 +17,21 @@ def exponential(M, D, K, T):
 
 def ours(M, D, K, T, rows=None):
     """Return G and R; ``rows`` at a time."""
-    n, x = len(M), held_response.allocate_response(len(M))
+    n, x = len(M), response.allocate_response(len(M))
     shares = [(i, min(n, i + (rows or n))) for i in range(0, n, rows or n)]
     for given, own in zip((M, D, K), x):
         own[:] = given
     G, R = np.zeros((2, n, n))
-    held_response.set_up(T, x)
+    response.set_up(T, x)
     for share in shares:
-        held_response.eliminate(x, *share)
-    held_response.first_step(T, x)
+        response.eliminate(x, *share)
+    response.first_step(T, x)
     for _ in range(2):
         for share in shares:
-            held_response.multiply(x, *share)
+            response.multiply(x, *share)
         for share in shares:
-            held_response.double(x, G, R, *share)
-        held_response.symmetrise(x, G, R)
+            response.double(x, G, R, *share)
+        response.symmetrise(x, G, R)
     return x.G, x.R
 
 

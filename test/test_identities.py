@@ -8,7 +8,7 @@ from oracles.trees import place
 import pytest
 from robots import compiled, reaches, ROBOTS, states
 import softrobot_dynamics as sd
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 CLOSE = 1e-9  # of the largest entry, for what is differentiated numerically
 EXACT = 1e-11

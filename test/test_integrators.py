@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from robots import compiled
 from scipy.integrate import solve_ivp
-from softrobot_dynamics import integrators
-from softrobot_dynamics.integrators import ROS2, ROS34PW2
-from softrobot_dynamics.kinematics.binding import cached
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.simulation import integrators
+from softrobot_dynamics.simulation.integrators import ROS2, ROS34PW2
 
 METHODS, ORDERS = (ROS2, ROS34PW2), ('second', 'third')
 DURATION = 0.04

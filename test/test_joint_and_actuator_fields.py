@@ -10,7 +10,7 @@ from softrobot_dynamics.actuators.tendon import Helix, Polynomial
 from softrobot_dynamics.joints.fixed import Fixed
 from softrobot_dynamics.joints.prismatic import Prismatic
 from softrobot_dynamics.joints.revolute import Limits, Revolute
-from softrobot_dynamics.poses import Pose, transform, z_onto
+from softrobot_dynamics.schema.poses import Pose, transform, z_onto
 
 
 def turn(axis, angle):

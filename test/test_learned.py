@@ -11,20 +11,20 @@ from oracles.jets import Jet, jet, JETS
 from oracles.precise import PRECISE
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics import learning, networks
 from softrobot_dynamics.bodies.contract import Body
-from softrobot_dynamics.bodies.learned import Learned
+from softrobot_dynamics.bodies.learned import fit, networks
+from softrobot_dynamics.bodies.learned.body import Learned
+from softrobot_dynamics.bodies.learned.perceptron import vector_tanh
 from softrobot_dynamics.bodies.pcc import PiecewiseConstantCurvature
+from softrobot_dynamics.compiling.jit import kernel as compiled
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MISSING
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.jit import kernel as compiled
-from softrobot_dynamics.kernels.perceptron import vector_tanh
-from softrobot_dynamics.kinematics import graph
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.differentiate import kinematic_derivatives
-from softrobot_dynamics.kinematics.graph import SYMBOLIC
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
-from softrobot_dynamics.parsing import Problems
+from softrobot_dynamics.schema.parsing import Problems
+from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.differentiate import kinematic_derivatives
+from softrobot_dynamics.tracing.graph import SYMBOLIC
 from weights import network
 
 mpmath = pytest.importorskip('mpmath')
@@ -372,20 +372,20 @@ def samples(postures, each, seed=0):
     r = 0.02 * np.sqrt(rng.random(len(q)))
     x = np.column_stack([r * np.cos(angle), r * np.sin(angle), s])
     p = np.array(PCC.position(list(x.T), list(q.T), NUMERIC)).T
-    return learning.Samples(x, q, p, PCC.coordinates())
+    return fit.Samples(x, q, p, PCC.coordinates())
 
 
 @pytest.fixture(scope='module')
 def fitted():
     """Return a Fit of the rod."""
-    return learning.fit(samples(150, 10), (12, 12), length=0.2, iterations=60)
+    return fit.fit(samples(150, 10), (12, 12), length=0.2, iterations=60)
 
 
 def test_a_fit_learns_a_known_body(fitted):
     """To a fraction of a millimetre, also where it has not been; its errors are true."""
     assert fitted.count == 300 and fitted.held_out.rms < 4e-4 and fitted.held_out.largest < 4e-3
     assert fitted.fitted.rms < fitted.held_out.rms < fitted.held_out.largest
-    fresh = learning.errors_of(fitted.network, samples(100, 10, seed=5))
+    fresh = fit.errors_of(fitted.network, samples(100, 10, seed=5))
     assert 0.5 < fresh.rms / fitted.held_out.rms < 2.0
 
 
@@ -415,7 +415,7 @@ def test_a_fitted_body_moves_like_the_one_it_learned(fitted):
 def test_a_fit_can_be_repeated():
     """The same seed gives the same weights, another one others."""
     one, same, other = (
-        learning.fit(samples(20, 4), (4,), iterations=3, seed=seed).network for seed in (1, 1, 2)
+        fit.fit(samples(20, 4), (4,), iterations=3, seed=seed).network for seed in (1, 1, 2)
     )
     assert one == same and one != other
 
@@ -423,7 +423,7 @@ def test_a_fit_can_be_repeated():
 def test_slopes_of_the_fit():
     """J^T r is the gradient of the mean square error, in several pieces as in one."""
     given, rng = samples(30, 5), np.random.default_rng(7)
-    problem = learning._Problem(given, np.ones(150, dtype=bool), 0.2, (5, 4), 'silu', 1e-3)
+    problem = fit._Problem(given, np.ones(150, dtype=bool), 0.2, (5, 4), 'silu', 1e-3)
     weights = problem.start(rng) + 0.1 * rng.normal(size=problem.size)
     H, g = problem.normal_equations(weights)
     wanted = gradient(problem.error, weights, step=1e-2)
@@ -446,7 +446,7 @@ def test_slopes_of_the_fit():
 def test_wrong_arguments_of_a_fit(change, words):
     """Each is named."""
     with pytest.raises(ArgumentError) as caught:
-        learning.fit(samples(5, 5), **change)
+        fit.fit(samples(5, 5), **change)
     assert words in str(caught.value)
 
 
@@ -459,7 +459,7 @@ def test_wrong_samples():
         (good._replace(q=0.0 * good.q), 'samples in several postures'),
     ):
         with pytest.raises(ArgumentError, match=words):
-            learning.fit(wrong)
+            fit.fit(wrong)
 
 
 def test_the_command_fits_and_tells_its_errors(tmp_path, capsys):
@@ -473,7 +473,7 @@ def test_the_command_fits_and_tells_its_errors(tmp_path, capsys):
     assert cli.main(['fit', str(tmp_path / 'samples.npz'), *options, '--output', str(file)]) == 0
     shown = capsys.readouterr().out
     net = networks.read_network(str(file), '', Problems())
-    wanted = learning.fit(given, (6,), iterations=5, length=0.2)
+    wanted = fit.fit(given, (6,), iterations=5, length=0.2)
     assert net == replace(wanted.network, coordinates=('q1', 'q2', 'q3'))
     assert f'held out  rms {wanted.held_out.rms:.3g} m' in shown
     assert f'largest {wanted.held_out.largest:.3g} m' in shown and 'still improving' in shown

@@ -14,9 +14,9 @@ from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.linear_basis import LinearBasis
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
 from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 TOLERANCE = 1e-12  # of the largest entry
 STEP = 1e-30  # of complex steps

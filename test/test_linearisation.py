@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from robots import compiled, SHIPPED, states
 import softrobot_dynamics as sd
-from softrobot_dynamics.linearisation import Linearisation
+from softrobot_dynamics.recursion.linearisation import Linearisation
 
 NONLINEAR = [name for name in SHIPPED if not compiled(name).linear]
 

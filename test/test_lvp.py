@@ -29,12 +29,12 @@ from oracles.jets import Jet, jet, JETS
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
+from softrobot_dynamics.bodies.lvp.volumes import Cylinder
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.graph import evaluate, symbol, SYMBOLIC
 from softrobot_dynamics.materials.contract import MATERIALS
-from softrobot_dynamics.volumes import Cylinder
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.graph import evaluate, symbol, SYMBOLIC
 
 STEP = 1e-30  # of the complex steps
 PRINTED = volumes.tables(0.1)  # modes as lists, for the oracle

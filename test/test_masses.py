@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from robots import compiled, states
 import softrobot_dynamics as sd
-from softrobot_dynamics.derivatives import forward_dynamics_derivatives
+from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import SingularMassError
-from softrobot_dynamics.masses import without_inertia
+from softrobot_dynamics.recursion.masses import without_inertia
 
 
 def thin_rod(joint='fixed', order=1, **fields):

@@ -12,9 +12,9 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
 from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 STEP = 1e-30  # of the complex step
 

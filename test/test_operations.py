@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.recursion import INERTIAL, inverse_dynamics
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.recursion.passes import INERTIAL, inverse_dynamics
 
 FILE = Path(__file__).parents[1] / 'benchmarks' / 'performance' / 'operations.py'
 

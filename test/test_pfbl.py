@@ -8,9 +8,16 @@ from scipy.optimize import lsq_linear
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.references import braking, Circle, constant, spline, tip_circle, tip_path
-from softrobot_dynamics.simulation import Simulator
-from softrobot_dynamics.statics import equilibrium
+from softrobot_dynamics.dynamics.statics import equilibrium
+from softrobot_dynamics.references.planning import (
+    braking,
+    Circle,
+    constant,
+    spline,
+    tip_circle,
+    tip_path,
+)
+from softrobot_dynamics.simulation.simulator import Simulator
 
 PERIOD = 1e-3
 INSTANT = 1e-20

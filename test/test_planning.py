@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from softrobot_dynamics.description import load_robot
+from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import CancelledError, SoftRobotError, UnknownNameError
 from softrobot_dynamics.nodes.planning import Job
 

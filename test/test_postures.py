@@ -9,7 +9,7 @@ from robots import compiled
 from scipy.optimize import minimize
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError
-from softrobot_dynamics.postures import hold_points, RESERVE
+from softrobot_dynamics.references.postures import hold_points, RESERVE
 
 
 def unbalanced(model, q, u):

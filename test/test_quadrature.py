@@ -6,9 +6,9 @@ from math import factorial, gamma
 
 import numpy as np
 import pytest
+from softrobot_dynamics.bodies.meshes import Mesh, read_tetrahedra
 from softrobot_dynamics.errors import ArgumentError, MeshError
 from softrobot_dynamics.kernels.quadrature import cylinder_points
-from softrobot_dynamics.meshes import Mesh, read_tetrahedra
 
 REGULAR = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 CORNER = np.array([[0, 1, 2, 3]])

@@ -14,8 +14,8 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.joints.rotations import NEAR, RotationVector
-from softrobot_dynamics.recentring import recentred
-from softrobot_dynamics.simulation import Simulator
+from softrobot_dynamics.simulation.recentring import recentred
+from softrobot_dynamics.simulation.simulator import Simulator
 
 POSE = {'xyz': [0.1, -0.2, 0.3], 'rpy': [0.4, -0.5, 0.6]}
 TURN = 2.0 * math.pi

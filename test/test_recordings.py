@@ -315,6 +315,6 @@ def test_what_is_no_record_is_refused(tmp_path, content):
 
 def test_reading_without_mcap_says_what_to_install(tmp_path, monkeypatch):
     """And importing the library does not need it."""
-    monkeypatch.setitem(sys.modules, 'softrobot_dynamics.mcap_content', None)
+    monkeypatch.setitem(sys.modules, 'softrobot_dynamics.recordings.mcap_content', None)
     with pytest.raises(ArgumentError, match=r"pip install 'softrobot_dynamics\[record\]'"):
         sd.read_recording(tmp_path / 'run.mcap')

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from robots import compiled
 import softrobot_dynamics as sd
-from softrobot_dynamics import laps
 from softrobot_dynamics.controllers.contract import Plan, sample_plan
 from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError, ReferenceJumpError
-from softrobot_dynamics.postures import actuation_coordinates, Postures
-from softrobot_dynamics.references import (
+from softrobot_dynamics.references import laps
+from softrobot_dynamics.references.planning import (
     braking,
     Circle,
     constant,
@@ -23,6 +22,7 @@ from softrobot_dynamics.references import (
     tip_circle,
     tip_path,
 )
+from softrobot_dynamics.references.postures import actuation_coordinates, Postures
 
 CIRCLE = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 8.0)
 M = 3  # coordinates of the references made here

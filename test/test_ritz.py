@@ -6,7 +6,7 @@ import pytest
 from scipy.linalg import eigh
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 E, L, R, RHO = 4e5, 0.3, 0.02, 1000.0
 AREA, INERTIA = np.pi * R**2, np.pi / 4 * R**4

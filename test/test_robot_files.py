@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics import shipped
+from softrobot_dynamics.description import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 
 ROD = """
@@ -237,7 +237,7 @@ def test_the_source_tree_is_the_last_resort(monkeypatch):
 def test_reading_a_robot_needs_no_ros():
     """The description layer imports neither rclpy nor messages."""
     code = (
-        'import sys; from softrobot_dynamics.description import load_robot;'
+        'import sys; from softrobot_dynamics.description.robot import load_robot;'
         'load_robot("ur10e"); sys.exit("rclpy" in sys.modules)'
     )
     assert subprocess.run([sys.executable, '-c', code], timeout=120).returncode == 0

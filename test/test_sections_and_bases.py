@@ -4,15 +4,15 @@
 from generated import instance
 import numpy as np
 import pytest
-from softrobot_dynamics.bases.contract import BASES, read_basis
-from softrobot_dynamics.bases.strains import STRAIGHT, strain_bases, strain_reference
+from softrobot_dynamics.bodies.cosserat.bases.contract import BASES, read_basis
+from softrobot_dynamics.bodies.cosserat.sections.contract import SECTIONS
+from softrobot_dynamics.bodies.cosserat.strains import STRAIGHT, strain_bases, strain_reference
 from softrobot_dynamics.errors import MISSING
-from softrobot_dynamics.fields import member
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.graph import as_node, evaluate, symbol, SYMBOLIC
-from softrobot_dynamics.parsing import reader
-from softrobot_dynamics.sections.contract import SECTIONS
+from softrobot_dynamics.schema.fields import member
+from softrobot_dynamics.schema.parsing import reader
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.graph import as_node, evaluate, symbol, SYMBOLIC
 
 GIVEN = {
     'circular': {'radius': [0.02, 0.014]},

@@ -7,10 +7,10 @@ import pytest
 from robots import compiled, link, SHIPPED, states
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
+from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
-from softrobot_dynamics.linearisation import Linearisation
-from softrobot_dynamics.simulation import Simulator
-from softrobot_dynamics.statics import equilibrium
+from softrobot_dynamics.recursion.linearisation import Linearisation
+from softrobot_dynamics.simulation.simulator import Simulator
 
 
 def run(model, u, duration, substep, q=None, dt=1e-2):

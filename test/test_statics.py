@@ -7,10 +7,10 @@ from robots import compiled
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize
 import softrobot_dynamics as sd
-from softrobot_dynamics import statics
-from softrobot_dynamics.derivatives import Differentiator
+from softrobot_dynamics.dynamics import statics
+from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
-from softrobot_dynamics.statics import equilibrium
 
 L, RADIUS, E, OFFSET = 0.3, 0.02, 0.1e6, 0.015  # of the rod with a straight tendon, SI units
 

@@ -9,13 +9,13 @@ import sys
 import numpy as np
 from oracles.precise import derivatives, PRECISE
 import pytest
+from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kinematics import graph, programs
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.cache import load_module
-from softrobot_dynamics.kinematics.differentiate import kinematic_derivatives, tangent
-from softrobot_dynamics.kinematics.emit import BLOCK, Emitter
-from softrobot_dynamics.kinematics.graph import constant, symbol, SYMBOLIC
+from softrobot_dynamics.tracing import graph, programs
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter
+from softrobot_dynamics.tracing.graph import constant, symbol, SYMBOLIC
 
 mpmath = pytest.importorskip('mpmath')
 TOLERANCE = 1e-14  # of the largest intermediate value
@@ -209,7 +209,7 @@ from softrobot_dynamics.bodies.contract import BODIES
 import sys
 sys.path.insert(0, sys.argv[1])
 import test_tracer, generated
-from softrobot_dynamics.kinematics import programs
+from softrobot_dynamics.tracing import programs
 q, x = test_tracer.symbols('q', 3), test_tracer.symbols('x', 3)
 one = [test_tracer.constant(v) for v in (1, 0, 0, 0, 1, 0, 0, 0, 1)]
 position = test_tracer.formula(x, q, test_tracer.SYMBOLIC)

@@ -8,8 +8,8 @@ from oracles.trees import place
 import pytest
 from robots import compiled, states
 import softrobot_dynamics as sd
-from softrobot_dynamics.conversions import motion_subspace
-from softrobot_dynamics.dynamics import placement
+from softrobot_dynamics.dynamics.calls import placement
+from softrobot_dynamics.dynamics.conversions import motion_subspace
 from softrobot_dynamics.errors import ArgumentError
 
 TOLERANCE = 1e-12  # of the largest entry

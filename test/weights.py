@@ -7,7 +7,7 @@ from pathlib import Path
 import tempfile
 
 import numpy as np
-from softrobot_dynamics.networks import Network, write_network
+from softrobot_dynamics.bodies.learned.networks import Network, write_network
 
 
 def network(n=2, hidden=(5, 4), activation='tanh', length=0.25, seed=0):

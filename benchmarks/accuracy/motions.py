@@ -9,7 +9,7 @@ import rods
 from scipy.integrate import solve_ivp
 from scipy.optimize import root
 import softrobot_dynamics as sd
-from softrobot_dynamics.bodies.cosserat import Cosserat
+from softrobot_dynamics.bodies.cosserat.body import Cosserat
 from study import Answer, EXACT, Problem, SPECTRAL, studies
 
 LENGTH, AXIAL, SHEAR, BENDING, LINE, ROTARY = references.SPIN_UP

@@ -10,10 +10,10 @@ import time
 import numpy as np
 from page import FAINT, OURS, PEER
 import softrobot_dynamics as sd
-from softrobot_dynamics.kernels.addresses import run
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.recursion import FULL, inverse_dynamics
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
 from timing import in_turns, python_loop, spread
 
 TITLE = 'Calls from Python'

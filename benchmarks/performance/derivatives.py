@@ -5,7 +5,7 @@ import numpy as np
 import pcs
 from pinocchio_chain import pinocchio_model
 import softrobot_dynamics as sd
-from softrobot_dynamics.derivatives import Differentiator
+from softrobot_dynamics.dynamics.derivatives import Differentiator
 from timing import in_turns, python_loop, ratio, spread
 
 TITLE = 'Derivatives by the state'

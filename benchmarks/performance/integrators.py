@@ -12,7 +12,7 @@ import numpy as np
 from page import FAINT, OTHER, OURS, PEER
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
-from softrobot_dynamics.derivatives import Differentiator
+from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import SimulationDivergedError
 from steppers import explicit, first_order, Loop, Shipped
 from timing import in_turns, Spread, spread

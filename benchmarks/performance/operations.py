@@ -14,8 +14,8 @@ import types
 from numba.core.ccallback import CFunc
 from numba.extending import is_jitted
 import numpy as np
-from softrobot_dynamics.kernels.addresses import array_at, call
-from softrobot_dynamics.kinematics.cache import PREFIX
+from softrobot_dynamics.compiling.addresses import array_at, call
+from softrobot_dynamics.compiling.cache import PREFIX
 
 
 class Counted(float):

@@ -13,9 +13,9 @@ import numpy as np
 from operations import count
 from page import OURS, PEER
 import softrobot_dynamics as sd
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.recursion import INERTIAL, inverse_dynamics
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.recursion.passes import INERTIAL, inverse_dynamics
 from symbolic import ALIKE, build, Chain, difference, find, LIMIT, OPERATIONS, STATES
 from timing import in_turns, ratio, Spread, spread
 

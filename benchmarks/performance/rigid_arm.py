@@ -14,9 +14,9 @@ from page import FAINT, OURS, PEER
 import pinocchio_chain
 from pinocchio_chain import BUILDS, CONVENTIONS, Peer, pinocchio_model
 import softrobot_dynamics as sd
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.recursion import FULL, inverse_dynamics
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
 from timing import in_turns, python_loop, ratio, spread
 
 TITLE = 'Rigid arm'

@@ -13,9 +13,9 @@ import numpy as np
 from operations import count, fastest
 from page import FAINT, OURS, PEER
 import pcs
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.recursion import FULL, inverse_dynamics
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
 from timing import in_turns, python_loop, ratio, spread
 
 TITLE = 'Rods of constant strain'

@@ -9,10 +9,10 @@ solve on the way there differs.
 import numpy as np
 import pcs
 import softrobot_dynamics as sd
-from softrobot_dynamics.kernels.addresses import run
-from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
-from softrobot_dynamics.kinematics.binding import cached
 from timing import in_turns, ratio, spread
 
 TITLE = 'For scale: other ways to simulate an arm'

@@ -3,10 +3,10 @@
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.kernels.addresses import run
-from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
-from softrobot_dynamics.kinematics.binding import cached
 
 
 @kernel

@@ -3,8 +3,8 @@
 
 from typing import NamedTuple
 
-from softrobot_dynamics.kernels.jit import Kernel
-from softrobot_dynamics.registry import Registry
+from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.schema.registry import Registry
 
 ACTUATORS = Registry('actuator', 'softrobot_dynamics.actuators', 'softrobot_dynamics.actuators')
 register = ACTUATORS.register
@@ -37,7 +37,7 @@ class LineSegment(NamedTuple):
 
 class Actuator:
     """
-    One actuator: a frozen dataclass with the YAML's fields, made by `softrobot_dynamics.fields`.
+    One actuator: a frozen dataclass of the YAML fields, made by `schema.fields`.
 
     Each kind has the fields `limits`, (low, high), and `rate_limit`, in its own unit and units/s.
     """

@@ -6,7 +6,7 @@ from math import inf
 
 from softrobot_dynamics.actuators.contract import Actuator, CoordinateSegment, register
 from softrobot_dynamics.errors import closest, MISSING
-from softrobot_dynamics.fields import interval, name, number, reference
+from softrobot_dynamics.schema.fields import interval, name, number, reference
 
 
 @register('joint')

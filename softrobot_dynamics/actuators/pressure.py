@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 
 from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, register
-from softrobot_dynamics.fields import interval, number, reference
+from softrobot_dynamics.schema.fields import interval, number, reference
 
 
 @register('pressure')

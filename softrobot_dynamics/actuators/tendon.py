@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, LineSegment, register
 from softrobot_dynamics.errors import MISSING
-from softrobot_dynamics.fields import (
+from softrobot_dynamics.schema.fields import (
     custom,
     interval,
     items,

@@ -10,16 +10,16 @@ import dataclasses
 import functools
 
 import numpy as np
+from softrobot_dynamics.compiling.cache import load_module
+from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.kernels.jit import Kernel
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
-from softrobot_dynamics.kinematics import graph, programs
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.cache import load_module
-from softrobot_dynamics.kinematics.differentiate import tangent
-from softrobot_dynamics.kinematics.graph import SYMBOLIC
 from softrobot_dynamics.materials.contract import Material
-from softrobot_dynamics.registry import Registry
+from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.tracing import graph, programs
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.differentiate import tangent
+from softrobot_dynamics.tracing.graph import SYMBOLIC
 
 BODIES = Registry('body', 'softrobot_dynamics.bodies', 'softrobot_dynamics.bodies')
 register = BODIES.register

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.recording import Recorder, symbols, valued
-from softrobot_dynamics.kinematics import graph
 from softrobot_dynamics.materials.contract import Material
+from softrobot_dynamics.tracing import graph
 
 
 @dataclass(frozen=True)

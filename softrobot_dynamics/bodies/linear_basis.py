@@ -4,17 +4,17 @@
 import functools
 
 import numpy as np
+from softrobot_dynamics.bodies import linear_basis_kernels as linear_basis
 from softrobot_dynamics.bodies.contract import Body
-from softrobot_dynamics.kernels import linear_basis
-from softrobot_dynamics.kernels.jit import Kernel
-from softrobot_dynamics.kinematics import graph
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.cache import load_module
-from softrobot_dynamics.kinematics.differentiate import tangent
-from softrobot_dynamics.kinematics.emit import BLOCK
-from softrobot_dynamics.kinematics.graph import SYMBOLIC
-from softrobot_dynamics.kinematics.programs import HEADER
-from softrobot_dynamics.kinematics.stress import stress_function
+from softrobot_dynamics.compiling.cache import load_module
+from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.differentiate import tangent
+from softrobot_dynamics.tracing.emit import BLOCK
+from softrobot_dynamics.tracing.graph import SYMBOLIC
+from softrobot_dynamics.tracing.programs import HEADER
+from softrobot_dynamics.tracing.stress import stress_function
 
 
 class LinearBasis(Body):
@@ -70,7 +70,7 @@ class LinearBasis(Body):
         return self.slopes_at(self.material_points()[0])
 
     def kernel(self):
-        """See :class:`Body`; the numbers of :mod:`softrobot_dynamics.kernels.linear_basis`."""
+        """See :class:`Body`; the numbers of :mod:`.linear_basis_kernels`."""
         n = len(self.coordinates())
         matrices = np.ravel(self.stiffness()), np.ravel(self.damping_matrix())
         numbers = np.concatenate([self._inertial_numbers(), *matrices])
@@ -180,7 +180,7 @@ def _rests(material):
 
 _TERMS = """
 from softrobot_dynamics.kernels.layout import bias_offset
-from softrobot_dynamics.kernels.linear_basis import inertial_numbers, linear_terms
+from softrobot_dynamics.bodies.linear_basis_kernels import inertial_numbers, linear_terms
 from softrobot_dynamics.kernels.weak_form import add_forces, deformation, viscous_stress
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from softrobot_dynamics.bodies.contract import Body, register
-from softrobot_dynamics.fields import flag, integer, number, profile
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
+from softrobot_dynamics.schema.fields import flag, integer, number, profile
 
 
 @register('pcc')

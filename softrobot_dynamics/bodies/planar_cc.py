@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from softrobot_dynamics.bodies.contract import Body, register
-from softrobot_dynamics.fields import flag, integer, number
+from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.functions import stumpff_doubled, stumpff_family
-from softrobot_dynamics.kernels.jit import Kernel, kernel
 from softrobot_dynamics.kernels.quadrature import rod_points
+from softrobot_dynamics.schema.fields import flag, integer, number
 
 
 @register('planar_cc')

@@ -8,11 +8,11 @@ Every error is an ArgumentError that names the argument, its owner and what woul
 import numpy as np
 from softrobot_dynamics.bodies.contract import frame_of_points
 from softrobot_dynamics.errors import ArgumentError, closest
-from softrobot_dynamics.fields import NAME
-from softrobot_dynamics.kinematics import graph
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
-from softrobot_dynamics.kinematics.differentiate import kinematic_derivatives, tangent
-from softrobot_dynamics.kinematics.graph import SYMBOLIC
+from softrobot_dynamics.schema.fields import NAME
+from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
+from softrobot_dynamics.tracing.graph import SYMBOLIC
 
 FUNCTIONS = tuple(name for name in dir(SYMBOLIC) if name[0] != '_' and name != 'number')
 """What the argument ``math`` of a formula offers."""

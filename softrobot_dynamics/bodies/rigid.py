@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.bodies.linear_basis import values_kernel
-from softrobot_dynamics.fields import nested, number, vector
-from softrobot_dynamics.kernels.jit import Kernel, kernel
+from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.kernels.layout import inertia_offset, LINEAR_BIAS, wrench_offset
-from softrobot_dynamics.poses import flat, Pose
+from softrobot_dynamics.schema.fields import nested, number, vector
+from softrobot_dynamics.schema.poses import flat, Pose
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import numpy as np
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.bodies.linear_basis import LinearBasis
 from softrobot_dynamics.errors import Problem
-from softrobot_dynamics.fields import integer, member, NAME, number, profile
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.materials.contract import determinant, Material, MATERIALS
-from softrobot_dynamics.parsing import custom, join, reader
+from softrobot_dynamics.schema.fields import integer, member, NAME, number, profile
+from softrobot_dynamics.schema.parsing import custom, join, reader
 
 _FACTOR = re.compile(r'([xys])(?:\^([1-9][0-9]?))?')
 _COEFFICIENT = reader(number('-'))

@@ -4,11 +4,11 @@
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics.binding import cached
-from softrobot_dynamics.references import braking, constant, Reference, sample
-from softrobot_dynamics.registry import Registry
+from softrobot_dynamics.references.planning import braking, constant, Reference, sample
+from softrobot_dynamics.schema.registry import Registry
 
 CONTROLLERS = Registry(
     'controller', 'softrobot_dynamics.controllers', 'softrobot_dynamics.controllers'

@@ -4,16 +4,16 @@
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel, summing
+from softrobot_dynamics.controllers.allocation import allocate_commands, allocate_room, Room
 from softrobot_dynamics.controllers.contract import Command, Controller, register, sample_plan
-from softrobot_dynamics.controllers.prediction import Prediction
-from softrobot_dynamics.controllers.sampled_loop import SampledLoop
-from softrobot_dynamics.evaluation import Evaluator
-from softrobot_dynamics.held_command import follow, HeldCommand
-from softrobot_dynamics.kernels.addresses import run
-from softrobot_dynamics.kernels.allocation import allocate_commands, allocate_room, Room
-from softrobot_dynamics.kernels.jit import kernel, summing
+from softrobot_dynamics.controllers.held.command import follow, HeldCommand
+from softrobot_dynamics.controllers.held.loop import SampledLoop
+from softrobot_dynamics.controllers.held.prediction import Prediction
 from softrobot_dynamics.kernels.linalg import all_finite
-from softrobot_dynamics.kinematics.binding import cached
+from softrobot_dynamics.model.evaluation import Evaluator
 
 RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
 
@@ -65,7 +65,8 @@ class PartialFeedbackLinearization(Controller):
     u is held for a period T, in which stiff and strongly damped motions settle: asked for at the
     instant of the state, their acceleration would be another one on average. So the law asks for
     what y' gains in T. With J = dy/dq, h = c + g + s of this tick, and the response G, R K of the
-    robot to a held force (:mod:`softrobot_dynamics.held_command`), w being the forces along y::
+    robot to a held force (:mod:`softrobot_dynamics.controllers.held.command`), w being the forces
+    along y::
 
         (J G J') w = T (a - Jdot qd) + J G h + J R K qd
 

@@ -2,7 +2,7 @@
 """What to command when nothing better is known: no state, no answer, an emergency, the end."""
 
 import numpy as np
-from softrobot_dynamics import dynamics
+from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.errors import SoftRobotError, UnknownNameError
 
 MODES = ('auto', 'zero', 'pretension', 'hold', 'gravity')
@@ -37,8 +37,8 @@ class SafeCommand:
             [entry.actuator.safe for entry in model.description.actuators],
             model.lower,
             model.upper,
-            lambda q: dynamics.gravity_force(model, q=q),
-            lambda q: dynamics.actuation(model, q=q, qd=np.zeros(model.n)).matrix,
+            lambda q: calls.gravity_force(model, q=q),
+            lambda q: calls.actuation(model, q=q, qd=np.zeros(model.n)).matrix,
         )
         safe.begin(model.q0, None)
         return safe

@@ -5,13 +5,13 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from softrobot_dynamics import references
 from softrobot_dynamics.demo.warming import simulation_elsewhere
-from softrobot_dynamics.description import load_robot
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes import plants, tables
 from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.shipped import shipped
+from softrobot_dynamics.references import planning
 
 NAMESPACE = 'softrobot_demo'  # of both nodes: nothing of theirs meets a robot's own topics
 OWN_FILE = 'parameters.yaml'  # in the demo's folder: what the command line said
@@ -68,7 +68,7 @@ def compile_everything(plan):
     model, controlled = plant.model, plant.controller.controlled
     prefix = 'reference.'
     settings = {name[len(prefix) :]: x for name, x in values.items() if name.startswith(prefix)}
-    return model, lambda: references.from_settings(model, controlled, settings, model.q0)
+    return model, lambda: planning.from_settings(model, controlled, settings, model.q0)
 
 
 def _controller_files(robot, description, chosen):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recordings import read_recording
+from softrobot_dynamics.recordings.reading import read_recording
 
 RUNNING, DRIVEN = 'running', 'driven by commands'  # the modes in which the loop is closed
 SECOND = 1_000_000_000  # [ns]

@@ -11,11 +11,11 @@ import numpy as np
 from softrobot_dynamics.demo import judgement, records
 from softrobot_dynamics.demo.shapes import reach_of
 from softrobot_dynamics.demo.targets import Targets, targets_of
-from softrobot_dynamics.description import load_robot
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.model import compile_model
+from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.plants import settings_of
-from softrobot_dynamics.shipped import shipped
 
 FACTS, ROBOT, PICTURE, TICKS = 'demo.json', 'robot.yaml', 'demo.png', 'demo.csv'
 _SERIOUS, _LAST = ('[WARN]', '[ERROR]', '[FATAL]'), 3  # lines of a log, how many are shown
@@ -182,7 +182,7 @@ def _write(report, folder, shown, picture):
 def draw(report, path):
     """Draw the picture; return whether there is matplotlib to do so."""
     try:
-        from softrobot_dynamics.plots import draw_report
+        from softrobot_dynamics.demo.picture import draw_report
     except ImportError:
         return False
     draw_report(report, path)

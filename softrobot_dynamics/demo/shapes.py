@@ -2,7 +2,7 @@
 """The surfaces of a robot's bodies in a posture, by their own formulas."""
 
 import numpy as np
-from softrobot_dynamics.dynamics import forward_kinematics, placement
+from softrobot_dynamics.dynamics.calls import forward_kinematics, placement
 
 SIDES = 36  # of a tube
 RINGS = 16  # of a soft body

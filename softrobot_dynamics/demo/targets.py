@@ -5,8 +5,8 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
-from softrobot_dynamics.dynamics import body_index, forward_kinematics
-from softrobot_dynamics.references import Circle
+from softrobot_dynamics.dynamics.calls import body_index, forward_kinematics
+from softrobot_dynamics.references.planning import Circle
 
 _SAMPLES = 256  # of a path, to find its size
 _AT = 1e-9  # [m or rad] a reference as close as this to a point is at it

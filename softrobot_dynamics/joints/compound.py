@@ -6,9 +6,9 @@ from math import inf
 
 import numpy as np
 from softrobot_dynamics.errors import closest
-from softrobot_dynamics.fields import interval, nested, number
 from softrobot_dynamics.joints.contract import Joint
-from softrobot_dynamics.parsing import custom, join, reader
+from softrobot_dynamics.schema.fields import interval, nested, number
+from softrobot_dynamics.schema.parsing import custom, join, reader
 
 
 def by_coordinate(item):

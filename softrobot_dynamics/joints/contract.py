@@ -10,11 +10,11 @@ from dataclasses import dataclass, fields, replace
 from math import inf
 
 import numpy as np
-from softrobot_dynamics.fields import direction, nested, vector
 from softrobot_dynamics.joints.tracing import motion_kernel
-from softrobot_dynamics.kinematics.graph import symbol, SYMBOLIC
-from softrobot_dynamics.poses import dh_row, flat, Pose, z_onto
-from softrobot_dynamics.registry import Registry
+from softrobot_dynamics.schema.fields import direction, nested, vector
+from softrobot_dynamics.schema.poses import dh_row, flat, Pose, z_onto
+from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
 
 JOINTS = Registry('joint', 'softrobot_dynamics.joints', 'softrobot_dynamics.joints')
 register = JOINTS.register

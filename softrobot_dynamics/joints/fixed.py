@@ -3,9 +3,9 @@
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.joints.contract import Joint, register
-from softrobot_dynamics.kernels.jit import Kernel, kernel
-from softrobot_dynamics.poses import flat
+from softrobot_dynamics.schema.poses import flat
 
 
 @register('fixed')

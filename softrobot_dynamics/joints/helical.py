@@ -3,10 +3,10 @@
 
 from dataclasses import dataclass
 
-from softrobot_dynamics.fields import nested, number
 from softrobot_dynamics.joints.contract import AxisJoint, register
 from softrobot_dynamics.joints.revolute import Limits
 from softrobot_dynamics.joints.rotations import about_z
+from softrobot_dynamics.schema.fields import nested, number
 
 
 @register('helical')

@@ -4,9 +4,9 @@
 from dataclasses import dataclass
 from math import inf
 
-from softrobot_dynamics.fields import interval, nested, number
+from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.joints.contract import AxisJoint, register
-from softrobot_dynamics.kernels.jit import Kernel, kernel
+from softrobot_dynamics.schema.fields import interval, nested, number
 
 
 @dataclass(frozen=True)

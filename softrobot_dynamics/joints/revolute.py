@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import math
 from math import inf
 
-from softrobot_dynamics.fields import interval, nested, number
+from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.joints.contract import AxisJoint, register
 from softrobot_dynamics.joints.rotations import about_z
-from softrobot_dynamics.kernels.jit import Kernel, kernel
+from softrobot_dynamics.schema.fields import interval, nested, number
 
 
 @dataclass(frozen=True)

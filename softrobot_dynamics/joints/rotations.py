@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import hypot, pi
 
 import numpy as np
-from softrobot_dynamics.fields import choice
 from softrobot_dynamics.joints.compound import CompoundJoint
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.schema.fields import choice
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 NEAR = 1e-3  # [rad] from where coordinates fail; there the mass matrix has lost half its digits
 

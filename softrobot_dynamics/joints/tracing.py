@@ -4,12 +4,12 @@
 import textwrap
 
 import numpy as np
-from softrobot_dynamics.kernels.jit import Kernel, kernel
+from softrobot_dynamics.compiling.cache import load_module
+from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.kernels.spatial import rotate, rotate_back
-from softrobot_dynamics.kinematics.cache import load_module
-from softrobot_dynamics.kinematics.emit import Emitter
-from softrobot_dynamics.kinematics.graph import as_node
-from softrobot_dynamics.kinematics.programs import frame_nodes, HEADER
+from softrobot_dynamics.tracing.emit import Emitter
+from softrobot_dynamics.tracing.graph import as_node
+from softrobot_dynamics.tracing.programs import frame_nodes, HEADER
 
 
 def motion_kernel(label, motion, constants, numbers, n):

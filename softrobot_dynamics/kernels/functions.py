@@ -4,7 +4,7 @@
 import math
 
 import numpy as np
-from softrobot_dynamics.kernels.jit import inlined, kernel
+from softrobot_dynamics.compiling.jit import inlined, kernel
 
 # pi/2 in three parts (Cody & Waite); exact products for |quadrant| < 2**20
 _PIO2_1 = 1.57079632673412561417e00

@@ -28,7 +28,7 @@ damping force         n       d(q, qd)
 ====================  ======  ==================================================================
 """
 
-from softrobot_dynamics.kernels.jit import inlined
+from softrobot_dynamics.compiling.jit import inlined
 
 ROTATION, ORIGIN, ANGULAR_BIAS, LINEAR_BIAS, JACOBIAN = 0, 9, 12, 15, 18
 

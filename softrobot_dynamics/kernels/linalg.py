@@ -3,7 +3,7 @@
 
 import math
 
-from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.compiling.jit import kernel
 
 
 @kernel

@@ -3,7 +3,7 @@
 
 import math
 
-from softrobot_dynamics.kernels.jit import kernel
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
 
 

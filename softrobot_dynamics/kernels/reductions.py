@@ -6,8 +6,8 @@ Scratch S holds, BLOCK numbers each: position p (3), Jacobian columns J_j (3 n),
 room for the weighted acceleration (3) and one spare row.
 """
 
+from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.jit import kernel, reduction
 
 BLOCK = 32
 

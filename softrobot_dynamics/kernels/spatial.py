@@ -7,7 +7,7 @@ m, first moment h, then xx yy zz xy xz yz of the inertia about the frame's origi
 offset f holds R (9) and t (3), see :mod:`softrobot_dynamics.kernels.layout`.
 """
 
-from softrobot_dynamics.kernels.jit import inlined
+from softrobot_dynamics.compiling.jit import inlined
 
 
 @inlined

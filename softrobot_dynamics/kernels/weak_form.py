@@ -7,7 +7,7 @@ block's scratch S holds, BLOCK numbers each, F (9), dF/dt or the viscous stress 
 stress (9); matrices row-major.
 """
 
-from softrobot_dynamics.kernels.jit import kernel, reduction
+from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels.reductions import BLOCK
 
 

@@ -6,7 +6,7 @@ The elastic force of a body follows from W in weak form, by tracing; so does an 
 force of Kelvin-Voigt type, d_j = v/2 int tr(dC/dt dC/dq_j) dV with C = F^T F.
 """
 
-from softrobot_dynamics.registry import Registry
+from softrobot_dynamics.schema.registry import Registry
 
 MATERIALS = Registry('material', 'softrobot_dynamics.materials', 'softrobot_dynamics.materials')
 register = MATERIALS.register

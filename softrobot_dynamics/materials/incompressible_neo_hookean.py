@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass
 
-from softrobot_dynamics.fields import number
 from softrobot_dynamics.materials.contract import first_invariant, Material, register
+from softrobot_dynamics.schema.fields import number
 
 
 @register('incompressible_neo_hookean')

@@ -3,7 +3,6 @@
 
 from dataclasses import dataclass
 
-from softrobot_dynamics.fields import number
 from softrobot_dynamics.materials.contract import (
     determinant,
     first_invariant,
@@ -11,6 +10,7 @@ from softrobot_dynamics.materials.contract import (
     Material,
     register,
 )
+from softrobot_dynamics.schema.fields import number
 
 
 @register('neo_hookean')

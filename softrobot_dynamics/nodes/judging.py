@@ -11,10 +11,10 @@ measured by what they do to the shape of the robot, see :func:`shape_units`.
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics import dynamics
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics.binding import cached
 
 #: What a judge makes of a state that it does not refuse.
 UNCONFIRMED, FOLLOWS, ANEW = range(3)
@@ -54,7 +54,7 @@ def shape_units(model):
     section, counts at least by its inertia, compared with the others of its body, or of the robot.
     """
     q, units = model.q0, np.zeros(model.n)
-    tips = dynamics.forward_kinematics(model, q=q)[:, :3, 3]
+    tips = calls.forward_kinematics(model, q=q)[:, :3, 3]
     steps = np.array(
         [
             np.linalg.norm(tip - (tips[module.parent] if module.parent >= 0 else 0.0))
@@ -65,7 +65,7 @@ def shape_units(model):
     root = np.sqrt(np.diag(model.of_thread.evaluator(q, np.zeros(model.n)).M))
     parts, first = [], 0
     for module, step in zip(model.description.modules, steps):
-        J = dynamics.jacobian(model, q=q, body=module.name)
+        J = calls.jacobian(model, q=q, body=module.name)
         jointed = first + len(module.joint.coordinates())
         last = jointed + len(module.body.coordinates())
         length = step if step > 0.01 * size else size

@@ -7,8 +7,8 @@ one sent by no more than the rate limit allows, and is within the limits of the 
 """
 
 import numpy as np
-from softrobot_dynamics.kernels.jit import kernel
-from softrobot_dynamics.kinematics.binding import cached
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
 
 
 @kernel

@@ -16,10 +16,10 @@ import subprocess
 import sys
 import threading
 
-from softrobot_dynamics import feasibility
 from softrobot_dynamics.errors import CancelledError, SoftRobotError
-from softrobot_dynamics.model import compile_model
+from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.realtime import anywhere
+from softrobot_dynamics.references import feasibility
 
 
 class Job:

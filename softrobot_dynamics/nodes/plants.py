@@ -5,16 +5,16 @@ from math import isnan
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
-from softrobot_dynamics import feasibility, references
 from softrobot_dynamics.controllers.contract import CONTROLLERS, Settings
 from softrobot_dynamics.controllers.safe import SafeCommand
-from softrobot_dynamics.description import load_robot
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import DescriptionError, Problem
-from softrobot_dynamics.model import compile_model
+from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
 from softrobot_dynamics.nodes.planning import plan_elsewhere
-from softrobot_dynamics.simulation import Simulator
-from softrobot_dynamics.statics import Statics
+from softrobot_dynamics.references import feasibility, planning
+from softrobot_dynamics.simulation.simulator import Simulator
 
 
 class Controlled(NamedTuple):
@@ -57,7 +57,7 @@ def controlled(values):
         SafeCommand.of_model(model),
         lambda values: settings_of(model, values),
         lambda values, q, job: _plan(model, chosen, _reference(values), q, job),
-        lambda q, qd: references.constant(controller.outputs(q, qd)[0][chosen]),
+        lambda q, qd: planning.constant(controller.outputs(q, qd)[0][chosen]),
         lambda: StateJudge(bounds),
         controller.growth,
     )

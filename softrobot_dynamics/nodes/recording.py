@@ -8,7 +8,7 @@ from pathlib import Path
 
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes import control_loop, simulation_loop
-from softrobot_dynamics.recordings import INSTALL
+from softrobot_dynamics.recordings.reading import INSTALL
 
 SUFFIX = '.mcap'
 

@@ -5,7 +5,7 @@ from math import nan
 
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.nodes.parameters import Row
-from softrobot_dynamics.references import TYPES
+from softrobot_dynamics.references.planning import TYPES
 
 WATCHDOG_PERIODS = 50
 

@@ -7,7 +7,7 @@ Derivatives by the material point are jets, those by q complex steps: exact to r
 
 from differences import derivative
 import numpy as np
-from softrobot_dynamics.kinematics.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 from oracles.jets import Jet, jet, JETS
 from oracles.trees import compose, IDENTITY, joint_frame

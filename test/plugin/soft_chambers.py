@@ -6,8 +6,8 @@ from math import inf
 
 import numpy as np
 from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, register
-from softrobot_dynamics.fields import interval, number, reference, vector
-from softrobot_dynamics.kernels.jit import Kernel, kernel
+from softrobot_dynamics.compiling.jit import Kernel, kernel
+from softrobot_dynamics.schema.fields import interval, number, reference, vector
 
 
 @kernel

@@ -1,0 +1,64 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What a strain basis is: functions phi_k of sigma = s / L on [0, 1].
+
+A strain of a rod is the sum of its coordinates times these functions, so coordinates are in the
+strain's own unit. In every basis with an ``order``, order 0 is the constant strain phi_0 = 1.
+"""
+
+from dataclasses import dataclass
+
+from softrobot_dynamics.errors import closest, MISSING, Problem
+from softrobot_dynamics.schema.fields import integer
+from softrobot_dynamics.schema.parsing import join, parse
+from softrobot_dynamics.schema.registry import Registry
+
+BASES = Registry('basis', __package__, 'softrobot_dynamics.bases')
+register = BASES.register
+
+EXPECTED = 'a mapping with a basis and its fields'
+
+
+class Basis:
+    """Base of all bases: subclass it as a frozen dataclass and ``@register`` a name."""
+
+    def count(self):
+        """Return the number of functions."""
+        raise NotImplementedError
+
+    def at(self, sigma, math):
+        """Values of all functions at sigma [-]: a number, an array or what a formula traces."""
+        raise NotImplementedError
+
+    def breaks(self):
+        """Points within (0, 1), increasing, where a function jumps: nothing steps over them."""
+        return ()
+
+
+@dataclass(frozen=True)
+class OrderedBasis(Basis):
+    """A basis of the functions 0 to ``order``."""
+
+    order: int = integer(at_least=0, default=0)
+
+    def count(self):
+        """Return order + 1."""
+        return self.order + 1
+
+
+def read_basis(value, path, problems, ignore=()):
+    """Read a mapping whose `basis` names a class of BASES, which reads the rest; None if wrong."""
+    if not isinstance(value, dict):
+        problems.append(Problem(path, value, EXPECTED))
+        return None
+    kind, known = value.get('basis', MISSING), BASES.names()
+    if kind not in known:
+        problems.append(
+            Problem(
+                join(path, 'basis'),
+                kind,
+                f'one of the bases {", ".join(known)}{closest(kind, known)}',
+            )
+        )
+        return None
+    return parse(BASES.get(kind), value, path, problems, ignore=('basis', *ignore))

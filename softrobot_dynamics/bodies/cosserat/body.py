@@ -1,0 +1,296 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Cosserat rod whose strains are sums of functions along it: PCS, GVS and what is between."""
+
+from dataclasses import dataclass
+import functools
+from itertools import pairwise
+
+import numpy as np
+from softrobot_dynamics.bodies.contract import along, Body, register
+from softrobot_dynamics.bodies.cosserat import rod, rod_fibre, rod_points
+from softrobot_dynamics.bodies.cosserat.rod_steps import LANES, STEP_LIMIT
+from softrobot_dynamics.bodies.cosserat.screws import compose, cross, exponential
+from softrobot_dynamics.bodies.cosserat.sections.contract import Section, SECTIONS
+from softrobot_dynamics.bodies.cosserat.strains import (
+    Shape,
+    strain_bases,
+    strain_reference,
+    STRAINS,
+)
+from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.kernels.quadrature import gauss_legendre
+from softrobot_dynamics.schema.fields import flag, integer, member, number
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.emit import BLOCK
+
+_HALF = tuple(zip(*(v[2:] for v in np.polynomial.legendre.leggauss(4))))  # nodes > 0, weights
+_IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
+
+
+@register('cosserat')
+@dataclass(frozen=True)
+class Cosserat(Body):
+    """
+    A rod of rigid sections; q = coefficients of its strains [1/m or -], e.g. `kappa_x_0`.
+
+    The strain xi = (kappa, gamma) = reference_strain + sum phi_k(s / L) q_k bends the backbone
+    frame, dT/ds = T hat(xi), which is integrated from one of the ``quadrature`` Gauss points to
+    the next by a Magnus step of fourth order, exactly where the strain is constant. Pieces of
+    bases that jump have ``quadrature`` points each. Steps may turn by 3.6 rad, so that a rod may
+    turn by 2 pi whatever its quadrature. A straight thin rod (section_inertia: false) has no
+    inertia in torsion.
+    """
+
+    length: float = number('m', above=0.0)
+    section: Section = member(SECTIONS)
+    density: float = number('kg/m^3', above=0.0)
+    young_modulus: float = number('Pa', above=0.0)
+    strains: tuple = strain_bases()
+    reference_strain: tuple = strain_reference()
+    poisson_ratio: float = number('-', above=-1.0, at_most=0.5, default=0.5)
+    shear_correction: float = number('-', above=0.0, default=1.0)
+    damping: float = number('s', at_least=0.0, default=0.0)
+    section_inertia: bool = flag(default=True)
+    quadrature: int = integer(at_least=1, default=10)
+
+    traceable = False  # as many exponentials as points: too long a formula to compile
+
+    def coordinates(self):
+        """See :class:`Body`."""
+        return tuple(
+            f'{STRAINS[c]}_{k}' for c, basis in self.strains for k in range(basis.count())
+        )
+
+    def position(self, x, q, math):
+        """Backbone plus rotated section: p(s) + R(s) (x1, x2, 0)."""
+        rotation, origin = self._frame(x[2] / self.length, q, math)
+        return [origin[i] + rotation[3 * i] * x[0] + rotation[3 * i + 1] * x[1] for i in range(3)]
+
+    def tip_frame(self, q, math):
+        """Frame of the last section."""
+        return self._frame(1.0, q, math)
+
+    def strain(self, sigma, q, math):
+        """Strain xi (6 values) [1/m, -] at sigma = s / L [-]."""
+        return self._combined(self._functions(sigma, math), q)
+
+    def fibre_speed(self, x, slope, q, math):
+        """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""
+        u = self._fibre_velocity(x, slope, q, math)
+        return math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
+
+    def fibre_points(self, start, end):
+        """Gauss points and weights (K,) of sigma on [start, end], piece by piece."""
+        return self._gauss(self.quadrature, start, end)
+
+    def material_points(self):
+        """
+        Points (K, 3) [m] and masses (K,) [kg] of the sections that the kernel knows as discs.
+
+        With section inertia three points stand for each, with its mass, centre and second moments.
+        """
+        _, sigma, masses, second_x, second_y = self._sections()
+        at, masses = masses > 0.0, masses[masses > 0.0]
+        s, zero = self.length * sigma[at], 0.0 * masses
+        if not self.section_inertia:
+            return np.column_stack([zero, zero, s]), masses
+        angles = 2.0 * np.pi * np.arange(3) / 3.0
+        x = np.sqrt(2.0 * second_x[at] / masses)[:, None] * np.cos(angles)
+        y = np.sqrt(2.0 * second_y[at] / masses)[:, None] * np.sin(angles)
+        points = np.stack(np.broadcast_arrays(x, y, s[:, None]), axis=-1)
+        return points.reshape(-1, 3), np.repeat(masses / 3.0, 3)
+
+    def stiffness(self):
+        """Integral of Phi^T diag(E Ix, E Iy, G J, k G A, k G A, E A) Phi along the rod."""
+        sigma, weights = self._gauss(16 + 4 * len(self.coordinates()))
+        area, Ix, Iy, J = (np.broadcast_to(v, sigma.shape) for v in self.section.at(sigma))
+        E, G = self.young_modulus, self.young_modulus / (2.0 * (1.0 + self.poisson_ratio))
+        shear = self.shear_correction * G * area
+        rigidity = weights * np.array([E * Ix, E * Iy, G * J, shear, shear, E * area])
+        phi, of = _rows(self._functions(sigma, NUMERIC)[6:], sigma), np.array(self._owners())
+        K = self.length * np.where(of[:, None] == of, (phi * rigidity[of]) @ phi.T, 0.0)
+        return 0.5 * (K + K.T)
+
+    def kernel(self):
+        """Return the march of :mod:`softrobot_dynamics.bodies.cosserat.rod`."""
+        low, high, *inertia = self._sections()
+        n = len(self.coordinates())
+        table, varying, varies = self._table(inertia, low, high)
+        heading = [n, len(low), varying, *self._owners(), *varies]
+        matrices = np.ravel(self.stiffness()), np.ravel(self.damping_matrix())
+        numbers = np.concatenate([heading, *matrices, table])
+        return Kernel(rod.__name__, 'rod_terms', numbers, rod.scratch_size(n))
+
+    def points_kernel(self, points):
+        """See :class:`Body`; points at 0 <= x3 <= length."""
+        n, padding = len(self.coordinates()), -len(points) % BLOCK
+        x1, x2, s = np.pad(along(points, self.length), ((0, padding), (0, 0)), 'edge').T
+        low, high, _ = _march((0.0, *self._breaks(), 1.0), self.quadrature)
+        start = np.searchsorted(high[:-1], s / self.length)
+        march, some, each = self._table(np.zeros((3, len(low))), low, high)
+        table, more, others = self._table([start, x1, x2], low[start], s / self.length)
+        varies = np.logical_or(each, others)
+        heading = [n, len(low), some or more, len(s) // LANES, *self._owners(), *varies]
+        numbers = np.concatenate([heading, march, table])
+        scratch = rod_points.scratch_size(n, len(low))
+        return Kernel(rod_points.__name__, 'values', numbers, scratch)
+
+    def fibre_kernel(self, points, slopes, weights):
+        """See :class:`Body`; the tangent of the curve in the section frame is linear in q."""
+        x, slopes = np.transpose(points), np.transpose(slopes)
+        n, padding = len(self.coordinates()), -len(weights) % LANES
+        still = _rows(self._fibre_velocity(x, slopes, np.zeros(n), NUMERIC), x[2])
+        columns = [
+            _rows(self._fibre_velocity(x, slopes, unit, NUMERIC), x[2]) - still
+            for unit in np.eye(n)
+        ]
+        rows = np.pad(np.vstack([still, *columns]), ((0, 0), (0, padding)), mode='edge')
+        rows = np.vstack([np.pad(weights, (0, padding)), rows])
+        table = rows.reshape(len(rows), -1, LANES).transpose(1, 0, 2)
+        numbers = np.concatenate([[n, len(table)], table.ravel()])
+        return Kernel(rod_fibre.__name__, 'rod_fibre', numbers, rod_fibre.SCRATCH)
+
+    def stretch(self, q):
+        """Return the smallest gamma_z at quadrature points and ends, of the reference's."""
+        sigma = np.concatenate([[0.0], self._sections()[1]])
+        values = self._functions(sigma, NUMERIC)
+        return float(np.min(self._combined(values, q)[5] / values[5]))
+
+    def explain(self, q):
+        """Return in words why the strains q (n,) are too large, or None."""
+        low, high, *_ = self._sections()
+        turns = np.linalg.norm(self._logarithm(low, high, q, NUMERIC)[:3], axis=0)
+        if not turns.max() > STEP_LIMIT:
+            return None
+        return (
+            f'strains that turn it by less than {STEP_LIMIT:.3g} rad from one point of its '
+            f'quadrature to the next, not {turns.max():.3g}'
+        )
+
+    def validate(self):
+        """Yield a basis with more functions than there are points to see them."""
+        pieces = len(self._breaks()) + 1
+        for c, basis in self.strains:
+            needed = -(-basis.count() // pieces)
+            if self.quadrature < needed:
+                what = f'{STRAINS[c]} has {basis.count()} functions'
+                yield 'quadrature', self.quadrature, f'a whole number >= {needed}: {what}'
+
+    def _owners(self):
+        """Index of the strain that each coordinate belongs to."""
+        return [c for c, basis in self.strains for _ in range(basis.count())]
+
+    def _breaks(self):
+        """Points within (0, 1) where a strain jumps."""
+        given = [b for _, b in self.strains]
+        given += [r.basis for r in self.reference_strain if isinstance(r, Shape)]
+        return tuple(sorted({point for basis in given for point in basis.breaks()}))
+
+    def _gauss(self, count, start=0.0, end=1.0):
+        """Gauss points and weights (K,) of sigma on [start, end], ``count`` in each piece."""
+        ends = [start, *(b for b in self._breaks() if start < b < end), end]
+        return _composite(tuple(ends), count)
+
+    def _sections(self):
+        """
+        Return steps and sections, arrays (K,): sigma at a step's start and at its end.
+
+        Then the mass there [kg] and its second moments along x and y [kg m^2]: a quadrature point,
+        or the end of a piece, without mass.
+        """
+        low, high, weights = _march((0.0, *self._breaks(), 1.0), self.quadrature)
+        area, Ix, Iy, _ = self.section.at(high)
+        line = self.density * self.length * weights
+        thick = line * self.section_inertia
+        return low, high, line * area, thick * Iy, thick * Ix
+
+    def _table(self, first, low, high):
+        """
+        Return a table of steps for the kernels, flat: of each three rows, then its moments.
+
+        Then whether strains vary within steps, and whether the functions of each (6,) do.
+        """
+        of, padding = self._owners(), -len(low) % LANES
+        mean, slope = (_rows(v, low) for v in self._moments(low, high, NUMERIC))
+        rows = np.vstack([*first, mean[:6], slope[:6], mean[6:], slope[6:]])
+        rows = np.pad(rows, ((0, 0), (0, padding)))  # steps of no length
+        varies = slope[6:].any(axis=1)
+        strains = [any(v for v, c in zip(varies, of) if c == i) for i in range(6)]
+        table = rows.reshape(len(rows), -1, LANES).transpose(1, 0, 2)
+        return table.ravel(), slope.any(), strains
+
+    def _functions(self, sigma, math):
+        """Values at sigma of the reference strain (6), then of each coordinate's function (n)."""
+        values = [r.at(sigma, math) if isinstance(r, Shape) else r for r in self.reference_strain]
+        return values + [phi for _, basis in self.strains for phi in basis.at(sigma, math)]
+
+    def _combined(self, values, q):
+        """Six strains, or moments of them, from values as :meth:`_functions` orders them."""
+        strain = list(values[:6])
+        for c, phi, coordinate in zip(self._owners(), values[6:], q):
+            strain[c] = strain[c] + phi * coordinate
+        return strain
+
+    def _fibre_velocity(self, x, slope, q, math):
+        """Return the derivative (3 values) of a curve by x3, in the section frame."""
+        xi = self._combined(self._functions(x[2] / self.length, math), q)
+        return [
+            xi[3] - xi[2] * x[1] + slope[0],
+            xi[4] + xi[2] * x[0] + slope[1],
+            xi[5] + xi[0] * x[1] - xi[1] * x[0],
+        ]
+
+    def _moments(self, low, high, math):
+        """
+        Moments over steps from ``low`` to ``high`` of what :meth:`_functions` returns.
+
+        Two lists: A = int f ds and D = 1/h int (s - s_mid) f ds, h the length of the step.
+        """
+        half = 0.5 * (high - low)
+        mean, slope = [0.0] * (6 + len(self._owners())), [0.0] * (6 + len(self._owners()))
+        for node, weight in _HALF:
+            before = self._functions(low + half * (1.0 - node), math)
+            after = self._functions(low + half * (1.0 + node), math)
+            for i, (a, b) in enumerate(zip(before, after)):
+                mean[i] = mean[i] + weight * (a + b)
+                slope[i] = slope[i] + 0.5 * weight * node * (b - a)
+        reach = self.length * half
+        return [reach * v for v in mean], [reach * v for v in slope]
+
+    def _logarithm(self, low, high, q, math):
+        """Twist Omega (6 values) of Magnus' fourth-order step: T(high) = T(low) exp(Omega)."""
+        a, d = (self._combined(values, q) for values in self._moments(low, high, math))
+        turn, shift = cross(a[:3], d[:3]), cross(a[3:], d[:3])
+        both = [u + v for u, v in zip(shift, cross(a[:3], d[3:]))]
+        return [u + v for u, v in zip(a, turn + both)]
+
+    def _frame(self, sigma, q, math):
+        """Frame at sigma: the product of all steps up to there, the last one cut short."""
+        frame = _IDENTITY
+        low, high, _ = _march((0.0, *self._breaks(), 1.0), self.quadrature)
+        for a, b in zip(low.tolist(), high.tolist()):
+            end = a + (sigma - a) * math.step(sigma - a) - (sigma - b) * math.step(sigma - b)
+            frame = compose(frame, exponential(self._logarithm(a, end, q, math), math))
+        return frame
+
+
+@functools.cache
+def _march(ends, count):
+    """Return steps between Gauss points and ends of pieces: start, end, weight of the end."""
+    points, weights = [], []
+    for a, b in pairwise(ends):
+        nodes, shares = gauss_legendre(count, a, b)
+        points += [*nodes, b]
+        weights += [*shares, 0.0]
+    return np.array([ends[0], *points[:-1]]), np.array(points), np.array(weights)
+
+
+def _composite(ends, count):
+    """Gauss points and weights, ``count`` between each two of ``ends``."""
+    parts = [gauss_legendre(count, a, b) for a, b in pairwise(ends)]
+    return tuple(np.concatenate(part) for part in zip(*parts))
+
+
+def _rows(values, like):
+    """Array (., K) of numbers and arrays (K,)."""
+    return np.array([np.broadcast_to(v, like.shape) for v in values], dtype=float)

@@ -1,0 +1,94 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""How a robot file writes the strains of a rod: a basis for each, and what they are at q = 0."""
+
+from dataclasses import dataclass
+from numbers import Real
+
+from softrobot_dynamics.bodies.cosserat.bases.contract import Basis, read_basis
+from softrobot_dynamics.errors import closest, Problem
+from softrobot_dynamics.schema.fields import items, number, vector
+from softrobot_dynamics.schema.parsing import custom, join, parse, reader
+
+STRAINS = ('kappa_x', 'kappa_y', 'kappa_z', 'gamma_x', 'gamma_y', 'gamma_z')
+"""Curvatures about x and y and twist about z [1/m], shears along x and y and stretch [-]."""
+
+STRAIGHT = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+_BASES = f'a mapping, not empty, of strains ({", ".join(STRAINS)}) to {{basis, ...}}'
+_REFERENCE = (
+    'six numbers [1/m, -] or a mapping of strains to a number or to {basis, ..., coefficients}'
+)
+_numbers = reader(vector('1/m or -', 6))
+_number = reader(number('1/m or -'))
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """What stands beside a basis where it is not multiplied by coordinates."""
+
+    coefficients: tuple = items(number('1/m or -'))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A given strain [1/m or -] along a rod: functions times coefficients."""
+
+    basis: Basis
+    coefficients: tuple
+
+    def at(self, sigma, math):
+        """Value at sigma = s / L [-]."""
+        return sum(c * phi for c, phi in zip(self.coefficients, self.basis.at(sigma, math)))
+
+
+def strain_bases():
+    """Return the field of {strain: basis}, kept as ((index, basis), ...), kappa_x first."""
+    return custom(_read_bases, expected=_BASES)
+
+
+def strain_reference():
+    """Return the field of the strain at q = 0, kept as six numbers or :class:`Shape` objects."""
+    return custom(_read_reference, expected=_REFERENCE, unit='1/m or -', default=STRAIGHT)
+
+
+def _read_bases(value, path, problems):
+    if not isinstance(value, dict) or not value:
+        problems.append(Problem(path, value, _BASES))
+        return None
+    _refuse_unknown(value, path, problems)
+    return tuple(
+        (c, read_basis(value[name], join(path, name), problems))
+        for c, name in enumerate(STRAINS)
+        if name in value
+    )
+
+
+def _read_reference(value, path, problems):
+    if not isinstance(value, dict):
+        return _numbers(value, path, problems)
+    _refuse_unknown(value, path, problems)
+    return tuple(
+        _read_strain(value[name], join(path, name), problems) if name in value else straight
+        for name, straight in zip(STRAINS, STRAIGHT)
+    )
+
+
+def _read_strain(value, path, problems):
+    if isinstance(value, Real):
+        return _number(value, path, problems)
+    basis = read_basis(value, path, problems, ignore=('coefficients',))
+    if basis is None:
+        return None
+    given = {key: value[key] for key in ('coefficients',) if key in value}
+    factors = parse(Coefficients, given, path, problems)
+    if factors and len(factors.coefficients) != basis.count():
+        expected = f'{basis.count()} numbers, one per function of the basis'
+        problems.append(Problem(join(path, 'coefficients'), value['coefficients'], expected))
+    return factors and Shape(basis, factors.coefficients)
+
+
+def _refuse_unknown(value, path, problems):
+    for name in value:
+        if name not in STRAINS:
+            expected = f'one of the strains {", ".join(STRAINS)}{closest(name, STRAINS)}'
+            problems.append(Problem(join(path, name), value[name], expected))

@@ -1,0 +1,282 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Fit the network of a `learned` body to sampled deformations."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from softrobot_dynamics.bodies.learned.networks import (
+    ACTIVATIONS,
+    derivatives,
+    Network,
+    read_arrays,
+)
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, MISSING, Problem
+from softrobot_dynamics.schema.parsing import Problems
+from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+
+START, EPSILON, HOPELESS = 1e-3, 1e-14, 1e10  # damping: at first, least, and where steps are none
+FLOOR = 1e-10  # of the diagonal, for weights that do nothing
+SMALL = 1e-6  # relative change of the mean square error that makes no difference
+AT_ONCE = 4_000_000  # entries of a third of the Jacobian held in memory
+
+
+class Samples(NamedTuple):
+    """Where material points are: p = f(x, q), S times."""
+
+    x: np.ndarray  # (S, 3) material points, their places at rest [m]
+    q: np.ndarray  # (S, n) coordinates
+    p: np.ndarray  # (S, 3) positions [m]
+    coordinates: tuple = ()  # names (n,), or none
+
+
+class Errors(NamedTuple):
+    """Distances between positions sampled and fitted."""
+
+    rms: float  # [m]
+    largest: float  # [m]
+
+
+class Fit(NamedTuple):
+    """A fitted network, and how good it is."""
+
+    network: Network
+    fitted: Errors  # on the samples that it was fitted to
+    held_out: Errors  # on postures q that it has not seen
+    count: int  # number of samples held out
+    iterations: int
+    converged: bool  # False: more iterations may make it better
+
+
+def read_samples(file):
+    """
+    Return the :class:`Samples` in an .npz archive of x (S, 3), q (S, n) and p (S, 3).
+
+    An array `coordinates` of n names is optional. DescriptionError tells what is wrong.
+    """
+    problems = Problems()
+    arrays = read_arrays(file, 'file', problems)
+    if arrays is not None:
+        for name, columns in (('x', 3), ('q', None), ('p', 3)):
+            array = arrays.get(name, np.zeros(0))
+            if not _is_table(array, columns):
+                words = f'finite numbers of shape (S, {columns or "n"})'
+                problems.append(Problem(name, array.shape if name in arrays else MISSING, words))
+    if problems:
+        raise DescriptionError(problems, str(file))
+    names = tuple(np.ravel(arrays.get('coordinates', ())).tolist())
+    return Samples(*(arrays[name].astype(float) for name in 'xqp'), names)
+
+
+def fit(
+    samples,
+    hidden=(16, 16),
+    *,
+    activation='tanh',
+    length=None,
+    iterations=200,
+    decay=1e-6,
+    held_out=0.2,
+    seed=0,
+    progress=None,
+):
+    """
+    Return the :class:`Fit` of p = x + (x3 / L) (N(x, q) - N(x, 0)) to :class:`Samples`.
+
+    ``hidden``: units of each hidden layer; ``length``: L [m], default the largest x3. The mean
+    square error, relative to the mean square motion, is minimised by Levenberg and Marquardt's
+    method from random weights drawn with ``seed``, in at most ``iterations`` steps. Added to it is
+    ``decay`` times the mean square weight, which keeps slopes smooth between samples; noisy ones
+    need more. Of the postures, that is of the different q, a share ``held_out`` is kept from the
+    fit to judge it. ``progress(step, rms)`` [m] is called after each step. Raises ArgumentError.
+    """
+    length = _checked(samples, hidden, activation, length, held_out)
+    for name, value, least in (
+        ('iterations', iterations, 1),
+        ('seed', seed, 0),
+        ('decay', decay, 0),
+    ):
+        if not value >= least:
+            raise ArgumentError(name, value, f'a number >= {least}')
+    rng = np.random.default_rng(seed)
+    seen, unseen = _split(samples.q, held_out, rng)
+    problem = _Problem(samples, seen, length, tuple(hidden), activation, decay)
+    weights, steps, converged = _minimise(problem, problem.start(rng), iterations, progress)
+    network = problem.network(weights, samples.coordinates)
+    errors = (errors_of(network, samples, rows) for rows in (seen, unseen))
+    return Fit(network, *errors, int(unseen.sum()), steps, converged)
+
+
+def errors_of(network, samples, rows=slice(None)):
+    """Return the :class:`Errors` of a network's positions on some of the samples."""
+    x, q, p = (array[rows].T for array in samples[:3])
+    moved, rest = network(x, q, NUMERIC), network(x, 0.0 * q, NUMERIC)
+    found = x + x[2] / network.length * (np.array(moved) - np.array(rest))
+    distances = np.linalg.norm(found - p, axis=0)
+    return Errors(float(np.sqrt(np.mean(distances**2))), float(distances.max()))
+
+
+def _minimise(problem, weights, iterations, progress):
+    """
+    Levenberg and Marquardt: (J^T J + damping diag) step = -J^T r, damped more after a failure.
+
+    Return weights, steps done, and whether steps stopped making a difference.
+    """
+    damping, error = START, problem.error(weights)
+    for step in range(iterations):
+        H, g = problem.normal_equations(weights)
+        scale = H.diagonal() + FLOOR * H.diagonal().max()
+        before = error
+        while error == before and damping < HOPELESS:
+            moved = weights - cho_solve(cho_factor(H + np.diag(damping * scale)), g)
+            trial = problem.error(moved)
+            better = trial < error
+            damping = max(damping * (0.2 if better else 4.0), EPSILON)
+            if better:
+                weights, error = moved, trial
+        if progress is not None:
+            progress(step + 1, problem.rms(weights, error))
+        if before - error <= SMALL * before:
+            return weights, step + 1, True
+    return weights, iterations, False
+
+
+class _Problem:
+    """The residuals of a fit as a function of all weights, flat."""
+
+    def __init__(self, samples, rows, length, hidden, activation, decay=0.0):
+        x, q, p = (array[rows] for array in samples[:3])
+        self._x_scale = _scale(np.vstack([samples.x, [[0.0, 0.0, length]]]), length)
+        self._q_scale = _scale(samples.q, 1.0)
+        self._x, self._q = x / self._x_scale, q / self._q_scale
+        self.unit = np.sqrt(np.mean((p - x) ** 2)) or 1.0  # of residuals [m]
+        self._share, self._target = x[:, 2:] / length, (p - x) / self.unit
+        self._length, self._activation, self._decay = length, activation, decay
+        sizes = [3 + q.shape[1], *hidden, 3]
+        self._shapes = list(zip(sizes[1:], sizes))
+        self.size = sum(rows * columns + rows for rows, columns in self._shapes)
+        parts = -(-len(x) * self.size // AT_ONCE)
+        self._chunks = np.array_split(np.arange(len(x)), min(parts, len(x)))
+
+    def start(self, rng):
+        """Return random weights, so scaled that values neither grow nor fade; shifts zero."""
+        parts = []
+        for rows, columns in self._shapes:
+            parts += [rng.normal(0.0, columns**-0.5, rows * columns), np.zeros(rows)]
+        return np.concatenate(parts)
+
+    def error(self, weights):
+        """Mean square of all residuals (S, 3), and of the weights, as far as they count."""
+        layers = self._layers(weights)
+        squares = (np.sum(self._forward(layers, rows)[0] ** 2) for rows in self._chunks)
+        return sum(squares) / self._target.size + self._decay * np.mean(weights**2)
+
+    def rms(self, weights, error):
+        """Root mean square distance [m] of which the error is made."""
+        return self.unit * np.sqrt(3.0 * (error - self._decay * np.mean(weights**2)))
+
+    def normal_equations(self, weights):
+        """J^T J (P, P) and J^T r (P,) of all residuals, the weights among them."""
+        share, layers = self._decay * self._target.size / self.size, self._layers(weights)
+        H, g = share * np.eye(self.size), share * weights
+        for rows in self._chunks:
+            residual, values, slopes = self._forward(layers, rows)
+            J = self._jacobian(layers, rows, values, slopes)
+            H += J.T @ J
+            g += J.T @ residual.T.ravel()
+        return H, g
+
+    def network(self, weights, names):
+        """Return the Network of flat weights, in metres."""
+        layers = self._layers(weights)
+        W, b = layers.pop()
+        layers.append((self.unit * W, self.unit * b))
+        names = names or tuple(f'q{j + 1}' for j in range(len(self._q_scale)))
+        scales = tuple(self._x_scale.tolist()), tuple(self._q_scale.tolist())
+        rows = tuple((tuple(map(tuple, W.tolist())), tuple(b.tolist())) for W, b in layers)
+        return Network(self._length, names, self._activation, *scales, rows)
+
+    def _forward(self, layers, rows):
+        """Residuals (R, 3); inputs and slopes of each layer, at (x, q) and then at (x, 0)."""
+        x, q = self._x[rows], self._q[rows]
+        values, slopes = [np.vstack([np.hstack([x, q]), np.hstack([x, 0.0 * q])])], []
+        for i, (W, b) in enumerate(layers):
+            if i > 0:
+                nodes = derivatives(self._activation)[:2]
+                values[-1], slope = graph.evaluate(nodes, {('q', 0): values[-1]}, NUMERIC)
+                slopes.append(slope)
+            values.append(values[-1] @ W.T + b)
+        moved, rest = np.split(values.pop(), 2)
+        return self._share[rows] * (moved - rest) - self._target[rows], values, slopes
+
+    def _jacobian(self, layers, rows, values, slopes):
+        """Jacobian (3 R, P) of residuals by back-propagation, one component after another."""
+        count, result = len(rows), []
+        for component in np.eye(3):
+            back = np.kron([[1.0], [-1.0]], self._share[rows] * component)
+            parts = []
+            for i in range(len(layers) - 1, -1, -1):
+                each = (back[:, :, None] * values[i][:, None, :]).reshape(2, count, -1)
+                parts[:0] = [each.sum(axis=0), back.reshape(2, count, -1).sum(axis=0)]
+                if i > 0:
+                    back = (back @ layers[i][0]) * slopes[i - 1]
+            result.append(np.hstack(parts))
+        return np.vstack(result)
+
+    def _layers(self, weights):
+        layers, first = [], 0
+        for rows, columns in self._shapes:
+            W = weights[first : first + rows * columns].reshape(rows, columns)
+            first += rows * columns
+            layers.append((W, weights[first : first + rows]))
+            first += rows
+        return layers
+
+
+def _is_table(array, columns):
+    return (
+        array.ndim == 2
+        and array.size > 0
+        and columns in (None, array.shape[1])
+        and array.dtype.kind in 'fiu'
+        and bool(np.isfinite(array).all())
+    )
+
+
+def _checked(samples, hidden, activation, length, held_out):
+    """Return the length; ArgumentError for what cannot be fitted."""
+    sizes = {name: len(getattr(samples, name)) for name in 'xqp'}
+    if len(set(sizes.values())) > 1:
+        raise ArgumentError('samples', sizes, 'as many rows in x, q and p')
+    n = samples.q.shape[1]
+    if samples.coordinates and len(samples.coordinates) != n:
+        raise ArgumentError('coordinates', samples.coordinates, f'{n} names, one per column of q')
+    if activation not in ACTIVATIONS:
+        raise ArgumentError('activation', activation, 'one of ' + ', '.join(ACTIVATIONS))
+    if not hidden or min(hidden) < 1:
+        raise ArgumentError('hidden', tuple(hidden), 'numbers >= 1, one per hidden layer')
+    if not 0.0 < held_out < 1.0:
+        raise ArgumentError('held_out', held_out, 'a share between 0 and 1')
+    largest = float(samples.x[:, 2].max())
+    length = largest if length is None else float(length)
+    if not 0.0 < length or largest > length * (1.0 + 1e-9) or samples.x[:, 2].min() < 0.0:
+        words = 'a length > 0 [m] with x3 of all samples between 0 and it'
+        raise ArgumentError('length', length, words)
+    return length
+
+
+def _split(q, share, rng):
+    """Return masks (S,) of the samples to fit and of those to hold out, by their postures."""
+    postures, which = np.unique(q, axis=0, return_inverse=True)
+    if len(postures) < 2:
+        raise ArgumentError('q', postures, 'samples in several postures, some to be held out')
+    count = min(max(1, round(share * len(postures))), len(postures) - 1)
+    unseen = np.isin(which.ravel(), rng.permutation(len(postures))[:count])
+    return ~unseen, unseen
+
+
+def _scale(values, otherwise):
+    """Return the largest magnitude of each column, `otherwise` where there is nothing else."""
+    largest = np.abs(values).max(axis=0)
+    return np.where(largest > 0.0, largest, otherwise)

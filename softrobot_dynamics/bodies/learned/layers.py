@@ -1,0 +1,199 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The kernels of a body whose position is a multilayer perceptron, p = x + s(x) (N(x, q) - N(x, 0)).
+
+Only what differs between networks in kind is emitted: the activation with its derivatives and the
+stress of a material, both traced. Layers are loops
+(:mod:`softrobot_dynamics.bodies.learned.perceptron`) over weights that are plain numbers: a
+network of any size and any n needs no compilation of its own.
+
+A network is a row of numbers: layers, most units of one, units of each; weights of q in the first
+layer (units, n); W and b of each further one. A table holds, per block of points, their weights,
+then the rows that :func:`~softrobot_dynamics.bodies.learned.perceptron.positions` and
+:func:`~softrobot_dynamics.bodies.learned.perceptron.first_layer` read.
+"""
+
+import textwrap
+
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter, Tables
+from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
+from softrobot_dynamics.tracing.stress import stress_function
+
+
+def layers_scratch(n, directions, units):
+    """Scratch of both kernels for layers of at most ``units`` [numbers]."""
+    rows = (n + 2) * (1 + directions)  # of a bundle of each unit
+    return (3 * n + 10 + 28 + 3 * rows + 6 + 2 * units * rows) * BLOCK
+
+
+def layers_terms(activation, energy=None):
+    """
+    Kernel ``terms`` of a body as of ``programs.body_terms``.
+
+    ``activation``: nodes of a function of the symbol ('q', 0) and of its first three derivatives;
+    ``energy``: a strain energy W of three rows of three nodes, or None. P: n, blocks, number of
+    network numbers; these; the K and D matrices (n, n), density, viscosity, offline numbers of the
+    energy; the table, of points the first three of which carry the tip frame. With an energy the
+    directions in the table are the three axes, else there are none.
+    """
+    if energy is None:
+        source, tables, stress = '', Tables((), ()), ''
+    else:
+        source, tables = stress_function(energy)
+        stress = _ADD_STRESS.format(block=BLOCK, scalars=len(tables.scalars))
+    terms = _TERMS.format(
+        block=BLOCK, bundles=1 if energy is None else 4, scalars=len(tables.scalars), stress=stress
+    )
+    return TracedKernel(HEADER + _propagation(activation) + source + terms, tables, 0)
+
+
+def layers_length(activation):
+    """
+    Kernel ``length`` of a curve as of ``programs.fibre_length``, for an ``activation`` as above.
+
+    P: n, blocks, number of network numbers; these; the table, with one direction: the curve's.
+    """
+    source = HEADER + _propagation(activation) + _LENGTH.format(block=BLOCK)
+    return TracedKernel(source, Tables((), ()), 0)
+
+
+def layers_values(activation):
+    """
+    Kernel ``values`` of points as of ``programs.point_values``, for an ``activation`` as above.
+
+    P as for :func:`layers_length`, with two directions: x1 and x2.
+    """
+    source = HEADER + _propagation(activation) + _VALUES.format(block=BLOCK)
+    return TracedKernel(source, Tables((), ()), 0)
+
+
+def _propagation(activation):
+    code = Emitter(activation)
+    lines = code.call + [
+        f'D[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(activation)
+    ]
+    text = '\n'.join(lines)
+    for name in ('sin', 'cos', 'tanh'):  # a call of the library would keep the loop from SIMD
+        text = text.replace(f'math.{name}(', f'vector_{name}(')
+    return _PROPAGATE.format(block=BLOCK, slopes=textwrap.indent(text, ' ' * 8))
+
+
+_PROPAGATE = """\
+from softrobot_dynamics.kernels.layout import bias_offset, body_size, inertia_offset
+from softrobot_dynamics.kernels.weak_form import add_forces, viscous_stress
+from softrobot_dynamics.bodies.learned.perceptron import (
+    activate, first_layer, gradient_rate, linear_layer, positions, slopes_by_place, stretch,
+    tip_frame, vector_tanh)
+
+
+@kernel
+def activate_unit(n, bundles, qd, D, row):
+    for k in range({block}):
+        q = (row[k],)
+{slopes}
+    activate(n, bundles, qd, D, row)
+
+
+@kernel
+def propagate(n, bundles, N, q, qd, table, S):
+    # returns where in S the three rows of results begin
+    layers, most, units = int(N[0]), int(N[1]), int(N[2])
+    width = bundles * (n + 2) * {block}
+    D, here, there = S[:6 * {block}], 6 * {block}, 6 * {block} + most * width
+    first = 2 + layers
+    first_layer(n, bundles, units, N[first:first + units * n], q, table, S[here:there])
+    first += units * n
+    for layer in range(1, layers):
+        outputs = int(N[2 + layer])
+        A, Z = S[here:here + most * width], S[there:there + most * width]
+        for unit in range(units):
+            activate_unit(n, bundles, qd, D, A[unit * width:(unit + 1) * width])
+        weights = N[first:first + outputs * units]
+        first += outputs * units
+        linear_layer(units, outputs, width, weights, N[first:first + outputs], A, Z)
+        first += outputs
+        here, there, units = there, here, outputs
+    return here
+"""
+
+_TERMS = """
+
+@kernel
+def terms(P, q, qd, w, W, S):
+    n, blocks, count = int(P[0]), int(P[1]), int(P[2])
+    N, P = P[3:3 + count], P[3 + count:]
+    damped_spring(n, P[:2 * n * n], q, qd, W)
+    density, viscosity = P[2 * n * n], P[2 * n * n + 1]
+    numbers, T = P[2 * n * n + 2:2 * n * n + 2 + {scalars}], P[2 * n * n + 2 + {scalars}:]
+    W[inertia_offset(n):bias_offset(n) + n] = 0.0
+    elastic = W[bias_offset(n) + n:bias_offset(n) + 2 * n]
+    damping = W[bias_offset(n) + 2 * n:body_size(n)]
+    width = {bundles} * (n + 2) * {block}
+    size = (1 + {bundles} * (4 + int(N[2]))) * {block}
+    own, X = S[:(3 * n + 10) * {block}], S[(3 * n + 10) * {block}:]
+    Y, V = X[:28 * {block}], X[28 * {block}:]
+    X, V = V[:({bundles} - 1) * 3 * (n + 2) * {block}], V[({bundles} - 1) * 3 * (n + 2) * {block}:]
+    for block in range(blocks):
+        C = T[block * size:(block + 1) * size]
+        mass, C = C[:{block}], C[{block}:]
+        start = propagate(n, {bundles}, N, q, qd, C[{bundles} * 4 * {block}:], V)
+        out = V[start:start + 3 * width]
+        positions(n, C, width, out, own)
+        if block == 0:
+            tip_frame(n, qd, own, W)
+        reduce_block(n, mass, qd, w, own, W)
+{stress}"""
+
+_ADD_STRESS = """\
+        slopes_by_place(n, 4, C, width, out, X)
+        gradient_rate(n, qd, X, mass, density, Y)
+        volume = Y[27 * {block}:]
+        stress(numbers, volume, Y[:9 * {block}], Y[18 * {block}:27 * {block}])
+        viscous_stress(viscosity, volume, Y)
+        add_forces(n, X[9 * {block}:9 * (n + 1) * {block}], Y, elastic, damping)
+"""
+
+_LENGTH = """
+
+@kernel
+def length(P, q, qd, out, S):
+    n, blocks, count = int(P[0]), int(P[1]), int(P[2])
+    N, T = P[3:3 + count], P[3 + count:]
+    width = 2 * (n + 2) * {block}
+    size = (1 + 2 * (4 + int(N[2]))) * {block}
+    X, V = S[:3 * (n + 2) * {block}], S[3 * (n + 2) * {block}:]
+    out[:n + 2] = 0.0
+    for block in range(blocks):
+        C = T[block * size:(block + 1) * size]
+        weight, C = C[:{block}], C[{block}:]
+        start = propagate(n, 2, N, q, qd, C[8 * {block}:], V)
+        moved = V[start:start + 3 * width]
+        slopes_by_place(n, 2, C, width, moved, X)
+        stretch(n, weight, qd, X, out)
+"""
+
+_VALUES = """
+
+@kernel
+def values(P, q, V, S):
+    n, blocks, count = int(P[0]), int(P[1]), int(P[2])
+    N, T = P[3:3 + count], P[3 + count:]
+    width, rows = 3 * (n + 2) * {block}, 9 * (n + 1) * {block}
+    size = (1 + 3 * (4 + int(N[2]))) * {block}
+    still, S = S[:n], S[n:]
+    D, X, S = S[:width], S[width:3 * width], S[3 * width:]
+    still[:] = 0.0
+    for block in range(blocks):
+        C = T[block * size + {block}:(block + 1) * size]
+        U = V[block * rows:(block + 1) * rows]
+        start = propagate(n, 3, N, q, still, C[12 * {block}:], S)
+        out = S[start:start + 3 * width]
+        positions(n, C, width, out, D)
+        slopes_by_place(n, 3, C, width, out, X)
+        for r in range(3 * (n + 1)):
+            c, i = r // 3, r % 3
+            for k in range({block}):
+                U[(9 * c + i) * {block} + k] = D[r * {block} + k]
+                U[(9 * c + 3 + i) * {block} + k] = X[2 * r * {block} + k]
+                U[(9 * c + 6 + i) * {block} + k] = X[(2 * r + 1) * {block} + k]
+"""

@@ -1,0 +1,298 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+A multilayer perceptron and its derivatives over a block of material points.
+
+Every value of the network is carried as a *bundle* of C = n + 2 rows, BLOCK numbers each: the
+value z, its derivatives z_j by the n coordinates, and its second derivative z_b along qd. Where
+derivatives by place are wanted too there is one more bundle for each direction t: dz/dt, its
+derivatives by the coordinates, and its second derivative along qd. A linear layer acts on all
+rows alike; only the activation mixes them. The loops run over layers of any size, so that one
+compiled kernel serves all networks.
+"""
+
+import math
+
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.reductions import BLOCK
+
+# 1 / j!, the series of the exponential function
+_C2 = 0.5
+_C3 = 0.16666666666666666
+_C4 = 0.041666666666666664
+_C5 = 0.008333333333333333
+_C6 = 0.001388888888888889
+_C7 = 0.0001984126984126984
+_C8 = 2.48015873015873e-05
+_C9 = 2.7557319223985893e-06
+_C10 = 2.755731922398589e-07
+_C11 = 2.505210838544172e-08
+_C12 = 2.08767569878681e-09
+_C13 = 1.6059043836821613e-10
+
+
+@kernel
+def vector_tanh(x):
+    """
+    Hyperbolic tangent without branches or library calls, so that loops vectorise; 8 ulp.
+
+    From m = exp(-2 |x|) - 1 by a series of m at 1/128 of the argument and seven doublings
+    m (2 + m), none of which loses digits.
+    """
+    size = abs(x)
+    size = 20.0 if size > 20.0 else size  # where the result is 1; NaN stays
+    r = size * (-1.0 / 64.0)
+    high = _C7 + r * (_C8 + r * (_C9 + r * (_C10 + r * (_C11 + r * (_C12 + r * _C13)))))
+    m = r * (1.0 + r * (_C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * high))))))
+    for _ in range(7):
+        m = m * (2.0 + m)
+    value = m / (2.0 + m)
+    return value if x < 0.0 else -value
+
+
+@kernel
+def first_layer(n, bundles, units, weights, q, table, Z):
+    """
+    Bundles of the first layer, whose part that depends on x is a ``table``.
+
+    Row g units + u of the table: value of unit u, g = 0, or its derivative along direction g.
+    ``weights`` (units, n) are those of q.
+    """
+    B = BLOCK
+    width = bundles * (n + 2) * B
+    for u in range(units):
+        row, own = Z[u * width : (u + 1) * width], weights[u * n : (u + 1) * n]
+        row[:] = 0.0
+        shift = 0.0
+        for j in range(n):
+            shift += own[j] * q[j]
+            column = row[(1 + j) * B : (2 + j) * B]
+            column[:] = own[j]
+        for g in range(bundles):
+            value = row[g * (n + 2) * B : (g * (n + 2) + 1) * B]
+            given = table[(g * units + u) * B : (g * units + u + 1) * B]
+            for k in range(B):
+                value[k] = given[k] + shift
+            shift = 0.0
+
+
+@kernel
+def linear_layer(inputs, outputs, width, W, b, A, Z):
+    """
+    Z_o = sum_i W[o, i] A_i for rows of ``width`` numbers, b[o] added to the first BLOCK.
+
+    ``inputs`` and ``outputs`` are multiples of four: tiles of 4 x 4 weights make an eighth of the
+    memory traffic.
+    """
+    for o in range(outputs):
+        row = Z[o * width : (o + 1) * width]
+        row[:] = 0.0
+        row[:BLOCK] = b[o]
+    for o in range(0, outputs, 4):
+        rows = Z[o * width : (o + 4) * width]
+        for i in range(0, inputs, 4):
+            _add_tile(inputs, width, W[o * inputs + i :], A[i * width : (i + 4) * width], rows)
+
+
+@kernel
+def _add_tile(stride, width, W, A, Z):
+    a0, a1, a2, a3 = A[:width], A[width : 2 * width], A[2 * width : 3 * width], A[3 * width :]
+    z0, z1, z2, z3 = Z[:width], Z[width : 2 * width], Z[2 * width : 3 * width], Z[3 * width :]
+    u0, u1, u2, u3 = W[0], W[1], W[2], W[3]
+    W = W[stride:]
+    v0, v1, v2, v3 = W[0], W[1], W[2], W[3]
+    W = W[stride:]
+    w0, w1, w2, w3 = W[0], W[1], W[2], W[3]
+    W = W[stride:]
+    x0, x1, x2, x3 = W[0], W[1], W[2], W[3]
+    for k in range(width):
+        c0, c1, c2, c3 = a0[k], a1[k], a2[k], a3[k]
+        z0[k] += u0 * c0 + u1 * c1 + u2 * c2 + u3 * c3
+        z1[k] += v0 * c0 + v1 * c1 + v2 * c2 + v3 * c3
+        z2[k] += w0 * c0 + w1 * c1 + w2 * c2 + w3 * c3
+        z3[k] += x0 * c0 + x1 * c1 + x2 * c2 + x3 * c3
+
+
+@kernel
+def activate(n, bundles, qd, slopes, row):
+    """
+    Chain rule through one unit: bundles of z in ``row`` become those of f(z).
+
+    ``slopes``: f, f', f'', f''' of z, BLOCK numbers each; after them two rows of scratch.
+    """
+    B = BLOCK
+    C = (n + 2) * B
+    f, f1, f2, f3 = slopes[:B], slopes[B : 2 * B], slopes[2 * B : 3 * B], slopes[3 * B : 4 * B]
+    rate, turn = slopes[4 * B : 5 * B], slopes[5 * B : 6 * B]
+    base = row[:C]
+    bias = base[C - B : C]
+    _along(n, qd, base, rate)
+    for g in range(1, bundles):
+        own = row[g * C : (g + 1) * C]
+        t, t_bias = own[:B], own[C - B : C]
+        _along(n, qd, own, turn)
+        for k in range(B):
+            r = rate[k]
+            t_bias[k] = (
+                (f3[k] * r * r + f2[k] * bias[k]) * t[k]
+                + 2.0 * f2[k] * r * turn[k]
+                + f1[k] * t_bias[k]
+            )
+        for j in range(n):
+            z_j, t_j = base[(1 + j) * B : (2 + j) * B], own[(1 + j) * B : (2 + j) * B]
+            for k in range(B):
+                t_j[k] = f2[k] * z_j[k] * t[k] + f1[k] * t_j[k]
+        for k in range(B):
+            t[k] *= f1[k]
+    for k in range(B):
+        bias[k] = f2[k] * rate[k] * rate[k] + f1[k] * bias[k]
+        base[k] = f[k]
+    for j in range(n):
+        z_j = base[(1 + j) * B : (2 + j) * B]
+        for k in range(B):
+            z_j[k] *= f1[k]
+
+
+@kernel
+def _along(n, qd, bundle, out):
+    """Differentiate a bundle along qd: sum_j z_j qd_j."""
+    B = BLOCK
+    for k in range(B):
+        out[k] = 0.0
+    for j in range(n):
+        scale, z_j = qd[j], bundle[(1 + j) * B : (2 + j) * B]
+        for k in range(B):
+            out[k] += scale * z_j[k]
+
+
+@kernel
+def positions(n, table, width, N, out):
+    """
+    Bundles of p = c + s N, c and s of ``table`` (4 rows: s, c), at rows 3 c + i of ``out``.
+
+    ``N``: three rows of ``width``, of which the first bundle counts.
+    """
+    B = BLOCK
+    s = table[:B]
+    for c in range(n + 2):
+        for i in range(3):
+            to, given = out[(3 * c + i) * B : (3 * c + i + 1) * B], N[i * width + c * B :]
+            for k in range(B):
+                to[k] = s[k] * given[k]
+    for k in range(3 * B):
+        out[k] += table[B + k]
+
+
+@kernel
+def slopes_by_place(n, bundles, table, width, N, out):
+    """
+    Bundles of dp/dt = c_t + s_t N + s dN/dt of all directions t, at rows (3 c + i) T + t.
+
+    T = ``bundles`` - 1; ``table``: four rows s, c, then four rows s_t, c_t for each direction.
+    """
+    B = BLOCK
+    s, T = table[:B], bundles - 1
+    for t in range(T):
+        own = table[4 * B * (t + 1) : 4 * B * (t + 2)]
+        s_t = own[:B]
+        for c in range(n + 2):
+            for i in range(3):
+                r = (3 * c + i) * T + t
+                to, N_i = out[r * B : (r + 1) * B], N[i * width : (i + 1) * width]
+                value = N_i[c * B : (c + 1) * B]
+                slope = N_i[((t + 1) * (n + 2) + c) * B : ((t + 1) * (n + 2) + c + 1) * B]
+                for k in range(B):
+                    to[k] = s_t[k] * value[k] + s[k] * slope[k]
+        for i in range(3):
+            to, c_t = out[(i * T + t) * B : (i * T + t + 1) * B], own[(1 + i) * B : (2 + i) * B]
+            for k in range(B):
+                to[k] += c_t[k]
+
+
+@kernel
+def gradient_rate(n, qd, X, mass, density, Y):
+    """F (9 rows) from its bundles X, its rate (9), room for a stress (9), volumes, into Y."""
+    B = BLOCK
+    for k in range(9 * B):
+        Y[k], Y[9 * B + k] = X[k], 0.0
+    for j in range(n):
+        rate, F_j = qd[j], X[9 * (1 + j) * B : 9 * (2 + j) * B]
+        for k in range(9 * B):
+            Y[9 * B + k] += rate * F_j[k]
+    for k in range(B):
+        Y[27 * B + k] = mass[k] / density
+
+
+@kernel
+def stretch(n, weight, qd, X, out):
+    """
+    Add the length of a curve with tangents dp/dt (bundles in X) to ``out``, with derivatives.
+
+    ``out``: sum of weight |v|, its gradient by q (n,), its bias; v the tangent, of one direction.
+    """
+    B = BLOCK
+    v, v_b = X[: 3 * B], X[(3 * n + 3) * B : (3 * n + 6) * B]
+    for k in range(B):
+        v0, v1, v2 = v[k], v[B + k], v[2 * B + k]
+        norm = math.sqrt(v0 * v0 + v1 * v1 + v2 * v2)
+        scale = weight[k] / norm
+        r0 = r1 = r2 = 0.0
+        for j in range(n):
+            v_j = X[3 * (1 + j) * B : 3 * (2 + j) * B]
+            d0, d1, d2 = v_j[k], v_j[B + k], v_j[2 * B + k]
+            out[1 + j] += scale * (v0 * d0 + v1 * d1 + v2 * d2)
+            r0, r1, r2 = r0 + qd[j] * d0, r1 + qd[j] * d1, r2 + qd[j] * d2
+        along = (v0 * r0 + v1 * r1 + v2 * r2) / norm
+        second = v0 * v_b[k] + v1 * v_b[B + k] + v2 * v_b[2 * B + k]
+        out[0] += weight[k] * norm
+        out[1 + n] += scale * (r0 * r0 + r1 * r1 + r2 * r2 - along * along + second)
+
+
+@kernel
+def tip_frame(n, qd, S, W):
+    """
+    Frame slab of the first three points o, a, b of a block by Gram-Schmidt [P, (5)-(7)].
+
+    ``S``: bundles of p. With u = a - o and v = b - o: n1 = u/|u|, n3 along u x v, n2 = n3 x n1.
+    The spin in the frame is w3 = n2.u'/|u|, w2 = -n3.u'/|u| and, as n3.v = 0,
+    w1 = (n3.v' + (n1.v) w2) / (n2.v).
+    """
+    B = BLOCK
+    u0, u1, u2 = S[1] - S[0], S[B + 1] - S[B], S[2 * B + 1] - S[2 * B]
+    v0, v1, v2 = S[2] - S[0], S[B + 2] - S[B], S[2 * B + 2] - S[2 * B]
+    r = math.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
+    x0, x1, x2 = u0 / r, u1 / r, u2 / r
+    z0, z1, z2 = x1 * v2 - x2 * v1, x2 * v0 - x0 * v2, x0 * v1 - x1 * v0
+    h = math.sqrt(z0 * z0 + z1 * z1 + z2 * z2)  # n2 . v
+    z0, z1, z2 = z0 / h, z1 / h, z2 / h
+    y0, y1, y2 = z1 * x2 - z2 * x1, z2 * x0 - z0 * x2, z0 * x1 - z1 * x0
+    along = x0 * v0 + x1 * v1 + x2 * v2  # n1 . v
+    W[0], W[1], W[2], W[3], W[4], W[5] = x0, y0, z0, x1, y1, z1
+    W[6], W[7], W[8], W[9], W[10], W[11] = x2, y2, z2, S[0], S[B], S[2 * B]
+    w0 = w1 = w2 = ux = uy = uz = vx = vy = 0.0  # spin, u' and v' in the frame
+    for j in range(n):
+        D = S[3 * (1 + j) * B : 3 * (2 + j) * B]
+        d0, d1, d2 = D[1] - D[0], D[B + 1] - D[B], D[2 * B + 1] - D[2 * B]
+        e0, e1, e2 = D[2] - D[0], D[B + 2] - D[B], D[2 * B + 2] - D[2 * B]
+        s1 = -(z0 * d0 + z1 * d1 + z2 * d2) / r
+        s2 = (y0 * d0 + y1 * d1 + y2 * d2) / r
+        s0 = (z0 * e0 + z1 * e1 + z2 * e2 + along * s1) / h
+        first, second = layout.JACOBIAN + 3 * j, layout.JACOBIAN + 3 * (n + j)
+        W[first], W[first + 1], W[first + 2] = s0, s1, s2
+        W[second], W[second + 1], W[second + 2] = D[0], D[B], D[2 * B]
+        rate = qd[j]
+        w0, w1, w2 = w0 + rate * s0, w1 + rate * s1, w2 + rate * s2
+        ux += rate * (x0 * d0 + x1 * d1 + x2 * d2)
+        vx += rate * (x0 * e0 + x1 * e1 + x2 * e2)
+        vy += rate * (y0 * e0 + y1 * e1 + y2 * e2)
+    D = S[3 * (1 + n) * B : 3 * (2 + n) * B]
+    d0, d1, d2 = D[1] - D[0], D[B + 1] - D[B], D[2 * B + 1] - D[2 * B]
+    e0, e1, e2 = D[2] - D[0], D[B + 2] - D[B], D[2 * B + 2] - D[2 * B]
+    uy, uz = r * w2, -r * w1
+    # rates of w by the same formulas: the frame turns with (w0, w1, w2) in itself
+    b2 = (y0 * d0 + y1 * d1 + y2 * d2 - 2.0 * ux * w2 + uz * w0) / r
+    b1 = -(z0 * d0 + z1 * d1 + z2 * d2 + 2.0 * ux * w1 - uy * w0) / r
+    b0 = z0 * e0 + z1 * e1 + z2 * e2 + vx * w1 - vy * w0
+    b0 = (b0 + (vx + h * w2) * w1 + along * b1 - w0 * (vy - along * w2)) / h
+    W[12], W[13], W[14] = b0, b1, b2
+    W[15], W[16], W[17] = D[0], D[B], D[2 * B]

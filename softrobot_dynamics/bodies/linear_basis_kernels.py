@@ -1,0 +1,267 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Bodies whose position is linear in q: p = x + sum_j Phi_j(x) q_j, for any number of coordinates.
+
+The Jacobian is constant, so that all inertial terms are polynomials in q whose coefficients are
+integrals over the body, made once. With Phi_0 = x and q_0 = 1 these are the moments int Phi_i dm
+and int Phi_i Phi_j^T dm; no loop over material points is left, and one compiled kernel serves all
+such bodies. Its numbers P begin, for n coordinates, with
+
+====================  ============  ==============================================================
+n                     1
+m                     1             mass [kg]
+moments               3 (n + 1)     int Phi_i dm, i by i
+second moments        9 (n + 1)^2   int Phi_i,a Phi_j,b dm at [i, 3 a + b, j]
+mass matrix           n n           int Phi_i . Phi_j dm, i, j >= 1
+tip                   9 (n + 1)     of [o, a - o, b - o], i by i: three points linear in q, too
+====================  ============  ==============================================================
+
+Then the K and D matrices (n, n) each; a strain energy has more behind them.
+"""
+
+import math
+
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.kernels.reductions import BLOCK, damped_spring, dot
+
+
+@kernel
+def inertial_numbers(n):
+    """Count of the numbers above."""
+    return 2 + 12 * (n + 1) + 9 * (n + 1) * (n + 1) + n * n
+
+
+@kernel
+def inertial_scratch(n):
+    """Scratch of :func:`inertial_terms` [numbers]."""
+    return 20 * (n + 1) + 24
+
+
+@kernel
+def linear_terms(P, q, qd, w, W, S):
+    """Slab of a body of linear basis with constant K and D."""
+    n = int(P[0])
+    inertial_terms(P, q, qd, w, W, S)
+    damped_spring(n, P[inertial_numbers(n) :], q, qd, W)
+
+
+@kernel
+def inertial_terms(P, q, qd, w, W, S):
+    """Fill the slab W of a body of linear basis, all but its elastic and damping force."""
+    n = int(P[0])
+    m = n + 1
+    moments = P[2 : 2 + 3 * m]
+    second = P[2 + 3 * m : 2 + 3 * m + 9 * m * m]
+    rest = 2 + 3 * m + 9 * m * m
+    mass, tip = P[rest : rest + n * n], P[rest + n * n : rest + n * n + 9 * m]
+    place, speed = S[:m], S[m : 2 * m]  # (1, q) and (0, qd)
+    N, V = S[2 * m : 11 * m], S[11 * m : 20 * m]
+    total = S[20 * m : 20 * m + 24]
+    place[0], speed[0] = 1.0, 0.0
+    for j in range(n):
+        place[1 + j], speed[1 + j] = q[j], qd[j]
+    _tip_frame(n, tip, place, speed, W)
+    _moments(m, second, place, speed, N, V)
+    _sums(m, moments, place, speed, N, total)
+    _rigid(P[1], w, total, W[layout.inertia_offset(n) : layout.inertia_offset(n) + 16])
+    coupling, block, bias = layout.coupling_offset(n), layout.mass_offset(n), layout.bias_offset(n)
+    _coordinates(m, moments, w, N, V, W[coupling : coupling + 6 * n], W[bias : bias + n])
+    copy(mass, W[block : block + n * n])
+
+
+@kernel
+def _moments(m, second, place, speed, N, V):
+    """N_j = int p Phi_j^T dm and V_j = int (J qd) Phi_j^T dm, at [3 a + b, j]."""
+    N[:] = 0.0
+    V[:] = 0.0
+    for i in range(m):
+        row = second[9 * m * i : 9 * m * (i + 1)]
+        x, v = place[i], speed[i]
+        for k in range(9 * m):
+            N[k] += x * row[k]
+            V[k] += v * row[k]
+
+
+@kernel
+def _sums(m, moments, place, speed, N, total):
+    """Int p p^T dm (9), int p (J qd)^T dm (9), int p dm (3), int J qd dm (3), into total."""
+    for c in range(9):
+        row = N[c * m : (c + 1) * m]
+        total[c], total[9 + c] = dot(place, row), dot(speed, row)
+    total[18:24] = 0.0
+    for j in range(m):
+        for c in range(3):
+            total[18 + c] += place[j] * moments[3 * j + c]
+            total[21 + c] += speed[j] * moments[3 * j + c]
+
+
+@kernel
+def _rigid(mass, w, total, out):
+    """Ten inertia numbers about S_J and the wrench of a = w x (w x p) + 2 w x (J qd)."""
+    w0, w1, w2 = w[0], w[1], w[2]
+    xx, yy, zz = total[0], total[4], total[8]
+    xy, xz, yz = total[1], total[2], total[5]
+    h0, h1, h2 = total[18], total[19], total[20]
+    out[0], out[1], out[2], out[3] = mass, h0, h1, h2
+    out[4], out[5], out[6] = yy + zz, xx + zz, xx + yy
+    out[7], out[8], out[9] = -xy, -xz, -yz
+    # moment: w x (I w) + 2 (w tr V - V^T w) with V = int p (J qd)^T dm
+    L0 = out[4] * w0 - xy * w1 - xz * w2
+    L1 = out[5] * w1 - xy * w0 - yz * w2
+    L2 = out[6] * w2 - xz * w0 - yz * w1
+    V = total[9:18]
+    trace = V[0] + V[4] + V[8]
+    out[10] = w1 * L2 - w2 * L1 + 2.0 * (w0 * trace - V[0] * w0 - V[3] * w1 - V[6] * w2)
+    out[11] = w2 * L0 - w0 * L2 + 2.0 * (w1 * trace - V[1] * w0 - V[4] * w1 - V[7] * w2)
+    out[12] = w0 * L1 - w1 * L0 + 2.0 * (w2 * trace - V[2] * w0 - V[5] * w1 - V[8] * w2)
+    # force: w x (w x h + 2 int J qd dm)
+    u0 = w1 * h2 - w2 * h1 + 2.0 * total[21]
+    u1 = w2 * h0 - w0 * h2 + 2.0 * total[22]
+    u2 = w0 * h1 - w1 * h0 + 2.0 * total[23]
+    out[13] = w1 * u2 - w2 * u1
+    out[14] = w2 * u0 - w0 * u2
+    out[15] = w0 * u1 - w1 * u0
+
+
+@kernel
+def _coordinates(m, moments, w, N, V, coupling, bias):
+    """
+    Coupling (int p x Phi_j dm, int Phi_j dm) and generalized bias of each coordinate.
+
+    The bias is int Phi_j . a dm = w . N_j w - |w|^2 tr N_j + 2 w . int (J qd) x Phi_j dm.
+    """
+    w0, w1, w2 = w[0], w[1], w[2]
+    square = w0 * w0 + w1 * w1 + w2 * w2
+    for j in range(1, m):
+        xx, xy, xz = N[j], N[m + j], N[2 * m + j]
+        yx, yy, yz = N[3 * m + j], N[4 * m + j], N[5 * m + j]
+        zx, zy, zz = N[6 * m + j], N[7 * m + j], N[8 * m + j]
+        k = 6 * (j - 1)
+        coupling[k], coupling[k + 1], coupling[k + 2] = yz - zy, zx - xz, xy - yx
+        for c in range(3):
+            coupling[k + 3 + c] = moments[3 * j + c]
+        swirl = (
+            w0 * (V[5 * m + j] - V[7 * m + j])
+            + w1 * (V[6 * m + j] - V[2 * m + j])
+            + w2 * (V[m + j] - V[3 * m + j])
+        )
+        bias[j - 1] = (
+            w0 * (xx * w0 + (xy + yx) * w1 + (xz + zx) * w2)
+            + w1 * (yy * w1 + (yz + zy) * w2)
+            + w2 * w2 * zz
+            - square * (xx + yy + zz)
+            + 2.0 * swirl
+        )
+
+
+@kernel
+def _tip_frame(n, tip, place, speed, W):
+    """
+    Frame slab of three points by Gram-Schmidt [P, (5)-(7)], in closed form.
+
+    With u = a - o and v = b - o: n1 = u/|u|, n3 along u x v, n2 = n3 x n1. The spin in it is
+    w3 = n2.u'/|u|, w2 = -n3.u'/|u|, and, as n3 . v = 0, w1 = (n3.v' + (n1.v) w2) / (n2.v).
+    """
+    o0 = o1 = o2 = u0 = u1 = u2 = v0 = v1 = v2 = 0.0
+    for i in range(n + 1):
+        t, x = 9 * i, place[i]
+        o0, o1, o2 = o0 + x * tip[t], o1 + x * tip[t + 1], o2 + x * tip[t + 2]
+        u0, u1, u2 = u0 + x * tip[t + 3], u1 + x * tip[t + 4], u2 + x * tip[t + 5]
+        v0, v1, v2 = v0 + x * tip[t + 6], v1 + x * tip[t + 7], v2 + x * tip[t + 8]
+    r = math.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
+    x0, x1, x2 = u0 / r, u1 / r, u2 / r
+    z0, z1, z2 = x1 * v2 - x2 * v1, x2 * v0 - x0 * v2, x0 * v1 - x1 * v0
+    height = math.sqrt(z0 * z0 + z1 * z1 + z2 * z2)  # n2 . v
+    z0, z1, z2 = z0 / height, z1 / height, z2 / height
+    y0, y1, y2 = z1 * x2 - z2 * x1, z2 * x0 - z0 * x2, z0 * x1 - z1 * x0
+    along = x0 * v0 + x1 * v1 + x2 * v2  # n1 . v
+    W[0], W[1], W[2], W[3], W[4], W[5] = x0, y0, z0, x1, y1, z1
+    W[6], W[7], W[8], W[9], W[10], W[11] = x2, y2, z2, o0, o1, o2
+    w0 = w1 = w2 = ux = vx = vy = 0.0
+    for j in range(n):
+        t, rate = 9 * (j + 1), speed[j + 1]
+        d0, d1, d2 = tip[t + 3], tip[t + 4], tip[t + 5]
+        e0, e1, e2 = tip[t + 6], tip[t + 7], tip[t + 8]
+        s1 = -(z0 * d0 + z1 * d1 + z2 * d2) / r
+        s2 = (y0 * d0 + y1 * d1 + y2 * d2) / r
+        s0 = (z0 * e0 + z1 * e1 + z2 * e2 + along * s1) / height
+        k, h = 18 + 3 * j, 18 + 3 * (n + j)
+        W[k], W[k + 1], W[k + 2] = s0, s1, s2
+        W[h], W[h + 1], W[h + 2] = tip[t], tip[t + 1], tip[t + 2]
+        w0, w1, w2 = w0 + rate * s0, w1 + rate * s1, w2 + rate * s2
+        ux += rate * (x0 * d0 + x1 * d1 + x2 * d2)
+        vx += rate * (x0 * e0 + x1 * e1 + x2 * e2)
+        vy += rate * (y0 * e0 + y1 * e1 + y2 * e2)
+    # u'' = v'' = 0; the frame turns with (w0, w1, w2) in itself
+    b2 = -w0 * w1 - 2.0 * w2 * ux / r
+    b1 = w0 * w2 - 2.0 * w1 * ux / r
+    turned = w1 * vx - w0 * vy  # n3' . v'
+    b0 = (turned + (w2 * height + vx) * w1 + along * b1 - w0 * (vy - w2 * along)) / height
+    W[12], W[13], W[14] = b0, b1, b2
+    W[15], W[16], W[17] = 0.0, 0.0, 0.0
+
+
+@kernel
+def fibre_length(P, q, qd, out, S):
+    """
+    Length of a curve whose tangent is linear in q, t = sum_i t_i q_i: sum of weight |t|.
+
+    ``out``: length [m], gradient by q (n,), bias (d/dt gradient) qd. P: n, blocks; per block the
+    weights, then three rows of t_i for i = 0 ... n, BLOCK numbers each.
+    """
+    B = BLOCK
+    n, blocks = int(P[0]), int(P[1])
+    size = (4 + 3 * n) * B
+    out[: n + 2] = 0.0
+    t, v, pull = S[0 : 3 * B], S[3 * B : 6 * B], S[6 * B : 9 * B]
+    for block in range(blocks):
+        C = P[2 + block * size : 2 + (block + 1) * size]
+        weight = C[0:B]
+        for k in range(3 * B):
+            t[k], v[k] = C[B + k], 0.0
+        for j in range(n):
+            row = C[(4 + 3 * j) * B : (7 + 3 * j) * B]
+            for k in range(3 * B):
+                t[k] += q[j] * row[k]
+                v[k] += qd[j] * row[k]
+        out[0] += _stretch(weight, t, v, pull, out[n + 1 :])
+        for j in range(n):
+            out[1 + j] += dot(C[(4 + 3 * j) * B : (7 + 3 * j) * B], pull)
+
+
+@kernel
+def _stretch(weight, t, v, pull, bias):
+    """Length of a block; weight t/|t| into pull; adds to bias (|v|^2 - (t.v)^2/|t|^2) / |t|."""
+    B = BLOCK
+    length = 0.0
+    for k in range(B):
+        t0, t1, t2 = t[k], t[B + k], t[2 * B + k]
+        v0, v1, v2 = v[k], v[B + k], v[2 * B + k]
+        norm = math.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
+        t0, t1, t2 = t0 / norm, t1 / norm, t2 / norm
+        along = t0 * v0 + t1 * v1 + t2 * v2
+        length += weight[k] * norm
+        bias[0] += weight[k] * (v0 * v0 + v1 * v1 + v2 * v2 - along * along) / norm
+        pull[k], pull[B + k], pull[2 * B + k] = weight[k] * t0, weight[k] * t1, weight[k] * t2
+    return length
+
+
+@kernel
+def values(P, q, V, S):
+    """
+    Material points and how they vary, as ``programs.point_values``; V and S as there.
+
+    P: n, blocks, and the rows of each block where q = 0, then those of each coordinate.
+    """
+    n, blocks, rows = int(P[0]), int(P[1]), 9 * BLOCK
+    size = (1 + n) * rows
+    P, V = P[2 : 2 + blocks * size], V[: blocks * size]
+    copy(P, V)
+    for block in range(blocks):
+        C, U = P[block * size : (block + 1) * size], V[block * size : (block + 1) * size]
+        for j in range(n):
+            moved = C[(1 + j) * rows : (2 + j) * rows]
+            for k in range(rows):
+                U[k] += q[j] * moved[k]

@@ -1,0 +1,55 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What :mod:`softrobot_dynamics.bodies.lvp.backbone` reads, made once for each body."""
+
+import functools
+
+import numpy as np
+from numpy.polynomial.polynomial import polyval
+from softrobot_dynamics.bodies.lvp.backbone import NODES
+from softrobot_dynamics.kernels.quadrature import gauss_legendre
+
+
+def node_tables(length):
+    """
+    Nodes s / L (16,), and the matrix (15, 16) [m] of integrals from 0 to each node.
+
+    Row k of the matrix belongs to the value at node k; that at the tip is not needed.
+    """
+    nodes, integrals = _of_length_one()
+    return nodes.copy(), length * integrals
+
+
+@functools.cache
+def _of_length_one():
+    nodes, weights = gauss_legendre(NODES - 1)
+    inner, shares = gauss_legendre(NODES)  # exact for the interpolant through the nodes
+    integrals = [node * shares @ lagrange(nodes, node * inner) for node in nodes]
+    return np.append(nodes, 1.0), np.array([*integrals, weights]).T
+
+
+def lagrange(nodes, points):
+    """Values (K, N) of the Lagrange polynomials of ``nodes`` (N,) at ``points`` (K,)."""
+    gaps = nodes[:, None] - nodes + np.eye(len(nodes))
+    scale = 1.0 / gaps.prod(axis=1)  # barycentric
+    offsets = np.asarray(points)[:, None] - nodes
+    hit = np.abs(offsets) < 1e-15
+    values = scale / np.where(hit, 1.0, offsets)
+    values /= values.sum(axis=1, keepdims=True)
+    return np.where(hit.any(axis=1, keepdims=True), hit, values)
+
+
+def numbers(length, outer, inner, strains, polynomials):
+    """
+    Return what ``backbone`` reads, flat.
+
+    ``outer`` and ``inner`` [m] are the radii that bends may not fold and sources not close;
+    ``strains`` (n,) index the strain that each coordinate moves, in the order kappa_x, kappa_y,
+    kappa_z, gamma_x, gamma_y, lambda, source; ``polynomials`` hold the coefficients of the shape,
+    in powers of s / L, lowest first.
+    """
+    nodes, integrals = node_tables(length)
+    shapes = [polyval(nodes, p) for p in polynomials]
+    degree = max([1, *(len(p) for z, p in zip(strains, polynomials) if z < 3)])
+    table = [[*p[:degree], *[0.0] * (degree - len(p))] for p in polynomials]
+    head = [length, outer**2, inner**2, degree]
+    return np.concatenate([head, nodes, *integrals, strains, *shapes, *table])

@@ -1,0 +1,265 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Locally volume preserving bodies: stretch, bend, shear, twist and source on one backbone."""
+
+from dataclasses import dataclass
+import functools
+from math import pi
+
+import numpy as np
+from numpy.polynomial.polynomial import polyval
+from softrobot_dynamics.bodies.contract import along, Body, register
+from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
+from softrobot_dynamics.bodies.lvp.emit_points import (
+    gradient,
+    point_numbers,
+    point_sums,
+    strains_of,
+)
+from softrobot_dynamics.bodies.lvp.emit_sections import section_numbers, section_sums
+from softrobot_dynamics.bodies.lvp.emit_values import section_values
+from softrobot_dynamics.bodies.lvp.series import horner, power_series
+from softrobot_dynamics.bodies.lvp.strain_modes import Modes, SETS, strain_modes, STRAINS
+from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra, volume_rule
+from softrobot_dynamics.compiling.cache import load_module
+from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.kernels.quadrature import gauss_legendre
+from softrobot_dynamics.materials.contract import Material, MATERIALS
+from softrobot_dynamics.schema.fields import member, number
+from softrobot_dynamics.tracing import graph, programs
+from softrobot_dynamics.tracing.differentiate import tangent
+from softrobot_dynamics.tracing.graph import SYMBOLIC
+
+_ALONG = np.linspace(0.0, 1.0, 65)  # s / L where strains are judged
+
+
+@register('lvp')
+@dataclass(frozen=True)
+class LocallyVolumePreserving(Body):
+    """
+    A cylinder, solid or hollow, or a mesh in one, deformed without change of volume [P, 7.1].
+
+    The backbone (R, o) follows the strains kappa, gamma and lambda, which are sums of modes. The
+    point at the polar coordinates (c, theta) of its section moves to o + R (r cos theta,
+    r sin theta, 0), with a r^3 + r^2 = (c^2 + source) / lambda and
+    a = 2/3 (kappa_x sin theta - kappa_y cos theta) / lambda: then det dp/dx = 1. The tip frame is
+    the backbone's.
+
+    Valid while no section folds on the inner side of a bend, sqrt(3 (R^2 + source)) |kappa| <
+    lambda^(3/2), none vanishes or closes, and the backbone turns by no more than 2 pi.
+    """
+
+    length: float = number('m', above=0.0)
+    outer_radius: float = number('m', above=0.0)
+    density: float = number('kg/m^3', above=0.0)
+    material: Material = member(MATERIALS)
+    inner_radius: float = number('m', at_least=0.0, default=0.0)
+    fill: float = number('-', above=0.0, at_most=1.0, default=1.0)  # share that has mass
+    modes: str | Modes = strain_modes(default='table_4')
+    quadrature: Cylinder | Tetrahedra = volume_rule()
+
+    traceable = False
+
+    @property
+    def radius(self):
+        """The outer radius [m] at base and tip."""
+        return self.outer_radius, self.outer_radius
+
+    @property
+    def has_cavity(self):
+        """Whether the body encloses a volume that changes: it has a source."""
+        return bool(self._modes().source)
+
+    def validate(self):
+        """Yield radii, modes and rules that do not fit each other."""
+        size, degree = (self.length, self.outer_radius, self.inner_radius), self._degree()
+        if self.inner_radius >= self.outer_radius:
+            yield 'inner_radius', self.inner_radius, 'a radius < outer_radius [m]'
+        if self.has_cavity and self.inner_radius == 0.0:
+            yield 'modes', self.modes, 'no source: without inner_radius there is no cavity'
+        if getattr(self.quadrature, 'axial', degree + 1) <= degree:
+            yield 'quadrature.axial', self.quadrature.axial, f'> {degree}, the degree of the modes'
+        for key, value, expected in self.quadrature.misfit(*size):
+            yield f'quadrature.{key}', value, expected
+
+    def coordinates(self):
+        """Names of the modes, see :class:`Modes`."""
+        return self._modes().names()
+
+    def position(self, x, q, math):
+        """See the class; the backbone is a power series in x3, too long to be compiled."""
+        sigma = x[2] / self.length
+        rotation, origin = self._frame(sigma, q)
+        factor = growth(x[0], x[1], self._strains(sigma, q), math, self.has_cavity)
+        d1, d2 = x[0] * factor, x[1] * factor
+        return [origin[i] + rotation[3 * i] * d1 + rotation[3 * i + 1] * d2 for i in range(3)]
+
+    def tip_frame(self, q, math):
+        """Frame of the backbone's end."""
+        return self._frame(1.0, q)
+
+    def fibre_points(self, start, end):
+        """Sixteen Gauss points."""
+        return gauss_legendre(backbone.NODES, start, end)
+
+    def fibre_speed(self, x, slope, q, math):
+        """|gamma + kappa x d + dd/ds| in the section's frame, with d along the curve."""
+        z = self._strains(x[2] / self.length, q)
+        factor = growth(x[0], x[1], z, math, self.has_cavity)
+        d = [graph.as_node(c * factor) for c in x[:2]]
+        along = tangent(d, {('x', 0): slope[0], ('x', 1): slope[1], ('x', 2): 1.0})
+        a, b, c = (row[2] for row in gradient(d, z, ((0.0, 0.0),) * 2, along))
+        return math.sqrt(a * a + b * b + c * c)
+
+    def material_points(self):
+        """Points (K, 3) [m] of the rule and their masses (K,) [kg], with the fill."""
+        points, volumes = self.quadrature.points(self.length, self.outer_radius, self.inner_radius)
+        return points, self.density * self.fill * volumes
+
+    def energy(self, F, math):
+        """See the material."""
+        return self.material.energy(F, math)
+
+    def viscosity(self):
+        """See the material."""
+        return self.material.viscosity()
+
+    def stretch(self, q):
+        """Return the smallest factor of length along the backbone; volume never changes."""
+        return float(np.min(self._strains(_ALONG, [float(a) for a in q])[5]))
+
+    def explain(self, q):
+        """Say why the body cannot take the coordinates q (n,); None if it can."""
+        s = _ALONG
+        strains = [s * 0.0 + z for z in self._strains(s, [float(a) for a in q])]
+        fault = _fault(s * self.length, strains, self.outer_radius, self.inner_radius)
+        return fault or self._winding(q)
+
+    def kernel(self):
+        """Return the kernel that sums over sections if the rule has them, else over points."""
+        symbolic, constants = self._symbolic()
+        strains, polynomials = self._shapes()
+        size = self.length, self.outer_radius, self.inner_radius
+        if isinstance(self.quadrature, Cylinder):
+            sums, numbers = section_sums, section_numbers
+            *rule, areas = self.quadrature.sections(*size)
+            rule = *rule, self.density * self.fill * areas
+        else:
+            sums, numbers, rule = point_sums, point_numbers, self.material_points()
+        traced = _trace(sums, strains, symbolic.material, symbolic.density, self.has_cavity)
+        frames = backbone_tables.numbers(*size, strains, polynomials)
+        parameters = numbers(traced.tables, frames, rule, self.length, polynomials, constants)
+        module = load_module(traced.source, f'{self.type_name}_terms')
+        return Kernel(module.__name__, 'terms', parameters, traced.scratch)
+
+    def cavity_kernel(self):
+        """
+        Return the :class:`Kernel` of the cavity's volume [m^3], as ``programs.fibre_length``.
+
+        It is pi int (inner_radius^2 + source) ds: all else preserves the volume inside as well.
+        """
+        n = len(self.coordinates())
+        strains, polynomials = self._shapes()
+        sigma, weights = gauss_legendre(backbone.HIGHEST, 0.0, 1.0)
+        q, x = ([graph.symbol(kind, j) for j in range(n + 1)] for kind in 'qx')
+        traced = programs.fibre_length(x[n] + strains_of(strains, q[:n], x[:n])[6], n)
+        square = np.full_like(sigma, self.inner_radius**2)
+        columns = np.column_stack([*(polyval(sigma, p) for p in polynomials), square])
+        table = traced.tables.table(columns, np.pi * self.length * weights, {})
+        return self._kernel(traced, 'length', np.zeros(0), table, {})
+
+    def points_kernel(self, points):
+        """See :class:`Body`; points at 0 <= x3 <= length."""
+        strains, polynomials = self._shapes()
+        traced = _trace_values(strains, self.has_cavity)
+        size = self.length, self.outer_radius, self.inner_radius
+        frames = backbone_tables.numbers(*size, strains, polynomials)
+        cloud = along(points, self.length), np.ones(len(points))
+        numbers = point_numbers(traced.tables, frames, cloud, self.length, polynomials, {})
+        module = load_module(traced.source, f'{self.type_name}_values')
+        return Kernel(module.__name__, 'values', numbers, traced.scratch)
+
+    def _modes(self):
+        return SETS[self.modes](self.length) if isinstance(self.modes, str) else self.modes
+
+    def _shapes(self):
+        """Index of the strain, (n,), and polynomial of each coordinate."""
+        modes = self._modes().each()
+        return tuple(STRAINS.index(name) for name, _ in modes), [p for _, p in modes]
+
+    def _degree(self):
+        return max(len(p) for _, p in self._modes().each()) - 1
+
+    def _winding(self, q):
+        """Say that the power series of the backbone does not reach so far, if it is so."""
+        strains, polynomials = self._shapes()
+        kappa = np.zeros((3, backbone.HIGHEST + 1))
+        for z, p, a in zip(strains, polynomials, q):
+            if z < 3:
+                kappa[z, : len(p)] += a * np.array(p)
+        winding = self.length * np.linalg.norm(kappa, axis=0).sum()
+        if winding < 0.99 * backbone.WINDING:
+            return None
+        return f'turn: bends and twist of all powers of s add up to {winding:.3g} rad, at most 12'
+
+    def _strains(self, sigma, q):
+        """Strains (7,) at s / L = sigma."""
+        strains, polynomials = self._shapes()
+        return strains_of(strains, q, [horner(p, sigma) for p in polynomials])
+
+    def _frame(self, sigma, q):
+        """Rotation, row-major, and origin of the backbone at s / L = sigma."""
+        strains, polynomials = self._shapes()
+        powers = [
+            [(z, p[k] * a) for z, p, a in zip(strains, polynomials, q) if k < len(p)]
+            for k in range(self._degree() + 1)
+        ]
+        powers[0].append((5, 1.0))
+        turning = max((len(p) for z, p in zip(strains, polynomials) if z < 3), default=0)
+        terms = backbone.TERMS * turning + len(powers) + 1
+        entries = power_series(powers, self.length, terms)
+        return [horner(e, sigma) for e in entries[:9]], [horner(e, sigma) for e in entries[9:]]
+
+
+def growth(x1, x2, z, math, source):
+    """By what factor the point (x1, x2) [m] of a section with strains z is farther out."""
+    square = math.sqrt(z[5])
+    wider = math.sqrt(1.0 + z[6] / (x1 * x1 + x2 * x2)) if source else 1.0
+    # r = c wider / (w sqrt(lambda)) turns a r^3 + r^2 = c^2 / lambda into w^3 - w = b
+    b = (z[0] * x2 - z[1] * x1) * (2.0 / 3.0) * wider / (z[5] * square)
+    return wider / (math.cubic(b) * square)
+
+
+@functools.cache
+def _trace_values(strains, source):
+    return section_values(lambda x1, x2, z: growth(x1, x2, z, SYMBOLIC, source), strains)
+
+
+@functools.cache
+def _trace(sums, strains, material, density, source):
+    return sums(
+        lambda x1, x2, z: growth(x1, x2, z, SYMBOLIC, source),
+        strains,
+        lambda F: material.energy(F, SYMBOLIC),
+        material.viscosity(),
+        density,
+    )
+
+
+def _fault(s, strains, outer, inner):
+    """Say what is impossible about strains at points s [m] of a cylinder; None if nothing is."""
+    kx, ky, kz, _, _, stretch, source = strains
+    if not stretch.min() > 0.0:
+        return f'stretch: a length factor of {stretch.min():.3g}, it must stay > 0'
+    if not inner**2 + source.min() >= 0.0:
+        return f'source: {source.min():.3g} m^2 closes the cavity, {inner:.3g} m wide'
+    bend, radius = np.hypot(kx, ky), np.sqrt(outer**2 + source)
+    most = 0.98 * stretch**1.5 / (np.sqrt(3.0) * radius)
+    i = np.argmax(bend / most)
+    if not bend[i] <= most[i]:
+        return (
+            f'bend: a curvature of {bend[i]:.4g} 1/m at s = {s[i]:.3g} m; the inner side of a bend'
+            f' folds beyond {most[i]:.4g} 1/m where the radius is {radius[i]:.3g} m'
+        )
+    rate = np.sqrt(bend**2 + kz**2)
+    turn = 0.5 * (rate[1:] + rate[:-1]) @ np.diff(s)
+    return f'turn: by {turn:.3g} rad, at most 2 pi' if not turn <= 2.0 * pi else None

@@ -1,0 +1,79 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Where points of a body of sections on a backbone are, and how that varies, as a kernel."""
+
+import textwrap
+
+import numpy as np
+from softrobot_dynamics.bodies.lvp import backbone
+from softrobot_dynamics.bodies.lvp.emit_points import FIRST, strains_of
+from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing.differentiate import tangent
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter
+from softrobot_dynamics.tracing.graph import symbol
+from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
+
+
+def section_values(factor, strains):
+    """
+    Kernel ``values(P, q, V, S)`` of ``programs.point_values`` for a body on a backbone.
+
+    Arguments as of :func:`softrobot_dynamics.bodies.lvp.emit_points.point_sums`; P is that of
+    ``point_numbers`` there.
+    """
+    n = len(strains)
+    motion = _in_section(factor, strains)
+    code = Emitter(motion)
+    frames, rows = backbone.COLUMNS + 6 * n, len(code.tables.rows) + 1
+    sizes = len(motion) * BLOCK, frames * BLOCK, frames * backbone.NODES, n
+    ends = np.cumsum([*sizes, backbone.scratch.py_func(n)]).tolist()
+    point = [f'D[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(motion)]
+    source = _VALUES.format(
+        **dict(zip(('G', 'F', 'still', 'V', 'end'), ends)),
+        block=BLOCK,
+        scalars=len(code.tables.scalars),
+        shapes=rows * BLOCK,
+        stride=(rows + backbone.NODES) * BLOCK,
+        rows=9 * (n + 1) * BLOCK,
+        call=textwrap.indent('\n'.join(code.call) or 'pass', ' ' * 4),
+        point=textwrap.indent('\n'.join(code.point + point), ' ' * 12),
+    )
+    return TracedKernel(HEADER + source, code.tables, ends[-1])
+
+
+def _in_section(factor, strains):
+    """Nodes of d, dd/dx1 and dd/dx2, two each, in the section, then their slopes by each q_j."""
+    n, x = len(strains), [symbol('x', i) for i in range(2)]
+    shapes, q = ([symbol(kind, i) for i in range(n)] for kind in 'sq')
+    grown = factor(*x, strains_of(strains, q, shapes))
+    d = [graph.as_node(c * grown) for c in x]
+    values = d + [node for i in range(2) for node in tangent(d, {('x', i): 1.0})]
+    nodes = values + [node for j in range(n) for node in tangent(values, {('q', j): 1.0})]
+    return graph.substitute(nodes, {('s', j): symbol('x', FIRST + j) for j in range(n)})
+
+
+_VALUES = """\
+from softrobot_dynamics.bodies.lvp.backbone import backbone, STRAINS_AT
+from softrobot_dynamics.bodies.lvp.backbone_points import frames_at, place_values
+
+
+@kernel
+def values(P, q, V, S):
+    blocks, n, count = int(P[0]), int(P[1]), int(P[2])
+    A = P[3:3 + count]
+    strains = A[STRAINS_AT:STRAINS_AT + n]
+    T = P[3 + count + {scalars}:]
+    P = P[3 + count:3 + count + {scalars}]
+    S = S[:{end}]
+    D, G, F, still = S[:{G}], S[{G}:{F}], S[{F}:{still}], S[{still}:{V}]
+    still[:] = 0.0
+    if not backbone(n, A, q, still, F, S[{V}:]):
+        V[:blocks * {rows}] = np.nan
+        return
+{call}
+    for block in range(blocks):
+        C = T[block * {stride}:(block + 1) * {stride}]
+        for k in range({block}):
+{point}
+        frames_at(n, strains, {block}, F, C[{shapes}:], G)
+        place_values(n, strains, G, D, V[block * {rows}:(block + 1) * {rows}])
+"""

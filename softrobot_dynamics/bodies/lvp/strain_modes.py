@@ -1,0 +1,88 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Modes of the strains of a body on a backbone, as a robot file gives them."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from softrobot_dynamics.bodies.lvp.backbone import HIGHEST
+from softrobot_dynamics.errors import Problem
+from softrobot_dynamics.schema.fields import items, number
+from softrobot_dynamics.schema.parsing import custom, mapping_of, parse
+
+STRAINS = ('kappa_x', 'kappa_y', 'kappa_z', 'gamma_x', 'gamma_y', 'stretch', 'source')
+
+
+def _polynomials():
+    return items(items(number('-')), default=())
+
+
+@dataclass(frozen=True)
+class Modes:
+    """
+    For each strain a list of modes, each a polynomial in s/L: [a0, a1, ...], lowest power first.
+
+    Every mode is a coordinate. Bends ``kappa_x``, ``kappa_y`` and twist ``kappa_z`` [1/m], shears
+    ``gamma_x``, ``gamma_y`` [-], ``stretch`` (lambda - 1 [-]) and, on hollow bodies, ``source``
+    (r'^2 - r^2 [m^2]).
+    """
+
+    stretch: tuple = _polynomials()
+    kappa_x: tuple = _polynomials()
+    kappa_y: tuple = _polynomials()
+    kappa_z: tuple = _polynomials()
+    gamma_x: tuple = _polynomials()
+    gamma_y: tuple = _polynomials()
+    source: tuple = _polynomials()
+
+    def each(self):
+        """Return (strain, polynomial) of all modes, in the order of the coordinates."""
+        return [(f.name, p) for f in fields(self) for p in getattr(self, f.name)]
+
+    def names(self):
+        """Names of the coordinates: that of the strain, numbered if it has several modes."""
+        counts = [(f.name, len(getattr(self, f.name))) for f in fields(self)]
+        return tuple(
+            f'{name}{i}' if count > 1 else name for name, count in counts for i in range(count)
+        )
+
+    def validate(self):
+        """Yield strains with modes that depend on each other or are too high, or none at all."""
+        for name in {name for name, _ in self.each()}:
+            modes = getattr(self, name)
+            length = max(map(len, modes))
+            table = np.array([[*p, *[0.0] * (length - len(p))] for p in modes])
+            if np.linalg.matrix_rank(table) < len(modes):
+                yield name, modes, 'polynomials none of which is a sum of the others, nor zero'
+            if length > HIGHEST + 1:
+                yield name, modes, f'polynomials of degree {HIGHEST} at most'
+        if not self.each():
+            yield '', self, 'at least one mode'
+
+
+SETS = {
+    'table_4': lambda L: Modes(
+        stretch=((0.0, 1.0, -1.0),),
+        kappa_x=((1.0 / L,), (0.0, 1.0)),
+        kappa_y=((1.0 / L,), (0.0, 1.0)),
+        kappa_z=((0.0, 1.0),),
+        gamma_x=((0.0, 1.0),),
+        gamma_y=((0.0, 1.0),),
+    ),
+    'table_5': lambda L: Modes(stretch=((0.0, 0.0, 1.0),), source=((0.0, 0.0, 1.0),)),
+}
+"""The modes of [P, Tables 4 and 5], for a length L [m]."""
+
+MODES = f'{", ".join(SETS)}, or {mapping_of(Modes)}'
+
+
+def strain_modes(*, default):
+    """Return the field of :class:`Modes`, or the name of one of :data:`SETS`, kept as it is."""
+    return custom(_read_modes, expected=MODES, default=default)
+
+
+def _read_modes(value, path, problems):
+    if isinstance(value, str) and value in SETS:
+        return value
+    if isinstance(value, dict):
+        return parse(Modes, value, path, problems)
+    problems.append(Problem(path, value, MODES))

@@ -1,0 +1,171 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Compiled functions with their machine code kept across processes: for Python, and by address.
+
+Their source is emitted once more into a module of its own, which the cache keeps. Arguments that
+never change may be given once, by a table of numbers and addresses: a call then passes one
+argument for all of them, where numba would look at every field of every NamedTuple.
+"""
+
+import ast
+import functools
+import inspect
+import itertools
+import sys
+
+from numba.extending import is_jitted
+import numpy as np
+from softrobot_dynamics.compiling.addresses import Entry
+from softrobot_dynamics.compiling.cache import import_line, load_module
+from softrobot_dynamics.errors import ArgumentError
+
+
+def cached(function, /, **given):
+    """
+    Return a kernel for Python: a callable of the arguments that are not ``given``.
+
+    Given may be floats, integers, contiguous arrays, and NamedTuples of such. The numbers in
+    arrays may change afterwards. Raises ArgumentError.
+    """
+    program = _emitted(function, _kinds(given), False)
+    return functools.partial(program, _table(given)) if given else program
+
+
+def entry(function, /, **given):
+    """
+    Return the :class:`Entry` of a kernel whose arguments that are not ``given`` are arrays (.,).
+
+    The kernel does not know the lengths of these.
+    """
+    return Entry(_emitted(function, _kinds(given), True).address, _table(given))
+
+
+@functools.cache
+def address(module, function, arguments):
+    """
+    Return the address of the C function for a kernel found by its import path.
+
+    ``arguments`` names those of the kernel in a text, all arrays (.,) of floats. Its source is
+    compiled with our own options, whatever it was decorated with. Raises ArgumentError if its
+    arguments are others.
+    """
+    found = getattr(sys.modules[module], function)
+    names = list(inspect.signature(found.py_func).parameters)
+    if names != arguments.split(', '):
+        raise ArgumentError(f'{module}.{function}', names, f'a kernel of {arguments}')
+    return _emitted(found, (), True).address
+
+
+@functools.cache
+def _emitted(function, kinds, by_address):
+    """Return the emitted function; it takes the table first, if anything is given."""
+    python_function = function.py_func
+    definition = ast.parse(inspect.getsource(python_function)).body[0]
+    lines = [_import_line(name, value) for name, value in _globals_used(python_function).items()]
+    return getattr(_module(definition, lines, kinds, by_address), function.__name__)
+
+
+def _module(definition, lines, kinds, by_address):
+    """Return the module of a function, compiled for Python or as a C function of pointers."""
+    names = [arg.arg for arg in definition.args.args if arg.arg not in dict(kinds)]
+    first, decorator = [], 'for_python('
+    if by_address:
+        pointers = ['INTEGERS'] * bool(kinds) + ['FLOATS'] * len(names)
+        decorator = f'by_address(void({", ".join(pointers)}), '
+        lines = [*lines, _ADDRESSES]
+        first = [f'{name} = array_at({name})' for name in ['given_table'] * bool(kinds) + names]
+    if kinds:
+        names.insert(0, 'given_table')
+        classes, places = {}, itertools.count()
+        first += [f'{name} = {_reading(kind, places, classes)}' for name, kind in kinds]
+        lines = [*lines, _GIVEN]
+        lines += [import_line(cls.__module__, name, name) for name, cls in classes.items()]
+    definition.decorator_list = []
+    definition.args.args = [ast.arg(name) for name in names]
+    definition.body = ast.parse('\n'.join(first)).body + definition.body
+    source = '\n'.join([_HEADER, *sorted(lines), f'\n\n@{decorator}**OPTIONS)'])
+    return load_module(f'{source}\n{ast.unparse(definition)}\n', definition.name)
+
+
+_HEADER = '''\
+"""Emitted by softrobot_dynamics; do not edit: it is written anew whenever a source changes."""
+
+import numpy as np
+
+from softrobot_dynamics.compiling.jit import OPTIONS
+'''
+_GIVEN = 'from softrobot_dynamics.compiling.addresses import given_array, given_float'
+_ADDRESSES = """\
+from numba.types import CPointer, float64, int64, void
+from softrobot_dynamics.compiling.addresses import array_at
+FLOATS, INTEGERS = CPointer(float64), CPointer(int64)"""
+
+
+def _kinds(given):
+    """Return what code depends on of given arguments: ((name, kind), ...)."""
+    return tuple((name, _kind(name, value)) for name, value in given.items())
+
+
+def _kind(name, value):
+    """Return (class, kinds of fields), (data type, dimensions), or the class of a number."""
+    if hasattr(value, '_fields'):
+        return type(value), tuple(map(_kind, value._fields, value))
+    if isinstance(value, np.ndarray) and value.flags.c_contiguous:
+        return value.dtype.name, value.ndim
+    if not isinstance(value, (int, float)):
+        raise ArgumentError(name, value, 'a number, a contiguous array, or a NamedTuple of such')
+    return float if isinstance(value, float) else int
+
+
+class _Keeper(bytearray):
+    """The bytes of a table, with what it has addresses of: so that lasts as long."""
+
+
+def _table(given):
+    """Return the table (.,): of an array the address and the shape, of a float the bits."""
+    entries = [x for value in given.values() for x in _entries(value)]
+    keeper = _Keeper(np.array(entries, dtype=np.int64).tobytes())
+    keeper.given = given
+    return np.frombuffer(keeper, dtype=np.int64)
+
+
+def _entries(value):
+    if hasattr(value, '_fields'):
+        return [x for field in value for x in _entries(field)]
+    if isinstance(value, np.ndarray):
+        return [value.ctypes.data, *value.shape]
+    return [np.float64(value).view(np.int64)] if isinstance(value, float) else [value]
+
+
+def _reading(kind, places, classes):
+    """Return the expression that reads a value of a kind from the table's next places."""
+    if kind is int:
+        return f'given_table[{next(places)}]'
+    if kind is float:
+        return f'given_float(given_table, {next(places)})'
+    first, second = kind
+    if isinstance(first, str):
+        place, *_ = [next(places) for _ in range(1 + second)]
+        return f'given_array(given_table, {place}, np.{first}, {second})'
+    classes[first.__name__] = first
+    return f'{first.__name__}({", ".join(_reading(k, places, classes) for k in second)})'
+
+
+def _globals_used(python_function):
+    """Module-level names a function uses, with their values."""
+    return {
+        name: python_function.__globals__[name]
+        for name in python_function.__code__.co_names
+        if name in python_function.__globals__
+    }
+
+
+def _import_line(name, value):
+    if inspect.ismodule(value):
+        return f'import {value.__name__} as {name}'
+    if is_jitted(value):
+        return import_line(value.py_func.__module__, value.__name__, name)
+    if hasattr(value, '__module__'):  # an intrinsic
+        return import_line(value.__module__, value.__name__, name)
+    # a plain int would become a literal type, and every value of it one more compilation
+    return f'{name} = np.int64({value})' if type(value) is int else f'{name} = {value!r}'

@@ -1,0 +1,175 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Emitted source becomes a module in a cache folder, so that numba can keep its machine code.
+
+A module is named after everything its machine code depends on: the emitted source, the files that
+it imports from, directly or not (:mod:`~softrobot_dynamics.compiling.sources`), numba, Python and
+the processor. Nothing in the folder is ever edited; it may be deleted at any time.
+``SOFTROBOT_CACHE_DIR`` (or ``XDG_CACHE_HOME``) chooses another place. Where no folder can be
+written the module is compiled in memory, and a warning says so; see
+:mod:`~softrobot_dynamics.compiling.folder` for what else may be wrong with it.
+"""
+
+import contextlib
+import functools
+import gc
+import hashlib
+import linecache
+import marshal
+import os
+import platform
+import sys
+import threading
+import types
+
+import llvmlite
+import llvmlite.binding
+import numba
+from softrobot_dynamics.compiling import folder, machine_code
+from softrobot_dynamics.compiling.folder import own_folder
+from softrobot_dynamics.compiling.sources import digest_of
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: every process compiles for itself
+    fcntl = None
+
+PREFIX = 'softrobot_dynamics_emitted_'
+_COMPILER = threading.RLock()  # one thread at a time, taken before any lock of a file
+
+
+def load_module(source, label):
+    """
+    Return the module made of ``source``, importable under its ``__name__``.
+
+    ``label`` is a readable part of the name. Equal sources give the same module. They may use the
+    decorators of :mod:`softrobot_dynamics.compiling.machine_code` without importing them. Raises
+    CacheError for a folder that others could have put code into.
+    """
+    name = f'{PREFIX}{label}_{_digest(source)}'
+    with _COMPILER:  # another thread may be loading it, and the addresses in it must not change
+        if name not in sys.modules:
+            with _rarely_collected(), _locked(name):  # loading compiles what has a given type
+                _load(name, source)
+        return sys.modules[name]
+
+
+@contextlib.contextmanager
+def compiling(function):
+    """
+    Within this context ``function`` may be called for the first time, and so be compiled.
+
+    Processes that start together take turns: the later ones find the machine code in the cache
+    instead of making it once more.
+    """
+    function = getattr(function, 'func', function)  # some arguments may be given already
+    if function.signatures:
+        yield
+        return
+    with _COMPILER, _rarely_collected(), _locked(function.py_func.__module__):
+        yield
+
+
+@contextlib.contextmanager
+def _rarely_collected():
+    """Let Python look for unused objects less often; while compiling that takes an eighth."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def share(*functions):
+    """
+    Call functions that compile, first those that no other process is calling.
+
+    So processes that start together share the work.
+    """
+    left = list(enumerate(functions))
+    while left:
+        for item in left:
+            with _locked(f'share_{item[0]}', wait=False) as free:
+                if free:
+                    item[1]()
+                    left.remove(item)
+                    break
+        else:  # all are being called: wait for the first
+            left.pop(0)[1]()
+
+
+@contextlib.contextmanager
+def _locked(name, wait=True):
+    """Keep other processes from a context of the same name; yield False if one is in it."""
+    if fcntl is None:
+        yield True
+        return
+    own = own_folder()
+    try:
+        file = open(own / f'{name}.lock', 'w') if own else None
+    except OSError:
+        file = None
+    if file is None:  # nowhere to share code in: compiled in memory
+        yield True
+        return
+    with file:  # released when the file is closed
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+def import_line(module, function, alias):
+    """
+    Source line that imports ``function`` of ``module`` under another name.
+
+    What comes from no file cannot be followed there: it is compiled anew in every process.
+    """
+    line = f'from {module} import {function} as {alias}'
+    if module.startswith(PREFIX) or getattr(sys.modules[module], '__file__', None):
+        return line
+    return f'{line}  # {os.urandom(8).hex()}'
+
+
+@functools.cache
+def _environment():
+    """Digest of what every module depends on besides its own source and what it imports."""
+    digest = hashlib.sha256()
+    cpu = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
+    versions = numba.__version__, llvmlite.__version__, platform.python_version()
+    for fact in (*versions, *cpu):
+        digest.update(fact.encode())
+    return digest.digest()
+
+
+def _digest(source):
+    imported = digest_of(source, PREFIX)
+    return hashlib.sha256(_environment() + imported + source.encode()).hexdigest()[:16]
+
+
+def _load(name, source):
+    """Make a module of a source, with its bytecode from the cache or into it."""
+    module, file = types.ModuleType(name), f'<{name}>'
+    linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect
+    module.for_python, module.by_address = machine_code.for_python, machine_code.by_address
+    sys.modules[name] = module
+    try:
+        exec(_bytecode(name, source, file), module.__dict__)
+    except BaseException:
+        del sys.modules[name]
+        raise
+
+
+def _bytecode(name, source, file):
+    own = own_folder()
+    kept = own and folder.read(own / f'{name}.code')
+    if kept:
+        return marshal.loads(kept)
+    code = compile(source, file, 'exec')
+    if own:
+        folder.replace(own / f'{name}.py', source.encode())  # to be looked at by people
+        folder.write(own / f'{name}.code', marshal.dumps(code))
+    return code

@@ -1,0 +1,69 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+How we compile: the one place that decides on numba's options.
+
+``kernel``: no fastmath beyond fused multiply-add, so that NaN stays NaN and a check for it is not
+optimised away; division by zero gives inf as in numpy; the GIL is released; without numba's
+runtime, whose atomic reference counts of every slice passed on would take half of the time. So
+what would allocate does not compile: kernels fill arrays that they are given, copy by
+``linalg.copy``, and return no arrays.
+``inlined``: the same for what is small, called often, or called within a loop over points.
+``reduction``: full fastmath, which lets the compiler reorder sums over quadrature points and
+thereby vectorise them (three to four times faster); only for plain sums.
+``summing``: emitted loops that compute what they add up. They may be reordered as well, but NaN
+stays NaN.
+
+All of them are compiled for compiled callers only, since what lets Python or C call a function
+takes an eighth of the time; a call from Python compiles them once more.
+
+Neither caches by itself: a cached caller would not notice an edited callee. What Python calls is
+emitted into a module that is named after all its sources instead
+(:mod:`softrobot_dynamics.compiling.cache`).
+"""
+
+import functools
+from typing import NamedTuple
+
+from numba import njit
+from numba.core.registry import CPUDispatcher
+import numpy as np
+
+OPTIONS = {'nogil': True, '_nrt': False, 'error_model': 'numpy', 'fastmath': {'contract'}}
+_FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
+
+
+class _Inner(CPUDispatcher):
+    """A function as numba compiles it, but not for Python until Python calls it."""
+
+    def __call__(self, *arguments):
+        return self._for_python(*arguments)
+
+    @functools.cached_property
+    def _for_python(self):
+        options = self.targetoptions.items()
+        own = {name: value for name, value in options if name not in _FOR_COMPILED_CALLERS}
+        return njit(**own)(self.py_func)
+
+
+def inner(**options):
+    """Return a decorator: as ``numba.njit`` with these options, but for compiled callers."""
+    return functools.partial(_Inner, targetoptions={**options, **_FOR_COMPILED_CALLERS})
+
+
+kernel = inner(**OPTIONS)
+inlined = inner(forceinline=True, **OPTIONS)
+reduction = inner(**{**OPTIONS, 'fastmath': True})
+summing = inner(**{**OPTIONS, 'fastmath': {'contract', 'reassoc'}})
+
+
+class Kernel(NamedTuple):
+    """
+    A compiled function by its import path, the numbers it reads and the scratch it needs.
+
+    Equal ``module`` and ``function`` mean the same code, and so the same address.
+    """
+
+    module: str
+    function: str
+    parameters: np.ndarray
+    scratch: int = 0

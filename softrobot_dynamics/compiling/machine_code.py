@@ -1,0 +1,69 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Functions compiled by numba whose machine code is kept in the kernel cache.
+
+Instead of numba's own files, which block every start once they are damaged, or the disk is full.
+One file holds the code for one signature; its name says of which module, and so of which sources.
+"""
+
+import hashlib
+import pickle
+
+from numba import njit
+from numba.core.caching import NullCache
+from numba.core.ccallback import CFunc
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
+from softrobot_dynamics.compiling import folder
+
+
+def for_python(**options):
+    """Return a decorator: as ``numba.njit``, for a function of an emitted module."""
+
+    def compiled(function):
+        program = njit(**options)(function)
+        program._cache = MachineCode(function)
+        return program
+
+    return compiled
+
+
+def by_address(signature, **options):
+    """Return a decorator: as ``numba.cfunc``, for a function of an emitted module."""
+
+    def compiled(function):
+        program = CFunc(function, normalize_signature(signature), locals={}, options=options)
+        program._cache = MachineCode(function)
+        program.compile()
+        return program
+
+    return compiled
+
+
+class MachineCode(NullCache):
+    """What numba asks for machine code of a function before it compiles, and gives it after."""
+
+    def __init__(self, function):
+        self._name = f'{function.__module__}.{function.__qualname__}'
+
+    def load_overload(self, sig, target_context):
+        """Return what was saved for a signature; None if there is nothing."""
+        target_context.refresh()
+        path = self._path(sig)
+        content = path and folder.read(path)
+        if content is None:
+            return None
+        saved, payload = pickle.loads(content)
+        return CompileResult._rebuild(target_context, *payload) if saved == repr(sig) else None
+
+    def save_overload(self, sig, data):
+        """Save what was compiled for a signature."""
+        path = self._path(sig)
+        if path and not data.library.has_dynamic_globals:  # addresses of this process
+            folder.write(path, dumps((repr(sig), data._reduce())))
+
+    def _path(self, sig):
+        """Return the file of a signature; None without a folder."""
+        own, digest = folder.own_folder(), hashlib.sha256(repr(sig).encode()).hexdigest()[:16]
+        return own and own / f'{self._name}-{digest}.nbc'

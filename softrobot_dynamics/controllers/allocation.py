@@ -1,0 +1,171 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Commands w from S w = r within limits, S symmetric: also of mixed units, also redundant ones.
+
+S is judged after scaling it to a unit diagonal, where it knows no units (a torque beside
+pressures). Of a singular one the part of r that some w can meet is met, with the least change
+from ``favoured``: redundant tendons neither chatter nor drift. Directions in which S is negative
+are left alone like those in which it is zero. Within the limits |S^(1/2) (w - w*)|^2 is least.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.box_qp import solve_box_qp
+from softrobot_dynamics.kernels.linalg import (
+    all_finite,
+    cholesky,
+    copy,
+    solve_lower,
+    solve_lower_transposed,
+)
+
+SINGULAR = 1e-9  # pivots of the scaled S that count as zero
+PULL = 1e-8  # towards what is favoured, where the scaled S is singular
+
+
+class Room(NamedTuple):
+    """Room for an allocation of c commands."""
+
+    scale: np.ndarray  # (c,)
+    S: np.ndarray  # (c, c) scaled
+    L: np.ndarray  # (c, c) its factor: columns up to its rank
+    F: np.ndarray  # (c, c)
+    r: np.ndarray  # (c,)
+    w: np.ndarray  # (c,)
+    bounds: np.ndarray  # (2, c)
+    scratch: np.ndarray  # (3, c)
+    order: np.ndarray  # (c,) integers
+
+
+def allocate_room(c):
+    """Return the :class:`Room` for c commands."""
+    return Room(
+        np.zeros(c),
+        *np.zeros((3, c, c)),
+        *np.zeros((2, c)),
+        np.zeros((2, c)),
+        np.zeros((3, c)),
+        np.zeros(c, dtype=np.int64),
+    )
+
+
+@kernel
+def allocate_commands(S, r, lower, upper, favoured, w, room):
+    """Fill w (c,); returns False where there is no answer to be trusted. S and r stay as is."""
+    c = len(r)
+    if not (all_finite(r) and all_finite(favoured) and _scale(S, r, lower, upper, favoured, room)):
+        return False
+    if _factorise(room, SINGULAR) != 0:
+        _regularise(favoured, _factorise_by_pivots(room), room)
+        if _factorise(room, 0.0) != 0:
+            return False
+    copy(room.r, room.w)
+    solve_lower(room.F, room.w)
+    solve_lower_transposed(room.F, room.w)
+    if not _within(room) and not _solve_in_box(room):
+        return False
+    for i in range(c):
+        w[i] = min(max(room.scale[i] * room.w[i], lower[i]), upper[i])
+    return all_finite(w)
+
+
+@kernel
+def _scale(S, r, lower, upper, favoured, room):
+    """Fill S, r and bounds for w = scale * (scaled w); False if S is good for no command."""
+    c, some = len(r), False
+    for i in range(c):
+        useful = 0.0 < S[i, i] < np.inf
+        some |= useful
+        room.scale[i] = 1.0 / math.sqrt(S[i, i]) if useful else 0.0
+    for i in range(c):
+        a = room.scale[i]
+        for j in range(c):
+            room.S[i, j] = a * room.scale[j] * S[i, j]
+        room.r[i] = a * r[i]
+        if a == 0.0:  # nothing comes of this one: it does what is favoured
+            room.scale[i] = a = room.S[i, i] = 1.0
+            room.r[i] = favoured[i]
+        room.bounds[0, i], room.bounds[1, i] = lower[i] / a, upper[i] / a
+    return some
+
+
+@kernel
+def _factorise(room, floor):
+    """Fill F with the Cholesky factor of S; not 0 where a pivot is not above the floor."""
+    for i in range(len(room.r)):
+        for j in range(i + 1):
+            room.F[i, j] = room.S[i, j]
+    return cholesky(room.F, floor)
+
+
+@kernel
+def _factorise_by_pivots(room):
+    """Fill L (c, rank) with S = L L', by the largest pivots; returns the rank."""
+    S, L, left, c = room.S, room.L, room.scratch[0], len(room.r)
+    for i in range(c):
+        left[i] = S[i, i]
+        for j in range(c):
+            L[i, j] = 0.0
+    for k in range(c):
+        p = 0
+        for i in range(c):
+            if left[i] > left[p]:
+                p = i
+        if not left[p] > SINGULAR:
+            return k
+        pivot = math.sqrt(left[p])
+        for i in range(c):
+            total = S[i, p]
+            for j in range(k):
+                total -= L[i, j] * L[p, j]
+            L[i, k] = total / pivot if left[i] != -np.inf else 0.0
+        L[p, k] = pivot
+        for i in range(c):
+            left[i] -= L[i, k] * L[i, k]
+        left[p] = -np.inf
+    return c
+
+
+@kernel
+def _regularise(favoured, rank, room):
+    """Keep of S and r what is within the rank; beyond it, pull towards what is favoured."""
+    S, L, F, b, c = room.S, room.L, room.F, room.scratch[1][:rank], len(room.r)
+    for i in range(rank):
+        b[i] = 0.0
+        for k in range(c):
+            b[i] += L[k, i] * room.r[k]
+        for j in range(i + 1):
+            F[i, j] = 0.0
+            for k in range(c):
+                F[i, j] += L[k, i] * L[k, j]
+    cholesky(F[:rank, :rank])
+    solve_lower(F[:rank, :rank], b)
+    solve_lower_transposed(F[:rank, :rank], b)
+    for i in range(c):
+        room.r[i] = PULL * favoured[i] / room.scale[i]
+        for k in range(rank):
+            room.r[i] += L[i, k] * b[k]
+        for j in range(c):
+            S[i, j] = PULL if i == j else 0.0
+            for k in range(rank):
+                S[i, j] += L[i, k] * L[j, k]
+
+
+@kernel
+def _within(room):
+    for i in range(len(room.w)):
+        if not room.bounds[0, i] <= room.w[i] <= room.bounds[1, i]:
+            return False
+    return True
+
+
+@kernel
+def _solve_in_box(room):
+    lower, upper = room.bounds[0], room.bounds[1]
+    g, size, step = room.scratch[0], room.scratch[1], room.scratch[2]
+    return (
+        solve_box_qp(room.S, room.r, lower, upper, room.w, g, size, step, room.F, room.order) >= 0
+    )

@@ -1,0 +1,273 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The parts of a robot description, bodies with their joints and actuators, and how they are read.
+
+From Python, a body or a joint may also be given as the object that its mapping would make.
+
+A part that is wrong in itself is None until all problems are known, so that one wrong number
+does not hide the others, nor show up as a dozen.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from softrobot_dynamics.actuators.contract import Actuator, ACTUATORS
+from softrobot_dynamics.bodies.contract import BODIES, Body
+from softrobot_dynamics.errors import closest, MISSING, Problem
+from softrobot_dynamics.joints.contract import Joint, JOINTS
+from softrobot_dynamics.schema.fields import member, NAME, name, number
+from softrobot_dynamics.schema.parsing import entry, join, parse, reader, validated
+
+BASE = 'base'  # the frame that the first joint stands on; no body may bear its name
+
+
+@dataclass(frozen=True)
+class Module:
+    """One body and the joint that carries it."""
+
+    name: str  # of the body
+    parent: int  # index of the parent's module; -1 is the base
+    joint_name: str
+    joint: Joint
+    body: Body
+
+    def coordinate_names(self):
+        """Return the names of this module's coordinates on the wire, the joint's first."""
+        joint = self.joint.coordinates() if self.joint else ()
+        body = self.body.coordinates() if self.body else ()
+        return (
+            *(f'{self.joint_name}/{c}' if c else self.joint_name for c in joint),
+            *(f'{self.name}/{c}' for c in body),
+        )
+
+
+@dataclass(frozen=True)
+class NamedActuator:
+    """One actuator and its name in the description."""
+
+    name: str
+    actuator: Actuator
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Heading:
+    """What an entry of `bodies` says beside its joint and its body."""
+
+    parent: str = name(default=None)
+    name: str = name()
+
+
+def _or_made(field, cls):
+    """Return the reader of a mapping, in whose place an object made in Python may stand."""
+    read = reader(field)
+
+    def either(value, path, problems):
+        if isinstance(value, cls):
+            return validated(value, {}, path, problems)
+        if isinstance(value, dict):
+            return read(value, path, problems)
+        words = f'{field.metadata["expected"]}, or (in Python) a {cls.__name__} object'
+        problems.append(Problem(path, value, words))
+
+    return either
+
+
+_name = reader(name())
+_value = reader(number('in its own unit'))
+_joint = _or_made(member(JOINTS, ignore=('name',)), Joint)
+_body = _or_made(member(BODIES), Body)
+_actuator = reader(member(ACTUATORS, ignore=('name',)))
+
+
+def read_modules(value, problems):
+    """Return a Module for each entry of the list `bodies`, and note their names in `problems`."""
+    if not isinstance(value, (list, tuple)) or not value:
+        problems.append(Problem('bodies', value, 'a list, not empty, of bodies'))
+        return ()
+    modules = []
+    for i, row in enumerate(value):
+        modules.append(_read_module(row, f'bodies[{i}]', modules, problems))
+    _refuse_shared_names(modules, problems)
+    if all(m.joint and m.body for m in modules) and not _coordinates(modules):
+        problems.append(
+            Problem('bodies', [m.name for m in modules], 'at least one joint or body that moves')
+        )
+    if _named(modules):
+        problems.names = {
+            'body': [m.name for m in modules],
+            'joint': [m.joint_name for m in modules],
+        }
+    return tuple(modules)
+
+
+def read_actuators(value, modules, problems):
+    """Return a NamedActuator for each right entry of the list `actuators`."""
+    if value is not None and not isinstance(value, (list, tuple)):
+        problems.append(Problem('actuators', value, 'a list of actuators'))
+        return ()
+    actuators = tuple(
+        _read_actuator(row, f'actuators[{i}]', modules, problems)
+        for i, row in enumerate(value or ())
+    )
+    _refuse_shared_commands(actuators, problems)
+    return actuators
+
+
+def read_initial(value, modules, problems):
+    """Return ((coordinate name, value, rate), ...) of the mapping `initial`."""
+    if value is not None and not isinstance(value, dict):
+        words = 'a mapping of coordinate names to numbers, or to [value, rate]'
+        problems.append(Problem('initial', value, words))
+        return ()
+    known = _coordinates(modules)
+    unread = {
+        name
+        for m in modules
+        for name, part in ((m.name, m.body), (m.joint_name, m.joint))
+        if not part
+    }
+    for key in value or ():
+        if problems.names and key not in known and str(key).split('/')[0] not in unread:
+            problems.append(
+                Problem(
+                    f'initial.{key}',
+                    value[key],
+                    f'one of the coordinates {", ".join(known)}{closest(key, known)}',
+                )
+            )
+    return tuple(
+        (key, *_value_and_rate(x, f'initial.{key}', problems)) for key, x in (value or {}).items()
+    )
+
+
+def _value_and_rate(value, path, problems):
+    """Return (value, rate) of a coordinate, from a number or a list of two."""
+    if not isinstance(value, (list, tuple)):
+        return _value(value, path, problems), 0.0
+    if len(value) != 2:
+        problems.append(Problem(path, value, 'a number, or two: value and rate [unit/s]'))
+        return 0.0, 0.0
+    return tuple(_value(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
+
+
+def _read_module(row, path, above, problems):
+    if not isinstance(row, dict):
+        problems.append(Problem(path, row, 'a mapping of name, joint, body and perhaps parent'))
+        return Module(None, None, None, None, None)
+    parse(_Heading, row, path, problems, ignore=('joint', 'body'))
+    joint = row.get('joint', MISSING)
+    body_name = joint_name = _text(row.get('name'))
+    if isinstance(joint, dict) and 'name' in joint:
+        _name(joint['name'], f'{path}.joint.name', problems)
+        joint_name = _text(joint['name'])
+    joint = _joint(joint, f'{path}.joint', problems)
+    body = _body(row.get('body', MISSING), f'{path}.body', problems)
+    return Module(
+        body_name,
+        _parent(row, path, above, problems),
+        joint_name,
+        joint if joint_name else None,
+        body if body_name else None,
+    )
+
+
+def _parent(row, path, above, problems):
+    """Return the index of the parent, an entry above this one, by default the last; -1 is base."""
+    wanted = row.get('parent')
+    if wanted is None:
+        return len(above) - 1
+    names = [BASE, *(m.name for m in above if m.name)]
+    if wanted in names:
+        return [m.name for m in above].index(wanted) if wanted != BASE else -1
+    if _named(above) and _text(wanted) and NAME.fullmatch(wanted):  # else reported already
+        problems.append(
+            Problem(
+                f'{path}.parent',
+                wanted,
+                f'base or a body above this one: {", ".join(names)}{closest(wanted, names)}',
+            )
+        )
+    return None
+
+
+def _read_actuator(row, path, modules, problems):
+    actuator = _actuator(row, path, problems)
+    if actuator and problems.names:
+        bodies = {m.name: m.body for m in modules}
+        joints = {m.joint_name: m.joint for m in modules}
+        problems.extend(
+            Problem(join(path, sub), entry(row, sub, value), expected)
+            for sub, value, expected in actuator.validate_against(bodies, joints)
+        )
+    name = None
+    if isinstance(row, dict):
+        name = _name(row.get('name', MISSING), f'{path}.name', problems)
+    return NamedActuator(name, actuator)
+
+
+def _named(modules):
+    """Tell whether all names can be read, so that references to them can be judged."""
+    return all(m.name and m.joint_name for m in modules)
+
+
+def _text(value):
+    """Return `value` if it is a text, which others may refer to even if it is no good name."""
+    return value if isinstance(value, str) else None
+
+
+def _coordinates(modules):
+    return [c for module in modules for c in module.coordinate_names()]
+
+
+def _refuse_shared_names(modules, problems):
+    bodies, joints = (Counter(getattr(m, key) for m in modules) for key in ('name', 'joint_name'))
+    rows = [(f'bodies[{i}]', m) for i, m in enumerate(modules)]
+    problems.extend(
+        Problem(f'{path}.name', BASE, f'a name other than {BASE}, where the robot stands')
+        for path, m in rows
+        if m.name == BASE
+    )
+    _refuse_shared('body', ((f'{path}.name', m.name) for path, m in rows), problems)
+    _refuse_shared(
+        'joint',
+        (
+            (f'{path}.joint.name', m.joint_name)
+            for path, m in rows
+            if m.joint_name != m.name or bodies[m.name] == 1
+        ),
+        problems,
+    )
+    _refuse_shared(
+        'coordinate',
+        (
+            (path, c)
+            for path, m in rows
+            for c in m.coordinate_names()
+            if bodies[m.name] == joints[m.joint_name] == 1
+        ),
+        problems,
+    )
+
+
+def _refuse_shared_commands(actuators, problems):
+    names = Counter(a.name for a in actuators)
+    rows = [(f'actuators[{i}]', a) for i, a in enumerate(actuators)]
+    _refuse_shared('actuator', ((f'{path}.name', a.name) for path, a in rows), problems)
+    _refuse_shared(
+        'command',
+        (
+            (path, a.actuator.wire_name(a.name))
+            for path, a in rows
+            if a.actuator and a.name and names[a.name] == 1
+        ),
+        problems,
+    )
+
+
+def _refuse_shared(kind, rows, problems):
+    """Report each of the (path, name) in `rows` whose name one above it has."""
+    first = {}
+    for path, key in rows:
+        if key is not None and key in first:
+            problems.append(Problem(path, key, f'a {kind} name of its own: {first[key]} has it'))
+        first.setdefault(key, path)

@@ -1,0 +1,141 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+A robot as its author describes it: YAML or dict -> frozen RobotDescription.
+
+Everything is checked here, once and completely: whoever holds a RobotDescription made by
+`load_robot` need not check it again. Nothing is computed.
+"""
+
+from dataclasses import dataclass, fields, is_dataclass
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from softrobot_dynamics.description.modules import read_actuators, read_initial, read_modules
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    DescriptionError,
+    MISSING,
+    Problem,
+    UnknownNameError,
+)
+from softrobot_dynamics.schema.fields import NAME, name, nested, vector
+from softrobot_dynamics.schema.parsing import parse, Problems
+from softrobot_dynamics.schema.poses import Pose
+from softrobot_dynamics.schema.yaml_files import read_yaml
+
+
+@dataclass(frozen=True)
+class RobotDescription:
+    """A robot: a tree of modules from base to tips, and its actuators, each in file order."""
+
+    name: str
+    gravity: tuple  # [m/s^2], in the base frame
+    base: Pose  # of the base frame in the world, for tf and markers only
+    modules: tuple  # of Module
+    actuators: tuple  # of NamedActuator
+    start: tuple = ()  # of (coordinate name, value, rate); all others start at zero
+
+    @property
+    def n(self):
+        """The number of coordinates."""
+        return len(self.coordinate_names)
+
+    @property
+    def coordinate_names(self):
+        """The coordinates' names on the wire, module by module, (n,)."""
+        return tuple(c for module in self.modules for c in module.coordinate_names())
+
+    @property
+    def body_names(self):
+        """The bodies' names."""
+        return tuple(module.name for module in self.modules)
+
+    @property
+    def joint_names(self):
+        """The joints' names, one per body."""
+        return tuple(module.joint_name for module in self.modules)
+
+    @property
+    def actuator_names(self):
+        """The actuators' names on the wire, (m,); a joint actuator has its joint's."""
+        return tuple(a.actuator.wire_name(a.name) for a in self.actuators)
+
+    @property
+    def digest(self):
+        """A text that two descriptions share only if they say the same, files included."""
+        return sha256(_spelled(self).encode()).hexdigest()
+
+    @property
+    def initial(self):
+        """The initial values that are not zero, {coordinate name: value}."""
+        return {name: value for name, value, rate in self.start}
+
+    @property
+    def initial_rates(self):
+        """The initial rates that are not zero, {coordinate name: rate}."""
+        return {name: rate for name, value, rate in self.start if rate}
+
+
+def _spelled(value):
+    """Return all of a value as a text, arrays whole."""
+    if is_dataclass(value):
+        value = type(value).__qualname__, {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, np.ndarray):
+        return f'{value.dtype.str}{value.shape}{sha256(value.tobytes()).hexdigest()}'
+    if isinstance(value, dict):
+        return f'{{{",".join(f"{key}:{_spelled(part)}" for key, part in value.items())}}}'
+    if isinstance(value, (list, tuple)):
+        return f'({",".join(map(_spelled, value))})'
+    return getattr(value, '__qualname__', None) or repr(value)
+
+
+def load_robot(source, *, folder=None):
+    """
+    Return the RobotDescription of a shipped robot's name, a path to a YAML file, or a dict.
+
+    A str that is a plain name (letters, digits, _) is a shipped robot, any other a path. Files
+    that the description names are looked for in ``folder``, by default that of the robot file, of
+    a dict the working folder. DescriptionError holds every wrong entry at once; UnknownNameError
+    lists the shipped robots.
+    """
+    if isinstance(source, dict):
+        return _checked(source, Problems(folder=folder or ''), 'robot description')
+    if not isinstance(source, (str, PathLike)):
+        raise ArgumentError('source', source, 'a shipped name, a path or a dict')
+    path = Path(source)
+    if isinstance(source, str) and NAME.fullmatch(source):
+        path = _shipped_robot(source)
+    data, duplicates = read_yaml(path)
+    return _checked(data, Problems(duplicates, folder or path.expanduser().parent), str(path))
+
+
+def _shipped_robot(source):
+    robots = shipped('robots')
+    if source not in robots:
+        raise UnknownNameError('robot', source, robots)
+    return robots[source]
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What stands at the top of a robot file, beside its lists."""
+
+    name: str = name()
+    gravity: tuple = vector('m/s^2', 3, default=(0.0, 0.0, -9.81))
+    base: Pose = nested(Pose, default=Pose())
+
+
+def _checked(data, problems, source):
+    if isinstance(data, dict):
+        header = parse(_Header, data, '', problems, ignore=('bodies', 'actuators', 'initial'))
+        modules = read_modules(data.get('bodies', MISSING), problems)
+        actuators = read_actuators(data.get('actuators'), modules, problems)
+        start = read_initial(data.get('initial'), modules, problems)
+    else:
+        problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
+    if problems:
+        raise DescriptionError(problems, source)
+    return RobotDescription(header.name, header.gravity, header.base, modules, actuators, start)

@@ -1,0 +1,234 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Friendly calls: check the arguments, allocate, run a compiled program, check the result.
+
+All vectors are keyword-only, float64, SI units. Every function raises ArgumentError, naming the
+argument, for a wrong shape or a number that is not finite. For calls at control rate build a
+controller or a simulator, which allocate nothing.
+
+``wrenches`` maps body names to a wrench (6,), moment [N m] then force [N], at the body's tip in
+its tip frame, or to a :class:`~softrobot_dynamics.dynamics.wrenches.Wrench` at any material point,
+or to a list of those. ``body`` is a body's name, or 'tip' or None for the last one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.dynamics.arguments import body_index, checked, checked_rows, finite, one_of
+from softrobot_dynamics.dynamics.points import FRAMES, Placement
+from softrobot_dynamics.dynamics.wrenches import generalized_force, reactions, read_wrenches
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.recursion.masses import accelerations
+from softrobot_dynamics.recursion.passes import FULL, INERTIAL
+
+_WITH_FRAME = 'a material point at which the body has a frame'
+
+
+class Actuation(NamedTuple):
+    """How the actuators act: u in actuator units, y their coordinates (tendon: elongation)."""
+
+    matrix: np.ndarray  # (n, m) dnu/du
+    coordinates: np.ndarray  # (m,) y [m or rad], zero at q = 0
+    velocities: np.ndarray  # (m,) dy/dt
+    bias: np.ndarray  # (m,) (d/dt dy/dq) qd
+    jacobian: np.ndarray  # (m, n) dy/dq
+
+
+def inertial_inverse_dynamics(model, *, q, qd, qdd):
+    """Return IID [P, Alg. 1]: M(q) qdd + c(q, qd), (n,), for q, qd, qdd (n,)."""
+    return _recursion(model, q, qd, qdd, INERTIAL)
+
+
+def inverse_dynamics(model, *, q, qd, qdd, wrenches=None, joint_wrenches=False):
+    """
+    Return ID [P, Alg. 2]: M qdd + c + g + s, with gravity, elasticity and damping, (n,).
+
+    ``wrenches`` act from outside: ID less their generalized force J^T w. With ``joint_wrenches``
+    also returns (N, 6), moment then force: the wrench that the parent side of each joint exerts
+    on the body beyond it, at the joint's distal frame S_J, in its axes. It balances inertia,
+    gravity and external wrenches of all beyond; tendons that cross the joint are part of it.
+    """
+    return _recursion(model, q, qd, qdd, FULL, wrenches=wrenches, joint_wrenches=joint_wrenches)
+
+
+def mass_inertial_inverse_dynamics(model, *, q, qd, qdd):
+    """Return MIID [P, A.6]: IID (n,) and the mass matrix (n, n), in one pass."""
+    return _recursion(model, q, qd, qdd, INERTIAL, with_mass=True)
+
+
+def mass_inverse_dynamics(model, *, q, qd, qdd, wrenches=None, joint_wrenches=False):
+    """
+    Return MID [P, A.6]: ID (n,) and the mass matrix (n, n), in one pass.
+
+    ``wrenches`` and ``joint_wrenches`` (a third result) as in :func:`inverse_dynamics`.
+    """
+    return _recursion(model, q, qd, qdd, FULL, True, wrenches, joint_wrenches)
+
+
+def gravity_force(model, *, q):
+    """Return g(q) = dV/dq, (n,)."""
+    q = checked('q', q, (model.n,))
+    return _terms(model, q, np.zeros(model.n)).h - elastic_force(model, q=q)
+
+
+def elastic_force(model, *, q):
+    """Elastic force s(q), (n,), of bodies and joint springs."""
+    q = checked('q', q, (model.n,))
+    return _passive(model, q, np.zeros(model.n))[0]
+
+
+def damping_force(model, *, q, qd):
+    """Damping force d(q, qd), (n,), of bodies and joints."""
+    q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
+    return _passive(model, q, qd)[1]
+
+
+def forward_kinematics(model, *, q):
+    """Tip frames of all bodies in the base frame, (N, 4, 4)."""
+    placed = placement(model, q)
+    return np.array([placed.pose(body) for body in range(len(model.body_names))])
+
+
+def frame(model, *, q, body=None, point=None):
+    """
+    Frame (4, 4) fixed to a body's material, in the base frame.
+
+    ``point`` is a material point x (3,) [m] (of a rigid body: a point in its joint frame); None
+    is the tip with its tip frame. The axes at a point are those of the tip's definition
+    [P, (5)-(7)]: x along dp/dx1, y in its plane with dp/dx2; on a rigid body, the joint frame's.
+    """
+    index, point = body_index(model, body), _checked_point(point)
+    pose = placement(model, q).pose(index, point)
+    _require_frame(point, pose)
+    return pose
+
+
+def jacobian(model, *, q, body=None, point=None, frame='body'):
+    """
+    Jacobian (6, n) of the :func:`frame` at a body's tip or at a material point x (3,) [m].
+
+    Angular rows first: J qd is the angular velocity [rad/s], then the velocity of the point
+    [m/s], in the axes of that frame ('body') or of the base ('base').
+    """
+    index, point = body_index(model, body), _checked_point(point)
+    J = placement(model, q).jacobian(index, point, one_of('frame', frame, FRAMES))
+    _require_frame(point, J)
+    return J
+
+
+def material_points(model, *, q, points, qd=None, body=None, frame='body'):
+    """
+    Return the ``MaterialPoints`` of a body: where its material points are, and how they move.
+
+    ``points`` x (K, 3) [m] as in :func:`frame`. Fields: positions (K, 3) [m], velocities (K, 3)
+    [m/s] at qd (n,), None: at rest, and frames (K, 4, 4), in the base frame; jacobians (K, 6, n)
+    as those of :func:`jacobian`, in the axes of each point's frame ('body') or of the base.
+
+    The first call for a type of body compiles, for some seconds, unless another process has done
+    so before; the first one for new points makes tables of them.
+    """
+    index = body_index(model, body)
+    points = checked_rows('points', points, 3)
+    qd = None if qd is None else checked('qd', qd, (model.n,))
+    axes = one_of('frame', frame, FRAMES)
+    found = placement(model, q).points(index, points, qd, axes)
+    for x in points[~np.isfinite(found.frames).all(axis=(1, 2))]:
+        raise ArgumentError('points', x, _WITH_FRAME)
+    return found
+
+
+def actuation(model, *, q, qd):
+    """Return the :class:`Actuation` of all actuators at (q, qd)."""
+    q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
+    t = _terms(model, q, qd)
+    return Actuation(t.J.T * model.signs, t.y - model.y0, t.J @ qd, t.bias.copy(), t.J.copy())
+
+
+def forward_dynamics(model, *, q, qd, u, wrenches=None):
+    """
+    Acceleration qdd (n,) under actuation u (m,): M qdd = A u + J^T w - (c + g + s).
+
+    Raises SingularMassError, naming coordinates, where nothing has inertia along them.
+    """
+    q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
+    u, loads = checked('u', u, (model.m,)), read_wrenches(model, wrenches)
+    t = _terms(model, q, qd)
+    force = (model.signs * u) @ t.J - t.h
+    if loads:
+        force += _load_force(Placement(model, model.of_thread.evaluator.robot, q), loads)
+    return accelerations(model, t.M, force)
+
+
+def placement(model, q):
+    """
+    Return the :class:`~.points.Placement` of a robot at q (n,), checked.
+
+    It holds until the next call for the same model in this thread.
+    """
+    q, evaluator = checked('q', q, (model.n,)), model.of_thread.evaluator
+    _require_finite(model, q, evaluator(q, np.zeros(model.n)).h)
+    return Placement(model, evaluator.robot, q)
+
+
+def _terms(model, q, qd):
+    """Return all terms at a state, until the next call; ArgumentError where there are none."""
+    terms = model.of_thread.evaluator(q, qd)
+    _require_finite(model, q, terms.h)
+    return terms
+
+
+def _passive(model, q, qd):
+    """Return elastic and damping forces at a state; ArgumentError where the model has none."""
+    forces = model.of_thread.evaluator.passive(q, qd)
+    _require_finite(model, q, np.concatenate(forces))
+    return forces
+
+
+def _require_finite(model, q, result):
+    """Raise ArgumentError unless all results are numbers, in the words of the parts to blame."""
+    if finite(result):
+        return
+    expected, first = 'a posture that the bodies can represent', 0
+    for module in model.description.modules:
+        for name, part in ((module.joint_name, module.joint), (module.name, module.body)):
+            own = q[first : first + len(part.coordinates())]
+            first += len(own)
+            words = part.explain(own) if hasattr(part, 'explain') else None
+            expected += f'; {name}: {words}' if words else ''
+    raise ArgumentError('q', q, expected)
+
+
+def _require_frame(point, result):
+    if not finite(result):
+        raise ArgumentError('point', point, _WITH_FRAME)
+
+
+def _load_force(placed, loads):
+    """Generalized force (n,) of loads; ArgumentError where one has no frame to act in."""
+    force = generalized_force(placed, loads)
+    if not np.isfinite(force).all():
+        points = [wrench.point for _, wrench in loads]
+        raise ArgumentError('wrenches', points, 'material points at which the bodies have frames')
+    return force
+
+
+def _checked_point(point):
+    return None if point is None else checked('point', point, (3,))
+
+
+def _recursion(model, q, qd, qdd, mode, with_mass=False, wrenches=None, joint_wrenches=False):
+    """Return Q, or a tuple of it and what else was asked for: M, joint wrenches."""
+    n, loads = model.n, read_wrenches(model, wrenches)
+    q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
+    placing = bool(loads or joint_wrenches)  # needs poses, which come with the mass matrix
+    recursion = model.of_thread.recursion(mode, with_mass or placing)
+    recursion(q, qd, qdd)
+    Q = recursion.Q.copy()
+    _require_finite(model, q, Q)
+    results = [Q, recursion.M.copy()] if with_mass else [Q]
+    if placing:
+        placed = Placement(model, recursion.robot, q)
+        Q -= _load_force(placed, loads)
+        if joint_wrenches:
+            results.append(reactions(placed, loads))
+    return tuple(results) if len(results) > 1 else Q

@@ -1,0 +1,153 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Derivatives of inverse and forward dynamics by the state, for linear control and integrators.
+
+Those of the recursion come from :mod:`softrobot_dynamics.recursion.tangents`, accurate to some
+1e-11.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.compiling.addresses import call, run, run_three
+from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.recursion.masses import accelerations
+from softrobot_dynamics.recursion.tangents import allocate_tangents, STEP, tangents
+from softrobot_dynamics.recursion.transmission import COORDINATE, LINE
+
+
+class InverseDynamicsDerivatives(NamedTuple):
+    """Derivatives of nu = ID(q, qd, qdd), (n, n) each; that by qdd is the mass matrix."""
+
+    by_q: np.ndarray
+    by_qd: np.ndarray
+    by_qdd: np.ndarray
+
+
+class ForwardDynamicsDerivatives(NamedTuple):
+    """The acceleration (n,) at (q, qd, u) and its derivatives (n, n), (n, n), (n, m)."""
+
+    qdd: np.ndarray
+    by_q: np.ndarray
+    by_qd: np.ndarray
+    by_u: np.ndarray
+
+
+class Differentiator:
+    """
+    Derivatives of one robot in arrays of its own, filled anew by every call; one for each thread.
+
+    Arguments are contiguous float arrays, unchecked.
+    """
+
+    def __init__(self, model):
+        self.model, self._evaluate = model, model.evaluator()
+        self.robot = self._evaluate.robot
+        self._tangents = allocate_tangents(self.robot, model.n)
+        self._has_lines = bool((self.robot.segments[:, 1] == LINE).any())
+        self._stiffness, self._x = np.zeros((model.n, model.n)), np.zeros(model.n + 1)
+        given = {'robot': self.robot, 'rough': False}
+        differentiate = entry(tangents, **given, t=self._tangents)
+        stiffen = entry(fibre_stiffness, **given, stiffness=self._stiffness, x=self._x)
+        self._differentiate = cached(run_three, entry=differentiate)
+        self._stiffen = cached(run, entry=stiffen)
+
+    def inverse(self, q, qd, qdd):
+        """Return ID (n,) and its derivatives by (q, qd), (n, 2 n)."""
+        self._differentiate(q, qd, qdd)
+        return self._tangents.rest, self._tangents.by_state
+
+    def actuation_stiffness(self, q, u):
+        """Return the derivative (n, n) by q of the actuation's generalized force A(q) u."""
+        force = u * self.model.signs
+        if self._has_lines:
+            return self._differences(q, force)
+        self._stiffen(q, force)
+        return self._stiffness
+
+    def forward(self, q, qd, u):
+        """Return the :class:`ForwardDynamicsDerivatives`; SingularMassError."""
+        model, n = self.model, self.model.n
+        t = self._evaluate(q, qd)
+        A, M = t.J.T * model.signs, t.M.copy()
+        qdd = accelerations(model, M, A @ u - t.h)
+        change = np.empty((n, 2 * n + model.m))
+        np.negative(self.inverse(q, qd, qdd)[1], out=change[:, : 2 * n])
+        change[:, :n] += self.actuation_stiffness(q, u)
+        change[:, 2 * n :] = A
+        change = accelerations(model, M, change.T).T
+        return ForwardDynamicsDerivatives(
+            qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
+        )
+
+    def _differences(self, q, force):
+        """As `actuation_stiffness`, by differences of all of A: for straight lines between."""
+        zero, columns = np.zeros(self.model.n), []
+        for unit in STEP * np.eye(self.model.n):
+            near, back, far, farther = (
+                force @ self._evaluate(q + k * unit, zero).J for k in (1.0, -1.0, 2.0, -2.0)
+            )
+            columns.append((8.0 * (near - back) - (far - farther)) / (12.0 * STEP))
+        return np.array(columns).T
+
+
+@kernel
+def fibre_stiffness(robot, rough, stiffness, x, q, force):
+    """
+    Fill ``stiffness`` (n, n) with the derivative by q of J' f, of all lengths within bodies.
+
+    By differences of fourth order (``rough``: second) of each length's gradient, by its own body's
+    coordinates; ``force`` (m,) along y, ``x`` room for a body's coordinates.
+    """
+    S = robot.S
+    stiffness[:] = 0.0
+    for i in range(len(robot.segments)):
+        row = robot.segments[i]
+        kind, first, count = row[1], row[3], row[4]
+        if kind <= COORDINATE or force[row[0]] == 0.0:
+            continue
+        P, out = robot.P[row[2] :], S[: count + 2]
+        for j in range(count):
+            copy(q[first : first + count], x[:count])
+            for k in (1.0, -1.0, 2.0, -2.0):
+                share = 6.0 * k if rough else (8.0 / k if abs(k) == 1.0 else -2.0 / k)
+                if rough and abs(k) > 1.0:
+                    break
+                x[j] = q[first + j] + k * STEP
+                call(row[5], P, x, x, out, S[count + 2 :])
+                weight = force[row[0]] * share / (12.0 * STEP)
+                for r in range(count):
+                    stiffness[first + r, first + j] += weight * out[1 + r]
+
+
+def inverse_dynamics_derivatives(model, *, q, qd, qdd):
+    """Return the :class:`InverseDynamicsDerivatives` at q, qd, qdd (n,) each; ArgumentError."""
+    n = model.n
+    q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
+    own = Differentiator(model)
+    by_state = _finite(q, own.inverse(q, qd, qdd)[1])
+    mass = model.of_thread.evaluator(q, qd).M.copy()
+    return InverseDynamicsDerivatives(by_state[:, :n].copy(), by_state[:, n:].copy(), mass)
+
+
+def forward_dynamics_derivatives(model, *, q, qd, u):
+    """
+    Return the :class:`ForwardDynamicsDerivatives` at q, qd (n,) and u (m,).
+
+    Raises ArgumentError, or SingularMassError where nothing has inertia along a coordinate.
+    """
+    n = model.n
+    q, qd, u = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('u', u, (model.m,))
+    result = Differentiator(model).forward(q, qd, u)
+    _finite(q, result.by_q)
+    return result
+
+
+def _finite(q, result):
+    if not np.isfinite(result).all():
+        raise ArgumentError('q', q, 'a posture that the bodies can represent')
+    return result

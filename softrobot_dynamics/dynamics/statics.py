@@ -1,0 +1,287 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Equilibria: postures at rest under given actuation, gravity and wrenches.
+
+They are zeros of the static residual r(q) = ID(q, 0, 0) - A(q) u - J(q)^T w [P, (55)], found by
+Newton's method, and where that fails by ramping the load from none. Each evaluation releases the
+GIL.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.dynamics.points import Placement
+from softrobot_dynamics.dynamics.settling import settle, TURN
+from softrobot_dynamics.dynamics.stability import Linearised
+from softrobot_dynamics.dynamics.wrenches import generalized_force, read_wrenches
+from softrobot_dynamics.errors import ArgumentError, NotConvergedError
+from softrobot_dynamics.kernels.layout import JACOBIAN
+from softrobot_dynamics.recursion.frames import point_jacobian
+from softrobot_dynamics.recursion.passes import JOINT_POSE, STATE, TIP_POSE
+
+DIFFERENCE = 1e-6  # step of the central differences [unit of the coordinate]
+NOISE = 2e-9  # of a tangent by such differences, of the forces at play
+MAX_ITERATIONS = 100
+ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
+LEAST_SIZE = 1e-3  # of the forces at play [N, N m]: below, all is noise
+
+# the ramp: shares of the load, and Newton iterations for each of them, few so as to stay near
+FIRST, LEAST, FEW = 0.125, 2.0**-10, 15
+
+
+class Equilibrium(NamedTuple):
+    """
+    A posture at rest: q (n,), the residual force left [N, N m], and the Newton iterations.
+
+    ``stability`` [1/s^2] is the smallest eigenvalue of the tangent stiffness, the derivative of
+    the residual by q, relative to the mass matrix: the squared angular frequency of the slowest
+    motion about the posture, negative where the robot leaves it. ``stable``: it stays, nor does
+    an oscillation grow (see :class:`softrobot_dynamics.dynamics.stability.Linearised`).
+    """
+
+    q: np.ndarray
+    residual: float
+    iterations: int
+    stability: float
+    stable: bool
+
+
+def equilibrium(model, *, u, q0=None, wrenches=None, ramp=False):
+    """
+    Return the :class:`Equilibrium` under constant actuation u (m,), gravity and ``wrenches``.
+
+    Newton's method with a line search from q0 (n,), by default the description's initial
+    posture, finds one that q0 is next to, be it ``stable`` or not. From any other the robot must
+    not be pushed away: without such, or at once with ``ramp``, the whole load, u, gravity and
+    wrenches together, is ramped from nothing in adaptive steps, beginning at the unloaded posture
+    that is found from q0. A structure may have several equilibria: the ramp follows those that
+    slow loading reaches, and where they end, at limit points and where it buckles, it settles as
+    the robot would if all its motion were damped. No body is turned inside out.
+
+    ``wrenches`` as in :mod:`softrobot_dynamics.dynamics.calls`: in the 'base' frame a dead load,
+    in the 'body' frame one that follows the body.
+
+    Raises ArgumentError, or NotConvergedError with the share of the load that was balanced, the
+    residual [N, N m] of the full load there, and the reason why it was no more.
+    """
+    u = checked('u', u, (model.m,))
+    q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
+    statics = Statics(model, read_wrenches(model, wrenches), Differentiator(model))
+    if obstacle := statics.obstacle(q0):
+        raise ArgumentError('q0', q0, f'a posture with stretches > 0; {obstacle}')
+    found = None if ramp else _newton(statics, q0, u, MAX_ITERATIONS)
+    if not (found and (found.balanced and found.direct or statics.stands(found, u))):
+        found = _ramped(statics, q0, u, found.iterations if found else 0)
+    lowest, _, stable = statics.linearised(found.q, u).stability()
+    return Equilibrium(found.q, found.residual, found.iterations, lowest, stable)
+
+
+class Statics:
+    """
+    Static residual of one model, its derivative, and tips; ``loads`` act besides u and gravity.
+
+    Of everything that loads the model only a share acts, see :meth:`set_share`. The derivative
+    is that of ``derivatives``, the model's Differentiator, which takes some seconds to compile
+    for new types of bodies; without one it consists of differences of the residual.
+    """
+
+    def __init__(self, model, loads=(), derivatives=None):
+        self.model, self._evaluate, self._loads = model, model.evaluator(), loads
+        self._zero, self._share, self._derivatives = np.zeros(model.n), 1.0, derivatives
+        self._jacobian = cached(point_jacobian)
+
+    def set_share(self, share):
+        """From now on let a share, from 0 to 1, of u, gravity and loads act."""
+        gravity = share * np.array(self.model.description.gravity, dtype=float)
+        for each in filter(None, (self._evaluate, self._derivatives)):
+            each.robot.gravity[:] = gravity
+        self._share = share
+
+    def residual(self, q, u):
+        """Return the static residual (n,) and the size of the forces in it."""
+        elastic, t = self._evaluate.passive(q, self._zero)[0], self._evaluate.terms
+        parts = (self._share * self.model.signs * u)[:, None] * t.J
+        if self._loads:
+            parts = np.vstack([parts, self._load_force(q)])
+        size = max(np.abs(t.h).max(), np.abs(elastic).max(), np.abs(parts).max(initial=0.0))
+        return t.h - parts.sum(axis=0), max(size, LEAST_SIZE)
+
+    def tangent(self, q, u):
+        """Stiffness d residual / dq (n, n)."""
+        if self._derivatives is None:
+            return _differences(lambda q: self.residual(q, u)[0], q)
+        rest = self._derivatives.inverse(q, self._zero, self._zero)[1][:, : self.model.n]
+        K = rest - self._share * self._derivatives.actuation_stiffness(q, u)
+        if self._loads:
+            K -= _differences(self._load_force_at, q)
+        return K
+
+    def linearised(self, q, u):
+        """Return the motion about q (n,) under u (m,), :class:`Linearised`."""
+        size = self.residual(q, u)[1]
+        M = self._evaluate.terms.M + np.diag(self.model.least_mass)  # none is not solved for
+        K = self.tangent(q, u)
+        K[np.abs(K) < NOISE * size] = 0.0  # a joint that may stand anywhere
+        D = self._derivatives.inverse(q, self._zero, self._zero)[1][:, self.model.n :]
+        return Linearised(K, D, M, NOISE * size)
+
+    def stands(self, found, u):
+        """Tell whether a :class:`_Found` is balanced, and nothing pushes the robot out of it."""
+        return found.balanced and self.linearised(found.q, u).stability().stands
+
+    def obstacle(self, q):
+        """Return in words what makes q (n,) no posture to rest in: a body inside out; or ''."""
+        first = 0
+        for module in self.model.description.modules:
+            first += len(module.joint.coordinates())
+            own = q[first : first + len(module.body.coordinates())]
+            first += len(own)
+            stretch = module.body.stretch(own) if len(own) else 1.0
+            if not stretch > 0.0:
+                return f'{module.name} would be inside out, with a stretch of {stretch:.3g}'
+        return ''
+
+    def _load_force_at(self, q):
+        self._evaluate(q, self._zero)
+        return self._load_force(q)
+
+    def _load_force(self, q):
+        """Generalized force (n,) of the loads at the posture that was evaluated last."""
+        placed = Placement(self.model, self._evaluate.robot, q)
+        return self._share * generalized_force(placed, self._loads)
+
+    def turn(self, step):
+        """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
+        return self._largest(step, 0)
+
+    def shift(self, step):
+        """Largest distance [m] by which a joint or a body is longer by a small step (n,) of q."""
+        return self._largest(step, 1)
+
+    def _largest(self, step, kind):
+        """Largest change of a frame by a step: in its angular (0) or linear (1) Jacobian."""
+        robot, largest = self._evaluate.robot, 0.0
+        for row in robot.modules:
+            for first, count, slab in (row[2:5], row[6:9]):
+                start = slab + JACOBIAN + 3 * count * kind
+                columns = robot.W[start : start + 3 * count].reshape(count, 3)
+                change = np.linalg.norm(step[first : first + count] @ columns)
+                largest = max(largest, float(change))
+        return largest
+
+    def size(self):
+        """Largest distance [m] of a joint or a tip from the base, at the last posture."""
+        robot = self._evaluate.robot
+        frames = robot.W[: len(robot.modules) * STATE].reshape(-1, STATE)
+        places = [frames[:, p + 9 : p + 12] for p in (JOINT_POSE, TIP_POSE)]
+        return float(np.linalg.norm(np.concatenate(places), axis=1).max())
+
+    def actuation_matrix(self):
+        """Return A (n, m) at the last residual's posture."""
+        return (self._evaluate.terms.J * self.model.signs[:, None]).T
+
+    def tips(self, bodies):
+        """Tip points (P, 3) and their Jacobians (P, 3, n) at the last residual's posture."""
+        robot = self._evaluate.robot
+        J, points, jacobians = np.empty(6 * self.model.n), [], []
+        for body in bodies:
+            origin = body * STATE + TIP_POSE + 9
+            points.append(robot.W[origin : origin + 3].copy())
+            self._jacobian(robot, body, True, points[-1], J)
+            jacobians.append(J.reshape(6, -1)[3:].copy())
+        return np.array(points), np.array(jacobians)
+
+
+class _Found(NamedTuple):
+    """Where Newton's method ended: balanced or not; ``direct``: no step had to be shortened."""
+
+    q: np.ndarray
+    residual: float
+    iterations: int
+    balanced: bool
+    direct: bool
+
+
+def _newton(statics, q, u, most):
+    """Iterate from q, at most so often, down to rounding; return :class:`_Found`."""
+    r, size = statics.residual(q, u)
+    direct = True
+    for iteration in range(most + 1):
+        error = float(np.abs(r).max())
+        if error <= ROUNDING * size:
+            return _Found(q, error, iteration, True, direct)
+        better = _descend(statics, q, u, r, size) if iteration < most else None
+        if better is None:  # near a solution: as good as rounding lets it be
+            balanced = error <= CONTENT * size
+            return _Found(q, error, min(iteration + 1, most), balanced, direct)
+        q, r, size, whole = better
+        direct = direct and (whole or error <= CONTENT * size)
+
+
+def _descend(statics, q, u, r, size):
+    """
+    Return q, residual, size after one Newton step with line search, and whether it was whole.
+
+    None: no descent. A step must shorten the Newton correction, not the residual: that test does
+    not depend on units [Deuflhard 2004, Sec. 3.1].
+    """
+    K = statics.tangent(q, u)
+    if not (np.isfinite(r).all() and np.isfinite(K).all()):
+        return None  # a posture that the model cannot represent
+    K[np.abs(K) < NOISE * size] = 0.0  # a joint that may stand anywhere
+    columns, inverse = _scaled_inverse(K)
+    correction = -inverse @ r
+    step, length = columns * correction, np.linalg.norm(correction)
+    longest = min(1.0, TURN / max(statics.turn(step), 1e-300))
+    for scale in longest * 0.5 ** np.arange(12):
+        better = q + scale * step
+        trial, size = statics.residual(better, u)
+        if np.linalg.norm(inverse @ trial) <= (1.0 - 0.5 * scale) * length:
+            if not statics.obstacle(better):
+                return better, trial, size, scale == 1.0
+    return None
+
+
+def _differences(force, q):
+    """Return the derivative (n, n) of a force (n,) by q, by central differences."""
+    pairs = [force(q + step) - force(q - step) for step in DIFFERENCE * np.eye(len(q))]
+    return np.array(pairs).T / (2.0 * DIFFERENCE)
+
+
+def _scaled_inverse(K):
+    """Return c (n,) and the pseudo-inverse of K diag(c), rows and columns being of like size."""
+    rows = 1.0 / np.maximum(np.abs(K).max(axis=1), 1e-300)
+    K = rows[:, None] * K
+    columns = 1.0 / np.maximum(np.abs(K).max(axis=0), 1e-300)
+    return columns, np.linalg.pinv(K * columns, rcond=1e-12) * rows
+
+
+def _ramped(statics, q, u, iterations):
+    """Follow equilibria from no load to all of it; return :class:`_Found`, or raise."""
+    share = step = 0.0  # at first only the load is taken off
+    reason = ''
+    while True:
+        target = min(1.0, share + step)
+        statics.set_share(target)
+        found = _newton(statics, q, u, FEW if target else MAX_ITERATIONS)
+        iterations += found.iterations
+        stays = statics.stands(found, u)
+        if not stays and step <= LEAST:  # what was followed ends here
+            settled, reason, steps = settle(statics, q, u, lambda q: _newton(statics, q, u, FEW))
+            found, stays = settled or found, bool(settled)
+            iterations += steps + (settled.iterations if settled else 0)
+        if stays and target == 1.0:
+            return found._replace(iterations=iterations)
+        if stays:
+            q, share = found.q, target
+            step = 2.0 * step or FIRST
+        elif step > LEAST:
+            step *= 0.5
+        else:
+            break
+    statics.set_share(1.0)
+    residual = float(np.abs(statics.residual(q, u)[0]).max())
+    raise NotConvergedError('equilibrium', iterations, residual, share, reason)

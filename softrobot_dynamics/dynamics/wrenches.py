@@ -1,0 +1,116 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Wrenches on bodies from outside, and those that joints transmit.
+
+A wrench is a moment [N m], then a force [N]. One that acts on a material point with the Jacobian
+J(x) has the generalized force J^T w, and every joint between it and the base bears it.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.dynamics.arguments import body_index, checked, one_of
+from softrobot_dynamics.dynamics.points import FRAMES
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.recursion.passes import JOINT_WRENCH, PARENT, STATE
+
+
+class Wrench(NamedTuple):
+    """
+    A moment and a force that act on a body at one of its material points.
+
+    ``value`` (6,): moment about the point [N m], force [N]. ``point`` x (3,) [m] of the body's
+    material (of a rigid body: in its joint frame); None is the tip. ``frame``: 'body', the wrench
+    turns with the material frame at the point (a follower load), or 'base' (a dead load).
+    """
+
+    value: object
+    point: object = None
+    frame: str = 'body'
+
+
+class Load(NamedTuple):
+    """A checked :class:`Wrench` and the index of its body."""
+
+    body: int
+    wrench: Wrench
+
+
+def read_wrenches(model, wrenches):
+    """
+    Return the :class:`Load` objects of a mapping {body name: wrench}; None: no loads.
+
+    A wrench is six numbers, at the tip in its frame, or a :class:`Wrench`, or a list of those.
+    Raises ArgumentError.
+    """
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise ArgumentError('wrenches', wrenches, 'a mapping of body names to wrenches')
+    loads = []
+    for body, given in (wrenches or {}).items():
+        index = body_index(model, body, 'wrenches')
+        for name, each in _listed(f'wrenches[{body!r}]', given):
+            loads.append(Load(index, _checked_wrench(name, each)))
+    return loads
+
+
+def generalized_force(placement, loads):
+    """Generalized force (n,) of loads: the sum of J(x)^T w."""
+    force, groups = np.zeros(placement.model.n), {}
+    for body, wrench in loads:
+        if wrench.point is None:
+            force += wrench.value @ placement.jacobian(body, None, wrench.frame)
+        else:
+            groups.setdefault((body, wrench.frame), []).append(wrench)
+    for (body, axes), wrenches in groups.items():
+        points, values = (np.array([w[i] for w in wrenches]) for i in (1, 0))
+        jacobians = placement.points(body, points, axes=axes).jacobians
+        force += values.ravel() @ jacobians.reshape(values.size, -1)
+    return force
+
+
+def reactions(placement, loads):
+    """
+    Wrench (N, 6) that each joint's parent side exerts on the body beyond, at S_J, in S_J.
+
+    The backward pass left in the workspace what moves all bodies beyond a joint (gravity being an
+    acceleration); what loads on these bodies contribute, the joint need not.
+    """
+    robot = placement.robot
+    count = len(robot.modules)
+    borne = np.zeros((count + 1, 6))  # of loads on the body and beyond, base frame
+    for body, wrench in loads:
+        borne[body] += _at_base(placement.pose(body, wrench.point), wrench)
+    result = np.empty((count, 6))
+    for i in range(count - 1, -1, -1):
+        borne[robot.modules[i, PARENT]] += borne[i]
+        R, t = placement.joint(i)
+        moment = borne[i, :3] - np.cross(t, borne[i, 3:])
+        needed = robot.W[i * STATE + JOINT_WRENCH :][:6]
+        result[i] = needed - np.concatenate([moment @ R, borne[i, 3:] @ R])
+    return result
+
+
+def _at_base(pose, wrench):
+    """Wrench (6,) about the base's origin, in its axes."""
+    moment, force = wrench.value[:3], wrench.value[3:]
+    if wrench.frame == 'body':
+        moment, force = pose[:3, :3] @ moment, pose[:3, :3] @ force
+    return np.concatenate([moment + np.cross(pose[:3, 3], force), force])
+
+
+def _listed(name, given):
+    if isinstance(given, Wrench):
+        return [(name, given)]
+    if isinstance(given, (list, tuple)) and all(isinstance(each, Wrench) for each in given):
+        return [(f'{name}[{i}]', each) for i, each in enumerate(given)]
+    return [(name, Wrench(given))]
+
+
+def _checked_wrench(name, wrench):
+    point = wrench.point
+    return Wrench(
+        checked(name, wrench.value, (6,)),
+        None if point is None else checked(f'{name}.point', point, (3,)),
+        one_of(f'{name}.frame', wrench.frame, FRAMES),
+    )

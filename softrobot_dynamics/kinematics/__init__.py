@@ -1,2 +1,0 @@
-# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The tracer: a formula p = f(x, q) becomes compiled kernels of p, its Jacobian and bias."""

@@ -1,0 +1,108 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What evaluates a robot at a state, in arrays of its own: one for each thread."""
+
+import functools
+import threading
+
+import numpy as np
+from softrobot_dynamics.compiling.addresses import NOTHING, run, run_three
+from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
+from softrobot_dynamics.recursion.passive import passive_forces
+from softrobot_dynamics.recursion.transmission import (
+    add_lines,
+    allocate_terms,
+    evaluate_terms,
+    LINE,
+    transmit,
+)
+
+
+class Evaluator:
+    """
+    All terms of a robot at a state, in arrays of its own that every call fills anew.
+
+    Attributes: ``robot`` (:class:`Robot`), whose workspace also holds the frames of the state;
+    ``terms`` (:class:`Terms`), without M unless ``with_mass``; for kernels ``entry``, the Entry of
+    the same by q and qd, and ``lines``, that of ``add_lines``, or NOTHING.
+    """
+
+    def __init__(self, model, with_mass=True):
+        self.robot, self.terms = model.robot(), allocate_terms(model.n, model.m)
+        recursion, transmission, self.lines = (
+            part() for part in evaluation_parts(self.robot, self.terms, with_mass)
+        )
+        self.entry = entry(
+            evaluate_terms,
+            recursion=recursion,
+            transmission=transmission,
+            lines=self.lines,
+            zero=np.zeros(model.n),
+        )
+        self._evaluate = cached(run, entry=self.entry)
+
+    def __call__(self, q, qd):
+        """Return the terms at (q, qd), contiguous arrays (n,) of floats, unchecked."""
+        self._evaluate(q, qd)
+        return self.terms
+
+    def passive(self, q, qd):
+        """Return new arrays of the elastic force s(q) and the damping force d(q, qd), (n,)."""
+        self(q, qd)
+        elastic, damping = np.empty((2, len(q)))
+        cached(passive_forces)(self.robot, q, qd, elastic, damping)
+        return elastic, damping
+
+
+def evaluation_parts(robot, terms, with_mass=True):
+    """
+    Return three functions that compile, and return the entries of, the parts of an evaluation.
+
+    They fill h, and M if ``with_mass``, by q, qd and qdd; y, J and the bias but for straight
+    lines, by q and qd; and add straight lines, by the same, where there are any.
+    """
+    has_lines = bool((robot.segments[:, 1] == LINE).any())  # they need the poses, as M does
+    given = {'robot': robot, 'Q': terms.h, 'M': terms.M}
+    recursion = functools.partial(
+        entry, inverse_dynamics, mode=FULL, with_mass=with_mass or has_lines, **given
+    )
+    given = {'robot': robot, 'y': terms.y, 'J': terms.J, 'bias': terms.bias}
+    return (
+        recursion,
+        functools.partial(entry, transmit, **given),
+        functools.partial(entry, add_lines, **given) if has_lines else lambda: NOTHING,
+    )
+
+
+class Recursion:
+    """
+    ID or IID of a robot by ``mode``, and its mass matrix, in arrays of its own.
+
+    Attributes: ``robot`` (:class:`Robot`); ``Q`` (n,); ``M`` (n, n), filled if ``with_mass``, and
+    so are all poses in the robot's workspace.
+    """
+
+    def __init__(self, model, mode, with_mass):
+        self.robot, self.Q, self.M = model.robot(), np.zeros(model.n), np.zeros((model.n,) * 2)
+        given = {'mode': mode, 'with_mass': with_mass, 'Q': self.Q, 'M': self.M}
+        self._run = cached(run_three, entry=entry(inverse_dynamics, robot=self.robot, **given))
+
+    def __call__(self, q, qd, qdd):
+        """Fill the results at (q, qd, qdd), contiguous arrays (n,) of floats, unchecked."""
+        self._run(q, qd, qdd)
+
+
+class OfThread(threading.local):
+    """
+    What calls that have nothing of their own use of a model, each thread its own.
+
+    Attributes: ``evaluator``.
+    """
+
+    def __init__(self, model):
+        self.evaluator, self.recursion = model.evaluator(), functools.cache(self._recursion)
+        self._model = model
+
+    def _recursion(self, mode, with_mass):
+        """Return the :class:`Recursion` of these options."""
+        return Recursion(self._model, mode, with_mass)

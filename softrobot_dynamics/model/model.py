@@ -1,0 +1,149 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""From a description to flat arrays and compiled kernels; all that can be computed once, is."""
+
+import functools
+
+import numpy as np
+from softrobot_dynamics.compiling.cache import share
+from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, OfThread
+from softrobot_dynamics.model.tables import note_rests, Tables
+from softrobot_dynamics.recursion.masses import least_masses
+from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.recursion.transmission import allocate_terms
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+
+_KEPT = 64  # sets of material points whose tables stay
+_STEP = 1e-5  # of the differences that linearise a strain energy [unit of the coordinate]
+
+
+def compile_model(description):
+    """
+    Return the :class:`CompiledModel` of a RobotDescription (see ``load_robot``).
+
+    Kernels are compiled on first use; a robot made of body and joint types seen before is loaded
+    from the cache.
+    """
+    return CompiledModel(description)
+
+
+class CompiledModel:
+    """
+    A robot as kernels see it.
+
+    Attributes: ``description``; ``n`` coordinates and ``m`` actuators with ``coordinate_names``
+    and ``actuator_names`` as on the wire, ``body_names``; ``stiffness`` and ``damping`` (n, n),
+    linearised at q = 0; ``nonlinear`` (., 2), first coordinate and coordinates of each body of
+    which that is not the whole truth, ``linear``: there is none; ``rest`` (n,), where the springs
+    are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the
+    actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the
+    initial coordinates and rates, ``q_lower``, ``q_upper`` (n,) the joints' position limits,
+    ``qd_limit`` (n,) those of their speeds; ``y0`` (m,) the lengths at q = 0, which y is relative
+    to; ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
+    ``masses``); ``of_thread``, the
+    :class:`~softrobot_dynamics.model.evaluation.OfThread`; ``points_kernel``, a function of a
+    body's index and points (K, 3) as bytes that returns their Kernel, as ``Body.points_kernel``
+    does.
+    """
+
+    def __init__(self, description):
+        self.description = description
+        self.coordinate_names = tuple(description.coordinate_names)
+        self.actuator_names = tuple(description.actuator_names)
+        self.body_names = tuple(description.body_names)
+        self.n, self.m = len(self.coordinate_names), len(self.actuator_names)
+        self.q0, self.qd0 = (
+            np.array([given.get(c, 0.0) for c in self.coordinate_names])
+            for given in (description.initial, description.initial_rates)
+        )
+        self.q_lower, self.q_upper = _position_limits(description)
+        self.qd_limit = _speed_limits(description)
+        self._read_actuators()
+        tables = Tables(description, self.n)
+        self.stiffness, self.damping, self.rest = tables.stiffness, tables.damping, tables.rest
+        self._arrays = tables.arrays(np.array(description.gravity, dtype=float))
+        self._sizes = tables.size, max(tables.scratch)
+        recursion, *others = evaluation_parts(self.robot(), allocate_terms(self.n, self.m))
+        share(recursion, tables.compile, *others)
+        evaluator = self.evaluator()
+        evaluator(np.zeros(self.n), np.zeros(self.n))
+        note_rests(evaluator.robot)
+        # lengths at q = 0, by the same kernels that will be compared with them
+        self.y0 = evaluator(np.zeros(self.n), np.zeros(self.n)).y
+        self._linearise()
+        evaluator(np.zeros(self.n), np.zeros(self.n))
+        self.least_mass = least_masses(evaluator.robot, self.stiffness)
+        self.of_thread = OfThread(self)
+        self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
+
+    def robot(self):
+        """Return the arrays kernels take, workspace and gravity its own: one for each thread."""
+        *shared, gravity = self._arrays
+        return Robot(*shared, gravity.copy(), *map(np.zeros, self._sizes))
+
+    def evaluator(self):
+        """Return a new :class:`Evaluator`: one for each thread."""
+        return Evaluator(self)
+
+    def _points_kernel(self, body, points):
+        with np.errstate(all='ignore'):  # NaN where there is no such point
+            points = np.frombuffer(points).reshape(-1, 3)
+            return self.description.modules[body].body.points_kernel(points)
+
+    def _read_actuators(self):
+        joints = {m.joint_name: m.joint for m in self.description.modules}
+        actuators = [entry.actuator for entry in self.description.actuators]
+        limits = np.array([a.command_limits(joints) for a in actuators]).reshape(-1, 2)
+        self.lower, self.upper = limits[:, 0].copy(), limits[:, 1].copy()
+        self.rate_limit = np.array([a.rate_limit for a in actuators], dtype=float)
+        self.signs = np.array([a.sign for a in actuators], dtype=float)
+
+    def _linearise(self):
+        """Take stiffness and damping of bodies with a strain energy from their forces."""
+        self.nonlinear = _nonlinear_parts(self.description)
+        self.linear = not len(self.nonlinear)
+        evaluator, own = self.evaluator(), np.eye(self.n)
+        for first, count in self.nonlinear:
+            part = list(range(first, first + count))
+            for j in part:
+                near, back, far, farther = (
+                    evaluator.passive(k * _STEP * own[j], 0.0 * own[j])[0][part]
+                    for k in (1.0, -1.0, 2.0, -2.0)
+                )
+                slope = (8.0 * (near - back) - (far - farther)) / (12.0 * _STEP)
+                self.stiffness[part, j] = slope
+                self.damping[part, j] = evaluator.passive(0.0 * own[j], own[j])[1][part]
+            block = np.ix_(part, part)
+            self.stiffness[block] = 0.5 * (self.stiffness[block] + self.stiffness[block].T)
+
+
+def _nonlinear_parts(description):
+    """First coordinate and number of coordinates of each body with a strain energy, (., 2)."""
+    parts, first = [], 0
+    for module in description.modules:
+        first += len(module.joint.coordinates())
+        count = len(module.body.coordinates())
+        if module.body.energy(np.eye(3).tolist(), NUMERIC) is not None:
+            parts.append((first, count))
+        first += count
+    return np.array(parts, dtype=np.int64).reshape(-1, 2)
+
+
+def _position_limits(description):
+    """Lower and upper bound of each coordinate; bodies have none."""
+    free = -np.inf, np.inf
+    pairs = [
+        pair
+        for m in description.modules
+        for pair in [*m.joint.position_limits(), *[free] * len(m.body.coordinates())]
+    ]
+    return np.array(pairs, dtype=float).reshape(-1, 2).T.copy()
+
+
+def _speed_limits(description):
+    """Greatest speed of each coordinate; bodies have none."""
+    limits = [
+        limit
+        for m in description.modules
+        for limit in [*m.joint.velocity_limits(), *[np.inf] * len(m.body.coordinates())]
+    ]
+    return np.array(limits, dtype=float)

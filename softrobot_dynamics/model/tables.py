@@ -1,0 +1,178 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The flat arrays of a robot, for the recursion."""
+
+import numpy as np
+from softrobot_dynamics.actuators.contract import CoordinateSegment, FibreSegment
+from softrobot_dynamics.compiling.binding import address
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.recursion.passes import (
+    BODY_COUNT,
+    BODY_FIRST,
+    BODY_SLAB,
+    JOINT_COUNT,
+    JOINT_FIRST,
+    JOINT_RESTS,
+    JOINT_SLAB,
+    PARENT,
+    STATE,
+    TIP_RESTS,
+)
+from softrobot_dynamics.recursion.transmission import COORDINATE, FIBRE, LINE
+
+# arguments of the kernels of joints, bodies and lengths
+JOINT, BODY, LENGTH = 'P, q, qd, W', 'P, q, qd, w, W, S', 'P, q, qd, out, S'
+
+
+class Tables:
+    """The arrays of a robot while they are being filled, at last by :meth:`compile`."""
+
+    def __init__(self, description, n):
+        self.stiffness, self.damping = np.zeros((2, n, n))
+        self.rest = np.zeros(n)
+        N = len(description.modules)
+        self.size, self.scratch = (N + 1) * STATE + 6 * n, [12 + 12 * n]
+        self._n, self._numbers, self._count, self._codes = n, [], 0, []
+        rows, kernels, first = [], [], 0
+        for module in description.modules:
+            joint, *own = self._part(JOINT, module.joint, layout.frame_size, first)
+            body, *others = self._part(BODY, module.body, layout.body_size, first + own[2])
+            rows.append([module.parent if module.parent >= 0 else N, *own, *others, 0, 0])
+            kernels.append([joint, body])
+            self._springs(module.joint, first)
+            self._matrices(module.body, first + own[2])
+            first += own[2] + others[2]
+        self._modules = np.array(rows, dtype=np.uint32)
+        self._kernels = np.array(kernels, dtype=np.uint64)
+        parts = _Parts(description, self._modules)
+        rows = [
+            self._segment(i, segment, parts)
+            for i, entry in enumerate(description.actuators)
+            for segment in entry.actuator.segments(parts)
+        ]
+        self._segments = np.array(rows, dtype=np.int64).reshape(-1, 6)
+
+    def arrays(self, gravity):
+        """Return the modules, kernels, below, segments, P and gravity of :class:`Robot`."""
+        return (
+            self._modules,
+            self._kernels,
+            _coordinates_below(self._modules),
+            self._segments,
+            np.concatenate([np.zeros(1), *self._numbers]),
+            gravity,
+        )
+
+    def compile(self):
+        """Put the addresses of all kernels where their numbers have been until now."""
+        addresses = np.array([address(*code) for code in self._codes], dtype=np.uint64)
+        self._kernels[:] = addresses[self._kernels]
+        fibres = self._segments[:, 1] == FIBRE
+        self._segments[fibres, 5] = addresses[self._segments[fibres, 5]]
+
+    def _part(self, arguments, part, size, first):
+        """Kernel, numbers, first coordinate, coordinates and slab of a joint or a body."""
+        count = len(part.coordinates())
+        slab = self.size
+        self.size += size.py_func(count)
+        return [*self._enter(part.kernel(), arguments), first, count, slab]
+
+    def _enter(self, kernel, arguments):
+        """Return the number of a kernel among all, and the offset of its numbers."""
+        code = kernel.module, kernel.function, arguments
+        if code not in self._codes:
+            self._codes.append(code)
+        self.scratch.append(kernel.scratch + self._n + 64)
+        return self._codes.index(code), self._append(kernel.parameters)
+
+    def _append(self, values):
+        offset = 1 + self._count
+        self._numbers.append(np.asarray(values, dtype=float))
+        self._count += len(values)
+        return offset
+
+    def _springs(self, joint, first):
+        stiffness, damping, rest = joint.springs()
+        part = slice(first, first + len(rest))
+        self.stiffness[part, part], self.damping[part, part] = np.diag(stiffness), np.diag(damping)
+        self.rest[part] = rest
+
+    def _matrices(self, body, first):
+        part = slice(first, first + len(body.coordinates()))
+        self.stiffness[part, part] = body.stiffness()
+        self.damping[part, part] = body.damping_matrix()
+
+    def _segment(self, actuator, segment, parts):
+        """Row of a segment, see :mod:`softrobot_dynamics.recursion.transmission`."""
+        if isinstance(segment, CoordinateSegment):
+            return [actuator, COORDINATE, 0, parts.joint_coordinate(*segment), 1, 0]
+        if isinstance(segment, FibreSegment):
+            kernel, numbers = self._enter(segment.kernel, LENGTH)
+            return [actuator, FIBRE, numbers, *parts.body_coordinates(segment.body), kernel]
+        numbers = self._append([*segment.start, *segment.end])
+        return [
+            actuator,
+            LINE,
+            numbers,
+            parts.index(segment.start_body),
+            parts.index(segment.end_body),
+            2 * segment.start_at_tip + segment.end_at_tip,
+        ]
+
+
+class _Parts:
+    """What actuators may ask about a robot's bodies and joints, by name."""
+
+    def __init__(self, description, modules):
+        self._modules, self._rows = description.modules, modules
+        self._bodies = {m.name: i for i, m in enumerate(description.modules)}
+        self._joints = {m.joint_name: i for i, m in enumerate(description.modules)}
+
+    def index(self, body):
+        """Row of a body's module."""
+        return self._bodies[body]
+
+    def body(self, name):
+        """Return a body by name."""
+        return self._modules[self._bodies[name]].body
+
+    def joint_coordinate(self, joint, coordinate):
+        """Index of a coordinate of a joint."""
+        i = self._joints[joint]
+        return self._rows[i][JOINT_FIRST] + self._modules[i].joint.coordinates().index(coordinate)
+
+    def body_coordinates(self, body):
+        """First coordinate and number of coordinates of a body."""
+        return tuple(self._rows[self._bodies[body]][[BODY_FIRST, BODY_COUNT]])
+
+    def rigidly_joined(self, first, second):
+        """Tell whether ``second`` stands on the tip of ``first`` by a joint that does not move."""
+        i = self._bodies[second]
+        return self._modules[i].parent == self._bodies[first] and self._rows[i][JOINT_COUNT] == 0
+
+
+def note_rests(robot):
+    """Note in a robot's table which joints and tips are at rest: as their kernels have said."""
+    identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    for m in robot.modules:
+        m[JOINT_RESTS] = not m[JOINT_COUNT] and np.array_equal(
+            robot.W[m[JOINT_SLAB] :][:12], identity
+        )
+        m[TIP_RESTS] = not m[BODY_COUNT] and np.array_equal(robot.W[m[BODY_SLAB] :][:12], identity)
+
+
+def _coordinates_below(modules):
+    """Compressed rows: for each module, (first, last + 1) of the coordinates it moves or has."""
+    below = [[] for _ in range(len(modules) + 1)]  # the last are those beyond the ground
+    for i in range(len(modules) - 1, -1, -1):
+        m = modules[i]
+        for first, count in ((JOINT_FIRST, JOINT_COUNT), (BODY_FIRST, BODY_COUNT)):
+            below[i] += range(m[first], m[first] + m[count])
+        below[m[PARENT]] += below[i]
+    rows = [_ranges(sorted(row)) for row in below[:-1]]
+    starts = len(modules) + 1 + np.cumsum([0] + [len(row) for row in rows])
+    return np.array([*starts, *(c for row in rows for c in row)], dtype=np.uint32)
+
+
+def _ranges(numbers):
+    """First and last + 1 of each run in sorted numbers, one after the other."""
+    return sorted(set(numbers) ^ {x + 1 for x in numbers})

@@ -1,0 +1,88 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a node recorded, as arrays by name; also what a killed one left. Needs no ROS."""
+
+from dataclasses import dataclass
+import json
+from pathlib import Path
+import struct
+
+import numpy as np
+from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+
+INSTALL = "records need mcap: pip install 'softrobot_dynamics[record]', or pip install mcap"
+_LENGTH = struct.Struct('<I')
+
+
+@dataclass(frozen=True, repr=False)
+class Recording:
+    """
+    One file of T ticks.
+
+    ``recording['q']`` is the array of that name, a row a tick; ``columns`` has all of them: of
+    both nodes ``stamp`` (T,) int64 [ns] of the state, ``log_time`` (T,) int64 [ns] on the clock of
+    the machine, ``t`` (T,) [s], ``q``, ``qd`` (T, n), ``u`` (T, m) and ``mode`` (T,), an index of
+    ``facts['modes']``; docs/nodes.md says what else. What was not known is nan.
+    """
+
+    columns: dict
+    facts: dict  # node, robot, digest, version, period [s], modes and names, as at its start
+    parameters: tuple  # of (log time [ns], {name: value}): all at first, then changes; None: nan
+    complete: bool  # False: the node was killed, or the disk full; the rest is there
+
+    def __getitem__(self, name):
+        if name not in self.columns:
+            raise UnknownNameError('column', name, self.columns)
+        return self.columns[name]
+
+    def __len__(self):
+        return len(next(iter(self.columns.values()), ()))
+
+    def __repr__(self):
+        facts = ', '.join(f'{key}={self.facts.get(key)!r}' for key in ('node', 'robot'))
+        return f'Recording({facts}, ticks={len(self)}, complete={self.complete})'
+
+
+def read_recording(path):
+    """
+    Return the :class:`Recording` in a file that a node wrote, see its parameter `record`.
+
+    Of one that was cut short all whole chunks, half a second each, are returned. ArgumentError if
+    the file cannot be read or is none of ours.
+    """
+    try:
+        from softrobot_dynamics.recordings.mcap_content import read
+    except ImportError as error:
+        raise ArgumentError('path', str(path), f'an environment with mcap: {INSTALL}') from error
+    try:
+        content = read(Path(path).expanduser())
+        if content.facts is None:
+            raise ValueError('it has none of our metadata')
+    except (OSError, ValueError) as error:
+        words = f'an MCAP file that a node has recorded ({error})'
+        raise ArgumentError('path', str(path), words) from error
+    columns = {}
+    for channel, layout in content.columns.items():
+        columns |= _columns(content.messages[channel], layout)
+    changes = [message for channel in content.notes for message in content.messages[channel]]
+    parameters = tuple((moment, json.loads(_text(data))) for moment, _, data in changes)
+    return Recording(columns, content.facts, parameters, content.complete)
+
+
+def _columns(messages, layout):
+    """Return {name: array} of the messages of a topic, which are alike but for their numbers."""
+    forms = [(form, tuple(shape)) for form, _, shape in layout.values()]
+    kind = {'names': list(layout), 'formats': forms}
+    if messages:
+        kind['offsets'] = [offset for _, offset, _ in layout.values()]
+        kind['itemsize'] = len(messages[0][2])
+    rows = np.frombuffer(b''.join(data for *_, data in messages), dtype=np.dtype(kind))
+    columns = {name: rows[name].copy() for name in layout}
+    for k, name in enumerate(('log_time', 'stamp')):
+        columns[name] = np.array([message[k] for message in messages], dtype=np.int64)
+    return columns
+
+
+def _text(data):
+    """Return what a std_msgs/String says."""
+    (length,) = _LENGTH.unpack_from(data, 4)  # after the four bytes that say how it is encoded
+    return bytes(data[8 : 8 + length - 1]).decode()

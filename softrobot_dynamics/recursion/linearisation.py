@@ -1,0 +1,103 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Stiffness and damping of a robot at the posture where it is, kept up to date in small bits."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.compiling.addresses import NOTHING, run
+from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.recursion.passes import forward, FULL
+from softrobot_dynamics.recursion.passive import passive_forces
+
+STEP = 1e-8  # of the one-sided differences [unit of the coordinate]
+
+
+class Near(NamedTuple):
+    """The matrices of a :class:`Linearisation`, and what kernels need to keep them up to date."""
+
+    K: np.ndarray  # (n, n)
+    D: np.ndarray  # (n, n)
+    parts: np.ndarray  # (., 2) first coordinate and coordinates of each body to be measured
+    turn: np.ndarray  # (2,) the next column of each part, and the largest number of them
+    q: np.ndarray  # (n,) where columns are measured
+    qd: np.ndarray  # (n,)
+    here: np.ndarray  # (n,) elastic force where the robot is
+    there: np.ndarray  # (n,) where it is displaced
+    damping: np.ndarray  # (n,)
+    zero: np.ndarray  # (n,) zeros
+
+
+class Linearisation:
+    """
+    Derivatives of the elastic force by q and of the damping force by qd, in its own arrays.
+
+    Attributes: ``stiffness`` and ``damping`` (n, n). They are the model's, constant, for a linear
+    robot. Otherwise each :meth:`refresh` evaluates the robot once and replaces one column of every
+    body with a strain energy, so that all are as old as one body has coordinates at most; the
+    columns of both are measured at once, damping forces being linear in qd. ``evaluate`` is the
+    Evaluator whose robot serves for that. ``near`` and ``follow`` are the same for kernels: the
+    :class:`Near`, and the Entry of :func:`follow` by q and qd, for robots that are not linear.
+    """
+
+    def __init__(self, model, evaluate):
+        self.stiffness, self.damping = model.stiffness.copy(), model.damping.copy()
+        parts, self._evaluate = model.nonlinear, evaluate
+        turn = np.array([0, parts[:, 1].max(initial=0)])
+        self.near = Near(self.stiffness, self.damping, parts, turn, *np.zeros((6, model.n)))
+        self.follow = NOTHING
+        self._nonlinear = not model.linear
+        if self._nonlinear:
+            self.follow = entry(follow, robot=evaluate.robot, near=self.near)
+            self._follow = cached(run, entry=self.follow)
+
+    def begin(self, q):
+        """Replace all columns by those at q (n,); the next :meth:`refresh` begins anew."""
+        if self._nonlinear:
+            self.near.turn[0] = 0
+            for _ in range(self.near.turn[1]):
+                self._evaluate(q, self.near.zero)
+                self._follow(q, self.near.zero)
+
+    def refresh(self, q, qd):
+        """Replace the next columns by those at q; the robot was evaluated last at (q, qd)."""
+        if self._nonlinear:
+            self._follow(q, qd)
+
+
+@kernel
+def follow(robot, near, q, qd):
+    """Replace the next columns after a forward pass at (q, qd), which is then lost."""
+    j = near.turn[0]
+    near.turn[0] = (j + 1) % near.turn[1]
+    passive_forces(robot, q, qd, near.here, near.damping)
+    _displace(near.parts, j, q, near.q, near.qd)
+    forward(robot, near.q, near.qd, near.zero, FULL)
+    passive_forces(robot, near.q, near.qd, near.there, near.damping)
+    _store_columns(near.parts, j, near.here, near.there, near.damping, near.K, near.D)
+
+
+@kernel
+def _displace(parts, j, q, x, v):
+    """Fill x = q + STEP e and v = e, where e is the j-th coordinate of each part."""
+    copy(q[: len(x)], x)
+    v[:] = 0.0
+    for i in range(len(parts)):
+        if j < parts[i, 1]:
+            x[parts[i, 0] + j] += STEP
+            v[parts[i, 0] + j] = 1.0
+
+
+@kernel
+def _store_columns(parts, j, here, there, damping, K, D):
+    """Set column and row j of each part's blocks of K and D; what is not a number is left out."""
+    for i in range(len(parts)):
+        first, last = parts[i, 0], parts[i, 0] + parts[i, 1]
+        c = first + j
+        for r in range(first, last):
+            slope = (there[r] - here[r]) / STEP
+            if c < last and math.isfinite(slope) and math.isfinite(damping[r]):
+                K[r, c] = K[c, r] = slope
+                D[r, c] = D[c, r] = damping[r]

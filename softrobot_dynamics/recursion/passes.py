@@ -1,0 +1,305 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The recursion: one forward and one backward pass for inverse dynamics, and in the same pass M.
+
+It implements IID, ID, MIID and MID of [P] in their direct form: bodies appear only through what
+they reduce to in their joint frame S_J (see :mod:`softrobot_dynamics.kernels.layout`), joints only
+as moving frames. It knows neither a concrete body nor a robot file: their kernels are called by
+address (:mod:`softrobot_dynamics.compiling.addresses`), so that it is compiled once for all
+robots.
+
+A robot is the table ``modules`` (N, 11), a row per joint with its body, parents first, the ground
+being number N::
+
+    parent, joint numbers, first joint coordinate, joint coordinates, joint slab,
+            body numbers,  first body coordinate,  body coordinates,  body slab,
+            joint at rest, tip at rest
+
+where numbers and slabs are offsets into the parameters P and the workspace W. The latter begins
+with the state of each module and of the ground (:data:`STATE` numbers), then six numbers for each
+coordinate. A joint or a tip is at rest (1) if its frame is always the one before it, so that what
+is carried across stays as it is. All offsets are unsigned, so that compiled code need not look
+for negative indices.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.compiling.addresses import call
+from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.spatial import (
+    add_inertia,
+    add_within,
+    add_wrench,
+    compose,
+    copy_within,
+    inertia_times,
+    move_motion,
+    rotate,
+)
+
+PARENT, JOINT_NUMBERS, JOINT_FIRST, JOINT_COUNT, JOINT_SLAB = range(5)
+BODY_NUMBERS, BODY_FIRST, BODY_COUNT, BODY_SLAB, JOINT_RESTS, TIP_RESTS = range(5, 11)
+JOINT_KERNEL, BODY_KERNEL = 0, 1
+
+# a module's state: (w, dw/dt, a) of S_J and of the tip; wrench and inertia the tip carries; the
+# wrench at S_J; base poses of S_J and of the tip
+AT_JOINT, AT_TIP, TIP_WRENCH, TIP_INERTIA, JOINT_WRENCH = 0, 9, 18, 24, 34
+JOINT_POSE, TIP_POSE, STATE = 40, 52, 64
+
+INERTIAL, FULL = 0, 1  # without or with gravity, elasticity and damping
+
+
+class Robot(NamedTuple):
+    """All arrays of a compiled robot that kernels see. W and S belong to one thread at a time."""
+
+    modules: np.ndarray  # (N, 11), see above
+    kernels: np.ndarray  # (N, 2) addresses: of the joint's kernel, of the body's
+    below: np.ndarray  # ranges of a module's coordinates and of all beyond, in compressed rows
+    segments: np.ndarray  # (., 6), see softrobot_dynamics.recursion.transmission
+    P: np.ndarray  # all parameters
+    gravity: np.ndarray  # (3,) [m/s^2], base frame
+    W: np.ndarray  # workspace: states, column wrenches, slabs
+    S: np.ndarray  # scratch of the kernels
+
+
+@kernel
+def forward(robot, q, qd, qdd, mode):
+    """
+    Forward pass: evaluate all terms; velocities and accelerations from base to tip.
+
+    In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
+    """
+    lay_ground(robot, mode)
+    for i in range(len(robot.modules)):
+        pass_module(robot, i, q, qd, qdd, True)
+
+
+@inlined
+def lay_ground(robot, mode):
+    """Begin a forward pass: the motion of the ground."""
+    W, ground = robot.W, np.uint32(len(robot.modules) * STATE) + AT_TIP
+    for c in range(9):
+        W[ground + c] = -robot.gravity[c - 6] if mode == FULL and c >= 6 else 0.0
+
+
+@inlined
+def pass_module(robot, i, q, qd, qdd, anew):
+    """Carry the forward pass across module i, its terms evaluated ``anew`` or as they are."""
+    kernels, P, W, S = robot.kernels, robot.P, robot.W, robot.S
+    m = robot.modules[i]
+    s, outer = np.uint32(i * STATE), m[PARENT] * STATE + AT_TIP
+    jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
+    bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
+    if anew:
+        call(kernels[i, JOINT_KERNEL], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
+    if m[JOINT_RESTS]:
+        copy_within(W, outer, s + AT_JOINT, 9)
+    else:
+        move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
+    if anew:
+        call(kernels[i, BODY_KERNEL], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s:], W[bf:], S)
+    if m[TIP_RESTS]:
+        copy_within(W, s + AT_JOINT, s + AT_TIP, 9)
+    else:
+        move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
+    W[s + TIP_WRENCH : s + JOINT_WRENCH] = 0.0
+
+
+@kernel
+def backward(robot, q, qd, qdd, mode, Q):
+    """Backward pass [P, (32)-(36)]: wrenches from tip to base, generalized forces Q (n,)."""
+    modules, P, W = robot.modules, robot.P, robot.W
+    for i in range(len(modules) - 1, -1, -1):
+        m = modules[i]
+        s = np.uint32(i * STATE)
+        n, f, first = m[BODY_COUNT], m[BODY_SLAB], m[BODY_FIRST]
+        body_force(n, f, s, W, qdd[first:], mode, Q[first:], m[TIP_RESTS])
+        n, f, g = m[JOINT_COUNT], m[JOINT_SLAB], s + JOINT_WRENCH
+        first, springs = m[JOINT_FIRST], m[JOINT_NUMBERS]
+        r0, r1, r2 = rotate(W, f, W[g + 3], W[g + 4], W[g + 5])
+        for j in range(n):
+            k = f + 18 + 3 * j
+            h = k + 3 * n
+            Q[first + j] = (
+                W[k] * W[g]
+                + W[k + 1] * W[g + 1]
+                + W[k + 2] * W[g + 2]
+                + W[h] * r0
+                + W[h + 1] * r1
+                + W[h + 2] * r2
+            )
+            if mode == FULL:  # P: stiffness, damping, rest per coordinate
+                Q[first + j] += (
+                    P[springs + j] * (q[first + j] - P[springs + 2 * n + j])
+                    + P[springs + n + j] * qd[first + j]
+                )
+        carrier = m[PARENT] * STATE + TIP_WRENCH
+        if m[JOINT_RESTS]:
+            add_within(W, g, carrier, 6)
+        elif m[PARENT] < len(modules):
+            add_wrench(W, f, W, g, W, carrier)
+
+
+@inlined
+def body_force(n, f, s, W, qdd, mode, Q, at_rest=False):
+    """Wrench at S_J and generalized forces of one body that carries a wrench at its tip."""
+    H, M, bias = (
+        f + layout.coupling_offset(n),
+        f + layout.mass_offset(n),
+        f + layout.bias_offset(n),
+    )
+    wrench, tip, g = f + layout.wrench_offset(n), s + TIP_WRENCH, s + JOINT_WRENCH
+    d0, d1, d2 = W[s + 3], W[s + 4], W[s + 5]
+    a0, a1, a2 = W[s + 6], W[s + 7], W[s + 8]
+    m0, m1, m2, f0, f1, f2 = inertia_times(W, f + layout.inertia_offset(n), d0, d1, d2, a0, a1, a2)
+    W[g] = m0 + W[wrench]
+    W[g + 1] = m1 + W[wrench + 1]
+    W[g + 2] = m2 + W[wrench + 2]
+    W[g + 3] = f0 + W[wrench + 3]
+    W[g + 4] = f1 + W[wrench + 4]
+    W[g + 5] = f2 + W[wrench + 5]
+    if at_rest:
+        add_within(W, tip, g, 6)
+        return
+    r0, r1, r2 = rotate(W, f, W[tip + 3], W[tip + 4], W[tip + 5])
+    for j in range(n):
+        k, h = f + 18 + 3 * j, H + 6 * j
+        x = k + 3 * n
+        total = (
+            W[k] * W[tip]
+            + W[k + 1] * W[tip + 1]
+            + W[k + 2] * W[tip + 2]
+            + W[x] * r0
+            + W[x + 1] * r1
+            + W[x + 2] * r2
+            + W[h] * d0
+            + W[h + 1] * d1
+            + W[h + 2] * d2
+            + W[h + 3] * a0
+            + W[h + 4] * a1
+            + W[h + 5] * a2
+            + W[bias + j]
+        )
+        for c in range(n):
+            total += W[M + n * j + c] * qdd[c]
+        if mode == FULL:
+            total += W[bias + n + j] + W[bias + 2 * n + j]
+        Q[j] = total
+        push = qdd[j]
+        for c in range(6):
+            W[g + c] += W[h + c] * push
+    add_wrench(W, f, W, tip, W, g)
+
+
+@kernel
+def poses(robot):
+    """Compute the base poses of every joint frame and tip, into the modules' states."""
+    modules, W = robot.modules, robot.W
+    ground = np.uint32(len(modules) * STATE) + TIP_POSE
+    for c in range(12):
+        W[ground + c] = 1.0 if c in (0, 4, 8) else 0.0
+    for i in range(len(modules)):
+        m, s = modules[i], np.uint32(i * STATE)
+        outer = m[PARENT] * STATE + TIP_POSE
+        if m[JOINT_RESTS]:
+            copy_within(W, outer, s + JOINT_POSE, 12)
+        else:
+            compose(W, outer, W, m[JOINT_SLAB], W, s + JOINT_POSE)
+        if m[TIP_RESTS]:
+            copy_within(W, s + JOINT_POSE, s + TIP_POSE, 12)
+        else:
+            compose(W, s + JOINT_POSE, W, m[BODY_SLAB], W, s + TIP_POSE)
+
+
+@kernel
+def mass_matrix(robot, M):
+    """
+    Mass matrix M (n, n) from the terms of a forward pass, by composite inertia [P, A.6].
+
+    Leaves the :func:`poses`: inertias and wrenches are all in base axes and about one point, so
+    that they add up along the tree as they are. That point is the last tip: about the base, the
+    small inertia of what is far away would drown in that of its distance.
+    """
+    modules, W, N = robot.modules, robot.W, len(robot.modules)
+    columns = W[(N + 1) * STATE :][: 6 * len(M)].reshape((6, len(M)))
+    centre = np.uint32((N - 1) * STATE + TIP_POSE + 9)
+    poses(robot)
+    for i in range(len(M)):
+        for j in range(len(M)):
+            M[i, j] = 0.0  # branches of a tree do not couple
+    for i in range(N - 1, -1, -1):
+        m, s = modules[i], np.uint32(i * STATE)
+        here, inertia, outer = s + JOINT_POSE, s + TIP_INERTIA, m[PARENT] * STATE
+        f, n, first = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST]
+        _rows(robot, i, f, n, first, here, s + TIP_POSE, centre, columns, M)
+        _add_body(W, f, n, first, here, inertia, centre, columns, M)
+        f, n, first = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST]
+        _rows(robot, i, f, n, first, outer + TIP_POSE, here, centre, columns, M)
+        add_within(W, inertia, outer + TIP_INERTIA, 10)
+    for i in range(len(M)):
+        for j in range(i):
+            M[i, j] = M[j, i]
+
+
+@inlined
+def _rows(robot, i, f, n, first, outer, inner, centre, columns, M):
+    """
+    Rows of M, from the diagonal on, of the n coordinates of a frame between two poses.
+
+    The column of a coordinate is the wrench that accelerates what is beyond module i's frame by
+    it alone; its row, the work along it of its column and of those beyond.
+    """
+    below, W, inertia = robot.below, robot.W, np.uint32(i * STATE + TIP_INERTIA)
+    t0, t1, t2 = _between(W, centre, inner)
+    for b in range(n):
+        j = np.uint32(n - 1 - b)
+        row, k = first + j, f + 18 + 3 * j
+        x = k + 3 * n
+        w0, w1, w2 = rotate(W, inner, W[k], W[k + 1], W[k + 2])
+        v0, v1, v2 = rotate(W, outer, W[x], W[x + 1], W[x + 2])
+        v0, v1, v2 = v0 + t1 * w2 - t2 * w1, v1 + t2 * w0 - t0 * w2, v2 + t0 * w1 - t1 * w0
+        wrench = inertia_times(W, inertia, w0, w1, w2, v0, v1, v2)
+        for c in range(6):
+            columns[c, row] = wrench[c]
+        for g in range(below[i], below[i + 1], 2):
+            for c in range(max(row, below[g]), below[g + 1]):
+                value = w0 * columns[0, c] + w1 * columns[1, c] + w2 * columns[2, c]
+                value += v0 * columns[3, c] + v1 * columns[4, c] + v2 * columns[5, c]
+                M[row, c] = value
+
+
+@inlined
+def _add_body(W, f, n, first, pose, inertia, centre, columns, M):
+    """Add a body's own mass block, its coupling to the columns, and its inertia."""
+    t0, t1, t2 = _between(W, centre, pose)
+    block = f + layout.mass_offset(n)
+    for j in range(n):
+        for c in range(n):
+            M[first + j, first + c] += W[block + n * j + c]
+        h, column = f + layout.coupling_offset(n) + 6 * j, first + j
+        m0, m1, m2 = rotate(W, pose, W[h], W[h + 1], W[h + 2])
+        f0, f1, f2 = rotate(W, pose, W[h + 3], W[h + 4], W[h + 5])
+        columns[0, column] += m0 + t1 * f2 - t2 * f1
+        columns[1, column] += m1 + t2 * f0 - t0 * f2
+        columns[2, column] += m2 + t0 * f1 - t1 * f0
+        columns[3, column] += f0
+        columns[4, column] += f1
+        columns[5, column] += f2
+    add_inertia(W, pose, t0, t1, t2, W, f + layout.inertia_offset(n), W, inertia)
+
+
+@inlined
+def _between(W, a, pose):
+    """Vector (3) from the point W[a:a+3] to a pose's origin."""
+    return W[pose + 9] - W[a], W[pose + 10] - W[a + 1], W[pose + 11] - W[a + 2]
+
+
+@kernel
+def inverse_dynamics(robot, mode, with_mass, Q, M, q, qd, qdd):
+    """IID or ID by ``mode``: forces Q (n,); with the mass matrix M (n, n): MIID or MID."""
+    forward(robot, q, qd, qdd, mode)
+    backward(robot, q, qd, qdd, mode, Q)
+    if with_mass:
+        mass_matrix(robot, M)

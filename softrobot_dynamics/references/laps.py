@@ -1,0 +1,98 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Laps: closed paths of tips, and postures that can hold them again and again.
+
+A robot with more motors than a path needs may end elsewhere than it began. Where that is whole
+turns of joints that may go on turning, it is the same place; all else is a jump in the reference.
+"""
+
+import numpy as np
+from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.statics import CONTENT, Statics
+from softrobot_dynamics.errors import ReferenceJumpError
+from softrobot_dynamics.references.postures import actuation_coordinates, hold_points
+
+TURN = 2.0 * np.pi
+STAYS = (0.0, 10.0, 1000.0)  # weights of what joints with limits leave their start, in turn
+CLOSED = 0.01  # of the longest step between neighbours: a gap as small closes a lap
+JUMP = 8.0  # steps as long as so many usual ones are none of a smooth motion
+
+
+def hold_lap(model, *, bodies, times, points, q0=None):
+    """
+    Return the Postures of :func:`hold_points` on a closed path, and how far y (m,) drifts a lap.
+
+    The last of the ``points`` (K, P, 3) is the first; the last posture is the first one, but for
+    whole turns of joints, which are the drift. It may take a second lap to find such, and the
+    preference of joints with limits to stay near q0. Raises as ``hold_points``, or
+    ReferenceJumpError where the best lap found leaves a gap, or jumps.
+    """
+    start = q0
+    for stay in STAYS:
+        for _ in range(2):
+            found = hold_points(
+                model, bodies=bodies, times=times, points=points, q0=start, stay=stay
+            )
+            turns = _turns(model, found.q[0], found.u[0], found.q[-1] - found.q[0])
+            fault = _jump(model, times, points, found, turns)
+            if fault is None:
+                end = actuation_coordinates(model, found.q[0] + turns)
+                return found, end - found.y[0]
+            if fault.time < times[-1]:
+                break  # another lap would jump there, too
+            start = found.q[-1] - turns
+        start = q0
+    raise fault
+
+
+def nearest_turn(model, q):
+    """Return the initial posture (n,), whole turns of joints nearer to q (n,) if they may turn."""
+    return model.q0 + _turns(
+        model, model.q0, np.zeros(model.m), checked('q', q, (model.n,)) - model.q0
+    )
+
+
+def _turns(model, q, u, change):
+    """Whole turns (n,) [rad] in a change of q (n,), as far as they change nothing else."""
+    limited = np.isfinite(model.q_lower) | np.isfinite(model.q_upper)
+    turns = np.where(limited, 0.0, TURN * np.round(change / TURN))
+    for i in np.flatnonzero(turns):
+        if not _same(model, q, q + turns[i] * np.eye(model.n)[i], u):
+            turns[i] = 0.0
+    return turns
+
+
+def _same(model, q, other, u):
+    """Tell whether two postures differ in nothing but numbers: same forces, same tips."""
+    statics, bodies = Statics(model), range(len(model.body_names))
+    forces, size = statics.residual(q, u)
+    tips = statics.tips(bodies)[0]
+    others = statics.residual(other, u)[0]
+    apart = np.abs(statics.tips(bodies)[0] - tips).max()
+    same = np.abs(others - forces).max() <= CONTENT * size
+    return bool(same and apart <= CONTENT * np.abs(tips).max(initial=1e-3))
+
+
+def _jump(model, times, points, found, turns):
+    """Return the ReferenceJumpError of the first jump, the gap at the end being last, or None."""
+    steps = np.diff(found.q, axis=0)
+    moved = np.abs(np.diff(points, axis=0)).max(axis=(1, 2))
+    away = moved > 1e-3 * moved.max()
+    if not away.any():
+        return None
+    usual = np.median(np.abs(steps[away]).max(axis=1) / moved[away]) * moved.max()
+    longest = np.abs(steps).max(axis=1)
+    gap = found.q[-1] - found.q[0] - turns
+    if (longest > JUMP * usual).any():
+        k = int(np.argmax(longest > JUMP * usual))
+        return _error(model, times[k], steps[k], found.y[k + 1] - found.y[k])
+    if np.abs(gap).max() > CLOSED * longest.max():
+        return _error(model, times[-1], gap, found.y[-1] - found.y[0])
+    return None
+
+
+def _error(model, time, dq, dy):
+    """Return the ReferenceJumpError of changes of q (n,) and y (m,)."""
+    i, k = np.argmax(np.abs(dq)), np.argmax(np.abs(dy))
+    names = model.coordinate_names[i], model.actuator_names[k]
+    return ReferenceJumpError(float(time), names[0], float(dq[i]), names[1], float(dy[k]))

@@ -1,0 +1,243 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+References: what the actuation coordinates y shall do in time, twice differentiable.
+
+Every reference becomes one thing, a piecewise polynomial y_d(t), which compiled code samples.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.dynamics.arguments import body_index, checked
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.references.laps import hold_lap, nearest_turn
+from softrobot_dynamics.references.postures import actuation_coordinates, hold_points, Postures
+
+CIRCLE_SAMPLES = 128
+TYPES = ('hold', 'setpoint', 'circle', 'path')
+
+
+class Reference(NamedTuple):
+    """
+    A piecewise polynomial for m coordinates, held at both ends or repeated.
+
+    On [breaks[k], breaks[k + 1]] coordinate i is sum_p coefficients[p, k, i] (t - breaks[k])^p.
+    Each period begins where the one before ends, which is ``drift`` beyond its own beginning: a
+    joint that turns on and on comes back to where it was, but 2 pi farther.
+    """
+
+    breaks: np.ndarray  # (K + 1,) [s]
+    coefficients: np.ndarray  # (6, K, m)
+    period: float  # [s]; 0: not repeated
+    drift: np.ndarray  # (m,) by which y grows in a period
+
+
+@kernel
+def sample(reference, t, out):
+    """Fill out (3, m) with y_d, its rate and its acceleration at time t [s]."""
+    breaks, coefficients = reference.breaks, reference.coefficients
+    for i in range(out.shape[1]):
+        out[0, i] = out[1, i] = out[2, i] = 0.0
+    periods = 0.0
+    if reference.period > 0.0:
+        periods = (t - breaks[0]) // reference.period
+        t = breaks[0] + (t - breaks[0]) % reference.period
+    moving = breaks[0] <= t <= breaks[-1]
+    t = min(max(t, breaks[0]), breaks[-1])
+    k = min(max(np.searchsorted(breaks, t, side='right') - 1, 0), len(breaks) - 2)
+    s = t - breaks[k]
+    for i in range(out.shape[1]):
+        for p in range(5, -1, -1):
+            out[2, i] = out[2, i] * s + 2.0 * out[1, i]
+            out[1, i] = out[1, i] * s + out[0, i]
+            out[0, i] = out[0, i] * s + coefficients[p, k, i]
+        out[0, i] += periods * reference.drift[i]
+        if not moving:
+            out[1, i] = out[2, i] = 0.0
+
+
+def constant(y):
+    """Return the reference that stays at y (m,)."""
+    y = np.asarray(y, dtype=float)
+    coefficients = np.zeros((6, 1, len(y)))
+    coefficients[0, 0] = y
+    return Reference(np.array([0.0, 1.0]), coefficients, 0.0, np.zeros(len(y)))
+
+
+def _cubic_spline(times, values, periodic):
+    from scipy.interpolate import CubicSpline  # late: scipy is slow to import
+
+    return CubicSpline(times, values, axis=0, bc_type='periodic' if periodic else 'clamped')
+
+
+def spline(times, y, periodic=False):
+    """
+    Return the cubic spline through y (K, m) at times (K,) [s]; at rest at its ends.
+
+    A periodic one repeats; where its last row is not the first it drifts by as much each time.
+    """
+    times, y = np.asarray(times, dtype=float), np.asarray(y, dtype=float)
+    drift, period = (y[-1] - y[0], times[-1] - times[0]) if periodic else (0.0 * y[0], 0.0)
+    rate = drift / period if periodic else drift
+    ahead = (times - times[0])[:, None] * rate
+    rest = y - ahead
+    if periodic:
+        rest[-1] = rest[0]
+    fitted = _cubic_spline(times, rest, periodic)
+    coefficients = np.zeros((6, len(times) - 1, y.shape[1]))
+    coefficients[:4] = fitted.c[::-1]
+    coefficients[0] += ahead[:-1]
+    coefficients[1] += rate
+    return Reference(times, coefficients, float(period), drift)
+
+
+def braking(state, t, duration):
+    """
+    Return the reference that comes to rest from ``state`` (3, m) at t within ``duration``.
+
+    ``state`` holds y_d, its rate and acceleration; the quintic continues all three.
+    """
+    y, v, a = np.asarray(state, dtype=float)
+    T = max(float(duration), 1e-3)
+    end = 0.5 * v * T + a * T * T / 12.0  # where it stops, relative to y
+    c3 = (20.0 * end - 12.0 * v * T - 3.0 * a * T * T) / (2.0 * T**3)
+    c4 = (-30.0 * end + 16.0 * v * T + 3.0 * a * T * T) / (2.0 * T**4)
+    c5 = (12.0 * end - 6.0 * v * T - a * T * T) / (2.0 * T**5)
+    coefficients = np.array([y, v, 0.5 * a, c3, c4, c5])[:, None, :]
+    return Reference(np.array([t, t + T]), coefficients, 0.0, np.zeros(len(y)))
+
+
+class Circle(NamedTuple):
+    """
+    A tip's path: ``radius`` [m] about ``center`` [m] across ``normal``, once in ``period`` [s].
+
+    All in the base frame. It starts in the direction of the base's x axis as seen from the
+    center (y, where the normal is along x) and turns right-handed about the normal.
+    """
+
+    body: str
+    center: tuple
+    normal: tuple
+    radius: float
+    period: float
+
+    def points(self, phases):
+        """Points (K, 3) [m] at phases (K,) [rad]."""
+        normal = np.array(self.normal, dtype=float)
+        normal = normal / np.linalg.norm(normal)
+        across = np.array([1.0, 0.0, 0.0]) if abs(normal[0]) < 0.99 else np.array([0.0, 1.0, 0.0])
+        first = across - (across @ normal) * normal
+        first /= np.linalg.norm(first)
+        second = np.cross(normal, first)
+        return np.array(self.center, dtype=float) + self.radius * (
+            np.outer(np.cos(phases), first) + np.outer(np.sin(phases), second)
+        )
+
+    def check(self, model):
+        """Raise ArgumentError for a value that gives no circle."""
+        body_index(model, self.body)
+        checked('center', self.center, (3,))
+        if not np.linalg.norm(checked('normal', self.normal, (3,))) > 0.0:
+            raise ArgumentError('normal', self.normal, 'a vector that is not zero')
+        for name in ('radius', 'period'):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0.0):
+                raise ArgumentError(name, value, 'a number > 0')
+
+
+def tip_circle(model, circle, q0=None, samples=CIRCLE_SAMPLES):
+    """
+    Return (reference of all m coordinates, postures) that move a body's tip on a :class:`Circle`.
+
+    It closes in q, too; whole turns of a joint that may go on turning are the reference's drift.
+
+    Raises ArgumentError, InfeasibleReferenceError, ReferenceJumpError, NotConvergedError (see
+    ``postures``, ``laps``).
+    """
+    circle.check(model)
+    phases = np.linspace(0.0, 2.0 * np.pi, samples + 1)
+    times = circle.period * phases / (2.0 * np.pi)
+    points = circle.points(phases)[:, None]
+    points[-1] = points[0]
+    reference, postures = _lap(model, [circle.body], times, points, q0)
+    return reference, Postures(*(each[:-1] for each in postures))
+
+
+def tip_path(model, bodies, times, points, periodic=False, q0=None):
+    """
+    Return (reference of all m coordinates, postures) that move tips through given points.
+
+    ``bodies`` (P names), ``times`` (K,) [s] increasing from 0, ``points`` (K, P, 3) [m], base
+    frame; splines in between. The last point of a periodic path must be the first. Raises as
+    :func:`tip_circle`.
+    """
+    times = checked('times', times, (len(times),))
+    if len(times) < 3 or times[0] != 0.0 or not (np.diff(times) > 0.0).all():
+        raise ArgumentError('times', times, 'three or more times from 0 on, increasing [s]')
+    points = checked('points', points, (len(times), len(bodies), 3))
+    if periodic and not np.array_equal(points[0], points[-1]):
+        raise ArgumentError('points', points[-1], 'the first point again, as the path is periodic')
+    between = _cubic_spline(times, points, periodic)
+    fine = np.linspace(0.0, times[-1], max(CIRCLE_SAMPLES, 8 * len(times)) + 1)
+    if periodic:
+        return _lap(model, bodies, fine, np.concatenate([between(fine[:-1]), points[:1]]), q0)
+    postures = hold_points(model, bodies=bodies, times=fine, points=between(fine), q0=q0)
+    return spline(fine, postures.y), postures
+
+
+def _lap(model, bodies, times, points, q0):
+    """Return (periodic reference, postures) of a closed path."""
+    postures, drift = hold_lap(model, bodies=bodies, times=times, points=points, q0=q0)
+    y = postures.y.copy()
+    y[-1] = y[0] + drift
+    return spline(times, y, periodic=True), postures
+
+
+def select(reference, indices):
+    """Return the reference of some of the coordinates, by index."""
+    return reference._replace(
+        coefficients=reference.coefficients[:, :, indices].copy(), drift=reference.drift[indices]
+    )
+
+
+def from_settings(model, controlled, settings, q, examine=None):
+    """
+    Return the reference of the ``controlled`` actuators (indices) that settings describe.
+
+    ``settings`` maps the names of the ``reference.*`` parameters: ``type`` (one of
+    :data:`TYPES`), ``setpoint`` (one y per controlled actuator), ``circle.body``, ``.center``,
+    ``.normal``, ``.radius``, ``.period``; ``path.bodies``, ``.times``, ``.points`` (row by row in
+    one list), ``.periodic``. ``q`` (n,) is the present state, which 'hold' keeps.
+    Circles and paths begin at the description's initial posture, joints that may go on turning
+    at the whole turn nearest to the present one. ``examine`` is called with the times (K,) and
+    Postures of one, and may raise. Raises ArgumentError, InfeasibleReferenceError,
+    ReferenceJumpError, NotConvergedError.
+    """
+    kind = settings['type']
+    if kind == 'hold':
+        return constant(actuation_coordinates(model, q)[controlled])
+    if kind == 'setpoint':
+        return constant(checked('reference.setpoint', settings['setpoint'], (len(controlled),)))
+    if kind == 'circle':
+        circle = Circle(*(settings[f'circle.{name}'] for name in Circle._fields))
+        path = tip_circle(model, circle, nearest_turn(model, q))
+        return _examined(path, controlled, examine)
+    if kind == 'path':
+        bodies, times = settings['path.bodies'], settings['path.times']
+        points = checked(
+            'reference.path.points', settings['path.points'], (3 * len(times) * len(bodies),)
+        ).reshape(len(times), len(bodies), 3)
+        start = nearest_turn(model, q)
+        path = tip_path(model, bodies, times, points, settings['path.periodic'], start)
+        return _examined(path, controlled, examine)
+    raise ArgumentError('reference.type', kind, 'one of ' + ', '.join(TYPES))
+
+
+def _examined(found, controlled, examine):
+    """Return the reference of some of the coordinates, with its postures examined."""
+    reference, postures = found
+    if examine is not None:
+        examine(reference.breaks[: len(postures.q)], postures)
+    return select(reference, controlled)

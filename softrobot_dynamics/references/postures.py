@@ -1,0 +1,247 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Postures that hold given points, and the actuation that does so with the least effort.
+
+Newton iterations on the conditions of optimality under the static residual of
+:mod:`softrobot_dynamics.dynamics.statics`. Each evaluation releases the GIL, so that a controller
+keeps its rate while a new reference is prepared.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.dynamics.arguments import body_index, checked
+from softrobot_dynamics.dynamics.calls import actuation
+from softrobot_dynamics.dynamics.statics import MAX_ITERATIONS, Statics
+from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError
+
+# limits enter by a logarithmic barrier, so that u stays strictly inside them and depends smoothly
+# on the points; points enter by a stiff penalty, so that the search for one out of reach ends at
+# the nearest that is not
+RESERVE = 0.02  # share of each actuator's range left to feedback at both limits
+SCALES = (1.0, 0.1, 0.01)  # of that and of what u costs, in turn: limits may be far away
+BARRIER = 1e-3  # final weight of the logarithms; |u|^2 ends some 1 % above its least value
+STIFFNESS = 1e8  # of the penalty [1/m^2]: offsets of some 1e-8 m
+SETTLED = 1e-7  # relative step at which the iteration stops, whose steps shrink thirtyfold
+REACHED = 1e-5  # farther than this from its point, a posture does not hold it [m]
+
+
+class Postures(NamedTuple):
+    """Postures that hold a path: q (K, n), u (K, m) in actuator units, y (K, m)."""
+
+    q: np.ndarray
+    u: np.ndarray
+    y: np.ndarray
+
+
+def hold_points(model, *, bodies, times, points, q0=None, stay=0.0):
+    """
+    Return the :class:`Postures` in which tips stay at given points with the least |u|^2.
+
+    ``bodies`` (P names) whose tips shall be at ``points`` (K, P, 3) [m], base frame, at ``times``
+    (K,) [s]; consecutive points should be close to each other. The search starts from ``q0`` (n,),
+    by default the description's initial posture. Every u is strictly inside its limits. ``stay``
+    weighs, against the effort, how far joints with limits leave q0, of their range.
+
+    Raises ArgumentError, InfeasibleReferenceError for the first point that no admissible u can
+    hold with the :data:`RESERVE` nor with less, NotConvergedError if the search fails for another
+    reason.
+    """
+    indices = [body_index(model, body) for body in bodies]
+    points = checked('points', points, (len(times), len(bodies), 3))
+    q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
+    reason = None
+    for scale in SCALES:
+        try:
+            solutions = _Search(model, indices, q0, scale, stay).follow(times, points)
+            break
+        except (InfeasibleReferenceError, NotConvergedError) as error:
+            reason = reason or error
+    else:
+        raise reason
+    q, u = solutions[:, : model.n], solutions[:, model.n :]
+    return Postures(q, u, np.array([actuation_coordinates(model, each) for each in q]))
+
+
+def actuation_coordinates(model, q):
+    """Actuation coordinates y (m,) at q (n,)."""
+    return actuation(model, q=q, qd=np.zeros(model.n)).coordinates
+
+
+class _Search:
+    """
+    Newton's method for the conditions of optimality, along a path of targets.
+
+    z = (q, u) minimises |u|^2 / 2 with its barrier, subject to statics; q has barriers at the
+    joints' position limits, the cost of leaving q0 that ``stay`` says and, for uniqueness, a
+    slight preference to stay where it is.
+    """
+
+    def __init__(self, model, bodies, q0, scale, stay):
+        self._model, self._bodies, self._statics = model, bodies, Statics(model)
+        half = 0.5 * (model.upper - model.lower)
+        finite = np.isfinite(half)
+        self._share, self._stiffness = scale * RESERVE, STIFFNESS / scale**2
+        reserve = np.where(finite, 2.0 * self._share * half, 0.0)
+        self._lower = np.concatenate([model.q_lower, model.lower + reserve])
+        self._upper = np.concatenate([model.q_upper, model.upper - reserve])
+        self._unit = scale * float(np.median(half[finite])) if finite.any() else 1.0
+        gap = np.where(
+            np.isfinite(self._upper - self._lower), 0.01 * (self._upper - self._lower), 0.01
+        )
+        self._innermost = self._lower + gap, self._upper - gap
+        self._least = 1e-9 * gap  # from a bound, which rounding would reach
+        spans = np.maximum(model.q_upper - model.q_lower, 1e-9)  # infinite: nothing to pay
+        self._cost = np.concatenate([stay / spans**2, np.full(model.m, self._unit**-2)])
+        self._goal = np.concatenate([q0, np.zeros(model.m)])
+        self._z = np.clip(self._goal, *self._innermost)
+
+    def follow(self, times, points):
+        """Return z for each of the points (K, P, 3)."""
+        self.approach(points[0])
+        return np.array([self.reach(target, t) for t, target in zip(times, points)])
+
+    def approach(self, target):
+        """Move from where the tips are to the first target, softly at first."""
+        self._statics.residual(*self._split())
+        start = self._statics.tips(self._bodies)[0]
+        for share in np.linspace(0.1, 1.0, 10):
+            self._solve(start + share * (target - start), 1e-2, 1e4, 20)
+        for barrier in (1e-2, BARRIER):
+            self._solve(target, barrier, self._stiffness, MAX_ITERATIONS)
+
+    def reach(self, target, time):
+        """Return z that holds a target, or raise for the reason why there is none."""
+        for stiffness in (self._stiffness, 100.0 * self._stiffness):  # a large u needs more
+            error, static, change = self._solve(target, BARRIER, stiffness, 40)
+            if error < 0.1 * REACHED and static < 1e-7 and change < 1e-5:
+                return self._z.copy()
+        found = self._rescue(target)
+        if found.success and np.abs(self._gap(found.x, target)).max() < REACHED:
+            self._z = np.clip(found.x, *self._innermost)  # a barrier can only start inside
+            return found.x
+        raise self._explanation(target, time)
+
+    def _rescue(self, target):
+        """Solve the problem without barrier and penalty by sequential quadratic programming."""
+        points = {'type': 'eq', 'fun': lambda z: self._gap(z, target), 'jac': self._gap_slope}
+
+        def effort(z):
+            slope = self._cost * (z - self._goal)
+            return 0.5 * slope @ (z - self._goal), slope
+
+        return self._minimise(effort, [points])
+
+    def _explanation(self, target, time):
+        """Return the error that says why a target was not reached, from the nearest posture."""
+
+        def miss(z):
+            gap = self._gap(z, target)
+            return gap @ gap, 2.0 * gap @ self._gap_slope(z)
+
+        found = self._minimise(miss, [])
+        distance = float(np.sqrt(found.fun))
+        if not found.success or distance < REACHED:
+            return NotConvergedError(f'posture at t = {time:.4g} s', found.nit, distance)
+        self._z = found.x
+        return InfeasibleReferenceError(time, target[0], self._at_limits(), distance)
+
+    def _minimise(self, objective, constraints):
+        from scipy.optimize import minimize  # late: scipy is slow to import
+
+        n = self._model.n
+
+        def slope(z):
+            K = self._statics.tangent(z[:n], z[n:])
+            return np.hstack([K, -self._statics.actuation_matrix()])
+
+        statics = {
+            'type': 'eq',
+            'fun': lambda z: self._statics.residual(z[:n], z[n:])[0],
+            'jac': slope,
+        }
+        start = np.nan_to_num(np.clip(self._z, self._lower, self._upper))
+        return minimize(
+            objective,
+            start,
+            jac=True,
+            bounds=list(zip(self._lower, self._upper)),
+            constraints=[statics, *constraints],
+            method='SLSQP',
+            options={'maxiter': 500, 'ftol': 1e-14},
+        )
+
+    def _gap(self, z, target):
+        """From the targets to the tips, (3 P,) [m]."""
+        self._statics.residual(z[: self._model.n], z[self._model.n :])
+        return (self._statics.tips(self._bodies)[0] - target).ravel()
+
+    def _gap_slope(self, z):
+        self._statics.residual(z[: self._model.n], z[self._model.n :])
+        jacobians = self._statics.tips(self._bodies)[1]
+        columns = np.zeros((3 * len(self._bodies), len(z)))
+        columns[:, : self._model.n] = jacobians.reshape(-1, self._model.n)
+        return columns
+
+    def _split(self):
+        return self._z[: self._model.n], self._z[self._model.n :]
+
+    def _solve(self, target, barrier, stiffness, iterations):
+        """Iterate; returns the points' error [m], the relative static residual, the last step."""
+        error = static = change = np.inf
+        for _ in range(iterations):
+            matrix, rhs, error, static = self._conditions(target, barrier, stiffness)
+            try:
+                step = np.linalg.solve(matrix, rhs)[: len(self._z)]
+            except np.linalg.LinAlgError:
+                return error, static, np.inf
+            scale = self._longest(step)
+            self._z = self._z + scale * step
+            n = self._model.n
+            change = max(np.abs(step[:n]).max(), np.abs(step[n:]).max() / self._unit)
+            if not np.isfinite(change) or (change < SETTLED and scale == 1.0):
+                break
+        return error, static, change
+
+    def _conditions(self, target, barrier, stiffness):
+        """Matrix and right-hand side of a Newton step, and the two errors before it."""
+        n, size = self._model.n, len(self._z)
+        q, u = self._split()
+        K = self._statics.tangent(q, u)
+        r, forces = self._statics.residual(q, u)
+        points, jacobians = self._statics.tips(self._bodies)
+        gap = (target - points).ravel()
+        rooms = self._z - self._lower, self._upper - self._z
+        below, above = (1.0 / np.maximum(room, self._least) for room in rooms)
+        gradient = self._cost * (self._z - self._goal) + barrier * (above - below)
+        constraints = np.zeros((n + len(gap), size))
+        constraints[:n, :n], constraints[:n, n:] = K, -self._statics.actuation_matrix()
+        constraints[n:, :n] = jacobians.reshape(-1, n)
+        curvature = self._cost + barrier * (above**2 + below**2) + 1e-9
+        softness = np.concatenate([np.zeros(n), np.full(len(gap), 1.0 / stiffness)])
+        matrix = np.block([[np.diag(curvature), constraints.T], [constraints, -np.diag(softness)]])
+        return (
+            matrix,
+            np.concatenate([-gradient, -r, gap]),
+            np.abs(gap).max(),
+            np.abs(r).max() / max(forces, 1e-9),
+        )
+
+    def _longest(self, step):
+        """Share of a step that stays inside the bounds and turns no coordinate too far."""
+        room = np.where(step < 0.0, self._z - self._lower, self._upper - self._z)
+        longest = 0.95 * room / np.maximum(np.abs(step), 1e-300)
+        turn = 0.3 / max(np.abs(step[: self._model.n]).max(), 1e-300)
+        return min(1.0, turn, float(longest.min()))
+
+    def _at_limits(self):
+        """Names of the actuators within 1 % of their range of the reserve at a limit."""
+        model, u = self._model, self._split()[1]
+        near = (self._share + 0.01) * (model.upper - model.lower)
+        return [
+            name
+            for name, x, low, high, gap in zip(
+                model.actuator_names, u, model.lower, model.upper, near
+            )
+            if x - low < gap or high - x < gap
+        ]

@@ -1,0 +1,204 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Steps in time of M qdd = force - ID(q, qd, 0), implicit in stiffness and damping.
+
+Explicit steps are limited by damping to some 20 us. Here both are taken implicitly by matrices K
+and D (n, n), near the derivatives of the true forces; what they leave out is explicit. Methods are
+of Rosenbrock's kind, for y = (q, qd), y' = f(y) and A near df/dy::
+
+    (1 / (g h) - A) u_i = f(y + sum_j a_ij u_j) + sum_j c_ij u_j / h,   y += sum_j m_j u_j
+
+Both methods here keep their order whatever K and D are (W-methods), and damp stiff motions at once
+for good ones (they are L-stable). A step is ``begin``, then ``solve_stage`` for each stage, after
+``next_stage`` and an evaluation at its (q, qd) for all but the first, then ``end``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.linalg import (
+    all_finite,
+    cholesky,
+    factorise,
+    solve_factorised,
+    solve_lower,
+    solve_lower_transposed,
+)
+
+
+class Method(NamedTuple):
+    """Coefficients of a method of s stages; its error estimate is of the order below its own."""
+
+    order: int
+    gamma: float
+    a: np.ndarray  # (s, s) strictly lower
+    c: np.ndarray  # (s, s) strictly lower
+    m: np.ndarray  # (s,)
+    e: np.ndarray  # (s,) for the difference to the solution of the lower order
+
+
+def method(order, gamma, alpha, beta, b, embedded):
+    """Return the :class:`Method` of coefficients as literature has them (f(y + sum alpha k))."""
+    inverse = np.linalg.inv(np.array(beta) + gamma * np.eye(len(b)))
+    b, embedded = np.array(b), np.array(embedded)
+    c = np.tril(np.eye(len(b)) / gamma - inverse, -1)
+    return Method(
+        order, gamma, np.array(alpha) @ inverse, c, b @ inverse, (b - embedded) @ inverse
+    )
+
+
+_G = 1.0 - 0.5**0.5  # 1 + 0.5**0.5 bears forces seven times as stiff as K, D, not 1.17; but errs
+
+# Verwer, Spee, Blom, Hundsdorfer, SIAM J. Sci. Comput. 20 (1999): two evaluations a step.
+ROS2 = method(2, _G, [[0, 0], [1, 0]], [[0, 0], [-2 * _G, 0]], [0.5, 0.5], [1, 0])
+
+# Rang, Angermann, BIT 45 (2005), ROS34PW2: four.
+ROS34PW2 = method(
+    3,
+    4.3586652150845900e-01,
+    [
+        [0, 0, 0, 0],
+        [8.7173304301691801e-01, 0, 0, 0],
+        [8.4457060015369423e-01, -1.1299064236484185e-01, 0, 0],
+        [0, 0, 1, 0],
+    ],
+    [
+        [0, 0, 0, 0],
+        [-8.7173304301691801e-01, 0, 0, 0],
+        [-9.0338057013044082e-01, 5.4180672388095326e-02, 0, 0],
+        [2.4212380706095346e-01, -1.2232505839045147e00, 5.4526025533510214e-01, 0],
+    ],
+    [
+        2.4212380706095346e-01,
+        -1.2232505839045147e00,
+        1.5452602553351020e00,
+        4.3586652150845900e-01,
+    ],
+    [3.7810903145819369e-01, -9.6042292212423178e-02, 0.5, 2.1793326075422950e-01],
+)
+
+
+class Stages(NamedTuple):
+    """What a step holds, for n coordinates and s stages."""
+
+    M: np.ndarray  # (n, n) mass matrix at the start
+    F: np.ndarray  # (n,) force - ID(q, qd, 0) at the start
+    L: np.ndarray  # (n, n) factors of M + g h D + (g h)^2 K
+    uq: np.ndarray  # (s, n)
+    uv: np.ndarray  # (s, n)
+    q: np.ndarray  # (n,) of the present stage; in the end, of the step
+    qd: np.ndarray  # (n,)
+    a: np.ndarray  # (n,) scratch
+    r: np.ndarray  # (n,) scratch
+    error: np.ndarray  # (n,) estimated, in q
+
+
+def allocate_stages(n, s):
+    """Return :class:`Stages`."""
+    return Stages(
+        np.zeros((n, n)),
+        np.zeros(n),
+        np.zeros((n, n)),
+        np.zeros((s, n)),
+        np.zeros((s, n)),
+        *np.zeros((5, n)),
+    )
+
+
+@kernel
+def start(terms, force, b):
+    """Keep what every attempt at a step needs of the terms where it starts."""
+    _force(terms, force, b.F)
+    for i in range(len(b.F)):
+        for j in range(len(b.F)):
+            b.M[i, j] = terms.M[i, j]
+
+
+@kernel
+def _force(terms, force, F):
+    """Fill F (n,) with the generalized force under ``force`` (m,) along y."""
+    for i in range(len(F)):
+        F[i] = -terms.h[i]
+    for k in range(len(force)):
+        push = force[k]
+        for i in range(len(F)):
+            F[i] += terms.J[k, i] * push
+
+
+@kernel
+def begin(method, K, D, h, b):
+    """Begin a step of h [s] after :func:`start`; returns 0, or 1 if it cannot be made."""
+    n, g = len(b.F), method.gamma * h
+    for i in range(n):
+        for j in range(n):
+            b.L[i, j] = b.M[i, j] + g * (D[i, j] + g * K[i, j])
+    return 1 if factorise(b.L) != 0 else 0
+
+
+@kernel
+def next_stage(method, i, q, qd, b):
+    """Fill b.q, b.qd, where stage i > 0 is evaluated."""
+    _combine(method.a[i], i, q, qd, b)
+
+
+@kernel
+def _combine(weights, s, q, qd, b):
+    """Fill b.q, b.qd with the start and a combination of the first s stages."""
+    for k in range(len(q)):
+        b.q[k], b.qd[k] = q[k], qd[k]
+    for j in range(s):
+        w, uq, uv = weights[j], b.uq[j], b.uv[j]
+        for k in range(len(q)):
+            b.q[k] += w * uq[k]
+            b.qd[k] += w * uv[k]
+
+
+@kernel
+def solve_stage(method, i, terms, K, force, qd, h, b):
+    """
+    Solve stage i, whose ``terms`` (at b.q, b.qd unless i = 0) are used up.
+
+    Returns 0, or 1 if the robot cannot be there.
+    """
+    n, g, a, r = len(qd), method.gamma * h, b.a, b.r
+    for k in range(n):
+        r[k] = qd[k] if i == 0 else b.qd[k]
+    if i > 0:
+        _force(terms, force, a)
+        if cholesky(terms.M) != 0:
+            return 1
+        solve_lower(terms.M, a)
+        solve_lower_transposed(terms.M, a)
+        for j in range(i):
+            w, uq, uv = method.c[i, j] / h, b.uq[j], b.uv[j]
+            for k in range(n):
+                r[k] += w * uq[k]
+                a[k] += w * uv[k]
+    x = b.uv[i]
+    for k in range(n):
+        total = b.F[k] if i == 0 else 0.0
+        for j in range(n):
+            total -= g * K[k, j] * r[j]
+        if i > 0:
+            for j in range(n):
+                total += b.M[k, j] * a[j]
+        x[k] = total
+    solve_factorised(b.L, x)
+    for k in range(n):
+        x[k] *= g
+        b.uq[i, k] = g * (x[k] + r[k])
+    return 0
+
+
+@kernel
+def end(method, q, qd, b):
+    """Fill b.q, b.qd with the state after the step, and b.error; 1 if they are no numbers."""
+    n, s = len(q), len(method.m)
+    _combine(method.m, s, q, qd, b)
+    for k in range(n):
+        total = 0.0
+        for j in range(s):
+            total += method.e[j] * b.uq[j, k]
+        b.error[k] = total
+    return 0 if all_finite(b.q) and all_finite(b.qd) else 1

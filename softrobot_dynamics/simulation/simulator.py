@@ -1,0 +1,100 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Forward dynamics in time: a robot that moves under its actuation."""
+
+import math
+from numbers import Real
+
+import numpy as np
+from softrobot_dynamics.compiling.cache import compiling
+from softrobot_dynamics.dynamics.arguments import checked, finite
+from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
+from softrobot_dynamics.recursion.masses import without_inertia
+from softrobot_dynamics.simulation.recentring import recentre, recentring
+from softrobot_dynamics.simulation.stepping import Adaptive, Fixed
+
+
+class Simulator:
+    """
+    A robot in simulation; deterministic: equal inputs give equal states, bit by bit.
+
+    Attributes: ``q``, ``qd`` (n,) the state, ``time`` [s], ``substeps`` taken since the start.
+    ``substep`` [s] is the longest step of the integrator
+    (:mod:`softrobot_dynamics.simulation.stepping`), after which the state is
+    :func:`~softrobot_dynamics.simulation.recentring.recentred`. Without a ``tolerance`` all are
+    about as long, and cost the same: for real time. With one, for studies, a method of higher
+    order takes over, and sub-steps are shortened until the estimated error of each in q is below
+    it, absolute and relative. Not thread-safe: one simulator belongs to one thread, which holds no
+    GIL on the way.
+
+    Coordinates without inertia are followed if they have stiffness or damping, and are a
+    SingularMassError in the beginning if they have none.
+    """
+
+    def __init__(self, model, *, q=None, qd=None, substep=5e-4, tolerance=None):
+        self.model, self.time, self.substeps = model, 0.0, 0
+        self.substep = _positive('substep', substep, 'a time > 0 [s]')
+        self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
+        self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
+        self._stepper = (
+            Adaptive(model, self.substep, self.tolerance)
+            if self.tolerance
+            else Fixed(model, self.substep)
+        )
+        self._force, self._recentring = np.zeros(model.m), recentring(model)
+        with compiling(self._stepper.advance):  # here and now, not in the first step
+            self._stepper.advance(self._force, self.q, self.qd, self.substep, True)
+        self.reset(q, qd)
+
+    def reset(self, q=None, qd=None):
+        """
+        Return to time zero at q (n,), by default the description's initial state.
+
+        ``qd`` (n,) is by default that of the initial state too, zero at another q.
+        """
+        n = self.model.n
+        rates = self.model.qd0 if q is None else 0.0
+        q = self.model.q0 if q is None else checked('q', q, (n,))
+        qd = rates if qd is None else checked('qd', qd, (n,))
+        self.q[:], self.qd[:] = q, qd
+        self.time, self.substeps = 0.0, 0
+        self._require_inertia()
+        self._stepper.reset(self.q)
+
+    def step(self, u, dt):
+        """
+        Advance by dt [s] under the constant actuation u (m,), in actuator units.
+
+        Raises ArgumentError, or SimulationDivergedError with the last good state kept.
+        """
+        u = checked('u', u, (self.model.m,))
+        dt = _positive('dt', dt, 'a time > 0 [s]')
+        np.multiply(u, self.model.signs, out=self._force)
+        left, clock, once = dt, self._stepper.clock, bool(self._recentring)
+        while left > dt * 1e-12:
+            failed = self._stepper.advance(self._force, self.q, self.qd, left, once)
+            left -= clock.passed[0]
+            self.time += float(clock.passed[0])
+            self.substeps += int(clock.steps[0])
+            if failed:
+                raise SimulationDivergedError(self.time, self._culprit())
+            recentre(self._recentring, self.q, self.qd)
+
+    def _require_inertia(self):
+        """Raise SingularMassError where a step would be no more than rounding."""
+        model = self.model
+        M = model.of_thread.evaluator(self.q, self.qd).M
+        held = M + self.substep * (model.damping + self.substep * model.stiffness)
+        if finite(M) and (names := without_inertia(model, held)):
+            raise SingularMassError(names)
+
+    def _culprit(self):
+        """Name of the first coordinate of which the last evaluation made no number."""
+        wrong = np.flatnonzero(~np.isfinite(self._stepper.terms.h))
+        return self.model.coordinate_names[wrong[0] if len(wrong) else 0]
+
+
+def _positive(name, value, expected):
+    """Return a number > 0 as a float, or ArgumentError."""
+    if not (isinstance(value, Real) and math.isfinite(value) and value > 0.0):
+        raise ArgumentError(name, value, expected)
+    return float(value)

@@ -1,0 +1,70 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Forward differentiation of an expression graph into an expression graph."""
+
+from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing.graph import constant, is_constant, stumpff, topological
+from softrobot_dynamics.tracing.graph import SYMBOLIC as m
+
+ZERO = constant(0.0)
+
+# op -> (node, operands, their tangents) -> tangent of the node
+_RULES = {
+    'add': lambda n, a, d: d[0] + d[1],
+    'sub': lambda n, a, d: d[0] - d[1],
+    'neg': lambda n, a, d: -d[0],
+    'mul': lambda n, a, d: d[0] * a[1] + a[0] * d[1],
+    'div': lambda n, a, d: (d[0] - n * d[1]) * (1.0 / a[1]),  # one inverse for all directions
+    'power': lambda n, a, d: n.value * a[0] ** (n.value - 1.0) * d[0],
+    'step': lambda n, a, d: ZERO,
+    'sqrt': lambda n, a, d: d[0] * (0.5 / n),
+    'exp': lambda n, a, d: n * d[0],
+    'log': lambda n, a, d: d[0] / a[0],
+    'sin': lambda n, a, d: m.cos(a[0]) * d[0],
+    'cos': lambda n, a, d: -m.sin(a[0]) * d[0],
+    'tan': lambda n, a, d: (1.0 + n * n) * d[0],
+    'sinh': lambda n, a, d: m.cosh(a[0]) * d[0],
+    'cosh': lambda n, a, d: m.sinh(a[0]) * d[0],
+    'tanh': lambda n, a, d: (1.0 - n * n) * d[0],
+    'arctan2': lambda n, a, d: (a[1] * d[0] - a[0] * d[1]) / (a[0] * a[0] + a[1] * a[1]),
+    'cubic': lambda n, a, d: d[0] * (1.0 / (3.0 * n * n - 1.0)),
+    # dc_k/dz = (k c_{k+2} - c_{k+1}) / 2
+    'stumpff': lambda n, a, d: (
+        (n.value * stumpff(n.value + 2, a[0]) - stumpff(n.value + 1, a[0])) * 0.5 * d[0]
+    ),
+}
+
+
+def tangent(outputs, seeds):
+    """
+    Directional derivative of each output.
+
+    ``seeds`` maps ``(kind, index)`` of a symbol to its tangent, a node or a number; symbols not
+    named do not move. Returns one node per output.
+    """
+    tangents = {}
+    for node in topological(outputs):
+        tangents[id(node)] = _node_tangent(node, tangents, seeds)
+    return [tangents[id(node)] for node in outputs]
+
+
+def _node_tangent(node, tangents, seeds):
+    if node.op == 'symbol':
+        return graph.as_node(seeds.get(node.value, ZERO))
+    moving = [tangents[id(arg)] for arg in node.args]
+    if all(is_constant(each, 0.0) for each in moving):
+        return ZERO
+    return _RULES[node.op](node, node.args, moving)
+
+
+def kinematic_derivatives(outputs, n):
+    """
+    First derivatives by q and the velocity-product term of each output.
+
+    With coordinates ``('q', j)`` and velocities ``('qd', j)`` returns ``(J, b)``: ``J[j][i]`` is
+    the node of d output_i / d q_j and ``b[i]`` that of the bias (d/dt dy_i/dq) qd, the second
+    derivative along qd. [P, Sec. 4]
+    """
+    jacobian = [tangent(outputs, {('q', j): 1.0}) for j in range(n)]
+    along = {('q', j): graph.symbol('qd', j) for j in range(n)}
+    bias = tangent(tangent(outputs, along), along)
+    return jacobian, bias

@@ -1,0 +1,148 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+From an expression graph to straight-line numba source over blocks of material points.
+
+Every value of a traced formula belongs to one of four levels, by the inputs it depends on:
+
+=========  =====================  ==================================================
+offline    constants p            one number in the body's parameters
+row        x (and p)              one table row, a number per material point, made once
+call       q, qd (and p)          one number per call, before the loop over points
+point      x and q                in the loop, a block of points at a time
+=========  =====================  ==================================================
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+
+BLOCK = 32  # points per block; 16 and 64 were slower (docs/performance.md)
+SERIES_LIMIT = 64.0  # vectorised Stumpff series: good for angles up to 8 rad, NaN beyond
+SERIES_TERMS = 22
+FAMILY = 8  # Stumpff functions that are computed at once
+PER_CALL, PER_POINT = frozenset(('q', 'qd')), frozenset(('x',))
+
+_BINARY = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/'}
+
+
+class Tables(NamedTuple):
+    """
+    What one traced formula computes once per body, before any kernel runs.
+
+    ``scalars`` are the nodes of the offline numbers, ``rows`` those of the table rows.
+    """
+
+    scalars: tuple
+    rows: tuple
+
+    def numbers(self, constants):
+        """Values of the offline numbers, (len(scalars),), for {('p', i): value}."""
+        return np.array(graph.evaluate(self.scalars, constants, NUMERIC), dtype=float)
+
+    def table(self, points, weights, constants, block=BLOCK):
+        """
+        Blocked table, flat: per block the weights, then each row; padded with weight 0.
+
+        ``points`` (K, number of x symbols), ``weights`` (K,). A padding point repeats the last
+        one, so that it stays inside the formula's range.
+        """
+        padding = -len(points) % block
+        points = np.concatenate([points, np.repeat(points[-1:], padding, axis=0)])
+        weights = np.concatenate([weights, np.zeros(padding)])
+        symbols = {('x', i): column for i, column in enumerate(points.T)} | constants
+        values = graph.evaluate(self.rows, symbols, NUMERIC)
+        rows = np.array([weights] + [np.broadcast_to(v, weights.shape) for v in values])
+        return rows.reshape(len(rows), -1, block).transpose(1, 0, 2).ravel()
+
+
+class Emitter:
+    """
+    Sorts the nodes below ``outputs`` by level and writes their statements.
+
+    Attributes: ``tables`` (:class:`Tables`), ``call`` and ``point`` (lists of statements),
+    ``name(node)`` the variable or literal that holds a node. Offline numbers are read from the
+    array ``P``, row r by the expression ``row(r)``: by default from ``C``, one block, whose row 0
+    are the weights.
+    """
+
+    def __init__(self, outputs, row=lambda r: f'C[{r * BLOCK} + k]'):
+        order = graph.topological(outputs)
+        kinds = graph.symbol_kinds(order)
+        self._level = {id(node): _level(node, kinds[id(node)]) for node in order}
+        self._names = {id(node): f'v{i}' for i, node in enumerate(order)}
+        self.call, self.point = [], []
+        needed = _inputs(order, outputs, self._level)
+        scalars = tuple(n for n in order if id(n) in needed and self._level[id(n)] == 'offline')
+        rows = tuple(n for n in order if id(n) in needed and self._level[id(n)] == 'row')
+        self.tables = Tables(scalars, rows)
+        self.call += [f'{self.name(node)} = P[{i}]' for i, node in enumerate(scalars)]
+        self.point += [f'{self.name(node)} = {row(i + 1)}' for i, node in enumerate(rows)]
+        for node in order:
+            if self._level[id(node)] in ('call', 'point'):
+                self._emit(node)
+
+    def name(self, node):
+        """Variable or literal that holds the value of a node."""
+        return repr(node.value) if node.op == 'constant' else self._names[id(node)]
+
+    def _emit(self, node):
+        vector = self._level[id(node)] == 'point'
+        lines = self.point if vector else self.call
+        if node.op == 'stumpff' and not vector and node.value < FAMILY:
+            z = self.name(node.args[0])
+            family = f'family_{z} = stumpff_family({z})'  # all orders of one argument at once
+            lines += [] if family in lines else [family]
+        lines += _statement(node, self.name, vector)
+
+
+def _level(node, kinds):
+    if node.op == 'constant':
+        return 'constant'
+    if kinds & PER_CALL:
+        return 'point' if kinds & PER_POINT else 'call'
+    return 'row' if kinds & PER_POINT else 'offline'
+
+
+def _inputs(order, outputs, level):
+    """Offline and row nodes that a later level or the caller reads."""
+    needed = {id(node) for node in outputs if level[id(node)] in ('offline', 'row')}
+    for node in order:
+        if level[id(node)] in ('call', 'point'):
+            needed |= {id(arg) for arg in node.args if level[id(arg)] in ('offline', 'row')}
+    return needed
+
+
+def _statement(node, name, vector):
+    """Source lines that compute one node."""
+    target, args = name(node), [name(arg) for arg in node.args]
+    if node.op == 'symbol':
+        kind, index = node.value
+        return [f'{target} = {kind}[{index}]']
+    if node.op in _BINARY:
+        return [f'{target} = {args[0]} {_BINARY[node.op]} {args[1]}']
+    if node.op == 'neg':
+        return [f'{target} = -{args[0]}']
+    if node.op == 'step':
+        return [f'{target} = 1.0 if {args[0]} > 0.0 else 0.0']
+    if node.op == 'power':
+        return [f'{target} = {args[0]} ** {node.value!r}']
+    if node.op == 'stumpff':
+        return [_stumpff(target, node.value, args[0], vector)]
+    if node.op in ('sin', 'cos') and vector:
+        return [f'{target} = vector_{node.op}({args[0]})']
+    if node.op == 'cubic':
+        return [f'{target} = cubic({args[0]})']
+    function = {'arctan2': 'atan2'}.get(node.op, node.op)
+    return [f'{target} = math.{function}({", ".join(args)})']
+
+
+def _stumpff(target, k, z, vector):
+    if not vector:
+        return f'{target} = ' + (f'family_{z}[{k}]' if k < FAMILY else f'stumpff({k}, {z})')
+    text = repr(1.0 / math.factorial(k + 2 * SERIES_TERMS))
+    for j in range(SERIES_TERMS - 1, -1, -1):
+        text = f'{1.0 / math.factorial(k + 2 * j)!r} - {z} * ({text})'
+    return f'{target} = {text} if abs({z}) <= {SERIES_LIMIT} else math.nan'
