@@ -2,7 +2,7 @@
 """Real-time, model-based control of serial robots made of rigid and soft bodies."""
 
 from softrobot_dynamics.bodies.custom import CustomBody
-from softrobot_dynamics.bodies.lvp.volumes import converged_quadrature, quadrature_error
+from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.dynamics.calls import (
     actuation,

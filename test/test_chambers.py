@@ -14,7 +14,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.actuators.contract import ACTUATORS
 from softrobot_dynamics.controllers.contract import default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.references.planning import constant
+from softrobot_dynamics.references.contract import constant
 from softrobot_dynamics.simulation.simulator import Simulator
 
 PERIOD = 1e-3

@@ -9,14 +9,8 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.statics import equilibrium
-from softrobot_dynamics.references.planning import (
-    braking,
-    Circle,
-    constant,
-    spline,
-    tip_circle,
-    tip_path,
-)
+from softrobot_dynamics.references.contract import braking, constant, spline
+from softrobot_dynamics.references.planning import Circle, tip_circle, tip_path
 from softrobot_dynamics.simulation.simulator import Simulator
 
 PERIOD = 1e-3

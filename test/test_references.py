@@ -10,18 +10,15 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Plan, sample_plan
 from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError, ReferenceJumpError
 from softrobot_dynamics.references import laps
-from softrobot_dynamics.references.planning import (
+from softrobot_dynamics.references.contract import (
     braking,
-    Circle,
     constant,
-    from_settings,
     Reference,
     sample,
     select,
     spline,
-    tip_circle,
-    tip_path,
 )
+from softrobot_dynamics.references.planning import Circle, from_settings, tip_circle, tip_path
 from softrobot_dynamics.references.postures import actuation_coordinates, Postures
 
 CIRCLE = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 8.0)

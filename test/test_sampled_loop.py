@@ -10,7 +10,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.statics import equilibrium
-from softrobot_dynamics.references.planning import constant
+from softrobot_dynamics.references.contract import constant
 from softrobot_dynamics.simulation.simulator import Simulator
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from cylinders import body_of, close, hollow, mapping, postures, robot, slab
 import numpy as np
 import pytest
-from softrobot_dynamics.bodies.lvp.volumes import converged_quadrature, Cylinder, quadrature_error
+from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
+from softrobot_dynamics.bodies.lvp.volumes import Cylinder
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, NotConvergedError
 from softrobot_dynamics.kernels import layout
 from solids import box

@@ -12,12 +12,14 @@ import numpy as np
 from operations import count, fastest
 from page import FAINT, OTHER, OURS
 import softrobot_dynamics as sd
-from softrobot_dynamics.bodies.lvp.volumes import converged_quadrature, Cylinder, quadrature_error
+from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
+from softrobot_dynamics.bodies.lvp.volumes import Cylinder
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.materials.contract import Material
+from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.passes import FULL, INERTIAL, inverse_dynamics
-from softrobot_dynamics.recursion.transmission import allocate_terms, transmit
+from softrobot_dynamics.recursion.transmission import transmit
 from timing import in_turns, python_loop, spread
 
 TITLE = 'Trimmed helicoids: the price of material points'

@@ -7,7 +7,7 @@ import numpy as np
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.planning import braking, constant, Reference, sample
+from softrobot_dynamics.references.contract import braking, constant, Reference, sample
 from softrobot_dynamics.schema.registry import Registry
 
 CONTROLLERS = Registry(

@@ -7,15 +7,10 @@ import threading
 import numpy as np
 from softrobot_dynamics.compiling.addresses import NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.model.terms import allocate_terms, evaluate_terms
 from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
 from softrobot_dynamics.recursion.passive import passive_forces
-from softrobot_dynamics.recursion.transmission import (
-    add_lines,
-    allocate_terms,
-    evaluate_terms,
-    LINE,
-    transmit,
-)
+from softrobot_dynamics.recursion.transmission import add_lines, LINE, transmit
 
 
 class Evaluator:

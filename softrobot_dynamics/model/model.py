@@ -7,9 +7,9 @@ import numpy as np
 from softrobot_dynamics.compiling.cache import share
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, OfThread
 from softrobot_dynamics.model.tables import note_rests, Tables
+from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.masses import least_masses
 from softrobot_dynamics.recursion.passes import Robot
-from softrobot_dynamics.recursion.transmission import allocate_terms
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 _KEPT = 64  # sets of material points whose tables stay

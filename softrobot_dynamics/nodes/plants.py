@@ -13,7 +13,8 @@ from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
 from softrobot_dynamics.nodes.planning import plan_elsewhere
-from softrobot_dynamics.references import feasibility, planning
+from softrobot_dynamics.references import feasibility
+from softrobot_dynamics.references.contract import constant
 from softrobot_dynamics.simulation.simulator import Simulator
 
 
@@ -57,7 +58,7 @@ def controlled(values):
         SafeCommand.of_model(model),
         lambda values: settings_of(model, values),
         lambda values, q, job: _plan(model, chosen, _reference(values), q, job),
-        lambda q, qd: planning.constant(controller.outputs(q, qd)[0][chosen]),
+        lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
         lambda: StateJudge(bounds),
         controller.growth,
     )

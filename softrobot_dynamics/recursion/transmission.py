@@ -13,29 +13,12 @@ line's last entry is 2 (A is in its tip frame) + 1 (B is in its tip frame).
 """
 
 import math
-from typing import NamedTuple
 
-import numpy as np
-from softrobot_dynamics.compiling.addresses import call, run, run_three
+from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.recursion.frames import point_acceleration, point_jacobian, point_position
 
 LINE, COORDINATE, FIBRE = -1, 0, 1
-
-
-class Terms(NamedTuple):
-    """All a controller or a simulator needs of a robot at one state; arrays to be filled."""
-
-    h: np.ndarray  # (n,) c + g + s = ID(q, qd, 0)
-    M: np.ndarray  # (n, n)
-    y: np.ndarray  # (m,) actuation coordinates, absolute
-    J: np.ndarray  # (m, n) dy/dq
-    bias: np.ndarray  # (m,) (dJ/dt) qd
-
-
-def allocate_terms(n, m):
-    """Return :class:`Terms` for n coordinates and m actuators."""
-    return Terms(np.zeros(n), np.zeros((n, n)), np.zeros(m), np.zeros((m, n)), np.zeros(m))
 
 
 @kernel
@@ -113,12 +96,3 @@ def _add_line(robot, row, y, J, bias, qd):
         + d2 * (aB[2] - aA[2])
         + (v0 * v0 + v1 * v1 + v2 * v2 - rate * rate) / length
     )
-
-
-@kernel
-def evaluate_terms(recursion, transmission, lines, zero, q, qd):
-    """Fill all :class:`Terms` at (q, qd), by the entries of what fills them; see Evaluator."""
-    run_three(recursion, q, qd, zero)
-    run(transmission, q, qd)
-    if lines.address != 0:
-        run(lines, q, qd)

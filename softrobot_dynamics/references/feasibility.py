@@ -13,6 +13,8 @@ from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references import planning
+from softrobot_dynamics.references.contract import Reference
+from softrobot_dynamics.references.postures import actuation_coordinates
 
 FACTOR = 2.0  # times a limit, for an effort counted from the middle of its range
 PLACES = 8  # along a circle or path, where more may be asked of it
@@ -27,7 +29,7 @@ TURN = 0.3  # [rad] that a step may turn
 class Planned(NamedTuple):
     """A reference, and in words what it asks for beyond the limits."""
 
-    reference: planning.Reference
+    reference: Reference
     remarks: tuple = ()
     places: tuple = ()  # of (q (n,), u (m,)) along it, a few
 
@@ -126,7 +128,7 @@ class _Search:
 
     def outputs(self):
         """Return the outputs (c,) of the controlled actuators."""
-        found = planning.actuation_coordinates(self._model, self.q)
+        found = actuation_coordinates(self._model, self.q)
         return found[self._controlled]
 
     def reach(self, y):

@@ -1,19 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Quadrature rules of volumes as a robot file gives them, and how good they are."""
+"""Quadrature rules of volumes as a robot file gives them."""
 
 from dataclasses import dataclass, replace
 import functools
-from importlib import import_module
 
 import numpy as np
 from softrobot_dynamics.bodies.meshes import read_tetrahedra
-from softrobot_dynamics.errors import ArgumentError, MeshError, NotConvergedError
-from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.errors import MeshError
 from softrobot_dynamics.kernels.quadrature import annulus_points, cylinder_points, gauss_legendre
 from softrobot_dynamics.schema.fields import custom, file, integer, number
 from softrobot_dynamics.schema.parsing import parse
-
-MOST = 100_000  # points of a rule that a search tries
 
 
 @dataclass(frozen=True)
@@ -101,93 +97,3 @@ def volume_rule():
 @functools.cache
 def _read(path, scale):
     return read_tetrahedra(path, scale)
-
-
-def quadrature_error(body, postures, rates=None, finest=None):
-    """
-    Estimate the error of a body's quadrature: relative to a finer rule, the largest on a sample.
-
-    ``body`` has a field ``quadrature`` of this module; ``postures`` (S, n) and ``rates`` (S, n),
-    by default equal to them, are coordinates and velocities that it can take. Compared are, each
-    relative to its largest entry in the sample, the inertia, the coupling and the mass matrix, and
-    the bias, elastic and damping forces. ``finest`` is the rule to compare with, by default one
-    twice as fine in every direction. Raises ArgumentError for a posture the body cannot take.
-    """
-    postures = np.atleast_2d(np.asarray(postures, dtype=float))
-    rates = postures if rates is None else np.atleast_2d(np.asarray(rates, dtype=float))
-    finest = _twice(body.quadrature) if finest is None else finest
-    wanted = _slabs(replace(body, quadrature=finest), postures, rates)
-    return _difference(body, _slabs(body, postures, rates), wanted)
-
-
-def converged_quadrature(body, tolerance, postures, rates=None):
-    """
-    Return the body with a coarse rule whose :func:`quadrature_error` is below ``tolerance``.
-
-    Starts from the body's own rule and refines, step by step, the direction that gains most; then
-    takes points away again wherever the error stays below the tolerance. Raises NotConvergedError
-    if that takes more than 100 000 points.
-    """
-    postures = np.atleast_2d(np.asarray(postures, dtype=float))
-    rates = postures if rates is None else np.atleast_2d(np.asarray(rates, dtype=float))
-    error, steps = quadrature_error(body, postures, rates), 0
-    while not error < tolerance:
-        finer = [replace(body, quadrature=rule) for rule in body.quadrature.finer()]
-        if max(len(each.material_points()[1]) for each in finer) > MOST:
-            raise NotConvergedError('quadrature', steps, error)
-        own = _slabs(body, postures, rates)
-        gains = [_difference(body, own, _slabs(each, postures, rates)) for each in finer]
-        body, steps = finer[int(np.argmax(gains))], steps + 1
-        error = quadrature_error(body, postures, rates)
-    return _trimmed(body, tolerance, postures, rates)
-
-
-def _trimmed(body, tolerance, postures, rates):
-    """Take away points, most first, while the errors to two finer rules stay below."""
-    finest = _twice(body.quadrature)
-
-    def is_good(each):
-        if any(each.validate()):
-            return False
-        rules = finest, None
-        return all(quadrature_error(each, postures, rates, f) < tolerance for f in rules)
-
-    while True:
-        coarser = [replace(body, quadrature=rule) for rule in body.quadrature.coarser()]
-        coarser.sort(key=lambda each: len(each.material_points()[1]))
-        found = next(filter(is_good, coarser), None)
-        if found is None:
-            return body
-        body = found
-
-
-def _twice(rule):
-    for i in range(len(rule.finer())):
-        rule = rule.finer()[i].finer()[i]
-    return rule
-
-
-def _slabs(body, postures, rates):
-    """Slabs (S, size) of a body's kernel, its joint frame turning."""
-    n, kernel = len(body.coordinates()), body.kernel()
-    function = getattr(import_module(kernel.module), kernel.function)
-    W, S = np.zeros((len(postures), layout.body_size.py_func(n))), np.zeros(kernel.scratch)
-    for q, qd, slab in zip(postures, rates, W):
-        function(kernel.parameters, q, qd, np.array([0.3, -0.5, 0.7]), slab, S)
-        if not np.isfinite(slab).all():
-            raise ArgumentError('postures', q, body.explain(q) or 'what the body can take')
-    return W
-
-
-def _difference(body, found, wanted):
-    n = len(body.coordinates())
-    parts = [
-        layout.inertia_offset.py_func(n), layout.coupling_offset.py_func(n),
-        layout.mass_offset.py_func(n), layout.bias_offset.py_func(n),
-        layout.bias_offset.py_func(n) + n, layout.bias_offset.py_func(n) + 2 * n,
-        layout.body_size.py_func(n),
-    ]  # fmt: skip
-    return max(
-        np.abs(found[:, a:b] - wanted[:, a:b]).max() / (np.abs(wanted[:, a:b]).max() or 1.0)
-        for a, b in zip(parts, parts[1:])
-    )

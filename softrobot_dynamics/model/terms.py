@@ -1,0 +1,32 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""All terms of a robot at one state, and how they are filled."""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.compiling.addresses import run, run_three
+from softrobot_dynamics.compiling.jit import kernel
+
+
+class Terms(NamedTuple):
+    """All a controller or a simulator needs of a robot at one state; arrays to be filled."""
+
+    h: np.ndarray  # (n,) c + g + s = ID(q, qd, 0)
+    M: np.ndarray  # (n, n)
+    y: np.ndarray  # (m,) actuation coordinates, absolute
+    J: np.ndarray  # (m, n) dy/dq
+    bias: np.ndarray  # (m,) (dJ/dt) qd
+
+
+def allocate_terms(n, m):
+    """Return :class:`Terms` for n coordinates and m actuators."""
+    return Terms(np.zeros(n), np.zeros((n, n)), np.zeros(m), np.zeros((m, n)), np.zeros(m))
+
+
+@kernel
+def evaluate_terms(recursion, transmission, lines, zero, q, qd):
+    """Fill all :class:`Terms` at (q, qd), by the entries of what fills them; see Evaluator."""
+    run_three(recursion, q, qd, zero)
+    run(transmission, q, qd)
+    if lines.address != 0:
+        run(lines, q, qd)

@@ -1,0 +1,109 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What a reference is: what the actuation coordinates y shall do in time, twice differentiable.
+
+Every reference becomes one thing, a piecewise polynomial y_d(t), which compiled code samples.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.compiling.jit import kernel
+
+
+class Reference(NamedTuple):
+    """
+    A piecewise polynomial for m coordinates, held at both ends or repeated.
+
+    On [breaks[k], breaks[k + 1]] coordinate i is sum_p coefficients[p, k, i] (t - breaks[k])^p.
+    Each period begins where the one before ends, which is ``drift`` beyond its own beginning: a
+    joint that turns on and on comes back to where it was, but 2 pi farther.
+    """
+
+    breaks: np.ndarray  # (K + 1,) [s]
+    coefficients: np.ndarray  # (6, K, m)
+    period: float  # [s]; 0: not repeated
+    drift: np.ndarray  # (m,) by which y grows in a period
+
+
+@kernel
+def sample(reference, t, out):
+    """Fill out (3, m) with y_d, its rate and its acceleration at time t [s]."""
+    breaks, coefficients = reference.breaks, reference.coefficients
+    for i in range(out.shape[1]):
+        out[0, i] = out[1, i] = out[2, i] = 0.0
+    periods = 0.0
+    if reference.period > 0.0:
+        periods = (t - breaks[0]) // reference.period
+        t = breaks[0] + (t - breaks[0]) % reference.period
+    moving = breaks[0] <= t <= breaks[-1]
+    t = min(max(t, breaks[0]), breaks[-1])
+    k = min(max(np.searchsorted(breaks, t, side='right') - 1, 0), len(breaks) - 2)
+    s = t - breaks[k]
+    for i in range(out.shape[1]):
+        for p in range(5, -1, -1):
+            out[2, i] = out[2, i] * s + 2.0 * out[1, i]
+            out[1, i] = out[1, i] * s + out[0, i]
+            out[0, i] = out[0, i] * s + coefficients[p, k, i]
+        out[0, i] += periods * reference.drift[i]
+        if not moving:
+            out[1, i] = out[2, i] = 0.0
+
+
+def constant(y):
+    """Return the reference that stays at y (m,)."""
+    y = np.asarray(y, dtype=float)
+    coefficients = np.zeros((6, 1, len(y)))
+    coefficients[0, 0] = y
+    return Reference(np.array([0.0, 1.0]), coefficients, 0.0, np.zeros(len(y)))
+
+
+def cubic_spline(times, values, periodic):
+    """Return scipy's CubicSpline of values (K, ...) at times (K,) [s], at rest at its ends."""
+    from scipy.interpolate import CubicSpline  # late: scipy is slow to import
+
+    return CubicSpline(times, values, axis=0, bc_type='periodic' if periodic else 'clamped')
+
+
+def spline(times, y, periodic=False):
+    """
+    Return the cubic spline through y (K, m) at times (K,) [s]; at rest at its ends.
+
+    A periodic one repeats; where its last row is not the first it drifts by as much each time.
+    """
+    times, y = np.asarray(times, dtype=float), np.asarray(y, dtype=float)
+    drift, period = (y[-1] - y[0], times[-1] - times[0]) if periodic else (0.0 * y[0], 0.0)
+    rate = drift / period if periodic else drift
+    ahead = (times - times[0])[:, None] * rate
+    rest = y - ahead
+    if periodic:
+        rest[-1] = rest[0]
+    fitted = cubic_spline(times, rest, periodic)
+    coefficients = np.zeros((6, len(times) - 1, y.shape[1]))
+    coefficients[:4] = fitted.c[::-1]
+    coefficients[0] += ahead[:-1]
+    coefficients[1] += rate
+    return Reference(times, coefficients, float(period), drift)
+
+
+def braking(state, t, duration):
+    """
+    Return the reference that comes to rest from ``state`` (3, m) at t within ``duration``.
+
+    ``state`` holds y_d, its rate and acceleration; the quintic continues all three.
+    """
+    y, v, a = np.asarray(state, dtype=float)
+    T = max(float(duration), 1e-3)
+    end = 0.5 * v * T + a * T * T / 12.0  # where it stops, relative to y
+    c3 = (20.0 * end - 12.0 * v * T - 3.0 * a * T * T) / (2.0 * T**3)
+    c4 = (-30.0 * end + 16.0 * v * T + 3.0 * a * T * T) / (2.0 * T**4)
+    c5 = (12.0 * end - 6.0 * v * T - a * T * T) / (2.0 * T**5)
+    coefficients = np.array([y, v, 0.5 * a, c3, c4, c5])[:, None, :]
+    return Reference(np.array([t, t + T]), coefficients, 0.0, np.zeros(len(y)))
+
+
+def select(reference, indices):
+    """Return the reference of some of the coordinates, by index."""
+    return reference._replace(
+        coefficients=reference.coefficients[:, :, indices].copy(), drift=reference.drift[indices]
+    )
