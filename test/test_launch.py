@@ -137,3 +137,10 @@ def test_the_closed_loop_passes_arguments_to_both(spied):
         assert parameters['robot'] == 'double_pendulum' and parameters['rate'] == 250.0
         assert '__ns:=/a/b' in arguments
         assert parameters['record'] == f'here/{node}.mcap'
+
+
+@pytest.mark.parametrize(('name', 'value'), [('rate', 'fast'), ('autostart', 'maybe')])
+def test_a_value_of_the_wrong_kind_is_named(spied, name, value, caplog):
+    """What is no number, or neither true nor false, stops the launch and says which it is."""
+    assert _run('controller', **{name: value}) != 0
+    assert f'{name}:={value}' in caplog.text and not list(spied.iterdir())

@@ -1,0 +1,100 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Start one of the two nodes; what the other launch files include, with arguments of their own."""
+
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+PACKAGE = 'softrobot_dynamics'
+ARGUMENTS = {
+    'namespace': ('', 'Namespace of the nodes'),
+    'params_file': ('', 'YAML file of parameters; empty: the one shipped for the robot, if any'),
+    'log_level': ('info', 'Least severe message to log'),
+    'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
+    'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
+    'record': ('', 'Folder for a record of all ticks, NODE.mcap; empty: as in params_file'),
+}
+
+
+def _number(given):
+    return float(given)
+
+
+def _switch(given):
+    return {'true': True, 'false': False}[given.lower()]
+
+
+SIMULATION = {'robot': (str, 'a name or a path'), 'rate': (_number, 'a number [Hz]')}
+CONTROLLER = {
+    **SIMULATION,
+    'controller': (str, 'the name of a control law'),
+    'use_sim_time': (_switch, 'true or false'),
+    'autostart': (_switch, 'true or false'),
+}
+PARAMETERS = {'simulation': SIMULATION, 'controller': CONTROLLER}
+"""Parameters that arguments of the same name set: how each is read, and what it may be."""
+
+
+def generate_launch_description():
+    """Declare the arguments; the node follows once they are known."""
+    declared = [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, (default, description) in ARGUMENTS.items()
+    ]
+    node = DeclareLaunchArgument(
+        'node', default_value='simulation', choices=[*PARAMETERS], description='Which of the two'
+    )
+    return LaunchDescription([node, *declared, OpaqueFunction(function=_nodes)])
+
+
+def _nodes(context):
+    given = context.launch_configurations
+    name = given['node']
+    processor = given.get(f'{name}_processor', '')
+    return [
+        Node(
+            package=PACKAGE,
+            executable=name,
+            name=name,
+            namespace=LaunchConfiguration('namespace'),
+            parameters=[*_parameter_files(given), _parameters(name, given)],
+            arguments=[
+                *(['--processor', processor] if processor else []),
+                '--ros-args',
+                '--log-level',
+                LaunchConfiguration('log_level'),
+            ],
+            output='screen',
+        )
+    ]
+
+
+def _parameter_files(given):
+    chosen = given['params_file']
+    if chosen and not Path(chosen).is_file():
+        raise FileNotFoundError(f'params_file:={chosen}: there is no such file')
+    folder = Path(get_package_share_directory(PACKAGE), 'config', 'controllers')
+    shipped = folder / f'{given["robot"]}.yaml'
+    return [chosen] if chosen else [str(shipped)] * shipped.is_file()
+
+
+def _parameters(node, given):
+    """Return the parameters that an argument sets; the others are left to the file."""
+    found = {
+        name: _read(name, given[name], *how)
+        for name, how in PARAMETERS[node].items()
+        if given.get(name)
+    }
+    record = given['record']
+    return found | ({'record': str(Path(record, f'{node}.mcap'))} if record else {})
+
+
+def _read(name, value, read, expected):
+    try:
+        return read(value)
+    except (KeyError, ValueError):
+        raise ValueError(f'{name}:={value}: give {expected}') from None
