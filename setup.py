@@ -55,7 +55,7 @@ setup(
     maintainer_email='maintainers@softrobot-dynamics.org',
     license='Apache-2.0',
     packages=find_packages(exclude=['test', 'test.*']),
-    package_data={NAME: ['nodes/*.xml']},
+    package_data={NAME: ['nodes/messaging/*.xml']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),

@@ -8,8 +8,8 @@ import struct
 import numpy as np
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.nodes.mcap_file import McapFile, MESSAGE, message_head
 from softrobot_dynamics.recordings.mcap_content import FACTS
+from softrobot_dynamics.recordings.mcap_file import McapFile, MESSAGE, message_head
 from softrobot_dynamics.recordings.reading import Recording
 
 PERIOD, EPOCH = 0.01, 1_700_000_000_000_000_000  # [s], [ns]

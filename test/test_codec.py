@@ -11,7 +11,7 @@ pytest.importorskip('rclpy')
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
-from softrobot_dynamics.nodes import codec  # noqa: E402
+from softrobot_dynamics.nodes.messaging import codec  # noqa: E402
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 

@@ -11,7 +11,7 @@ rclpy = pytest.importorskip('rclpy')
 
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
-from softrobot_dynamics.nodes.inbox import ExecutorInbox, HAS_WAIT_SET, WaitSetInbox  # noqa: E402
+from softrobot_dynamics.nodes.messaging.inbox import ExecutorInbox, HAS_WAIT_SET, WaitSetInbox  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
 SECOND = 1_000_000_000

@@ -8,7 +8,6 @@ pytest.importorskip('sensor_msgs.msg')
 
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
-from softrobot_dynamics.nodes import messages  # noqa: E402
 from softrobot_dynamics.nodes.judging import (  # noqa: E402
     ANEW,
     Bounds,
@@ -17,6 +16,7 @@ from softrobot_dynamics.nodes.judging import (  # noqa: E402
     StateJudge,
     UNCONFIRMED,
 )
+from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 
 PERIOD, SECOND = 1_000_000, 1_000_000_000
 UNIT = np.array([1.0, 5.0])  # an angle, and the stretch of a body of 0.2 m

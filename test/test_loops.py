@@ -10,13 +10,7 @@ pytest.importorskip('rclpy')
 
 from linear_plant import ACTUATORS, BOUNDS, controlled, COORDINATES, PRETENSION, simulated  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.nodes import (  # noqa: E402
-    control_loop,
-    messages,
-    plants,
-    simulation_loop,
-    tables,  # noqa: E402
-)
+from softrobot_dynamics.nodes import control_loop, plants, simulation_loop, tables  # noqa: E402
 from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
     ControlLoop,
     FAILED,
@@ -29,6 +23,7 @@ from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
     WAITING,
 )
 from softrobot_dynamics.nodes.judging import FOLLOWS, StateJudge  # noqa: E402
+from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from softrobot_dynamics.nodes.simulation_loop import DIVERGED, DRIVEN, IDLE, SimulationLoop  # noqa: E402
 
 PERIOD = 1_000_000

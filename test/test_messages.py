@@ -8,7 +8,7 @@ pytest.importorskip('sensor_msgs.msg')
 
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
-from softrobot_dynamics.nodes import messages  # noqa: E402
+from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
 NAMES = ('a', 'b', 'c')

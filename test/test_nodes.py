@@ -19,7 +19,8 @@ from node_processes import closed_loop, RATE, SAFE, starting  # noqa: E402
 from observer import CONTROLLER, Observer, PATIENCE, SIMULATION  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
-from softrobot_dynamics.nodes import messages, realtime  # noqa: E402
+from softrobot_dynamics.nodes import realtime  # noqa: E402
+from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
 

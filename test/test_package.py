@@ -110,7 +110,7 @@ def test_launch_files_and_scripts_fit():
     launched = {
         name
         for file in (ROOT / 'launch').glob('*.py')
-        for name in re.findall(r"executable='(\w+)'", file.read_text(encoding='utf-8'))
+        for name in re.findall(r"'node': '(\w+)'", file.read_text(encoding='utf-8'))
     }
     assert launched == set(SCRIPTS)
     assert all((ROOT / NAME / 'nodes' / f'{name}.py').is_file() for name in SCRIPTS)

@@ -14,7 +14,7 @@ from node_processes import SAFE, starting  # noqa: E402
 from observer import CONTROLLER, Observer, PATIENCE  # noqa: E402
 from rclpy.qos import ReliabilityPolicy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.nodes import messages  # noqa: E402
+from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 
 
 @pytest.fixture

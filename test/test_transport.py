@@ -11,13 +11,13 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from softrobot_dynamics.nodes import transport  # noqa: E402
+from softrobot_dynamics.nodes.messaging import transport
 
 PROFILES = transport._profiles_variable()
 RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 PARTICIPANT = """
 import rclpy
-from softrobot_dynamics.nodes.transport import choose_transport
+from softrobot_dynamics.nodes.messaging.transport import choose_transport
 choose_transport()
 rclpy.init()
 node = rclpy.create_node('probe')

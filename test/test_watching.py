@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.nodes import outlets, watching  # noqa: E402
-from softrobot_dynamics.nodes.messages import SECOND  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import SECOND  # noqa: E402
 from softrobot_dynamics.nodes.tally import Throttle, Window  # noqa: E402
 from softrobot_dynamics.nodes.watching import Watch, wrong_rate  # noqa: E402
 

@@ -23,8 +23,8 @@ from softrobot_dynamics.demo.display import Sight
 from softrobot_dynamics.demo.plan import NAMESPACE
 from softrobot_dynamics.demo.targets import time_along, tips_at
 from softrobot_dynamics.errors import MessageError, SoftRobotError
-from softrobot_dynamics.nodes.inbox import Inbox
-from softrobot_dynamics.nodes.messages import SECOND, stamp_of, StateReader
+from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of, StateReader
 from trajectory_msgs.msg import JointTrajectory
 
 TRANSITIONS = {

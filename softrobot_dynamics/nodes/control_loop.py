@@ -14,7 +14,7 @@ import numpy as np
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.nodes.judging import ANEW, UNCONFIRMED
 from softrobot_dynamics.nodes.limiting import Limiter
-from softrobot_dynamics.nodes.messages import SECOND, stamp_of
+from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of
 from softrobot_dynamics.nodes.realtime import now, sleep_until, take_precedence
 from softrobot_dynamics.nodes.tally import Tally, Window
 

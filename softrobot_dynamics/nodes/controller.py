@@ -9,22 +9,15 @@ from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.errors import CancelledError, SoftRobotError
-from softrobot_dynamics.nodes import (
-    diagnostics,
-    messages,
-    plants,
-    process,
-    realtime,
-    recording,
-    tables,
-)
+from softrobot_dynamics.nodes import diagnostics, plants, process, realtime, recording, tables
 from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Orders
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.growth import Growth
-from softrobot_dynamics.nodes.inbox import Inbox
+from softrobot_dynamics.nodes.messaging import messages
+from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.outlets import ControlOutlet
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
-from softrobot_dynamics.nodes.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.serving import Part
 from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
 from softrobot_dynamics.nodes.watching import Watch

@@ -5,7 +5,7 @@ from threading import Event, Thread
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.qos import QoSProfile
-from softrobot_dynamics.nodes.quality import publisher
+from softrobot_dynamics.nodes.messaging.quality import publisher
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 _PERIOD = 1.0  # [s]

@@ -20,8 +20,8 @@ from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes import realtime
+from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from softrobot_dynamics.nodes.serving import served
-from softrobot_dynamics.nodes.transport import choose_transport
 
 _SWITCH_INTERVAL = 5e-5  # [s] that the loop's thread waits for Python code of another
 

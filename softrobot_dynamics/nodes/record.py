@@ -14,9 +14,9 @@ import time
 
 import numpy as np
 from softrobot_dynamics.nodes import layouts
-from softrobot_dynamics.nodes.mcap_file import McapFile, MESSAGE, message_head
 from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.recordings.mcap_content import FACTS
+from softrobot_dynamics.recordings.mcap_file import McapFile, MESSAGE, message_head
 from std_msgs.msg import String
 
 PERIOD = 0.5  # [s] between two writings

@@ -6,7 +6,6 @@ import sys
 from rclpy.node import Node
 from softrobot_dynamics.nodes import (
     diagnostics,
-    messages,
     plants,
     process,
     realtime,
@@ -14,10 +13,11 @@ from softrobot_dynamics.nodes import (
     simulation_loop,
     tables,
 )
-from softrobot_dynamics.nodes.inbox import Inbox
+from softrobot_dynamics.nodes.messaging import messages
+from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.outlets import SimulationOutlet
 from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.nodes.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
 from std_srvs.srv import Trigger
 

@@ -13,7 +13,7 @@ from threading import Event, Thread
 
 import numpy as np
 from softrobot_dynamics.errors import MessageError, SimulationDivergedError
-from softrobot_dynamics.nodes.messages import SECOND
+from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now, sleep_until, take_precedence
 from softrobot_dynamics.nodes.tally import Tally, Window
 

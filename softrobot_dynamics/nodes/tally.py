@@ -4,7 +4,7 @@
 from collections import Counter
 
 import numpy as np
-from softrobot_dynamics.nodes.messages import cause_of, CAUSES, SECOND
+from softrobot_dynamics.nodes.messaging.messages import cause_of, CAUSES, SECOND
 from softrobot_dynamics.nodes.realtime import now
 
 

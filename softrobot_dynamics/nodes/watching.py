@@ -3,7 +3,7 @@
 
 import math
 
-from softrobot_dynamics.nodes.messages import SECOND
+from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.tally import Throttle
 

@@ -11,8 +11,8 @@ import threading
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.guard_condition import GuardCondition
-from softrobot_dynamics.nodes.codec import Decoder
-from softrobot_dynamics.nodes.quality import subscription
+from softrobot_dynamics.nodes.messaging.codec import Decoder
+from softrobot_dynamics.nodes.messaging.quality import subscription
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
