@@ -4,25 +4,31 @@ Time of a tick of the control law, with the share of the next linearisation that
 
     python benchmarks/tick.py                        all shipped robots
     python benchmarks/tick.py pcc_arm --ticks 5000
+    python benchmarks/tick.py --against FOLDER       beside another checkout of this repository
 
-One process, one thread; the mean without the slowest 2 % (the machine's own), and quantiles. To
-compare with another version, run both in turns, each in several new processes.
+One thread; the mean without the slowest 2 % (the machine's own), and quantiles, medians over
+``--runs`` new processes. ``FOLDER`` is measured in turns, and the ratios are formed turn by turn.
 """
 
 import argparse
 import gc
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
 import time
 
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.description.shipped import shipped
 
+HERE = Path(__file__).resolve().parents[1]
 PERIOD, WARM = 1e-3, 500
 
 
 def times(name, ticks):
-    """Return the time of each tick [us] of a robot that stands near its initial posture."""
+    """Return mean, p50 and p99 [us] of a tick of a robot that stands near its initial posture."""
     model = sd.compile_model(sd.load_robot(name))
     q, qd = model.q0 + 1e-3, np.zeros(model.n)
     made = PartialFeedbackLinearization(model, period=PERIOD)
@@ -34,20 +40,42 @@ def times(name, ticks):
         made.compute(0.0, q, qd)
         found[k] = time.perf_counter() - begin
     gc.enable()
-    return 1e6 * np.sort(found[WARM:])
+    found = 1e6 * np.sort(found[WARM:])
+    return found[: int(0.98 * ticks)].mean(), *np.quantile(found, [0.5, 0.99])
+
+
+def run(folder, options):
+    """Return the times of all robots (., 3) by a checkout, in a process of its own."""
+    command = [sys.executable, __file__, *options.robots, '--json', '--ticks', str(options.ticks)]
+    surroundings = {**os.environ, 'PYTHONPATH': str(folder)}
+    done = subprocess.run(command, env=surroundings, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
 
 
 def main():
     """Print a line for each robot."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument('robots', nargs='*', default=sorted(shipped('robots')))
+    robots = sorted(path.stem for path in (HERE / 'config' / 'robots').glob('*.yaml'))
+    parser.add_argument('robots', nargs='*', default=robots)
     parser.add_argument('--ticks', type=int, default=3000)
+    parser.add_argument('--runs', type=int, default=5, help='processes, of each')
+    parser.add_argument('--against', metavar='FOLDER', type=Path, help='checkout to compare with')
+    parser.add_argument('--json', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
-    for name in options.robots:
-        found = times(name, options.ticks)
-        mean = found[: int(0.98 * len(found))].mean()
-        p50, p99 = np.quantile(found, [0.5, 0.99])
-        print(f'{name:20s} mean {mean:6.1f}  p50 {p50:6.1f}  p99 {p99:6.1f} us', flush=True)
+    if options.json:
+        print(json.dumps([times(name, options.ticks) for name in options.robots]))
+        return
+    folders = [HERE] if options.against is None else [HERE, options.against.resolve()]
+    found = np.array([[run(f, options) for f in folders] for _ in range(options.runs)])
+    for i, name in enumerate(options.robots):
+        mean, p50, p99 = np.median(found[:, 0, i], axis=0)
+        line = f'{name:20s} mean {mean:6.1f}  p50 {p50:6.1f}  p99 {p99:6.1f} us'
+        if options.against is not None:
+            ratios = found[:, 0, i] / found[:, 1, i]
+            middle, least, most = (f(ratios[:, 0]) for f in (np.median, np.min, np.max))
+            line += f'  mean {middle:.2f} ({least:.2f}-{most:.2f}) of the other'
+            line += f', p50 {np.median(ratios[:, 1]):.2f}'
+        print(line, flush=True)
 
 
 if __name__ == '__main__':

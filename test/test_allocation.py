@@ -9,10 +9,10 @@ from softrobot_dynamics.controllers.allocation import allocate_commands, allocat
 FREE = np.inf
 
 
-def allocate(S, r, lower=-FREE, upper=FREE, favoured=0.0):
+def allocate(S, r, lower=-FREE, upper=FREE, favoured=0.0, start=0.0):
     """Return (whether there is an answer, w)."""
     c = len(r)
-    w, full = np.empty(c), np.ones(c)
+    w, full = np.full(c, start), np.ones(c)
     found = allocate_commands(
         S, r, lower * full, upper * full, favoured * full, w, allocate_room(c)
     )
@@ -41,6 +41,23 @@ def test_units_do_not_matter(seed):
     free = allocate(S, r)[1]
     np.testing.assert_allclose(S @ free, r, atol=1e-9)
     assert np.abs(free).max() > limit  # so that the limits were felt
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_where_it_is_looked_for_does_not_matter(seed):
+    """From inside, at and beyond the limits the same commands; without an answer they stay."""
+    _, S = random_response(7, 9, seed)
+    r = np.linspace(1.0, -2.0, 7)
+    wanted = lsq_linear(
+        np.linalg.cholesky(S).T, np.linalg.solve(np.linalg.cholesky(S), r), (-1, 1)
+    )
+    assert (np.abs(wanted.x) > 0.999).any()
+    for start in (0.0, 0.5, 1.0, -1.0, 1e9):
+        ok, w = allocate(S, r, -1.0, 1.0, start=start)
+        assert ok
+        np.testing.assert_allclose(w, wanted.x, atol=1e-7)
+    ok, w = allocate(S, np.nan * r, -1.0, 1.0, start=0.5)
+    assert not ok and (w == 0.5).all()
 
 
 @pytest.mark.parametrize('seed', range(5))

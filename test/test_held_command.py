@@ -41,8 +41,7 @@ def test_linearised_where_it_is(name):
         q, qd = model.q0 + q, 0.3 * qd
         u = 0.1 * np.minimum(np.linspace(10.0, 30.0, model.m), model.upper)
         held.begin(q, qd, u)
-        assert held.ahead == 0.0
-        for found, wanted in zip(held.lines.last, exact(model, q, qd, u)):
+        for found, wanted in zip(held.lines.now, exact(model, q, qd, u)):
             assert_close(found, wanted, 1e-3)
 
 
@@ -54,24 +53,40 @@ def test_straight_lines_follow_the_motion():
     held.begin(q, qd, u)
     for k in range(1, ticks + 1):
         held.advance(q + k * PERIOD * qd, qd, u)
-    ahead, (last, now) = held.ahead, (np.empty((2, 2, model.n, model.n)))
-    last[:] = held.lines.last
-    command.follow(held.lines, ahead)
-    now[:] = held.lines.now
     wanted = exact(model, q + ticks * PERIOD * qd, qd, u)
-    errors = [np.abs(each[0] - wanted[0]).max() for each in (last, now)]
-    assert 0.5 < ahead < command.FARTHEST and errors[1] < 0.3 * errors[0]
+    lines = held.lines
+    errors = [np.abs(each[0] - wanted[0]).max() for each in (lines.last, lines.now)]
+    assert 0.5 < ahead(lines) < command.FARTHEST and errors[1] < 0.3 * errors[0]
+
+
+def ahead(lines):
+    """Return how far straight lines are followed, in spans between the two responses."""
+    span = lines.last - lines.before
+    return ((lines.now - lines.last) * span).sum() / (span**2).sum()
 
 
 def test_what_is_no_number_is_not_adopted():
     """After states that make no sense the last good response goes on."""
     model = compiled('pcc_arm')
     held, u = HeldCommand(model, PERIOD), np.zeros(model.m)
-    held.begin(model.q0, 0.0 * model.q0, u)
+    held.begin(model.q0, np.ones(model.n), u)
     before = held.lines.last.copy()
-    for _ in range(3 * CYCLE):
-        held.advance(np.full(model.n, np.nan), 0.0 * model.q0, u)
-    assert np.array_equal(held.lines.last, before) and held.ahead <= command.FARTHEST
+    for _ in range(4 * CYCLE):
+        held.advance(np.full(model.n, np.nan), np.ones(model.n), u)
+    assert np.array_equal(held.lines.last, before)
+    np.testing.assert_allclose(ahead(held.lines), command.FARTHEST)
+
+
+def test_it_begins_anew_after_what_was_no_number():
+    """A beginning that makes no sense leaves no lines that go on for ever."""
+    model = compiled('pcc_arm')
+    (q, qd, _), u = states(model, 1, seed=2, size=0.5)[0], np.full(model.m, 2.0)
+    held = HeldCommand(model, PERIOD)
+    for k in range(10 * CYCLE):
+        held.advance(q + k * PERIOD * qd, qd, u)
+    held.begin(np.full(model.n, np.nan), qd, u)
+    held.advance(q, qd, u)
+    assert 0.0 <= ahead(held.lines) < 0.1
 
 
 def test_work_can_be_shared_out_more_finely(monkeypatch):

@@ -54,7 +54,11 @@ def allocate_room(c):
 
 @kernel
 def allocate_commands(S, r, lower, upper, favoured, w, room):
-    """Fill w (c,); returns False where there is no answer to be trusted. S and r stay as is."""
+    """
+    Fill w (c,), which holds the last answer: within limits the next one is looked for from there.
+
+    Returns False, and w stays, where there is no answer to be trusted. S and r stay as they are.
+    """
     c = len(r)
     if not (all_finite(r) and all_finite(favoured) and _scale(S, r, lower, upper, favoured, room)):
         return False
@@ -65,11 +69,17 @@ def allocate_commands(S, r, lower, upper, favoured, w, room):
     copy(room.r, room.w)
     solve_lower(room.F, room.w)
     solve_lower_transposed(room.F, room.w)
-    if not _within(room) and not _solve_in_box(room):
-        return False
+    if not _within(room):
+        for i in range(c):
+            room.w[i] = w[i] / room.scale[i]
+        if not _solve_in_box(room):
+            return False
     for i in range(c):
-        w[i] = min(max(room.scale[i] * room.w[i], lower[i]), upper[i])
-    return all_finite(w)
+        room.w[i] = min(max(room.scale[i] * room.w[i], lower[i]), upper[i])
+    if not all_finite(room.w):
+        return False
+    copy(room.w, w)
+    return True
 
 
 @kernel

@@ -167,4 +167,4 @@ class Controller:
         self.compute(0.0, q, zero)
         self.desired(0.0)
         self.growth(q, self.settings.feed_forward, self.settings)
-        self.plan, self.last = plan, last
+        self.plan, self.last[:] = plan, last

@@ -4,16 +4,17 @@
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.addresses import Entry, run, run_three
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel, summing
 from softrobot_dynamics.controllers.allocation import allocate_commands, allocate_room, Room
 from softrobot_dynamics.controllers.contract import Command, Controller, register, sample_plan
-from softrobot_dynamics.controllers.held.command import follow, HeldCommand
+from softrobot_dynamics.controllers.held.command import HeldCommand
 from softrobot_dynamics.controllers.held.loop import SampledLoop
 from softrobot_dynamics.controllers.held.prediction import Prediction
-from softrobot_dynamics.kernels.linalg import all_finite
+from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.evaluation import Evaluator
+from softrobot_dynamics.recursion.transmission import Terms
 
 RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
 
@@ -57,6 +58,21 @@ def allocate_buffers(n, m, c):
     )
 
 
+class Fixed(NamedTuple):
+    """What the law knows from the beginning, and the arrays it works in."""
+
+    evaluate: Entry  # of the terms
+    terms: Terms
+    held: Entry  # of what brings the response on by a tick
+    response: np.ndarray  # (2, n, n) G and R K of this tick
+    signs: np.ndarray  # (m,)
+    y0: np.ndarray  # (m,)
+    controlled: np.ndarray  # (c,)
+    last: np.ndarray  # (m,) the command in force, NaN where unknown
+    period: float
+    b: Buffers
+
+
 @register('pfbl')
 class PartialFeedbackLinearization(Controller):
     """
@@ -79,11 +95,23 @@ class PartialFeedbackLinearization(Controller):
 
     def __init__(self, model, **options):
         super().__init__(model, **options)
-        self._evaluate = Evaluator(model, with_mass=False)
+        evaluate = Evaluator(model, with_mass=False)
         self._held = HeldCommand(model, self.period)
         self._prediction = Prediction(model, self.period)
         self._sampled = SampledLoop(model, self.period, self.controlled)
         self._buffers = allocate_buffers(model.n, model.m, len(self.controlled))
+        self._fixed = Fixed(
+            evaluate=evaluate.entry,
+            terms=evaluate.terms,
+            held=self._held.entry,
+            response=self._held.lines.now,
+            signs=model.signs,
+            y0=model.y0,
+            controlled=self.controlled,
+            last=self.last,
+            period=self.period,
+            b=self._buffers,
+        )
         self._obey(self.plan, self.settings)
 
     def start(self, q, qd, t, u=None):
@@ -91,31 +119,27 @@ class PartialFeedbackLinearization(Controller):
         super().start(q, qd, t, u)
         self._prediction.begin(q)
         self._held.begin(q, qd, self._in_force())
-        if u is None and self._decide(t, q, qd) >= 0:  # now it is known what tension stiffens
+        if u is None and self._tick(q, qd, float(t)) >= 0:  # it is known what tension stiffens
             self._held.begin(q, qd, self._buffers.u)
+            self.last[:] = np.nan
 
     def compute(self, t, q, qd):
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         b, plan, settings = self._buffers, self.plan, self.settings
         if not (plan is self._obeyed[0] and settings is self._obeyed[1]):
             self._obey(plan, settings)
-        if settings.delay > 0.0:
-            q, qd = self._prediction(q, qd, settings.delay, self._in_force())
-        saturated = self._decide(t + settings.delay, q, qd)
-        self._held.advance(q, qd, self._in_force())
+        delay = settings.delay
+        if delay > 0.0:
+            q, qd = self._prediction(q, qd, delay, self._in_force())
+        saturated = self._tick(q, qd, t + delay)
         ok = saturated >= 0
-        if ok:
-            self.last[:] = b.u
-            if settings.delay > 0.0:
-                self._prediction.sent(b.u)
+        if ok and delay > 0.0:
+            self._prediction.sent(b.u)
         return Command(b.u, b.y, b.velocity, b.desired, b.unmet, saturated, ok)
 
     def growth(self, q, u, settings):
         """Return the rate [1/s] at which errors would grow, see :class:`SampledLoop`."""
         return self._sampled.growth(q, u, settings.p, settings.d)
-
-    def _decide(self, t, q, qd):
-        return self._law(self.last, q, qd, float(t), self._held.ahead)
 
     def _in_force(self):
         """Return the last command (m,), or what comes without one where it is not known."""
@@ -124,38 +148,35 @@ class PartialFeedbackLinearization(Controller):
     def _obey(self, plan, settings):
         """Prepare the law for a plan and settings: given once, they cost a tick no time."""
         self._obeyed = plan, settings
-        self._law = cached(
-            law,
-            evaluate=self._evaluate.entry,
-            terms=self._evaluate.terms,
-            lines=self._held.lines,
-            signs=self.model.signs,
-            y0=self.model.y0,
-            controlled=self.controlled,
-            plan=plan,
-            settings=settings,
-            period=self.period,
-            b=self._buffers,
-        )
+        self._tick = cached(tick, fixed=self._fixed, plan=plan, settings=settings)
 
 
 @kernel
-def law(
-    evaluate, terms, lines, signs, y0, controlled, plan, settings, period, b, last, q, qd, t, ahead
-):
+def tick(fixed, plan, settings, q, qd, t):
     """
-    One tick into the :class:`Buffers` b; returns the number of saturated commands, or -1.
+    One tick into the :class:`Buffers`; returns the number of saturated commands, or -1.
 
-    ``evaluate`` fills the ``terms`` (h is used up), ``lines`` give the response G, R K, ``last``
-    (m,) is the last command, NaN where unknown. -1: the state is not finite, the robot is in a
-    posture its model cannot represent, or no command was found; b.u is then not to be used.
+    -1: the state is not finite, the robot is in a posture its model cannot represent, or no
+    command was found; b.u is then not to be used. Otherwise it is the next ``last``.
     """
+    last = fixed.last
+    saturated = _law(fixed, plan, settings, q, qd, t)
+    run_three(fixed.held, q, qd, last if last[0] == last[0] else settings.feed_forward)
+    if saturated >= 0:
+        copy(fixed.b.u, last)
+    return saturated
+
+
+@kernel
+def _law(fixed, plan, settings, q, qd, t):
+    """Decide on commands: how many are saturated, or -1."""
+    terms, controlled, b, last = fixed.terms, fixed.controlled, fixed.b, fixed.last
+    signs, period = fixed.signs, fixed.period
     c, n = len(controlled), len(qd)
-    run(evaluate, q, qd)
-    follow(lines, ahead)
-    G, drift = lines.now[0], lines.now[1]
+    run(fixed.evaluate, q, qd)
+    G, drift = fixed.response[0], fixed.response[1]
     sample_plan(plan, t, b.desired, b.blend)
-    _outputs(terms, y0, qd, b)
+    _outputs(terms, fixed.y0, qd, b)
     _subtract_feed_forward(terms, signs, controlled, settings, last, period, b)
     for i in range(n):
         b.drift[i] = _dot(drift[i], qd)

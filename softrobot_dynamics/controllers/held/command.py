@@ -2,21 +2,23 @@
 """
 What a robot does while its command is held for a period, kept up to date in small bits.
 
-Linearised where it is, and answered exactly for the period (:mod:`~.held_response`): ::
+Linearised where it is, and answered exactly for the period (:mod:`~.response`): ::
 
     v(T) = v + G (A u - h) - R K v
 
 Between linearisations G and R K go on along a straight line: twice as far as they were apart, at
 most, in a robot of up to some 30 coordinates. K is the derivative by q of h - A u with the
 acceleration in force, tension and gravity included; D that of the damping forces by qd. What else
-velocities do is in h, and changes little within a period. A tick does a small share of the work.
-The same ticks do the same work, so that a replay gives the same numbers.
+velocities do is in h, and changes little within a period. A tick does a small share of the work,
+by a schedule that is laid down beforehand: the same ticks do the same work, so that a replay gives
+the same numbers.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.addresses import Entry, run, run_three
+from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.held.response import (
     allocate_response,
@@ -24,18 +26,29 @@ from softrobot_dynamics.controllers.held.response import (
     eliminate,
     first_step,
     multiply,
+    Response,
     set_up,
     symmetrise,
 )
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.evaluation import Evaluator
-from softrobot_dynamics.recursion.columns import accelerate, allocate_work, begin_columns, columns
+from softrobot_dynamics.recursion.columns import (
+    accelerate,
+    allocate_work,
+    begin_columns,
+    columns,
+    Work,
+)
+from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.recursion.transmission import Terms
 
 CYCLE = 32  # ticks from one linearisation to the next, of up to some 30 coordinates
 TICKS = 26  # of them in which the columns of K and D are measured
 BIT = 20_000  # multiplications by which matrices of many coordinates are worked on in a tick
 FARTHEST = 3.0  # as far as straight lines are followed [of the ticks between two linearisations]
-DONE = object()
+PAUSE, EVALUATE, BEGIN, COLUMNS = range(4)  # what there is to do; after a pause in the next tick
+SET_UP, ELIMINATE, FIRST, MULTIPLY, DOUBLE, SYMMETRISE, FINISH = range(4, 11)
+ROW, TICK, SINCE, TAKEN, SPAN = range(5)  # of the clock, see :class:`Held`
 
 
 class Lines(NamedTuple):
@@ -43,43 +56,56 @@ class Lines(NamedTuple):
 
     last: np.ndarray
     before: np.ndarray
-    now: np.ndarray  # what they have become, after :func:`follow`
+    now: np.ndarray  # what they have become in the present tick
+
+
+class Held(NamedTuple):
+    """What kernels need of a :class:`HeldCommand`."""
+
+    robot: Robot
+    terms: Terms
+    evaluate: Entry  # of the terms
+    straight: Entry  # straight lines between bodies, as in the Evaluator
+    response: Response
+    work: Work
+    new: np.ndarray  # (2, n, n) G and R K to be
+    lines: Lines
+    schedule: np.ndarray  # (., 3) what to do, and the rows or columns first to last of it
+    clock: np.ndarray  # (5,) next row; ticks: the present, of this linearisation, the last; apart
+    period: float
 
 
 class HeldCommand:
     """
     The response of a robot to a command held for ``period`` [s], in its own arrays.
 
-    Attributes: ``lines`` (:class:`Lines`), for kernels to :func:`follow` as far as ``ahead`` says;
-    ``response`` (:class:`Response`), with M, D and K of the last linearisation after `begin`.
+    Attributes: ``lines`` (:class:`Lines`); ``response`` (:class:`Response`), with M, D and K of
+    the last linearisation after `begin`; ``entry``, the Entry of :meth:`advance` for kernels.
     One object for each thread.
     """
 
     def __init__(self, model, period):
-        n, self._period = model.n, period
-        self._new, *lines = np.zeros((4, 2, n, n))
-        self.lines, self.ahead = Lines(*lines), 0.0
-        self._tick = self._taken = self._since = 0
-        self._span, self._cycle = 1, None
-        self._columns_of_a_tick = _shares(n, -(-n // TICKS))
-        self._rows_of_a_tick = _shares(n, max(1, BIT // n**2))
-        self._evaluate = Evaluator(model)
-        self._signs, self._work = model.signs, allocate_work(model, self._evaluate.robot)
-        self.response = allocate_response(n)
+        n, evaluate = model.n, Evaluator(model)
+        self.lines, self.response = Lines(*np.zeros((3, 2, n, n))), allocate_response(n)
         self.response.D[:] = model.damping
-        self._compile(self.response, period)
-
-    def _compile(self, x, period):
-        own = {'terms': self._evaluate.terms, 'work': self._work}
-        robot = {'robot': self._evaluate.robot, 'lines': self._evaluate.lines, **own}
-        new = {'x': x, 'G': self._new[0], 'R': self._new[1]}
-        self._accelerate = cached(accelerate, x=x, **own)
-        self._begin_columns = cached(begin_columns, **robot)
-        self._columns = cached(columns, x=x, **robot)
-        self._set_up, self._eliminate = cached(set_up, T=period, x=x), cached(eliminate, x=x)
-        self._first_step, self._multiply = cached(first_step, T=period, x=x), cached(multiply, x=x)
-        self._double, self._symmetrise = cached(double, **new), cached(symmetrise, **new)
-        self._finish = cached(finish, **new)
+        self._period, self._signs = period, model.signs
+        self._work, self._schedule = allocate_work(model, evaluate.robot), schedule(n)
+        self._clock = np.array([len(self._schedule), 0, 0, 0, CYCLE])
+        held = Held(
+            robot=evaluate.robot,
+            terms=evaluate.terms,
+            evaluate=evaluate.entry,
+            straight=evaluate.lines,
+            response=self.response,
+            work=self._work,
+            new=np.zeros((2, n, n)),
+            lines=self.lines,
+            schedule=self._schedule,
+            clock=self._clock,
+            period=float(period),
+        )
+        self.entry = entry(advance, held=held, signs=model.signs)
+        self._advance = cached(run_three, entry=self.entry)
 
     def begin(self, q, qd, u):
         """
@@ -88,63 +114,95 @@ class HeldCommand:
         And where the robot was a while ago if it has moved as it does: for the straight lines.
         """
         for ago in (CYCLE, 0):
-            self._set_out(q - ago * self._period * qd, qd, u, -ago)
-            for _ in self._cycle:
-                pass
-            self._adopt()
-        self._tick, self._cycle, self.ahead = 0, None, 0.0
+            self._work.q[:], self._work.qd[:] = q - ago * self._period * qd, qd
+            np.multiply(u, self._signs, out=self._work.force)
+            self._clock[ROW], self._clock[SINCE] = 0, -ago
+            while self._clock[ROW] < len(self._schedule):
+                self._advance(q, qd, u)
+        self._clock[TICK:] = 0, 0, 0, CYCLE
+        self.lines.now[:] = self.lines.last
 
     def advance(self, q, qd, u):
         """Go one tick on, at (q, qd) (n,) under the command u (m,) in force."""
-        self._tick += 1
-        if self._cycle is not None:
-            if next(self._cycle, DONE) is DONE:
-                self._adopt()
-                self._cycle = None
-        elif self._tick >= self._since + CYCLE:
-            self._set_out(q, qd, u, self._tick)
-        self.ahead = min(FARTHEST, (self._tick - self._taken) / self._span)
+        self._advance(q, qd, u)
 
-    def _set_out(self, q, qd, u, tick):
-        """Begin to linearise at a state, that of a ``tick``."""
-        work, self._since = self._work, tick
-        work.q[:], work.qd[:] = q, qd
-        np.multiply(u, self._signs, out=work.force)
-        self._cycle = self._linearise()
 
-    def _linearise(self):
-        """Do all the work; yields where a tick has done its share."""
-        self._evaluate(self._work.q, self._work.qd)
-        self._accelerate()
-        yield
-        self._begin_columns()
-        for first, last in self._columns_of_a_tick:
-            yield
-            self._columns(first, last)
-        self._set_up()
-        for first, last in self._rows_of_a_tick:
-            yield
-            self._eliminate(first, last)
-        self._first_step()
-        for _ in range(2):
-            for do in (self._multiply, self._double):
-                for first, last in self._rows_of_a_tick:
-                    do(first, last)
-                    if last < len(self._new[0]):
-                        yield
-            self._symmetrise()
-            yield
-
-    def _adopt(self):
-        """Take over what was linearised, unless it is no number: then the last ones go on."""
-        if self._finish():
-            self.lines.before[:], self.lines.last[:] = self.lines.last, self._new
-            self._span, self._taken = self._since - self._taken, self._since
+def schedule(n):
+    """Return the work of a linearisation of n coordinates, rows (what, first, last)."""
+    pause, rows = (PAUSE, 0, 0), _shares(n, max(1, BIT // n**2))
+    found = [(EVALUATE, 0, n), pause, (BEGIN, 0, n)]
+    for share in _shares(n, -(-n // TICKS)):
+        found += [pause, (COLUMNS, *share)]
+    found.append((SET_UP, 0, n))
+    for share in rows:
+        found += [pause, (ELIMINATE, *share)]
+    found.append((FIRST, 0, n))
+    for _ in range(2):
+        for what in (MULTIPLY, DOUBLE):
+            for share in rows:
+                found += [(what, *share), pause][: 1 + (share[1] < n)]
+        found += [(SYMMETRISE, 0, n), pause]
+    return np.array([*found, (FINISH, 0, n)])
 
 
 def _shares(n, size):
     """Return the ranges (first, last) of ``size`` at most that make up n."""
     return [(first, min(n, first + size)) for first in range(0, n, size)]
+
+
+@kernel
+def advance(held, signs, q, qd, u):
+    """Go one tick on: a share of the next linearisation, and what the lines have become."""
+    clock, work, n = held.clock, held.work, len(held.work.q)
+    clock[TICK] += 1
+    if clock[ROW] < len(held.schedule):
+        _work_a_tick(held)
+    elif clock[TICK] >= clock[SINCE] + CYCLE:
+        clock[ROW], clock[SINCE] = 0, clock[TICK]
+        copy(q[:n], work.q)
+        copy(qd[:n], work.qd)
+        for k in range(len(work.force)):
+            work.force[k] = signs[k] * u[k]
+    _follow(held.lines, min(FARTHEST, (clock[TICK] - clock[TAKEN]) / clock[SPAN]))
+
+
+@kernel
+def _work_a_tick(held):
+    """Work on the schedule up to the next pause, or to its end."""
+    clock = held.clock
+    while clock[ROW] < len(held.schedule):
+        row = held.schedule[clock[ROW]]
+        clock[ROW] += 1
+        if row[0] == PAUSE:
+            return
+        _do(held, row[0], row[1], row[2])
+
+
+@kernel
+def _do(held, what, first, last):
+    """Do the work of a row of the schedule."""
+    x, work, new = held.response, held.work, held.new
+    if what == EVALUATE:
+        run(held.evaluate, work.q, work.qd)
+        accelerate(held.terms, x, work)
+    elif what == BEGIN:
+        begin_columns(held.robot, held.terms, held.straight, work)
+    elif what == COLUMNS:
+        columns(held.robot, held.terms, held.straight, x, work, first, last)
+    elif what == SET_UP:
+        set_up(held.period, x)
+    elif what == ELIMINATE:
+        eliminate(x, first, last)
+    elif what == FIRST:
+        first_step(held.period, x)
+    elif what == MULTIPLY:
+        multiply(x, first, last)
+    elif what == DOUBLE:
+        double(x, new[0], new[1], first, last)
+    elif what == SYMMETRISE:
+        symmetrise(x, new[0], new[1])
+    elif finish(x, new[0], new[1]):
+        _adopt(held.lines, new, held.clock)
 
 
 @kernel
@@ -164,7 +222,18 @@ def finish(x, G, R):
 
 
 @kernel
-def follow(lines, ahead):
+def _adopt(lines, new, clock):
+    """Take over what was linearised: new lines, through it and the last."""
+    for k in range(2):
+        for i in range(new.shape[1]):
+            copy(lines.last[k, i], lines.before[k, i])
+            copy(new[k, i], lines.last[k, i])
+    clock[SPAN] = clock[SINCE] - clock[TAKEN]
+    clock[TAKEN] = clock[SINCE]
+
+
+@kernel
+def _follow(lines, ahead):
     """Fill what the :class:`Lines` have become ``ahead`` of the last, in spans between the two."""
     for k in range(2):
         for i in range(lines.last.shape[1]):
