@@ -42,6 +42,7 @@ from std_srvs.srv import SetBool, Trigger
 
 PATIENCE = 120.0  # [s] for what takes a few at most
 STORM = 3  # clients
+UNANSWERED = 1.0  # [s] after which they ask again: the controller has ended
 ASKED, SENT = ('emergency stop', 'hold', 'deactivate'), ('SIGTERM', 'SIGINT')
 SERVICES = {
     'change_state': ChangeState,
@@ -81,13 +82,19 @@ class Client:
             for name, kind in SERVICES.items()
         }
 
-    def until(self, condition, what):
-        """Spin until a condition holds; end in words after all patience."""
-        end = time.monotonic() + PATIENCE
+    def holds(self, condition, patience):
+        """Spin until a condition holds; tell whether it did in time [s]."""
+        end = time.monotonic() + patience
         while not condition():
             if time.monotonic() > end:
-                raise SystemExit(f'{what}: nothing in {PATIENCE:g} s')
+                return False
             self._executor.spin_once(timeout_sec=0.005)
+        return True
+
+    def until(self, condition, what):
+        """Spin until a condition holds; end in words after all patience."""
+        if not self.holds(condition, PATIENCE):
+            raise SystemExit(f'{what}: nothing in {PATIENCE:g} s')
 
     def ask(self, name, request):
         """Return the future of an answer."""
@@ -217,7 +224,7 @@ def storm():
     client, parent, p = Client(), os.getppid(), 100.0
     while os.getppid() == parent:
         p = 201.0 - p
-        client.answer(client.set(gains__p=p))
+        client.holds(client.set(gains__p=p).done, UNANSWERED)
 
 
 @contextlib.contextmanager

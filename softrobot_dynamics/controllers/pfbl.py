@@ -14,7 +14,7 @@ from softrobot_dynamics.controllers.held.loop import SampledLoop
 from softrobot_dynamics.controllers.held.prediction import Prediction
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.evaluation import Evaluator
-from softrobot_dynamics.recursion.transmission import Terms
+from softrobot_dynamics.model.terms import Terms
 
 RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
 

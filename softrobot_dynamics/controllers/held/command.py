@@ -32,6 +32,7 @@ from softrobot_dynamics.controllers.held.response import (
 )
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.evaluation import Evaluator
+from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.columns import (
     accelerate,
     allocate_work,
@@ -40,7 +41,6 @@ from softrobot_dynamics.recursion.columns import (
     Work,
 )
 from softrobot_dynamics.recursion.passes import Robot
-from softrobot_dynamics.recursion.transmission import Terms
 
 CYCLE = 32  # ticks from one linearisation to the next, of up to some 30 coordinates
 TICKS = 26  # of them in which the columns of K and D are measured
