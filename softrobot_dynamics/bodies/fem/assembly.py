@@ -2,7 +2,7 @@
 """Mass, stiffness and its change with the displacement, of an isotropic elastic solid."""
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import bsr_array, csc_array, eye, kron
 
 MASS_ORDER = 3  # of the rule for inertia; with quadratic elements eigenvalues keep their order
 STRAIN_ORDER = 2  # of the rule for elasticity, exact for these elements in small strain
@@ -13,20 +13,21 @@ def mass_matrix(elements, density):
     inside, coordinates, weights = elements.quadrature(MASS_ORDER)
     count, shapes = len(elements.connectivity), elements.shapes(coordinates)
     shapes, weights = shapes.reshape(count, -1, 10), density * weights.reshape(count, -1)
-    scalar = np.einsum('tq,tqa,tqb->tab', weights, shapes, shapes)
-    return _assembled(elements, np.einsum('tab,ij->taibj', scalar, np.eye(3)))
+    products = np.swapaxes(weights[:, :, None] * shapes, 1, 2) @ shapes
+    pairs = _Pairs(elements)
+    return kron(pairs.matrix(pairs.summed(products)[None, None]), eye(3), format='csc')
 
 
 def stiffness_matrix(elements, lame):
     """Stiffness matrix (3 N, 3 N), sparse [N/m], for Lame constants (lambda, mu) [Pa]."""
     inside, coordinates, weights = elements.quadrature(STRAIN_ORDER)
     slopes = np.sqrt(weights)[:, None, None] * elements.slopes(inside, coordinates)
-    rows = slopes.reshape(len(elements.connectivity), -1, 30)
-    moments = (np.swapaxes(rows, 1, 2) @ rows).reshape(-1, 10, 3, 10, 3)
-    traces = np.einsum('takbk->tab', moments)
-    blocks = lame[0] * moments + lame[1] * np.einsum('taibj->tajbi', moments)
-    blocks += lame[1] * np.einsum('tab,ij->taibj', traces, np.eye(3))
-    return _assembled(elements, blocks)
+    slopes = np.moveaxis(slopes.reshape(len(elements.connectivity), -1, 10, 3), -1, 0).copy()
+    pairs = _Pairs(elements)
+    sums = np.array([[pairs.summed(a.swapaxes(1, 2) @ b) for b in slopes] for a in slopes])
+    blocks = lame[0] * sums + lame[1] * sums.swapaxes(0, 1)
+    blocks[range(3), range(3)] += lame[1] * np.trace(sums)
+    return pairs.matrix(blocks)
 
 
 def second_order_force(elements, lame, first, second):
@@ -52,10 +53,22 @@ def hooke(strain, lame):
     return lame[0] * trace * np.eye(3) + lame[1] * (strain + np.swapaxes(strain, -1, -2))
 
 
-def _assembled(elements, blocks):
-    """Sparse sum of element matrices (T, 10, 3, 10, 3)."""
-    unknowns = (3 * elements.connectivity[:, :, None] + np.arange(3)).reshape(-1, 30)
-    rows, columns = np.repeat(unknowns, 30, axis=1), np.tile(unknowns, 30)
-    size = 3 * len(elements.nodes)
-    entries = blocks.ravel(), (rows.ravel(), columns.ravel())
-    return coo_array(entries, shape=(size, size)).tocsc()
+class _Pairs:
+    """The P pairs of nodes that share elements: the entries of a sparse symmetric matrix."""
+
+    def __init__(self, elements):
+        self.size, nodes = len(elements.nodes), elements.connectivity.astype(np.int64)
+        numbers = self.size * nodes[:, :, None] + nodes[:, None]
+        self.numbers, place = np.unique(numbers, return_inverse=True)
+        once = np.ones(place.size), place.ravel(), np.arange(place.size + 1)
+        self._sum = csc_array(once, shape=(len(self.numbers), place.size))
+
+    def summed(self, values):
+        """Return sums (P,) over elements of values (T, 10, 10), one for each pair in each."""
+        return self._sum @ values.ravel()
+
+    def matrix(self, blocks):
+        """Matrix (d N, d N), sparse, of blocks (d, d, P)."""
+        starts = np.searchsorted(self.numbers, self.size * np.arange(self.size + 1))
+        blocks = np.moveaxis(blocks, -1, 0)
+        return bsr_array((blocks, self.numbers % self.size, starts)).tocsr().T
