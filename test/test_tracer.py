@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The tracer: derivatives to rounding error, hoisting, simplification, determinism."""
 
+import inspect
 import math
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import numpy as np
 from oracles.precise import derivatives, PRECISE
 import pytest
+from softrobot_dynamics.compiling import binding
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing import graph, programs
@@ -139,6 +141,17 @@ def test_emitted_kernel_by_call(kernel):
     W, _ = run(kernel, x, q, qd)
     linear = W[18 + 9 : 18 + 18]
     check([*W[9:12], *linear, *W[15:18]], [0.3, -0.2, 0.7], q, qd)
+
+
+def test_what_is_compiled_says_what_it_fills(kernel):
+    """Comments name the slots, each before what fills it, also in the source that is compiled."""
+    _, terms = kernel
+    source = inspect.getsource(binding._emitted(terms, (), False).py_func)
+    lines = [line.strip() for line in source.splitlines()]
+    marks = {line: lines[i + 1] for i, line in enumerate(lines) if line.startswith('# ')}
+    for slot, label in ((0, 'rotation'), (9, 'origin'), (24, 'angular Jacobian, coordinate 2')):
+        assert marks[f'# {label}'].startswith(f'W[{slot}] = ')
+    assert marks['# bias'].startswith(f'S[{(3 + 3 * 3) * BLOCK} + k] = ')
 
 
 def test_padding_and_blocks_do_not_change_sums(kernel):

@@ -12,6 +12,7 @@ import functools
 import inspect
 import itertools
 import sys
+import textwrap
 
 from numba.extending import is_jitted
 import numpy as np
@@ -60,14 +61,13 @@ def address(module, function, arguments):
 def _emitted(function, kinds, by_address):
     """Return the emitted function; it takes the table first, if anything is given."""
     python_function = function.py_func
-    definition = ast.parse(inspect.getsource(python_function)).body[0]
     lines = [_import_line(name, value) for name, value in _globals_used(python_function).items()]
-    return getattr(_module(definition, lines, kinds, by_address), function.__name__)
+    return getattr(_module(python_function, lines, kinds, by_address), function.__name__)
 
 
-def _module(definition, lines, kinds, by_address):
+def _module(function, lines, kinds, by_address):
     """Return the module of a function, compiled for Python or as a C function of pointers."""
-    names = [arg.arg for arg in definition.args.args if arg.arg not in dict(kinds)]
+    names = [name for name in inspect.signature(function).parameters if name not in dict(kinds)]
     first, decorator = [], 'for_python('
     if by_address:
         pointers = ['INTEGERS'] * bool(kinds) + ['FLOATS'] * len(names)
@@ -80,11 +80,22 @@ def _module(definition, lines, kinds, by_address):
         first += [f'{name} = {_reading(kind, places, classes)}' for name, kind in kinds]
         lines = [*lines, _GIVEN]
         lines += [import_line(cls.__module__, name, name) for name, cls in classes.items()]
-    definition.decorator_list = []
-    definition.args.args = [ast.arg(name) for name in names]
-    definition.body = ast.parse('\n'.join(first)).body + definition.body
-    source = '\n'.join([_HEADER, *sorted(lines), f'\n\n@{decorator}**OPTIONS)'])
-    return load_module(f'{source}\n{ast.unparse(definition)}\n', definition.name)
+    head = [f'\n\n@{decorator}**OPTIONS)', f'def {function.__name__}({", ".join(names)}):']
+    body = [f'    {line}' for line in first] + _body(function)
+    return load_module('\n'.join([_HEADER, *sorted(lines), *head, *body, '']), function.__name__)
+
+
+def _body(function):
+    """Return the lines within a function, four spaces deep, comments kept but no docstring."""
+    source = textwrap.dedent(inspect.getsource(function))
+    definition, lines = ast.parse(source).body[0], source.splitlines()
+    first, *others = definition.body
+    if ast.get_docstring(definition, clean=False) is not None and others:
+        return lines[first.end_lineno : definition.end_lineno]
+    start = first.lineno - 1
+    while lines[start - 1].lstrip().startswith('#'):
+        start -= 1
+    return lines[start : definition.end_lineno]
 
 
 _HEADER = '''\

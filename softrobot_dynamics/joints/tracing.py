@@ -9,7 +9,7 @@ from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.kernels.spatial import rotate, rotate_back
 from softrobot_dynamics.tracing.emit import Emitter
 from softrobot_dynamics.tracing.graph import as_node
-from softrobot_dynamics.tracing.programs import frame_nodes, HEADER
+from softrobot_dynamics.tracing.programs import frame_nodes, frame_slots, HEADER
 
 
 def motion_kernel(label, motion, constants, numbers, n):
@@ -25,7 +25,7 @@ def motion_kernel(label, motion, constants, numbers, n):
     nodes = frame_nodes(list(map(as_node, rotation)), list(map(as_node, origin)), n)
     guard = [] if margin is None else [as_node(margin)]
     code = Emitter([*nodes, *guard])
-    slots = [f'W[{i}] = {code.name(node)}' for i, node in enumerate(nodes)]
+    slots = frame_slots(code, nodes, n)
     for node in guard:
         slots += [f'if not {code.name(node)} > 0.0:', f'    W[:{len(nodes)}] = math.nan']
     body = textwrap.indent('\n'.join(code.call + slots), ' ' * 4)

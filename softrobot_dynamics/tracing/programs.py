@@ -52,13 +52,16 @@ def body_terms(position, tip, n, forces=()):
     cloud = [*position, *(node for column in jacobian for node in column), *bias]
     frame = frame_nodes(*tip, n)
     code = Emitter([*cloud, *frame, *forces])
-    rows = [f'S[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(cloud)]
+    rows = labelled(
+        [f'S[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(cloud)],
+        {0: 'p', **{3 + 3 * j: f'J, coordinate {j}' for j in range(n)}, 3 + 3 * n: 'bias'},
+    )
     used = (len(cloud) + 4) * BLOCK
     rows += [
         f'S[{used + i * BLOCK} + k] = C[k] * ({code.name(node)})' for i, node in enumerate(forces)
     ]
     elastic = layout.bias_offset.py_func(n) + n
-    slots = [f'W[{i}] = {code.name(node)}' for i, node in enumerate(frame)]
+    slots = frame_slots(code, frame, n)
     source = _BODY.format(
         n=n,
         block=BLOCK,
@@ -130,7 +133,10 @@ def fibre_length(speed, n):
     jacobian, bias = kinematic_derivatives([speed], n)
     outputs = [speed, *(column[0] for column in jacobian), bias[0]]
     code = Emitter(outputs)
-    rows = [f'S[{i * BLOCK} + k] = C[k] * ({code.name(node)})' for i, node in enumerate(outputs)]
+    rows = labelled(
+        [f'S[{i * BLOCK} + k] = C[k] * ({code.name(node)})' for i, node in enumerate(outputs)],
+        {0: 'length', 1: 'gradient', 1 + n: 'bias'},
+    )
     source = _FIBRE.format(
         block=BLOCK,
         scalars=len(code.tables.scalars),
@@ -154,7 +160,10 @@ def point_values(position, n):
     slopes = [tangent(values, {('q', j): 1.0}) for j in range(n)]
     outputs = values + [node for slope in slopes for node in slope]
     code = Emitter(outputs)
-    rows = [f'U[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(outputs)]
+    rows = labelled(
+        [f'U[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(outputs)],
+        {0: 'p and its slopes', **{9 + 9 * j: f'by coordinate {j}' for j in range(n)}},
+    )
     source = _VALUES.format(
         block=BLOCK,
         scalars=len(code.tables.scalars),
@@ -176,6 +185,29 @@ def frame_nodes(rotation, origin, n):
     nodes = [*rotation, *origin, *angular_bias, *linear_bias]
     nodes += [node for spin in spins for node in spin]
     return nodes + [node for column in linear for node in column]
+
+
+def frame_slots(code, nodes, n):
+    """Statements that fill the slab W with the nodes of :func:`frame_nodes`, part by part."""
+    angular, linear = layout.JACOBIAN, layout.JACOBIAN + 3 * n
+    parts = {
+        layout.ROTATION: 'rotation',
+        layout.ORIGIN: 'origin',
+        layout.ANGULAR_BIAS: 'angular bias',
+        layout.LINEAR_BIAS: 'linear bias',
+        **{angular + 3 * j: f'angular Jacobian, coordinate {j}' for j in range(n)},
+        **{linear + 3 * j: f'linear Jacobian, coordinate {j}' for j in range(n)},
+    }
+    return labelled([f'W[{i}] = {code.name(node)}' for i, node in enumerate(nodes)], parts)
+
+
+def labelled(lines, parts):
+    """Return lines with a comment before each that begins a part: {index: its name}."""
+    return [
+        text
+        for i, line in enumerate(lines)
+        for text in ((f'# {parts[i]}', line) if i in parts else (line,))
+    ]
 
 
 def _spin(columns, seeds):
