@@ -143,6 +143,12 @@ def test_rooms_within_a_package_do_not_know_each_other():
     assert crossing == []
 
 
+def test_a_law_may_predict_but_not_simulate():
+    """Of the simulation a controller knows no more than how a step is made."""
+    pairs = [(a, b) for a, b in PAIRS if part(a) == 'controllers' and part(b) == 'simulation']
+    assert {b for _, b in pairs} == {'simulation.stepping'}
+
+
 def test_there_is_no_circle_of_folders():
     """Folders can be put in an order, too; imports inside functions count."""
     rooms = {module_of(file) for file in FILES if file.name == '__init__.py'}
