@@ -6,8 +6,10 @@ References of the type `path` are planned here by a process that would take ten 
 than any test waits: whatever is answered meanwhile was answered beside the planning.
 """
 
+import contextlib
 from pathlib import Path
 import signal
+import subprocess
 
 import pytest
 
@@ -135,3 +137,14 @@ def test_the_planning_ends_with_a_node_that_is_killed(observer, start):
     controller.kill()
     controller.wait()
     observer.until(lambda: ended(planner), 'the end of the planning process')
+
+
+def test_more_signals_change_nothing(observer, start):
+    """Whoever presses Ctrl-C over and over gets the same orderly end, until the very end."""
+    simulation, controller = closed_loop(observer, start)
+    for process in (controller, simulation):
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.002)
+        assert process.returncode == 0

@@ -23,6 +23,7 @@ from softrobot_dynamics.nodes import realtime
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from softrobot_dynamics.nodes.serving import served
 
+_SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a node
 _SWITCH_INTERVAL = 5e-5  # [s] that the loop's thread waits for Python code of another
 
 
@@ -41,7 +42,7 @@ class Stop:
         self._pipe, end = os.pipe()
         os.set_blocking(end, False)
         signal.set_wakeup_fd(end, warn_on_full_buffer=False)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _SIGNALS:
             signal.signal(number, self._handle)
         threading.Thread(target=self._listen, name='signals', daemon=True).start()
 
@@ -78,7 +79,7 @@ def run(make_node, argv=None):
     Beside a node's own methods it has `begin()`, called before spinning, which returns whether to
     go on, and `finish()`, which leaves the robot safe; and `parts`, those of it that threads of
     their own serve, from before `begin` until after `finish`. `argv` is as sys.argv, program
-    included.
+    included. The process ends with the run: it ignores further signals.
     """
     argv = sys.argv if argv is None else argv
     arguments = _arguments(argv)
@@ -103,6 +104,8 @@ def run(make_node, argv=None):
         rclpy.logging.get_logger('softrobot_dynamics').fatal(str(error))
         return 1
     finally:
+        for number in _SIGNALS:  # Python, on its way out, would let them kill the process
+            signal.signal(number, signal.SIG_IGN)
         rclpy.try_shutdown()
 
 
