@@ -189,6 +189,8 @@ class Rig:
         if path in SENT:
             self._controller.send_signal(getattr(signal, path))
             self._client.until(lambda: self._controller.poll() is not None, 'the end')
+            if self._controller.returncode:
+                raise SystemExit(f'{path}: exit status {self._controller.returncode}')
         else:
             self._client.answer(self._client.act(path))
         answered = now()

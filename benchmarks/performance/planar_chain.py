@@ -230,9 +230,7 @@ def _judge(page, runs):
         f'The mass matrix adds to c {costs}. It has N² entries, so that the claim of [P], MIID at '
         f'no extra cost, cannot hold for long chains: from N = {LONG[0]} to {LONG[-1]} the time '
         f'of c grows as N to the power {of_c}, that of MIID as N to the power {of_mass}. '
-        f'What it adds is work: {_work(runs)}. Mass matrices in the axes of the base, added up by '
-        'rows, took a quarter off MIID at N = 8 (1.66 to 1.25 µs, by a script that was not kept) '
-        'and are in these figures.'
+        f'What it adds is work: {_work(runs)}.'
     )
     at = _crossing(runs, 'bias')
     page.target('IID of a planar chain, N = 32…128', 'exponent of N ≤ 1.02', of_c,

@@ -135,11 +135,9 @@ Of the cold start of `{SLOWEST}` {spread(runs, 'in_llvm').text()} s are LLVM's. 
 numba's own: types of every expression of some eighty functions, and LLVM's input from them. A
 function is optimised, and its machine code written, once more within each one that calls it. So
 bodies, the recursion and the transmission are called by address, and compiled apart; what is not
-of a body is compiled once for all robots. Looking for unused objects less often while compiling
-took off an eighth; leaving out what lets Python call inner functions, and compiling bodies as part
-of nothing else, another 5 to 25 % (two or three new processes each way in turns, by scripts that
-were not kept). Nodes that start together, `softrobot demo` and `softrobot compile` share the work
-between two processes.
+of a body is compiled once for all robots. Unused objects are looked for less often meanwhile, and
+what lets Python call inner functions is left out. Nodes that start together, `softrobot demo` and
+`softrobot compile` share the work between two processes.
 
 A warm start is mostly imports: numba and scipy.linalg, which numba loads with the first kernel,
 take {spread(runs, 'imports', 'numba').text()} s of a Python process that does nothing else, this
