@@ -19,6 +19,7 @@ from softrobot_dynamics.bodies.pcc import PiecewiseConstantCurvature
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
+from softrobot_dynamics.tracing import programs
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from weights import network
 import yaml
@@ -299,6 +300,44 @@ class Puppet(Body):
         """Yield a length that does not please."""
         if self.length > 0.1:
             yield 'length', self.length, 'a length up to 0.1 [m]'
+
+
+@dataclass(frozen=True)
+class Marionette(Puppet):
+    """One whose formulas branch, or come to two values, at will."""
+
+    wrong: str = ''
+
+    def position(self, x, q, math):
+        """Stretch where it pulls."""
+        place = super().position(x, q, math)
+        return place[:2] if self.wrong == 'position' else place
+
+    def tip_frame(self, q, math):
+        """Turn by what is no number."""
+        return super().tip_frame(q, math) if self.wrong != 'tip_frame' else (q, abs(q[0]))
+
+    def energy(self, F, math):
+        """Store nothing."""
+        return None if self.wrong != 'energy' else F * 2.0 + F
+
+
+@pytest.mark.parametrize('wrong', ['position', 'tip_frame', 'energy'])
+def test_a_wrong_formula_of_a_class_is_named(wrong):
+    """By the method and the type."""
+    with pytest.raises(ArgumentError, match=f'{wrong} of puppet.*without branches'):
+        Marionette(wrong=wrong).kernel()
+
+
+def test_our_own_fault_is_not_told_as_a_wrong_formula(monkeypatch):
+    """What fails in the generator of kernels is not the user's."""
+
+    def broken(*arguments):
+        raise TypeError('of our own')
+
+    monkeypatch.setattr(programs, 'body_terms', broken)
+    with pytest.raises(TypeError, match='of our own'):
+        Marionette(length=0.07).kernel()
 
 
 def test_objects_stand_in_the_place_of_mappings():

@@ -127,12 +127,13 @@ class Body:
         Raises ArgumentError if the formula cannot be traced.
         """
         symbolic, constants = self._symbolic()
-        try:
-            traced = _trace_terms(symbolic)
-        except (AttributeError, IndexError, TypeError, ValueError) as error:
-            words = 'a formula of + - * / ** and functions of math, of 3 values, without branches'
-            place = f'position of {self.type_name}'
-            raise ArgumentError(place, type(self), f'{words} ({error})') from error
+        for name, asked in _ASKED.items():
+            try:
+                asked(symbolic)
+            except (AttributeError, IndexError, TypeError, ValueError) as error:
+                place = f'{name} of {self.type_name}'
+                raise ArgumentError(place, type(self), f'{_FORMULA} ({error})') from error
+        traced = _trace_terms(symbolic)
         table = traced.tables.table(*self.material_points(), constants)
         matrices = np.concatenate([np.ravel(self.stiffness()), np.ravel(self.damping_matrix())])
         return self._kernel(traced, 'terms', matrices, table, constants)
@@ -197,24 +198,54 @@ def frame_of_points(origin, a, b, math):
 
 @functools.cache
 def _trace_terms(symbolic):
-    n = len(symbolic.coordinates())
-    q, x = _symbols('q', n), _symbols('x', 3)
-    position = list(map(graph.as_node, symbolic.position(x, q, SYMBOLIC)))
-    rotation, origin = symbolic.tip_frame(q, SYMBOLIC)
-    tip = list(map(graph.as_node, rotation)), list(map(graph.as_node, origin))
-    return programs.body_terms(position, tip, n, _trace_stress(symbolic, position, n))
+    position, n = _asked_position(symbolic), len(symbolic.coordinates())
+    return programs.body_terms(
+        position, _asked_tip(symbolic), n, _trace_stress(symbolic, position, n)
+    )
 
 
 def _trace_stress(symbolic, position, n):
     """Nodes of the forces that the strain energy makes, none without one."""
+    if _asked_energy(symbolic) is None:
+        return ()
 
     def energy(F):
         return symbolic.energy(F, SYMBOLIC)
 
-    probe = [[graph.symbol('F', 3 * i + j) for j in range(3)] for i in range(3)]
-    if energy(probe) is None:
-        return ()
     return programs.stress_forces(position, energy, symbolic.viscosity(), symbolic.density, n)
+
+
+@functools.cache
+def _asked_position(symbolic):
+    """Nodes (3) of the formula of p."""
+    q = _symbols('q', len(symbolic.coordinates()))
+    return _nodes(symbolic.position(_symbols('x', 3), q, SYMBOLIC), 3)
+
+
+@functools.cache
+def _asked_tip(symbolic):
+    """Nodes (9 and 3) of the tip frame."""
+    q = _symbols('q', len(symbolic.coordinates()))
+    rotation, origin = symbolic.tip_frame(q, SYMBOLIC)
+    return _nodes(rotation, 9), _nodes(origin, 3)
+
+
+@functools.cache
+def _asked_energy(symbolic):
+    """Node of the strain energy; None if there is none."""
+    energy = symbolic.energy([_symbols('F', 9)[3 * i :][:3] for i in range(3)], SYMBOLIC)
+    return energy if energy is None else graph.as_node(energy)
+
+
+_ASKED = {'position': _asked_position, 'tip_frame': _asked_tip, 'energy': _asked_energy}
+_FORMULA = 'a formula of + - * / ** and functions of math, without branches'
+
+
+def _nodes(values, count):
+    nodes = [graph.as_node(value) for value in values]
+    if len(nodes) != count:
+        raise ValueError(f'it has {len(nodes)} values, not {count}')
+    return nodes
 
 
 @functools.cache
@@ -227,8 +258,7 @@ def _trace_length(symbolic):
 @functools.cache
 def _trace_values(symbolic):
     n = len(symbolic.coordinates())
-    position = symbolic.position(_symbols('x', 3), _symbols('q', n), SYMBOLIC)
-    return programs.point_values([graph.as_node(c) for c in position], n)
+    return programs.point_values(_asked_position(symbolic), n)
 
 
 def _symbols(kind, count):

@@ -1,5 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Mass, stiffness and its change with the displacement, of an isotropic elastic solid."""
+"""
+Mass, stiffness and its change with the displacement, of an isotropic elastic solid.
+
+A finite-element library gives the same matrices, in more time and memory
+(``benchmarks/elements.py``).
+"""
 
 import numpy as np
 from scipy.sparse import bsr_array, csc_array, eye, kron
