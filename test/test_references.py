@@ -245,7 +245,7 @@ def check_lap(model, circle, samples):
     """Return reference and postures of a circle: on it, in balance, without a jump anywhere."""
     reference, postures = tip_circle(model, circle, samples=samples)
     steps = np.diff(np.vstack([postures.q, postures.q[:1]]), axis=0)
-    steps[-1] += reference.drift @ model.of_thread.evaluator(model.q0, 0.0 * model.q0).J
+    steps[-1] += reference.drift @ model.per_thread.evaluator(model.q0, 0.0 * model.q0).J
     assert np.abs(steps).max() < 2.0 * np.median(np.abs(steps).max(axis=1)) + 1e-9
     tips = [sd.forward_kinematics(model, q=q)[-1, :3, 3] for q in postures.q]
     wanted = circle.points(2.0 * np.pi * np.arange(samples) / samples)

@@ -144,7 +144,7 @@ class Controller:
 
     def outputs(self, q, qd):
         """Actuation coordinates y (m,) and their rates (m,) at a state."""
-        terms = self.model.of_thread.evaluator(q, qd)
+        terms = self.model.per_thread.evaluator(q, qd)
         return terms.y - self.model.y0, terms.J @ qd
 
     def compute(self, t, q, qd):

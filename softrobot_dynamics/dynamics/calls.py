@@ -155,7 +155,7 @@ def forward_dynamics(model, *, q, qd, u, wrenches=None):
     t = _terms(model, q, qd)
     force = (model.signs * u) @ t.J - t.h
     if loads:
-        force += _load_force(Placement(model, model.of_thread.evaluator.robot, q), loads)
+        force += _load_force(Placement(model, model.per_thread.evaluator.robot, q), loads)
     return accelerations(model, t.M, force)
 
 
@@ -165,21 +165,21 @@ def placement(model, q):
 
     It holds until the next call for the same model in this thread.
     """
-    q, evaluator = checked('q', q, (model.n,)), model.of_thread.evaluator
+    q, evaluator = checked('q', q, (model.n,)), model.per_thread.evaluator
     _require_finite(model, q, evaluator(q, np.zeros(model.n)).h)
     return Placement(model, evaluator.robot, q)
 
 
 def _terms(model, q, qd):
     """Return all terms at a state, until the next call; ArgumentError where there are none."""
-    terms = model.of_thread.evaluator(q, qd)
+    terms = model.per_thread.evaluator(q, qd)
     _require_finite(model, q, terms.h)
     return terms
 
 
 def _passive(model, q, qd):
     """Return elastic and damping forces at a state; ArgumentError where the model has none."""
-    forces = model.of_thread.evaluator.passive(q, qd)
+    forces = model.per_thread.evaluator.passive(q, qd)
     _require_finite(model, q, np.concatenate(forces))
     return forces
 
@@ -221,7 +221,7 @@ def _recursion(model, q, qd, qdd, mode, with_mass=False, wrenches=None, joint_wr
     n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
     placing = bool(loads or joint_wrenches)  # needs poses, which come with the mass matrix
-    recursion = model.of_thread.recursion(mode, with_mass or placing)
+    recursion = model.per_thread.recursion(mode, with_mass or placing)
     recursion(q, qd, qdd)
     Q = recursion.Q.copy()
     _require_finite(model, q, Q)

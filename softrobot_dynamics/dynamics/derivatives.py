@@ -130,7 +130,7 @@ def inverse_dynamics_derivatives(model, *, q, qd, qdd):
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
     own = Differentiator(model)
     by_state = _finite(q, own.inverse(q, qd, qdd)[1])
-    mass = model.of_thread.evaluator(q, qd).M.copy()
+    mass = model.per_thread.evaluator(q, qd).M.copy()
     return InverseDynamicsDerivatives(by_state[:, :n].copy(), by_state[:, n:].copy(), mass)
 
 

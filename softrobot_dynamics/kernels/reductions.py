@@ -9,7 +9,7 @@ room for the weighted acceleration (3) and one spare row.
 from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels import layout
 
-BLOCK = 32
+BLOCK = 32  # points; 16 and 64 were slower (docs/performance.md)
 
 
 @reduction

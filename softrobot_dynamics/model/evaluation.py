@@ -87,7 +87,7 @@ class Recursion:
         self._run(q, qd, qdd)
 
 
-class OfThread(threading.local):
+class PerThread(threading.local):
     """
     What calls that have nothing of their own use of a model, each thread its own.
 

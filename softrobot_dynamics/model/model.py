@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 from softrobot_dynamics.compiling.cache import share
-from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, OfThread
+from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
 from softrobot_dynamics.model.tables import note_rests, Tables
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.masses import least_masses
@@ -39,8 +39,8 @@ class CompiledModel:
     initial coordinates and rates, ``q_lower``, ``q_upper`` (n,) the joints' position limits,
     ``qd_limit`` (n,) those of their speeds; ``y0`` (m,) the lengths at q = 0, which y is relative
     to; ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
-    ``masses``); ``of_thread``, the
-    :class:`~softrobot_dynamics.model.evaluation.OfThread`; ``points_kernel``, a function of a
+    ``masses``); ``per_thread``, the
+    :class:`~softrobot_dynamics.model.evaluation.PerThread`; ``points_kernel``, a function of a
     body's index and points (K, 3) as bytes that returns their Kernel, as ``Body.points_kernel``
     does.
     """
@@ -72,7 +72,7 @@ class CompiledModel:
         self._linearise()
         evaluator(np.zeros(self.n), np.zeros(self.n))
         self.least_mass = least_masses(evaluator.robot, self.stiffness)
-        self.of_thread = OfThread(self)
+        self.per_thread = PerThread(self)
         self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
 
     def robot(self):

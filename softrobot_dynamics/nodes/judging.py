@@ -62,7 +62,7 @@ def shape_units(model):
         ]
     )
     size = max(steps.sum(), 1e-9)
-    root = np.sqrt(np.diag(model.of_thread.evaluator(q, np.zeros(model.n)).M))
+    root = np.sqrt(np.diag(model.per_thread.evaluator(q, np.zeros(model.n)).M))
     parts, first = [], 0
     for module, step in zip(model.description.modules, steps):
         J = calls.jacobian(model, q=q, body=module.name)

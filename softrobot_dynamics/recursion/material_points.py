@@ -7,6 +7,7 @@ import numpy as np
 from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.reductions import BLOCK
+from softrobot_dynamics.kernels.spatial import rotate
 
 
 class Cloud(NamedTuple):
@@ -55,9 +56,9 @@ def _frame(pose, U, T):
 
     Returns |a|, b . x and b . y.
     """
-    p0, p1, p2 = _rotated(pose, U[0], U[BLOCK], U[2 * BLOCK])
-    a0, a1, a2 = _rotated(pose, U[3 * BLOCK], U[4 * BLOCK], U[5 * BLOCK])
-    b0, b1, b2 = _rotated(pose, U[6 * BLOCK], U[7 * BLOCK], U[8 * BLOCK])
+    p0, p1, p2 = rotate(pose, 0, U[0], U[BLOCK], U[2 * BLOCK])
+    a0, a1, a2 = rotate(pose, 0, U[3 * BLOCK], U[4 * BLOCK], U[5 * BLOCK])
+    b0, b1, b2 = rotate(pose, 0, U[6 * BLOCK], U[7 * BLOCK], U[8 * BLOCK])
     norm = (a0 * a0 + a1 * a1 + a2 * a2) ** 0.5
     x0, x1, x2 = a0 / norm, a1 / norm, a2 / norm
     z0, z1, z2 = x1 * b2 - x2 * b1, x2 * b0 - x0 * b2, x0 * b1 - x1 * b0
@@ -84,8 +85,8 @@ def _columns(cloud, U, T, sizes, J):
         J[5 * n + j] = joint[5 * n + j] + w0 * r1 - w1 * r0
     for j in range(m):
         D, k = U[9 * (1 + j) * BLOCK :], cloud.first + j
-        a0, a1, a2 = _rotated(pose, D[3 * BLOCK], D[4 * BLOCK], D[5 * BLOCK])
-        b0, b1, b2 = _rotated(pose, D[6 * BLOCK], D[7 * BLOCK], D[8 * BLOCK])
+        a0, a1, a2 = rotate(pose, 0, D[3 * BLOCK], D[4 * BLOCK], D[5 * BLOCK])
+        b0, b1, b2 = rotate(pose, 0, D[6 * BLOCK], D[7 * BLOCK], D[8 * BLOCK])
         # a turns about y and z, the plane with b about x
         _, a_y, a_z = _back(T, a0, a1, a2)
         _, _, b_z = _back(T, b0, b1, b2)
@@ -94,7 +95,7 @@ def _columns(cloud, U, T, sizes, J):
         J[k] = T[0] * about_x + T[1] * about_y + T[2] * about_z
         J[n + k] = T[4] * about_x + T[5] * about_y + T[6] * about_z
         J[2 * n + k] = T[8] * about_x + T[9] * about_y + T[10] * about_z
-        v0, v1, v2 = _rotated(pose, D[0], D[BLOCK], D[2 * BLOCK])
+        v0, v1, v2 = rotate(pose, 0, D[0], D[BLOCK], D[2 * BLOCK])
         J[3 * n + k], J[4 * n + k], J[5 * n + k] = v0, v1, v2
 
 
@@ -105,16 +106,6 @@ def _turn(n, T, J):
         J[j], J[n + j], J[2 * n + j] = _back(T, J[j], J[n + j], J[2 * n + j])
         k = 3 * n + j
         J[k], J[n + k], J[2 * n + k] = _back(T, J[k], J[n + k], J[2 * n + k])
-
-
-@inlined
-def _rotated(pose, x, y, z):
-    """Rotation, nine numbers, times a vector."""
-    return (
-        pose[0] * x + pose[1] * y + pose[2] * z,
-        pose[3] * x + pose[4] * y + pose[5] * z,
-        pose[6] * x + pose[7] * y + pose[8] * z,
-    )
 
 
 @inlined

@@ -175,7 +175,7 @@ def _limits(model):
 
 def _added(model, q, qd, qdd):
     """Return what motion adds to u (m,), by least squares of the accelerations in the outputs."""
-    evaluate, zero = model.of_thread.evaluator, np.zeros(model.n)
+    evaluate, zero = model.per_thread.evaluator, np.zeros(model.n)
     still = evaluate(q, zero).h.copy()
     terms = evaluate(q, qd)
     force = terms.M @ qdd + terms.h - still

@@ -82,7 +82,7 @@ class Simulator:
     def _require_inertia(self):
         """Raise SingularMassError where a step would be no more than rounding."""
         model = self.model
-        M = model.of_thread.evaluator(self.q, self.qd).M
+        M = model.per_thread.evaluator(self.q, self.qd).M
         held = M + self.substep * (model.damping + self.substep * model.stiffness)
         if finite(M) and (names := without_inertia(model, held)):
             raise SingularMassError(names)

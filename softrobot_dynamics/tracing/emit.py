@@ -13,13 +13,14 @@ point      x and q                in the loop, a block of points at a time
 """
 
 import math
+import textwrap
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
-BLOCK = 32  # points per block; 16 and 64 were slower (docs/performance.md)
 SERIES_LIMIT = 64.0  # vectorised Stumpff series: good for angles up to 8 rad, NaN beyond
 SERIES_TERMS = 22
 FAMILY = 8  # Stumpff functions that are computed at once
@@ -146,3 +147,8 @@ def _stumpff(target, k, z, vector):
     for j in range(SERIES_TERMS - 1, -1, -1):
         text = f'{1.0 / math.factorial(k + 2 * j)!r} - {z} * ({text})'
     return f'{target} = {text} if abs({z}) <= {SERIES_LIMIT} else math.nan'
+
+
+def indented(lines, depth):
+    """Return lines of source as one text, indented by ``depth`` spaces; ``pass`` for none."""
+    return textwrap.indent('\n'.join(lines) or 'pass', ' ' * depth)

@@ -6,13 +6,12 @@ Each function takes formulas that have been traced (graph nodes) and returns a
 :class:`TracedKernel`: source text plus the tables it reads. Nothing here knows a robot.
 """
 
-import textwrap
 from typing import NamedTuple
 
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
-from softrobot_dynamics.tracing.emit import BLOCK, Emitter, Tables
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, Tables
 from softrobot_dynamics.tracing.graph import constant
 
 HEADER = '''\
@@ -64,18 +63,14 @@ def body_terms(position, tip, n, forces=()):
     slots = frame_slots(code, frame, n)
     source = _BODY.format(
         n=n,
-        block=BLOCK,
         matrices=2 * n * n + 1,
-        scalars=len(code.tables.scalars),
-        row_count=len(code.tables.rows) + 1,
         scratch=used + len(forces) * BLOCK,
         stress=_ADD_STRESS.format(used=used, count=2 * n, elastic=elastic, last=elastic + 2 * n)
         if forces
         else '',
         first=layout.inertia_offset.py_func(n),
         last=layout.body_size.py_func(n),
-        call=_indent(code.call + slots, 4),
-        point=_indent(code.point + rows, 12),
+        **_loop(code, rows, slots),
     )
     return TracedKernel(HEADER + source, code.tables, used + len(forces) * BLOCK)
 
@@ -137,14 +132,7 @@ def fibre_length(speed, n):
         [f'S[{i * BLOCK} + k] = C[k] * ({code.name(node)})' for i, node in enumerate(outputs)],
         {0: 'length', 1: 'gradient', 1 + n: 'bias'},
     )
-    source = _FIBRE.format(
-        block=BLOCK,
-        scalars=len(code.tables.scalars),
-        row_count=len(code.tables.rows) + 1,
-        outputs=len(outputs),
-        call=_indent(code.call, 4),
-        point=_indent(code.point + rows, 12),
-    )
+    source = _FIBRE.format(outputs=len(outputs), **_loop(code, rows))
     return TracedKernel(HEADER + source, code.tables, len(outputs) * BLOCK)
 
 
@@ -164,15 +152,19 @@ def point_values(position, n):
         [f'U[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(outputs)],
         {0: 'p and its slopes', **{9 + 9 * j: f'by coordinate {j}' for j in range(n)}},
     )
-    source = _VALUES.format(
-        block=BLOCK,
-        scalars=len(code.tables.scalars),
-        row_count=len(code.tables.rows) + 1,
-        outputs=len(outputs),
-        call=_indent(code.call, 4),
-        point=_indent(code.point + rows, 12),
-    )
+    source = _VALUES.format(outputs=len(outputs), **_loop(code, rows))
     return TracedKernel(HEADER + source, code.tables, 0)
+
+
+def _loop(code, rows, slots=()):
+    """Fields of a template: what an Emitter computes, ``rows`` per point, ``slots`` per call."""
+    return {
+        'block': BLOCK,
+        'scalars': len(code.tables.scalars),
+        'row_count': len(code.tables.rows) + 1,
+        'call': indented([*code.call, *slots], 4),
+        'point': indented(code.point + rows, 12),
+    }
 
 
 def frame_nodes(rotation, origin, n):
@@ -221,10 +213,6 @@ def _dot(a, b):
     for x, y in zip(a[1:], b[1:]):
         total = total + x * y
     return total
-
-
-def _indent(lines, depth):
-    return textwrap.indent('\n'.join(lines) or 'pass', ' ' * depth)
 
 
 _BODY = """

@@ -6,8 +6,6 @@ A material point is p = o(s) + R(s) (d1, d2, 0). The frames depend on s and q on
 once per call (:mod:`softrobot_dynamics.bodies.lvp.backbone`); the formula d(x, strains) is traced.
 """
 
-import textwrap
-
 import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 from softrobot_dynamics.bodies.lvp import backbone
@@ -15,7 +13,7 @@ from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
-from softrobot_dynamics.tracing.emit import BLOCK, Emitter
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented
 from softrobot_dynamics.tracing.graph import symbol
 from softrobot_dynamics.tracing.programs import HEADER, strain_forces, TracedKernel
 
@@ -55,8 +53,8 @@ def point_sums(factor, strains, energy, viscosity, density):
         first=layout.inertia_offset.py_func(n),
         elastic=own + n,
         last=own + 3 * n,
-        call=_indent(code.call, 4),
-        point=_indent(code.point + point, 12),
+        call=indented(code.call, 4),
+        point=indented(code.point + point, 12),
     )
     return TracedKernel(HEADER + _IMPORTS + source, code.tables, at['end'])
 
@@ -150,10 +148,6 @@ def _offsets(n, motion):
         'end': backbone.scratch.py_func(n),
     }
     return dict(zip(sizes, np.cumsum(list(sizes.values())).tolist()))
-
-
-def _indent(lines, depth):
-    return textwrap.indent('\n'.join(lines) or 'pass', ' ' * depth)
 
 
 _IMPORTS = """\

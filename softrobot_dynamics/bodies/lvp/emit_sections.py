@@ -8,15 +8,13 @@ compiled kernel puts it together with the frames of the stations
 that the kernel reads: bodies whose coordinates move the same strains share their code.
 """
 
-import textwrap
-
 import numpy as np
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp import backbone_sections as rows
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables
 from softrobot_dynamics.bodies.lvp.emit_points import deformation, shape_rows, strains_of
 from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.emit import Emitter
+from softrobot_dynamics.tracing.emit import Emitter, indented
 from softrobot_dynamics.tracing.graph import as_node, is_constant, symbol
 from softrobot_dynamics.tracing.programs import HEADER, strain_forces, TracedKernel
 
@@ -38,10 +36,10 @@ def section_sums(factor, strains, energy, viscosity, density):
     slices = [f'C{r} = C[{r} * points:{r + 1} * points]' for r in range(1, count)]
     added = [f'a{i} += {code.name(node)}' for i, node in moments.items()]
     source = _TERMS.format(
-        call=_indent(slices + code.call, 4),
+        call=indented(slices + code.call, 4),
         zero=' = '.join(f'a{i}' for i in moments),
-        point=_indent(code.point + added, 8),
-        results=_indent([f'out[{i}] = weight * a{i}' for i in moments], 4),
+        point=indented(code.point + added, 8),
+        results=indented([f'out[{i}] = weight * a{i}' for i in moments], 4),
         scalars=len(code.tables.scalars),
         rows=count,
         lanes=LANES,
@@ -129,10 +127,6 @@ def _force_moments(mass, forces, row):
     """Those on the strains from ``row`` on, then those on the slopes of the growing ones."""
     on_slopes = [forces[SLOPES + i] for i in rows.GROWING]
     return {row + i: mass * force for i, force in enumerate([*forces[:STRAINS], *on_slopes])}
-
-
-def _indent(lines, depth):
-    return textwrap.indent('\n'.join(lines), ' ' * depth)
 
 
 _IMPORTS = """\

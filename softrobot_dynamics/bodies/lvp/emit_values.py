@@ -1,14 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Where points of a body of sections on a backbone are, and how that varies, as a kernel."""
 
-import textwrap
-
 import numpy as np
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp.emit_points import FIRST, strains_of
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.emit import BLOCK, Emitter
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented
 from softrobot_dynamics.tracing.graph import symbol
 from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
 
@@ -34,8 +32,8 @@ def section_values(factor, strains):
         shapes=rows * BLOCK,
         stride=(rows + backbone.NODES) * BLOCK,
         rows=9 * (n + 1) * BLOCK,
-        call=textwrap.indent('\n'.join(code.call) or 'pass', ' ' * 4),
-        point=textwrap.indent('\n'.join(code.point + point), ' ' * 12),
+        call=indented(code.call, 4),
+        point=indented(code.point + point, 12),
     )
     return TracedKernel(HEADER + source, code.tables, ends[-1])
 
