@@ -6,9 +6,11 @@ All are children of `SoftRobotError`, carry their arguments as attributes, and c
 so they cross from one process to another unharmed.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import exp
+from pathlib import Path
 from reprlib import Repr
 from typing import NamedTuple
 
@@ -20,22 +22,22 @@ _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 8
 class _Missing:
     """The value of a field that was not given."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return 'missing'
 
-    def __reduce__(self):
+    def __reduce__(self) -> str:
         return 'MISSING'
 
 
 MISSING = _Missing()
 
 
-def shown(value):
+def shown(value: object) -> str:
     """Return `value` in few characters, arrays and their scalars as plain numbers."""
     return _SHORT.repr(value.tolist() if hasattr(value, 'tolist') else value)
 
 
-def closest(name, known):
+def closest(name: object, known: Iterable[object]) -> str:
     """Return ' (did you mean ...?)' for the name of `known` most like `name`, or ''."""
     near = get_close_matches(str(name), [str(k) for k in known], n=1)
     return f' (did you mean {near[0]}?)' if near else ''
@@ -48,14 +50,14 @@ class Problem(NamedTuple):
     value: object  # what stands there; MISSING if nothing does
     expected: str  # what would be right, in words, with its unit
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.path}: {shown(self.value)}, expected {self.expected}'
 
 
 class SoftRobotError(Exception):
     """The parent of every error of this library."""
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         names = getattr(self, '__dataclass_fields__', ())
         return type(self), tuple(getattr(self, name) for name in names) or self.args
 
@@ -64,11 +66,11 @@ class SoftRobotError(Exception):
 class CacheError(SoftRobotError):
     """The folder of compiled kernels is not safe to run code from."""
 
-    folder: object  # its path
+    folder: Path  # its path
     found: str  # what is wrong with it
     expected: str  # what would be right, and how to get there
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'the kernel cache {self.folder} {self.found}, expected {self.expected}'
 
 
@@ -76,13 +78,13 @@ class CacheError(SoftRobotError):
 class DescriptionError(SoftRobotError):
     """A robot description has wrong entries; `problems` holds all of them."""
 
-    problems: tuple  # of Problem
+    problems: tuple[Problem, ...]  # of Problem
     source: str = 'robot description'  # the file, if there is one
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.problems = tuple(self.problems)
 
-    def __str__(self):
+    def __str__(self) -> str:
         count = len(self.problems)
         head = f'{self.source}: {count} problem{"s" if count != 1 else ""}'
         return '\n'.join([head, *(f'  {problem}' for problem in self.problems)])
@@ -94,12 +96,12 @@ class UnknownNameError(SoftRobotError):
 
     kind: str  # what was looked for: body, joint, controller, robot, ...
     name: object
-    known: tuple
+    known: tuple[object, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.known = tuple(self.known)
 
-    def __str__(self):
+    def __str__(self) -> str:
         known = ', '.join(map(str, self.known)) or 'none'
         return (
             f'unknown {self.kind} {shown(self.name)}{closest(self.name, self.known)};'
@@ -115,7 +117,7 @@ class ArgumentError(SoftRobotError):
     value: object
     expected: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'argument {self.argument}: {shown(self.value)}, expected {self.expected}'
 
 
@@ -126,7 +128,7 @@ class UnstableLoopError(SoftRobotError):
     growth: float  # [1/s]
     period: float  # [s]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f'gains: the largest eigenvalue of a period of {1e3 * self.period:g} ms would be'
             f' {exp(self.growth * self.period):.5f}, errors would grow e-fold in'
@@ -139,12 +141,12 @@ class UnstableLoopError(SoftRobotError):
 class SingularMassError(SoftRobotError):
     """Nothing has inertia along some coordinates, so that no force says how they accelerate."""
 
-    coordinates: tuple  # their names; or names of some that only together move nothing
+    coordinates: tuple[str, ...]  # their names; or names of some that only together move nothing
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.coordinates = tuple(self.coordinates)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f'singular mass matrix: nothing has inertia along {", ".join(self.coordinates)};'
             f' expected a mass that they move (of a thin rod: section_inertia: true), or a robot'
@@ -159,10 +161,10 @@ class NotConvergedError(SoftRobotError):
     what: str
     iterations: int
     residual: float
-    share: float = None  # of the load that was balanced, if it was ramped
+    share: float | None = None  # of the load that was balanced, if it was ramped
     reason: str = ''  # why not more of it, in words
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = (
             f'{self.what} did not converge in {self.iterations} iterations:'
             f' residual {self.residual:.3g}'
@@ -177,15 +179,15 @@ class InfeasibleReferenceError(SoftRobotError):
     """A reference asks for a point that no admissible actuation can hold."""
 
     time: float  # [s]
-    point: tuple  # (x, y, z) [m], base frame
-    actuators: tuple  # names of those at a limit
+    point: tuple[float, ...]  # (x, y, z) [m], base frame
+    actuators: tuple[str, ...]  # names of those at a limit
     distance: float  # from the point to the nearest one that can be held [m]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.point = tuple(self.point)
         self.actuators = tuple(self.actuators)
 
-    def __str__(self):
+    def __str__(self) -> str:
         point = ', '.join(f'{x:.4g}' for x in self.point)
         names = ', '.join(self.actuators) or 'no actuator'
         return (
@@ -205,7 +207,7 @@ class ReferenceJumpError(SoftRobotError):
     actuator: str
     change: float  # of the actuator's coordinate y [its unit]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f'reference at t = {self.time:.4g} s: the postures found would jump, {self.coordinate}'
             f' by {self.jump:.4g} and y of {self.actuator} by {self.change:.4g}; another path,'
@@ -223,7 +225,7 @@ class ExcessiveReferenceError(SoftRobotError):
     lower: float  # its limits
     upper: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f'reference at t = {self.time:.4g} s: {self.quantity} would have to be'
             f' {self.value:.4g}, with limits {self.lower:.4g} to {self.upper:.4g}'
@@ -237,7 +239,7 @@ class SimulationDivergedError(SoftRobotError):
     time: float  # [s]
     coordinate: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'simulation diverged at t = {self.time:.6g} s in {self.coordinate}'
 
 
@@ -247,7 +249,7 @@ class MessageError(SoftRobotError):
 
     reason: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'message refused: {self.reason}'
 
 
@@ -258,7 +260,7 @@ class CancelledError(SoftRobotError):
     what: str
     by: str  # who wanted it to end
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.what} was cancelled by {self.by}'
 
 
@@ -268,8 +270,8 @@ class MeshError(SoftRobotError):
 
     source: str  # the file
     reason: str
-    elements: tuple = ()
+    elements: tuple[int, ...] = ()
 
-    def __str__(self):
+    def __str__(self) -> str:
         first = ', '.join(map(str, self.elements[:5])) + (', ...' if self.elements[5:] else '')
         return f'mesh {self.source}: {self.reason}' + (f' (elements {first})' if first else '')

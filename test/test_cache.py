@@ -199,11 +199,14 @@ def test_an_edit_of_a_kernel_is_another_module(tmp_path, edited):
 
 
 def test_kernels_in_folders_of_folders_count(tmp_path, monkeypatch):
-    """Imports are followed to any depth: in brackets, of whole modules, in other packages."""
+    """Imports are followed to any depth: in brackets, in other packages; not those of types."""
     deep = tmp_path / 'arms' / 'soft' / 'deep'
     deep.mkdir(parents=True)
     (deep / 'numbers.py').write_text('')
-    (deep / 'kernels.py').write_text('from arms.soft.deep import (  # here\n    numbers,\n)\n')
+    types_only = 'if TYPE_CHECKING:\n    from arms import plots\n\n'
+    (deep / 'kernels.py').write_text(
+        types_only + 'from arms.soft.deep import (  # here\n    numbers,\n)\n'
+    )
     (tmp_path / 'arms' / 'plots.py').write_text('')
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module('arms')

@@ -6,10 +6,13 @@ Everything else, velocities, inertia, actuation, follows from the formula by tra
 A body starts at its joint's distal frame S_J, in which all its formulas are written.
 """
 
+from collections.abc import Sequence
 import dataclasses
 import functools
+from typing import Any, cast, ClassVar, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import ArgumentError
@@ -19,7 +22,8 @@ from softrobot_dynamics.schema.registry import Registry
 from softrobot_dynamics.tracing import graph, programs
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.graph import SYMBOLIC
+from softrobot_dynamics.tracing.graph import Node, Symbol, SYMBOLIC
+from softrobot_dynamics.tracing.programs import TracedKernel
 
 BODIES = Registry('body', 'softrobot_dynamics.bodies', 'softrobot_dynamics.bodies')
 register = BODIES.register
@@ -37,25 +41,35 @@ class Body:
     """
 
     type_name = 'unregistered'
-    quadrature = 10  # Gauss points of a tendon along the body; may be a field
+    quadrature = cast(Any, 10)  # Gauss points of a tendon along the body; may be a field
     section_path = True  # tendons run at section offsets along s; False: through given points
     tabulated = False  # True: the position is known at points given as numbers only
     traceable = True  # False: the formula is too long to compile; the kernels are by hand
-    has_cavity = False  # True: a pressure can act in it, see cavity_kernel
+    has_cavity: ClassVar[Any] = False  # True: a pressure can act in it, see cavity_kernel
 
-    def coordinates(self):
+    if TYPE_CHECKING:  # what those subclasses have whose methods ask for it
+
+        @property
+        def length(self) -> Value:
+            """Length along z [m]."""
+
+        @property
+        def density(self) -> Value:
+            """Mass per volume [kg/m^3]."""
+
+    def coordinates(self) -> tuple[str, ...]:
         """Names of the generalized coordinates."""
         raise NotImplementedError
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """Position (3 values) [m] in S_J of material point x = (x1, x2, x3) [m]; the formula."""
         raise NotImplementedError
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """Material points (K, 3) [m] and their masses (K,) [kg]."""
         raise NotImplementedError
 
-    def energy(self, F, math):
+    def energy(self, F: Sequence[Values], math: Math) -> Value | None:
         """
         Strain energy density W [J/m^3] of F = dp/dx, three rows of three; None if there is none.
 
@@ -64,27 +78,27 @@ class Body:
         """
         return None
 
-    def viscosity(self):
+    def viscosity(self) -> Value | None:
         """Viscosity v [Pa s] of the damping v/2 int tr(dC/dt dC/dq_j) dV; None for none."""
         return None
 
-    def stiffness(self):
+    def stiffness(self) -> Matrix:
         """Constant stiffness matrix K (n, n): elastic force K q."""
         return np.zeros((len(self.coordinates()),) * 2)
 
-    def damping_matrix(self):
+    def damping_matrix(self) -> Matrix:
         """Constant damping matrix D (n, n), force D qd: the field ``damping`` [s] times K."""
         return getattr(self, 'damping', 0.0) * np.asarray(self.stiffness())
 
-    def cavity_kernel(self):
+    def cavity_kernel(self) -> Kernel:
         """Return the :class:`Kernel` of the cavity's volume [m^3], as ``fibre_kernel``'s."""
         raise NotImplementedError
 
-    def explain(self, q):
+    def explain(self, q: Vector) -> str | None:
         """Say in words why the body cannot take the coordinates q (n,); None if it can."""
         return None
 
-    def stretch(self, q):
+    def stretch(self, q: Vector) -> float:
         """
         Smallest factor [-] by which matter is longer (rods) or larger (solids) than at rest.
 
@@ -100,7 +114,7 @@ class Body:
             ]
             return float(np.linalg.det(np.stack(columns, axis=-1) / (2.0 * step)).min())
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """
         Tip frame in S_J: (nine entries of the rotation, row-major; three of the origin [m]).
 
@@ -108,19 +122,20 @@ class Body:
         """
         L = self.length
         points = ((0.0, 0.0), (L, 0.0), (0.0, L))
-        return frame_of_points(*(self.position((x, y, L), q, math) for x, y in points), math)
+        o, a, b = (self.position((x, y, L), q, math) for x, y in points)
+        return frame_of_points(o, a, b, math)
 
-    def fibre_points(self, start, end):
+    def fibre_points(self, start: float, end: float) -> tuple[Vector, Vector]:
         """Points and weights (K,) of s / L at which a tendon is measured from start to end."""
         return gauss_legendre(self.quadrature, start, end)
 
-    def fibre_speed(self, x, slope, q, math):
+    def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
         """Length per unit of x3 of the material curve x(x3) with slope (dx1/dx3, dx2/dx3)."""
         along = {('x', 0): slope[0], ('x', 1): slope[1], ('x', 2): 1.0}
         velocity = tangent([graph.as_node(c) for c in self.position(x, q, math)], along)
-        return math.sqrt(sum((c * c for c in velocity[1:]), velocity[0] * velocity[0]))
+        return math.sqrt(sum((c * c for c in velocity[1:]), start=velocity[0] * velocity[0]))
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """
         Return the :class:`Kernel` of this body's terms, see ``programs.body_terms``.
 
@@ -138,7 +153,7 @@ class Body:
         matrices = np.concatenate([np.ravel(self.stiffness()), np.ravel(self.damping_matrix())])
         return self._kernel(traced, 'terms', matrices, table, constants)
 
-    def fibre_kernel(self, points, slopes, weights):
+    def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
         """
         Return the :class:`Kernel` of the length of a material curve through this body.
 
@@ -150,7 +165,7 @@ class Body:
         table = traced.tables.table(np.hstack([points, slopes]), weights, constants)
         return self._kernel(traced, 'length', np.zeros(0), table, constants)
 
-    def points_kernel(self, points):
+    def points_kernel(self, points: Matrix) -> Kernel:
         """
         Return the :class:`Kernel` of material points (K, 3) [m], see ``programs.point_values``.
 
@@ -162,7 +177,14 @@ class Body:
         table = traced.tables.table(points, np.ones(len(points)), constants)
         return self._kernel(traced, 'values', np.zeros(0), table, constants)
 
-    def _kernel(self, traced, function, matrices, table, constants):
+    def _kernel(
+        self,
+        traced: TracedKernel,
+        function: str,
+        matrices: Vector,
+        table: Vector,
+        constants: dict[Symbol, float],
+    ) -> Kernel:
         rows = (len(traced.tables.rows) + 1) * programs.BLOCK
         parameters = np.concatenate(
             [[len(table) // rows], matrices, traced.tables.numbers(constants), table]
@@ -170,18 +192,18 @@ class Body:
         module = load_module(traced.source, f'{self.type_name}_{function}')
         return Kernel(module.__name__, function, parameters, traced.scratch)
 
-    def _moved(self, points, q):
+    def _moved(self, points: Matrix, q: Vector) -> Matrix:
         """Positions (K, 3) [m] of material points (K, 3) [m] at q (n,), in numpy."""
         place = self.position(points.T, [float(a) for a in q], NUMERIC)
         return np.stack([np.broadcast_to(c, len(points)) for c in place], axis=-1)
 
-    def _symbolic(self):
+    def _symbolic(self) -> tuple[Any, dict[Symbol, float]]:
         """Return this body with symbols for its float fields, and {symbol: value} of them."""
-        constants = {}
+        constants: dict[Symbol, float] = {}
         return _replaced_fields(self, constants), constants
 
 
-def along(points, length):
+def along(points: Matrix, length: float) -> Matrix:
     """Return points (K, 3) [m] if 0 <= x3 <= length [m] for all of them, else ArgumentError."""
     off = np.abs(points[:, 2] / length - 0.5) > 0.5 + 1e-9
     if off.any():
@@ -189,7 +211,7 @@ def along(points, length):
     return points
 
 
-def frame_of_points(origin, a, b, math):
+def frame_of_points(origin: Values, a: Values, b: Values, math: Math) -> FrameFormula:
     """Frame (R, t), nine entries and three, of three points by Gram-Schmidt [P, (5)-(7)]."""
     n1 = _unit([u - v for u, v in zip(a, origin)], math)
     n3 = _unit(_cross(n1, [u - v for u, v in zip(b, origin)]), math)
@@ -197,33 +219,33 @@ def frame_of_points(origin, a, b, math):
 
 
 @functools.cache
-def _trace_terms(symbolic):
+def _trace_terms(symbolic: Any) -> TracedKernel:
     position, n = _asked_position(symbolic), len(symbolic.coordinates())
     return programs.body_terms(
         position, _asked_tip(symbolic), n, _trace_stress(symbolic, position, n)
     )
 
 
-def _trace_stress(symbolic, position, n):
+def _trace_stress(symbolic: Any, position: Sequence[Node], n: int) -> Sequence[Node]:
     """Nodes of the forces that the strain energy makes, none without one."""
     if _asked_energy(symbolic) is None:
         return ()
 
-    def energy(F):
+    def energy(F: Sequence[Values]) -> Value:
         return symbolic.energy(F, SYMBOLIC)
 
     return programs.stress_forces(position, energy, symbolic.viscosity(), symbolic.density, n)
 
 
 @functools.cache
-def _asked_position(symbolic):
+def _asked_position(symbolic: Any):
     """Nodes (3) of the formula of p."""
     q = _symbols('q', len(symbolic.coordinates()))
     return _nodes(symbolic.position(_symbols('x', 3), q, SYMBOLIC), 3)
 
 
 @functools.cache
-def _asked_tip(symbolic):
+def _asked_tip(symbolic: Any):
     """Nodes (9 and 3) of the tip frame."""
     q = _symbols('q', len(symbolic.coordinates()))
     rotation, origin = symbolic.tip_frame(q, SYMBOLIC)
@@ -231,7 +253,7 @@ def _asked_tip(symbolic):
 
 
 @functools.cache
-def _asked_energy(symbolic):
+def _asked_energy(symbolic: Any):
     """Node of the strain energy; None if there is none."""
     energy = symbolic.energy([_symbols('F', 9)[3 * i :][:3] for i in range(3)], SYMBOLIC)
     return energy if energy is None else graph.as_node(energy)
@@ -241,7 +263,7 @@ _ASKED = {'position': _asked_position, 'tip_frame': _asked_tip, 'energy': _asked
 _FORMULA = 'a formula of + - * / ** and functions of math, without branches'
 
 
-def _nodes(values, count):
+def _nodes(values, count: int):
     nodes = [graph.as_node(value) for value in values]
     if len(nodes) != count:
         raise ValueError(f'it has {len(nodes)} values, not {count}')
@@ -249,23 +271,23 @@ def _nodes(values, count):
 
 
 @functools.cache
-def _trace_length(symbolic):
+def _trace_length(symbolic: Any) -> TracedKernel:
     n, x = len(symbolic.coordinates()), _symbols('x', 5)
     speed = symbolic.fibre_speed(x[:3], x[3:], _symbols('q', n), SYMBOLIC)
     return programs.fibre_length(graph.as_node(speed), n)
 
 
 @functools.cache
-def _trace_values(symbolic):
+def _trace_values(symbolic: Any) -> TracedKernel:
     n = len(symbolic.coordinates())
     return programs.point_values(_asked_position(symbolic), n)
 
 
-def _symbols(kind, count):
+def _symbols(kind: str, count: int) -> list[Node]:
     return [graph.symbol(kind, i) for i in range(count)]
 
 
-def _replaced_fields(part, constants):
+def _replaced_fields(part: Any, constants: dict[Symbol, float]) -> Any:
     """Return a dataclass object with symbols for its float fields, also within materials."""
     values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
     return dataclasses.replace(
@@ -273,7 +295,7 @@ def _replaced_fields(part, constants):
     )
 
 
-def _replaced(value, constants):
+def _replaced(value: Any, constants: dict[Symbol, float]) -> Any:
     if isinstance(value, float):
         return _constant(value, constants)
     if isinstance(value, tuple) and all(isinstance(v, float) for v in value):
@@ -281,16 +303,16 @@ def _replaced(value, constants):
     return _replaced_fields(value, constants) if isinstance(value, Material) else value
 
 
-def _constant(value, constants):
+def _constant(value: Any, constants: dict[Symbol, float]) -> Any:
     key = ('p', len(constants))
     constants[key] = value
     return graph.symbol(*key)
 
 
-def _cross(a, b):
+def _cross(a: Values, b: Values) -> Values:
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
-def _unit(v, math):
+def _unit(v: Values, math: Math) -> Values:
     norm = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     return [c / norm for c in v]

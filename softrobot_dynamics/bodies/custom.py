@@ -1,44 +1,49 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A body made in Python of a formula and numbers, without a class of its own."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.recording import Recorder, symbols, valued
 from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing.graph import Node, Symbol
 
 
 @dataclass(frozen=True)
 class _Formulas(Body):
     """What is compiled of a custom body: its recorded formulas; equal if they compute the same."""
 
-    names: tuple
+    names: tuple[str, ...]
     length: float
-    place: tuple  # nodes of the position, in x and q
-    frame: tuple  # nodes of the tip frame, nine and three, in q
-    strain: tuple  # node of the energy density, in F; or empty
-    density: float
-    viscous: float
+    place: tuple[Node, ...]  # nodes of the position, in x and q
+    frame: tuple[Node, ...]  # nodes of the tip frame, nine and three, in q
+    strain: tuple[Node, ...]  # node of the energy density, in F; or empty
+    density: float | None
+    viscous: Value | None
 
     type_name = 'custom'
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         return self.names
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         return graph.evaluate(self.place, valued('x', x) | valued('q', q), math)
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         values = graph.evaluate(self.frame, valued('q', q), math)
         return values[:9], values[9:]
 
-    def energy(self, F, math):
+    def energy(self, F: Sequence[Values], math: Math) -> Value | None:
         values = graph.evaluate(self.strain, valued('F', [c for row in F for c in row]), math)
         return values[0] if values else None
 
-    def viscosity(self):
+    def viscosity(self) -> Value | None:
         return self.viscous
 
 
@@ -69,11 +74,25 @@ class CustomBody(Body):
     """
 
     type_name = 'custom'
+    length: float
+    density: float | None
 
     def __init__(
-        self, *, position, coordinates, length, points, masses, tip=None, stiffness=0.0,
-        damping=0.0, energy=None, density=None, viscosity=None, quadrature=10,
-    ):  # fmt: skip
+        self,
+        *,
+        position: Callable[..., Any],
+        coordinates: Sequence[str] | int,
+        length: ArrayLike,
+        points: ArrayLike,
+        masses: ArrayLike,
+        tip: Any = None,
+        stiffness: ArrayLike = 0.0,
+        damping: ArrayLike = 0.0,
+        energy: Any = None,
+        density: Any = None,
+        viscosity: Value | None = None,
+        quadrature: int = 10,
+    ) -> None:
         record = Recorder(f'CustomBody {getattr(position, "__qualname__", position)}')
         names = record.names('coordinates', coordinates)
         n, q = len(names), symbols('q', len(names))
@@ -97,51 +116,51 @@ class CustomBody(Body):
         self.density = density
         self._formulas = _Formulas(names, self.length, place, frame, strain, density, viscosity)
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return the names given."""
         return self._formulas.names
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """Evaluate the recorded formula."""
         return self._formulas.position(x, q, math)
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """Evaluate the recorded formula, or that of the three points."""
         return self._formulas.tip_frame(q, math)
 
-    def energy(self, F, math):
+    def energy(self, F: Sequence[Values], math: Math) -> Value | None:
         """Evaluate the recorded formula; None without one."""
         return self._formulas.energy(F, math)
 
-    def viscosity(self):
+    def viscosity(self) -> Value | None:
         """Return the number given, or the material's."""
         return self._formulas.viscous
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """Return the points and masses given."""
         return self._points, self._masses
 
-    def stiffness(self):
+    def stiffness(self) -> Matrix:
         """Return the matrix given."""
         return self._stiffness
 
-    def damping_matrix(self):
+    def damping_matrix(self) -> Matrix:
         """Return the matrix given."""
         return self._damping
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, CustomBody) and self._value() == other._value()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._value())
 
-    def _symbolic(self):
+    def _symbolic(self) -> tuple[Any, dict[Symbol, float]]:
         return self._formulas, {}
 
-    def _value(self):
+    def _value(self) -> tuple[object, ...]:
         arrays = self._points, self._masses, self._stiffness, self._damping
         return (self._formulas, self.quadrature, *(a.tobytes() for a in arrays))
 
-    def _last_section(self):
+    def _last_section(self) -> tuple[tuple[float, float, float], ...]:
         L = self.length
         return (0.0, 0.0, L), (L, 0.0, L), (0.0, L, L)

@@ -1,18 +1,21 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Base of bodies whose position is linear in q: one compiled kernel for any number of them."""
 
+from collections.abc import Sequence
 import functools
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
 from softrobot_dynamics.bodies import linear_basis_kernels as linear_basis
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.emit import BLOCK
-from softrobot_dynamics.tracing.graph import SYMBOLIC
+from softrobot_dynamics.tracing.graph import Node, SYMBOLIC
 from softrobot_dynamics.tracing.programs import HEADER
 from softrobot_dynamics.tracing.stress import stress_function
 
@@ -26,13 +29,13 @@ class LinearBasis(Body):
     A strain energy may be any: it is traced as a function of F alone, once for each material.
     """
 
-    def fields_at(self, points):
+    def fields_at(self, points: Matrix) -> Array:
         """Fields (K, 3, n) at material points (K, 3) [m]."""
         columns, n = _fields(self), len(self.coordinates())
         values = _evaluate([node for column in columns for node in column], points)
         return values.reshape(n, 3, -1).transpose(2, 1, 0)
 
-    def slopes_at(self, points):
+    def slopes_at(self, points: Matrix) -> Array:
         """Return d Phi_a / d x_b [1/m] of the fields at points, (K, n, 3, 3)."""
         columns, n = _fields(self), len(self.coordinates())
         by_x = [
@@ -43,33 +46,33 @@ class LinearBasis(Body):
         ]
         return np.moveaxis(_evaluate(by_x, points).reshape(n, 3, 3, -1), -1, 0)
 
-    def tip_points(self):
+    def tip_points(self) -> tuple[Matrix, Array]:
         """Material points o, a, b (3, 3) [m] of the tip frame, and their fields (3, 3, n)."""
         points = self.length * np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
         return points, self.fields_at(points)
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield a material that is not at rest where nothing is deformed."""
         material = getattr(self, 'material', None)
         if material is not None and not _rests(material):
             yield 'material', material.type_name, 'a material without stress at rest'
 
-    def strain_quadrature(self):
+    def strain_quadrature(self) -> tuple[Array, Vector]:
         """Slopes of the fields (K, n, 3, 3) and volumes (K,) [m^3], for a strain energy."""
         points, masses = self.material_points()
         return self.slopes_at(points), masses / self.density
 
-    def stretch(self, q):
+    def stretch(self, q: Vector) -> float:
         """Return the smallest det dp/dx where :meth:`strain_slopes` are known."""
         F = np.eye(3) + np.einsum('kjab,j->kab', self.strain_slopes, np.asarray(q, dtype=float))
         return float(np.linalg.det(F).min())
 
     @functools.cached_property
-    def strain_slopes(self):
+    def strain_slopes(self) -> Array:
         """Slopes of the fields (K, n, 3, 3) at material points."""
         return self.slopes_at(self.material_points()[0])
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """See :class:`Body`; the numbers of :mod:`.linear_basis_kernels`."""
         n = len(self.coordinates())
         matrices = np.ravel(self.stiffness()), np.ravel(self.damping_matrix())
@@ -89,17 +92,17 @@ class LinearBasis(Body):
         module = load_module(source, f'{self.type_name}_terms')
         return Kernel(module.__name__, 'terms', numbers, max(scratch, 27 * BLOCK))
 
-    def fibre_kernel(self, points, slopes, weights):
+    def fibre_kernel(self, points: Matrix, slopes: Array, weights: Vector) -> Kernel:
         """See :class:`Body`; the tangent of the curve is linear in q."""
         along = np.column_stack([slopes, np.ones(len(points))])
         moved = np.einsum('kjab,kb->kja', self.slopes_at(np.asarray(points)), along)
         return fibre_kernel(weights, along, moved)
 
-    def points_kernel(self, points):
+    def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`; the fields and their slopes there, once for all."""
         return values_kernel(points, self.fields_at(points), self.slopes_at(points))
 
-    def _inertial_numbers(self):
+    def _inertial_numbers(self) -> Vector:
         points, masses = self.material_points()
         fields = np.concatenate([points[:, :, None], self.fields_at(points)], axis=2)
         rows = (np.sqrt(masses)[:, None, None] * fields).reshape(len(masses), -1)
@@ -120,7 +123,7 @@ class LinearBasis(Body):
         )
 
 
-def fibre_kernel(weights, along, moved):
+def fibre_kernel(weights: Vector, along: Matrix, moved: Array) -> Kernel:
     """Kernel of a curve whose tangent is ``along`` (K, 3) plus q_j times ``moved`` (K, n, 3)."""
     n = moved.shape[1]
     table = _blocked(weights, np.hstack([along, moved.reshape(len(along), -1)]))
@@ -128,7 +131,7 @@ def fibre_kernel(weights, along, moved):
     return Kernel(linear_basis.__name__, 'fibre_length', numbers, 9 * BLOCK)
 
 
-def values_kernel(points, fields, slopes):
+def values_kernel(points: Matrix, fields: Array, slopes: Array) -> Kernel:
     """Kernel of points x (K, 3) [m] that move by fields (K, 3, n) with slopes (K, n, 3, 3)."""
     count, _, n = fields.shape
     still = np.zeros((count, 1, 3, 3))  # of each point, by coordinate: p, dp/dx1, dp/dx2
@@ -139,7 +142,7 @@ def values_kernel(points, fields, slopes):
     return Kernel(linear_basis.__name__, 'values', np.append([n, len(table)], table))
 
 
-def _fields(body):
+def _fields(body: Body) -> list[list[Node]]:
     """Nodes of dp/dq_j, three for each coordinate, which must not depend on q."""
     n = len(body.coordinates())
     x, q = ([graph.symbol(kind, i) for i in range(count)] for kind, count in (('x', 3), ('q', n)))
@@ -151,14 +154,14 @@ def _fields(body):
     return columns
 
 
-def _evaluate(nodes, points):
+def _evaluate(nodes: Sequence[Node], points: Matrix) -> Matrix:
     """Values (nodes, K) at points (K, 3)."""
     symbols = {('x', i): column for i, column in enumerate(np.asarray(points, dtype=float).T)}
     values = graph.evaluate(nodes, symbols, NUMERIC)
     return np.array([np.broadcast_to(value, len(points)) for value in values])
 
 
-def _blocked(weights, rows):
+def _blocked(weights: Vector, rows: Matrix) -> Vector:
     """Flat table, per block of points the weights (K,), then each column of ``rows`` (K, R)."""
     padding = -len(weights) % BLOCK
     rows = np.concatenate([rows, np.repeat(rows[-1:], padding, axis=0)])
@@ -167,7 +170,7 @@ def _blocked(weights, rows):
     return table.reshape(len(table), -1, BLOCK).transpose(1, 0, 2).ravel()
 
 
-def _rests(material):
+def _rests(material: Material) -> bool:
     """Tell whether the stress of a material vanishes, next to its stiffness, where F = 1."""
     F = [graph.symbol('F', i) for i in range(9)]
     energy = graph.as_node(material.energy([F[:3], F[3:6], F[6:]], SYMBOLIC))

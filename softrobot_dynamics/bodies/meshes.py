@@ -6,8 +6,11 @@ meshio is an optional extra (``pip install softrobot_dynamics[mesh]``), needed t
 """
 
 from dataclasses import dataclass
+from os import PathLike
+from typing import Any
 
 import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, MeshError
 
 FLATTEST = 1e-8  # volume relative to a regular element on the longest edge: less is flat
@@ -24,18 +27,18 @@ class Mesh:
     every point belongs to one. Raises MeshError, with ``source`` in its message, if not.
     """
 
-    points: np.ndarray
-    tetrahedra: np.ndarray
+    points: Matrix
+    tetrahedra: Integers
     source: str = 'mesh'
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check(self)
 
-    def volumes(self):
+    def volumes(self) -> Vector:
         """Volumes of the tetrahedra (T,) [m^3]."""
         return _volumes(self.points, self.tetrahedra)
 
-    def quadrature(self, order=1):
+    def quadrature(self, order: int = 1) -> tuple[Matrix, Vector]:
         """
         Points (K, 3) [m] and weights (K,) [m^3] of a rule on all tetrahedra.
 
@@ -47,7 +50,7 @@ class Mesh:
         return points.reshape(-1, 3), np.outer(self.volumes(), weights).ravel()
 
 
-def read_tetrahedra(path, scale=1.0):
+def read_tetrahedra(path: str | PathLike[str], scale: float = 1.0) -> Mesh:
     """
     Return the :class:`Mesh` of the tetrahedra in a file; ``scale`` [m] is the file's unit.
 
@@ -67,7 +70,7 @@ def read_tetrahedra(path, scale=1.0):
     return Mesh(points, tetrahedra.reshape(-1, 4), str(path))
 
 
-def _read(path):
+def _read(path: str | PathLike[str]) -> Any:
     try:
         import meshio
     except ImportError:
@@ -81,7 +84,7 @@ def _read(path):
         raise MeshError(str(path), f'a mesh file expected {reason}'.rstrip()) from error
 
 
-def _check(mesh):
+def _check(mesh: Mesh) -> None:
     points, tetrahedra = np.asarray(mesh.points), np.asarray(mesh.tetrahedra)
     if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
         raise MeshError(mesh.source, f'finite points (P, 3) expected, not {points.shape}')
@@ -98,12 +101,12 @@ def _check(mesh):
             raise MeshError(mesh.source, f'{len(elements)} of {len(shape)} {kind}', elements)
 
 
-def _volumes(points, tetrahedra):
+def _volumes(points: Matrix, tetrahedra: Integers) -> Vector:
     a, b, c, d = (points[tetrahedra[:, i]] for i in range(4))
     return np.einsum('ti,ti->t', np.cross(b - a, c - a), d - a) / 6.0
 
 
-def _tetrahedron_rule(order):
+def _tetrahedron_rule(order: int) -> tuple[Matrix, Vector]:
     """Barycentric coordinates (Q, 4) and weights (Q,), of sum 1, of a rule of degree ``order``."""
     if order < 1 or order != int(order):
         raise ArgumentError('order', order, 'a degree, a whole number >= 1')

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.schema.fields import flag, integer, number, profile
@@ -22,7 +23,7 @@ class PiecewiseConstantCurvature(Body):
     """
 
     length: float = number('m', above=0.0)
-    radius: tuple = profile('m')
+    radius: tuple[float, float] = profile('m')
     density: float = number('kg/m^3', above=0.0)
     young_modulus: float = number('Pa', above=0.0)
     poisson_ratio: float = number('-', above=-1.0, at_most=0.5, default=0.5)
@@ -30,31 +31,31 @@ class PiecewiseConstantCurvature(Body):
     section_inertia: bool = flag(default=True)
     quadrature: int = integer(at_least=1, default=10)
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """See :class:`Body`."""
         return 'bend_x', 'bend_y', 'elongation'
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """Backbone plus rotated section: p(s) + R(s) (x1, x2, 0)."""
         rotation, origin = self._frame(x[2] / self.length, q, math)
         return [origin[i] + rotation[3 * i] * x[0] + rotation[3 * i + 1] * x[1] for i in range(3)]
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """Frame of the last section."""
         return self._frame(1.0, q, math)
 
-    def fibre_speed(self, x, slope, q, math):
+    def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""
         axial = (self.length + q[2] - q[0] * x[0] - q[1] * x[1]) / self.length
         return math.sqrt(axial * axial + slope[0] * slope[0] + slope[1] * slope[1])
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""
         return rod_points(
             self.length, self.radius, self.density, self.quadrature, self.section_inertia
         )
 
-    def stiffness(self):
+    def stiffness(self) -> Matrix:
         """diag(E I, E I, E A) / L^2 integrated along the tapered section."""
         s, weights = gauss_legendre(10, 0.0, self.length)
         radius = self.radius[0] + (self.radius[1] - self.radius[0]) * s / self.length
@@ -62,11 +63,11 @@ class PiecewiseConstantCurvature(Body):
         axial = self.young_modulus * weights @ (np.pi * radius**2) / self.length**2
         return np.diag([bending, bending, axial])
 
-    def stretch(self, q):
+    def stretch(self, q: Vector) -> float:
         """Return the axis' factor of length."""
         return 1.0 + float(q[2]) / self.length
 
-    def _frame(self, s, q, math):
+    def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:
         """Rotation exp(s K) and origin at s = x3 / L; K = skew(-bend_y, bend_x, 0)."""
         bx, by = q[0], q[1]
         z = s * s * (bx * bx + by * by)

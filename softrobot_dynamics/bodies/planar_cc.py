@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.kernels import layout
@@ -32,25 +33,25 @@ class PlanarConstantCurvature(Body):
     section_inertia: bool = flag(default=True)
     quadrature: int = integer(at_least=1, default=10)
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """See :class:`Body`."""
         return ('bend_x',)
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """Return p: the formula from which tendons and the oracle of the closed form are made."""
         rotation, origin = self._frame(x[2] / self.length, q, math)
         return [origin[0] + rotation[0] * x[0], x[1], origin[2] + rotation[6] * x[0]]
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """Frame of the last section."""
         return self._frame(1.0, q, math)
 
-    def fibre_speed(self, x, slope, q, math):
+    def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""
         axial = 1.0 - q[0] * x[0] / self.length
         return math.sqrt(axial * axial + slope[0] * slope[0] + slope[1] * slope[1])
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""
         return rod_points(
             self.length,
@@ -60,15 +61,15 @@ class PlanarConstantCurvature(Body):
             self.section_inertia,
         )
 
-    def stiffness(self):
+    def stiffness(self) -> Matrix:
         """E I / L."""
         return np.array([[self.young_modulus * np.pi / 4 * self.radius**4 / self.length]])
 
-    def stretch(self, q):
+    def stretch(self, q: Vector) -> float:
         """Return 1: the axis keeps its length."""
         return 1.0
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """Return the closed form."""
         mass = self.density * np.pi * self.radius**2 * self.length
         section = mass * self.radius**2 / 4 if self.section_inertia else 0.0
@@ -77,7 +78,7 @@ class PlanarConstantCurvature(Body):
             __name__, 'planar_cc_terms', np.array([self.length, mass, section, stiffness, damping])
         )
 
-    def _frame(self, s, q, math):
+    def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:
         bend = s * q[0]
         cosine, sine = math.cos(bend), math.sin(bend)
         z = bend * bend

@@ -5,14 +5,18 @@ Record a user's formulas as expression graphs, and check them and the numbers be
 Every error is an ArgumentError that names the argument, its owner and what would be right.
 """
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 import numpy as np
+from softrobot_dynamics.annotations import Array, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.contract import frame_of_points
 from softrobot_dynamics.errors import ArgumentError, closest
 from softrobot_dynamics.schema.fields import NAME
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
-from softrobot_dynamics.tracing.graph import SYMBOLIC
+from softrobot_dynamics.tracing.graph import Node, Symbol, SYMBOLIC
 
 FUNCTIONS = tuple(name for name in dir(SYMBOLIC) if name[0] != '_' and name != 'number')
 """What the argument ``math`` of a formula offers."""
@@ -24,12 +28,12 @@ FORMULA = (
 NEAR = 0.01  # where a tip frame is tried, in units of the coordinates
 
 
-def symbols(kind, count):
+def symbols(kind: str, count: int) -> list[Node]:
     """Return a list of symbol nodes of one kind."""
     return [graph.symbol(kind, i) for i in range(count)]
 
 
-def valued(kind, values):
+def valued(kind: str, values: Iterable[Any]) -> dict[Symbol, Any]:
     """Return {(kind, index): value}."""
     return {(kind, i): value for i, value in enumerate(values)}
 
@@ -37,14 +41,14 @@ def valued(kind, values):
 class Recorder:
     """Reads what the body `owner` is made of; nodes of formulas are tuples."""
 
-    def __init__(self, owner):
+    def __init__(self, owner: str) -> None:
         self._owner = owner
 
-    def wrong(self, argument, value, expected):
+    def wrong(self, argument: str, value: Any, expected: str) -> ArgumentError:
         """Return the error of an argument."""
         return ArgumentError(f'{argument} of {self._owner}', value, expected)
 
-    def names(self, argument, value):
+    def names(self, argument: str, value: Any) -> tuple[str, ...]:
         """Return a tuple of different names, at least one."""
         names = (value,) if isinstance(value, str) else tuple(value)
         good = [isinstance(name, str) and NAME.fullmatch(name) for name in names]
@@ -52,13 +56,15 @@ class Recorder:
             raise self.wrong(argument, value, f'different names matching {NAME.pattern}')
         return names
 
-    def count(self, argument, value):
+    def count(self, argument: str, value: Any) -> int:
         """Return a whole number > 0."""
         if not isinstance(value, int) or value < 1:
             raise self.wrong(argument, value, 'a whole number >= 1')
         return value
 
-    def array(self, argument, value, shape, above=-np.inf):
+    def array(
+        self, argument: str, value: Any, shape: tuple[int | None, ...], above: float = -np.inf
+    ) -> Array:
         """Return finite numbers as an array that stays; None in `shape` is any size but 0."""
         size = ', '.join('K' if each is None else str(each) for each in shape)
         words = f'finite numbers{"" if above < 0.0 else " > 0"} of shape ({size})'
@@ -74,10 +80,10 @@ class Recorder:
         array.flags.writeable = False
         return array
 
-    def matrix(self, argument, value, n, unit):
+    def matrix(self, argument: str, value: Any, n: int, unit: Matrix) -> Matrix:
         """Return a symmetric matrix (n, n) given so, by its diagonal, or as a multiple of unit."""
         if np.ndim(value) == 0:
-            return self.array(argument, value, ()) * unit
+            return self.array(argument, value, ()) * np.asarray(unit, dtype=float)
         if np.ndim(value) == 1:
             return np.diag(self.array(argument, value, (n,)))
         matrix = self.array(argument, value, (n, n))
@@ -85,7 +91,13 @@ class Recorder:
             raise self.wrong(argument, value, f'a symmetric matrix ({n}, {n})')
         return matrix
 
-    def formula(self, argument, function, arguments, sizes):
+    def formula(
+        self,
+        argument: str,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        sizes: tuple[int, ...],
+    ) -> tuple[Node, ...]:
         """Return the nodes that a function makes of symbols, in parts of these sizes."""
         try:
             values = function(*arguments, SYMBOLIC)
@@ -99,11 +111,11 @@ class Recorder:
             raise self.wrong(argument, function, f'{words} {" and ".join(map(str, found))}')
         return nodes
 
-    def energy(self, argument, function):
+    def energy(self, argument: str, function: Callable[..., Any]) -> tuple[Node, ...]:
         """Return the node of an energy density of F, at rest where F is the identity."""
         F = symbols('F', 9)
 
-        def one(rows, math):
+        def one(rows: Sequence[Values], math: Math) -> list[Value]:
             return [function(rows, math)]
 
         nodes = self.formula(argument, one, ([F[:3], F[3:6], F[6:]],), (1,))
@@ -113,7 +125,9 @@ class Recorder:
             raise self.wrong(argument, function, 'an energy and stress that are finite at F = 1')
         return nodes
 
-    def motion(self, argument, place, points, masses, n):
+    def motion(
+        self, argument: str, place: Sequence[Node], points: Matrix, masses: Vector, n: int
+    ) -> None:
         """Check that a position and its derivatives are numbers, and each coordinate moves it."""
         jacobian, bias = kinematic_derivatives(place, n)
         nodes = [*place, *(node for column in jacobian for node in column), *bias]
@@ -133,7 +147,9 @@ class Recorder:
             words = 'coordinates that each move the points in a way of its own at q = 0'
             raise self.wrong(argument, scale, f'{words} (the mass matrix is singular)')
 
-    def tip(self, argument, value, place, q):
+    def tip(
+        self, argument: str, value: Any, place: Sequence[Node], q: Sequence[Node]
+    ) -> tuple[Node, ...]:
         """Return the nodes of a tip frame given as a function or by three material points."""
         if callable(value):
             nodes = self.formula(argument, value, (q,), (9, 3))
@@ -141,7 +157,7 @@ class Recorder:
             nodes = self._frame_of_points(argument, value, place, q)
         for size in (0.0, NEAR):
             given = valued('q', size * np.cos(np.arange(len(q))))
-            numbers = np.array(_evaluate(nodes, given), dtype=float)
+            numbers = np.array(_evaluate(nodes, given), dtype=np.float64)
             R = numbers[:9].reshape(3, 3)
             proper = np.abs(R @ R.T - np.eye(3)).max() < 1e-9 and np.linalg.det(R) > 0.0
             if not proper or not np.isfinite(numbers).all():
@@ -149,7 +165,9 @@ class Recorder:
                 raise self.wrong(argument, value, words)
         return nodes
 
-    def _frame_of_points(self, argument, value, place, q):
+    def _frame_of_points(
+        self, argument: str, value: Any, place: Sequence[Node], q: Sequence[Node]
+    ) -> tuple[Node, ...]:
         points = self.array(argument, value, (3, 3))
         at_rest = valued('x', points.T) | valued('q', np.zeros(len(q)))
         o, a, b = np.array([np.broadcast_to(c, 3) for c in _evaluate(place, at_rest)]).T
@@ -158,20 +176,22 @@ class Recorder:
             words = 'three material points that are not on one line at q = 0'
             raise self.wrong(argument, value, words)
         moved = (graph.substitute(place, valued('x', _constants(x))) for x in points)
-        rotation, origin = frame_of_points(*moved, SYMBOLIC)
+        rotation, origin = frame_of_points(next(moved), next(moved), next(moved), SYMBOLIC)
         return tuple(map(graph.as_node, (*rotation, *origin)))
 
-    def _unrecorded(self, argument, function, error):
+    def _unrecorded(
+        self, argument: str, function: Callable[..., Any], error: Exception
+    ) -> ArgumentError:
         if isinstance(error, AttributeError) and getattr(error, 'obj', None) is SYMBOLIC:
             known = f'one of {", ".join(FUNCTIONS)}{closest(error.name, FUNCTIONS)}'
             return self.wrong(argument, f'math.{error.name}', known)
         return self.wrong(argument, function, f'{FORMULA} ({type(error).__name__}: {error})')
 
 
-def _constants(values):
+def _constants(values: Iterable[float]) -> list[Node]:
     return [graph.constant(value) for value in values]
 
 
-def _evaluate(nodes, given):
+def _evaluate(nodes: Sequence[Node], given: dict[Symbol, Any]) -> list[Any]:
     with np.errstate(all='ignore'):
         return graph.evaluate(nodes, given, NUMERIC)

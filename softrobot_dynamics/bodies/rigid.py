@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from softrobot_dynamics.annotations import Complaints, FrameFormula, Math, Matrix, Values, Vector
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.bodies.linear_basis import values_kernel
 from softrobot_dynamics.compiling.jit import Kernel, kernel
@@ -23,7 +24,7 @@ class Inertia:
     ixz: float = number('kg m^2', default=0.0)
     iyz: float = number('kg m^2', default=0.0)
 
-    def matrix(self):
+    def matrix(self) -> Matrix:
         """Inertia matrix (3, 3)."""
         return np.array(
             [
@@ -33,7 +34,7 @@ class Inertia:
             ]
         )
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Principal moments must be positive and obey the triangle inequality."""
         low, middle, high = np.linalg.eigvalsh(self.matrix())
         moments = f'(principal moments here: {low:.6g}, {middle:.6g}, {high:.6g})'
@@ -55,25 +56,25 @@ class Rigid(Body):
 
     mass: float = number('kg', above=0.0)
     inertia: Inertia = nested(Inertia)
-    com: tuple = vector('m', 3, default=(0.0, 0.0, 0.0))
+    com: tuple[float, float, float] = vector('m', 3, default=(0.0, 0.0, 0.0))
     tip: Pose = nested(Pose, default=Pose())
 
     section_path = False
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return none."""
         return ()
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """Return x: the formula is the identity."""
         return list(x)
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """Return the constant frame where the next joint attaches."""
         T = self.tip.matrix()
         return list(T[:3, :3].ravel()), list(T[:3, 3])
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """Six points with the mass, centre and inertia of the body."""
         moments, axes = np.linalg.eigh(self.inertia.matrix())
         second = (moments.sum() / 2.0 - moments) / self.mass
@@ -81,11 +82,11 @@ class Rigid(Body):
         points = np.concatenate([offsets.T, -offsets.T]) + self.com
         return points, np.full(6, self.mass / 6.0)
 
-    def stretch(self, q):
+    def stretch(self, q: Vector) -> float:
         """Return 1."""
         return 1.0
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """Return the closed form: ten inertia numbers about S_J and the tip frame."""
         com = np.array(self.com)
         inertia = self.inertia.matrix() + self.mass * (com @ com * np.eye(3) - np.outer(com, com))
@@ -100,7 +101,7 @@ class Rigid(Body):
         tip = flat(self.tip.matrix())
         return Kernel(__name__, 'rigid_terms', np.concatenate([numbers, tip]))
 
-    def points_kernel(self, points):
+    def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`; linear in no coordinates."""
         count = len(points)
         return values_kernel(points, np.zeros((count, 3, 0)), np.zeros((count, 0, 3, 3)))

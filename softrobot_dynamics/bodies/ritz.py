@@ -1,17 +1,28 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Ritz-Galerkin on position: displacement fields, or a backbone, as sums of given polynomials."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import re
+from typing import Any
 
 import numpy as np
+from softrobot_dynamics.annotations import (
+    Complaints,
+    FrameFormula,
+    Math,
+    Matrix,
+    Value,
+    Values,
+    Vector,
+)
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.bodies.linear_basis import LinearBasis
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.materials.contract import determinant, Material, MATERIALS
 from softrobot_dynamics.schema.fields import integer, member, NAME, number, profile
-from softrobot_dynamics.schema.parsing import custom, join, reader
+from softrobot_dynamics.schema.parsing import custom, join, Problems, reader
 
 _FACTOR = re.compile(r'([xys])(?:\^([1-9][0-9]?))?')
 _COEFFICIENT = reader(number('-'))
@@ -31,17 +42,17 @@ class _Notation:
     lateral: int
 
     @property
-    def monomials(self):
+    def monomials(self) -> str:
         """Say in words what they may be."""
         lateral = f', in x and y at least s^{self.lateral}' if self.lateral > 1 else ''
         return f'products of {", ".join(self.variables)} such as s^2, with s in each{lateral}'
 
     @property
-    def expected(self):
+    def expected(self) -> str:
         """Say in words what is read."""
         return f'{{name: {{x, y or z: {{monomial: coefficient}}}}}}, {self.monomials}'
 
-    def __call__(self, value, path, problems):
+    def __call__(self, value: Any, path: str, problems: Problems) -> Any:
         """Return the tuple, and append a Problem for whatever is wrong."""
         if not isinstance(value, dict) or not value:
             problems.append(Problem(path, value, self.expected))
@@ -54,7 +65,7 @@ class _Notation:
             for name, given in value.items()
         )
 
-    def _components(self, value, path, problems):
+    def _components(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict) or not value or set(value) - set('xyz'):
             problems.append(Problem(path, value, 'polynomials of one or more of x, y, z'))
             return ()
@@ -64,7 +75,7 @@ class _Notation:
             for name, least in rows
         )
 
-    def _terms(self, value, least, path, problems):
+    def _terms(self, value: Any, least: int, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
             problems.append(Problem(path, value, f'{{monomial: coefficient}}, {self.monomials}'))
             return ()
@@ -76,9 +87,9 @@ class _Notation:
             terms.append((_COEFFICIENT(coefficient, join(path, text), problems), powers))
         return tuple(terms)
 
-    def _powers(self, text):
+    def _powers(self, text: str) -> tuple[int, ...] | None:
         """Powers of x, y, s in a monomial; None if it is none."""
-        found = {}
+        found: dict[str, int] = {}
         for factor in text.split():
             match = _FACTOR.fullmatch(factor)
             if match is None or match[1] not in self.variables or match[1] in found:
@@ -87,7 +98,7 @@ class _Notation:
         return tuple(found.get(v, 0) for v in 'xys')
 
 
-def _sum(terms, x, y, s):
+def _sum(terms: Any, x: Value, y: Value, s: Value) -> Value:
     """Value of a polynomial."""
     total = 0.0
     for coefficient, powers in terms:
@@ -99,7 +110,7 @@ def _sum(terms, x, y, s):
     return total
 
 
-def _slope(terms):
+def _slope(terms: Any) -> Any:
     """Return the derivative of a polynomial by s."""
     return tuple((c * k, (i, j, k - 1)) for c, (i, j, k) in terms)
 
@@ -121,22 +132,22 @@ class Ritz(LinearBasis):
     """
 
     length: float = number('m', above=0.0)
-    radius: tuple = profile('m')
+    radius: tuple[float, float] = profile('m')
     density: float = number('kg/m^3', above=0.0)
     material: Material = member(MATERIALS)
-    fields: tuple = custom(_Notation('xys', 1))
+    fields: tuple[Any, ...] = custom(_Notation('xys', 1))
     quadrature: int = integer(at_least=1, default=10)
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield fields that are sums of others, and too few points for their degree."""
         yield from super().validate()
         yield from _wrong('fields', self.fields, self.quadrature)
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return the fields' names."""
         return tuple(name for name, _ in self.fields)
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """See the class."""
         at = [c / self.length for c in x]
         return [
@@ -144,17 +155,17 @@ class Ritz(LinearBasis):
             for i in range(3)
         ]
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """See :class:`Body`."""
         degree = max(i + j for _, c in self.fields for terms in c for _, (i, j, _) in terms)
         counts = self.quadrature, degree + 3, 4 * (degree + 1)
         return _cylinder_points(self.length, self.radius, self.density, *counts)
 
-    def energy(self, F, math):
+    def energy(self, F: Sequence[Values], math: Math) -> Value:
         """Return the material's."""
         return self.material.energy(F, math)
 
-    def viscosity(self):
+    def viscosity(self) -> Value:
         """Return the material's."""
         return self.material.viscosity()
 
@@ -173,44 +184,44 @@ class RitzBackbone(Body):
     """
 
     length: float = number('m', above=0.0)
-    radius: tuple = profile('m')
+    radius: tuple[float, float] = profile('m')
     density: float = number('kg/m^3', above=0.0)
     young_modulus: float = number('Pa', above=0.0)
-    functions: tuple = custom(_Notation('s', 2))
+    functions: tuple[Any, ...] = custom(_Notation('s', 2))
     damping: float = number('s', at_least=0.0, default=0.0)
     quadrature: int = integer(at_least=1, default=10)
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield functions that are sums of others, and too few points for their degree."""
         yield from _wrong('functions', self.functions, self.quadrature)
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return the functions' names."""
         return tuple(name for name, _ in self.functions)
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """Backbone plus turned section."""
         R, origin = self._frame(x[2] / self.length, q, math)
         return [origin[i] + R[3 * i] * x[0] + R[3 * i + 1] * x[1] for i in range(3)]
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """Frame of the last section."""
         return self._frame(1.0, q, math)
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""
         return rod_points(self.length, self.radius, self.density, self.quadrature, True)
 
-    def energy(self, F, math):
+    def energy(self, F: Sequence[Values], math: Math) -> Value:
         """E/2 times the squared strain of fibres normal to the sections."""
         strain = determinant(F) - 1.0
         return 0.5 * self.young_modulus * strain * strain
 
-    def viscosity(self):
+    def viscosity(self) -> Value:
         """Return the viscosity that damps a small stretch with ``damping`` E."""
         return 0.5 * self.damping * self.young_modulus
 
-    def _frame(self, s, q, math):
+    def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:
         """Rotation and origin of the section at s."""
         origin, slope = [0.0, 0.0, self.length * s], [0.0, 0.0, 1.0]
         for (_, components), a in zip(self.functions, q):
@@ -224,7 +235,7 @@ class RitzBackbone(Body):
         return R, origin
 
 
-def _wrong(name, polynomials, quadrature):
+def _wrong(name: str, polynomials: Any, quadrature: int) -> Complaints:
     """Yield what is wrong with all polynomials together."""
     coefficients = [
         {(i, powers): c for i, terms in enumerate(components) for c, powers in terms}
@@ -240,7 +251,14 @@ def _wrong(name, polynomials, quadrature):
         yield 'quadrature', quadrature, f'at least {least} points for these {name}'
 
 
-def _cylinder_points(length, radii, density, axial, radial, angular):
+def _cylinder_points(
+    length: float,
+    radii: tuple[float, float],
+    density: float,
+    axial: int,
+    radial: int,
+    angular: int,
+) -> tuple[Matrix, Vector]:
     """Points (K, 3) [m] and masses (K,) [kg] of a solid round body with radii (base, tip)."""
     s, along = gauss_legendre(axial, 0.0, length)
     square, across = gauss_legendre(radial)  # in (r / R)^2, in which the area is even

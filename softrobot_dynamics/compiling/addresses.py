@@ -7,13 +7,15 @@ robot, and what has been compiled is not compiled again as part of what calls it
 checked here: whoever makes an address keeps what it belongs to.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 import numpy as np
+from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.compiling.jit import kernel
 
 UNKNOWN = 2**40  # length [numbers] given to arrays of which only the beginning is known
@@ -23,7 +25,7 @@ class Entry(NamedTuple):
     """A compiled function of arrays (.,) that knows its other arguments."""
 
     address: int
-    table: np.ndarray  # of what it was given
+    table: Integers  # of what it was given
 
 
 NOTHING = Entry(0, np.zeros(0, dtype=np.int64))  # stands for an entry that is not needed
@@ -109,7 +111,7 @@ def given_float(context, table, index):
     return types.float64(table, index), generate
 
 
-def _array(context, builder, array, pointer, shape):
+def _array(context: Any, builder: Any, array: Any, pointer: Any, shape: Sequence[Any]) -> Any:
     """Value of a contiguous array that nobody owns."""
     made = context.make_array(array)(context, builder)
     size = context.get_constant(types.intp, context.get_abi_sizeof(pointer.type.pointee))

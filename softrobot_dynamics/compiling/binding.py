@@ -8,20 +8,24 @@ argument for all of them, where numba would look at every field of every NamedTu
 """
 
 import ast
+from collections.abc import Callable, Iterator
 import functools
 import inspect
 import itertools
 import sys
 import textwrap
+from types import ModuleType
+from typing import Any
 
 from numba.extending import is_jitted
 import numpy as np
+from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.cache import import_line, load_module
 from softrobot_dynamics.errors import ArgumentError
 
 
-def cached(function, /, **given):
+def cached(function: Any, /, **given: Any) -> Callable[..., Any]:
     """
     Return a kernel for Python: a callable of the arguments that are not ``given``.
 
@@ -32,7 +36,7 @@ def cached(function, /, **given):
     return functools.partial(program, _table(given)) if given else program
 
 
-def entry(function, /, **given):
+def entry(function: Any, /, **given: Any) -> Entry:
     """
     Return the :class:`Entry` of a kernel whose arguments that are not ``given`` are arrays (.,).
 
@@ -42,7 +46,7 @@ def entry(function, /, **given):
 
 
 @functools.cache
-def address(module, function, arguments):
+def address(module: str, function: str, arguments: str) -> int:
     """
     Return the address of the C function for a kernel found by its import path.
 
@@ -58,14 +62,16 @@ def address(module, function, arguments):
 
 
 @functools.cache
-def _emitted(function, kinds, by_address):
+def _emitted(function: Any, kinds: tuple[Any, ...], by_address: bool) -> Any:
     """Return the emitted function; it takes the table first, if anything is given."""
     python_function = function.py_func
     lines = [_import_line(name, value) for name, value in _globals_used(python_function).items()]
     return getattr(_module(python_function, lines, kinds, by_address), function.__name__)
 
 
-def _module(function, lines, kinds, by_address):
+def _module(
+    function: Any, lines: list[str], kinds: tuple[Any, ...], by_address: bool
+) -> ModuleType:
     """Return the module of a function, compiled for Python or as a C function of pointers."""
     names = [name for name in inspect.signature(function).parameters if name not in dict(kinds)]
     first, decorator = [], 'for_python('
@@ -76,7 +82,8 @@ def _module(function, lines, kinds, by_address):
         first = [f'{name} = array_at({name})' for name in ['given_table'] * bool(kinds) + names]
     if kinds:
         names.insert(0, 'given_table')
-        classes, places = {}, itertools.count()
+        classes: dict[str, type] = {}
+        places = itertools.count()
         first += [f'{name} = {_reading(kind, places, classes)}' for name, kind in kinds]
         lines = [*lines, _GIVEN]
         lines += [import_line(cls.__module__, name, name) for name, cls in classes.items()]
@@ -85,10 +92,11 @@ def _module(function, lines, kinds, by_address):
     return load_module('\n'.join([_HEADER, *sorted(lines), *head, *body, '']), function.__name__)
 
 
-def _body(function):
+def _body(function: Any) -> list[str]:
     """Return the lines within a function, four spaces deep, comments kept but no docstring."""
     source = textwrap.dedent(inspect.getsource(function))
-    definition, lines = ast.parse(source).body[0], source.splitlines()
+    definition: Any = ast.parse(source).body[0]
+    lines = source.splitlines()
     first, *others = definition.body
     if ast.get_docstring(definition, clean=False) is not None and others:
         return lines[first.end_lineno : definition.end_lineno]
@@ -112,12 +120,12 @@ from softrobot_dynamics.compiling.addresses import array_at
 FLOATS, INTEGERS = CPointer(float64), CPointer(int64)"""
 
 
-def _kinds(given):
+def _kinds(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Return what code depends on of given arguments: ((name, kind), ...)."""
     return tuple((name, _kind(name, value)) for name, value in given.items())
 
 
-def _kind(name, value):
+def _kind(name: str, value: Any) -> Any:
     """Return (class, kinds of fields), (data type, dimensions), or the class of a number."""
     if hasattr(value, '_fields'):
         return type(value), tuple(map(_kind, value._fields, value))
@@ -131,8 +139,10 @@ def _kind(name, value):
 class _Keeper(bytearray):
     """The bytes of a table, with what it has addresses of: so that lasts as long."""
 
+    given: dict[str, Any]
 
-def _table(given):
+
+def _table(given: dict[str, Any]) -> Integers:
     """Return the table (.,): of an array the address and the shape, of a float the bits."""
     entries = [x for value in given.values() for x in _entries(value)]
     keeper = _Keeper(np.array(entries, dtype=np.int64).tobytes())
@@ -140,7 +150,7 @@ def _table(given):
     return np.frombuffer(keeper, dtype=np.int64)
 
 
-def _entries(value):
+def _entries(value: Any) -> list[Any]:
     if hasattr(value, '_fields'):
         return [x for field in value for x in _entries(field)]
     if isinstance(value, np.ndarray):
@@ -148,7 +158,7 @@ def _entries(value):
     return [np.float64(value).view(np.int64)] if isinstance(value, float) else [value]
 
 
-def _reading(kind, places, classes):
+def _reading(kind: Any, places: Iterator[int], classes: dict[str, type]) -> str:
     """Return the expression that reads a value of a kind from the table's next places."""
     if kind is int:
         return f'given_table[{next(places)}]'
@@ -162,7 +172,7 @@ def _reading(kind, places, classes):
     return f'{first.__name__}({", ".join(_reading(k, places, classes) for k in second)})'
 
 
-def _globals_used(python_function):
+def _globals_used(python_function: Any) -> dict[str, Any]:
     """Module-level names a function uses, with their values."""
     return {
         name: python_function.__globals__[name]
@@ -171,7 +181,7 @@ def _globals_used(python_function):
     }
 
 
-def _import_line(name, value):
+def _import_line(name: str, value: Any) -> str:
     if inspect.ismodule(value):
         return f'import {value.__name__} as {name}'
     if is_jitted(value):

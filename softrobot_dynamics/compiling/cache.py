@@ -10,6 +10,7 @@ written the module is compiled in memory, and a warning says so; see
 :mod:`~softrobot_dynamics.compiling.folder` for what else may be wrong with it.
 """
 
+from collections.abc import Callable, Iterator
 import contextlib
 import functools
 import gc
@@ -21,6 +22,8 @@ import platform
 import sys
 import threading
 import types
+from types import CodeType, ModuleType
+from typing import Any
 
 import llvmlite
 import llvmlite.binding
@@ -32,13 +35,13 @@ from softrobot_dynamics.compiling.sources import digest_of
 try:
     import fcntl
 except ImportError:  # not a POSIX system: every process compiles for itself
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]  # there is no type for a module or none
 
 PREFIX = 'softrobot_dynamics_emitted_'
 _COMPILER = threading.RLock()  # one thread at a time, taken before any lock of a file
 
 
-def load_module(source, label):
+def load_module(source: str, label: str) -> ModuleType:
     """
     Return the module made of ``source``, importable under its ``__name__``.
 
@@ -55,7 +58,7 @@ def load_module(source, label):
 
 
 @contextlib.contextmanager
-def compiling(function):
+def compiling(function: Any) -> Iterator[None]:
     """
     Within this context ``function`` may be called for the first time, and so be compiled.
 
@@ -71,7 +74,7 @@ def compiling(function):
 
 
 @contextlib.contextmanager
-def _rarely_collected():
+def _rarely_collected() -> Iterator[None]:
     """Let Python look for unused objects less often; while compiling that takes an eighth."""
     before = gc.get_threshold()
     gc.set_threshold(100_000, 50, 50)
@@ -81,7 +84,7 @@ def _rarely_collected():
         gc.set_threshold(*before)
 
 
-def share(*functions):
+def share(*functions: Callable[[], object]) -> None:
     """
     Call functions that compile, first those that no other process is calling.
 
@@ -100,7 +103,7 @@ def share(*functions):
 
 
 @contextlib.contextmanager
-def _locked(name, wait=True):
+def _locked(name: str, wait: bool = True) -> Iterator[bool]:
     """Keep other processes from a context of the same name; yield False if one is in it."""
     if fcntl is None:
         yield True
@@ -122,7 +125,7 @@ def _locked(name, wait=True):
         yield True
 
 
-def import_line(module, function, alias):
+def import_line(module: str, function: str, alias: str) -> str:
     """
     Source line that imports ``function`` of ``module`` under another name.
 
@@ -135,7 +138,7 @@ def import_line(module, function, alias):
 
 
 @functools.cache
-def _environment():
+def _environment() -> bytes:
     """Digest of what every module depends on besides its own source and what it imports."""
     digest = hashlib.sha256()
     cpu = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
@@ -145,16 +148,16 @@ def _environment():
     return digest.digest()
 
 
-def _digest(source):
+def _digest(source: str) -> str:
     imported = digest_of(source, PREFIX)
     return hashlib.sha256(_environment() + imported + source.encode()).hexdigest()[:16]
 
 
-def _load(name, source):
+def _load(name: str, source: str) -> None:
     """Make a module of a source, with its bytecode from the cache or into it."""
     module, file = types.ModuleType(name), f'<{name}>'
     linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect
-    module.for_python, module.by_address = machine_code.for_python, machine_code.by_address
+    module.__dict__.update(for_python=machine_code.for_python, by_address=machine_code.by_address)
     sys.modules[name] = module
     try:
         exec(_bytecode(name, source, file), module.__dict__)
@@ -163,7 +166,7 @@ def _load(name, source):
         raise
 
 
-def _bytecode(name, source, file):
+def _bytecode(name: str, source: str, file: str) -> CodeType:
     own = own_folder()
     kept = own and folder.read(own / f'{name}.code')
     if kept:

@@ -20,10 +20,10 @@ from softrobot_dynamics.errors import CacheError
 
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _CHOOSE = 'set SOFTROBOT_CACHE_DIR to one'
-_said = set()
+_said: set[str] = set()
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """Folder of the emitted modules (it need not exist yet)."""
     chosen = os.environ.get('SOFTROBOT_CACHE_DIR')
     if chosen:
@@ -32,7 +32,7 @@ def cache_folder():
     return Path(home) / 'softrobot_dynamics'
 
 
-def own_folder():
+def own_folder() -> Path | None:
     """
     Return the folder, which is made for us alone if need be; None where it cannot be made.
 
@@ -55,7 +55,7 @@ def own_folder():
     return folder
 
 
-def read(path):
+def read(path: Path) -> bytes | None:
     """Return the bytes that :func:`write` put into a file; None if they are not there, whole."""
     try:
         with open(path, 'rb') as file:
@@ -74,12 +74,12 @@ def read(path):
     return None
 
 
-def write(path, content):
+def write(path: Path, content: bytes) -> None:
     """Write bytes for :func:`read` into a file, at once or not at all."""
     replace(path, _sealed(path, content))
 
 
-def replace(path, data):
+def replace(path: Path, data: bytes) -> None:
     """Write the bytes of a file, at once or not at all; without room, not at all."""
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
@@ -95,21 +95,21 @@ def replace(path, data):
         _say_unwritable(error)
 
 
-def _sealed(path, content):
+def _sealed(path: Path, content: bytes) -> bytes:
     return hashlib.sha256(path.name.encode() + b'\0' + content).digest() + content
 
 
-def _owned(state):
+def _owned(state: os.stat_result) -> bool:
     """Tell whether something is ours or root's, who could do as he likes anyway."""
     return not hasattr(os, 'geteuid') or state.st_uid in (0, os.geteuid())
 
 
-def _closed(state):
+def _closed(state: os.stat_result) -> bool:
     """Tell whether nobody but its owner may write to something."""
     return not hasattr(os, 'geteuid') or not state.st_mode & _OTHERS
 
 
-def _say_unwritable(error):
+def _say_unwritable(error: OSError) -> None:
     _say(
         'unwritable',
         f'the kernel cache {cache_folder()} cannot be written ({error.strerror}): kernels are '
@@ -117,7 +117,7 @@ def _say_unwritable(error):
     )
 
 
-def _say_damaged(path, what):
+def _say_damaged(path: Path, what: object) -> None:
     _say(
         'damaged',
         f'a file of the kernel cache {cache_folder()} was damaged and is made anew ({path.name}: '
@@ -125,7 +125,7 @@ def _say_damaged(path, what):
     )
 
 
-def _say(kind, words):
+def _say(kind: str, words: str) -> None:
     """Warn, once in a process for each kind."""
     if kind not in _said:
         _said.add(kind)

@@ -21,31 +21,45 @@ emitted into a module that is named after all its sources instead
 (:mod:`softrobot_dynamics.compiling.cache`).
 """
 
+from collections.abc import Callable
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from numba import njit
 from numba.core.registry import CPUDispatcher
-import numpy as np
+from softrobot_dynamics.annotations import Vector
 
 OPTIONS = {'nogil': True, '_nrt': False, 'error_model': 'numpy', 'fastmath': {'contract'}}
 _FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
+
+P = ParamSpec('P')
+R = TypeVar('R', covariant=True)
+
+
+class Compiled(Protocol[P, R]):
+    """A function that is compiled, and ``py_func``, the same in Python."""
+
+    __name__: str
+    py_func: Callable[..., Any]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call it as it was written."""
 
 
 class _Inner(CPUDispatcher):
     """A function as numba compiles it, but not for Python until Python calls it."""
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         return self._for_python(*arguments)
 
     @functools.cached_property
-    def _for_python(self):
+    def _for_python(self) -> Any:
         options = self.targetoptions.items()
         own = {name: value for name, value in options if name not in _FOR_COMPILED_CALLERS}
         return njit(**own)(self.py_func)
 
 
-def inner(**options):
+def inner(**options: Any) -> Callable[[Callable[P, R]], Compiled[P, R]]:
     """Return a decorator: as ``numba.njit`` with these options, but for compiled callers."""
     return functools.partial(_Inner, targetoptions={**options, **_FOR_COMPILED_CALLERS})
 
@@ -65,5 +79,5 @@ class Kernel(NamedTuple):
 
     module: str
     function: str
-    parameters: np.ndarray
+    parameters: Vector
     scratch: int = 0

@@ -6,8 +6,11 @@ Instead of numba's own files, which block every start once they are damaged, or 
 One file holds the code for one signature; its name says of which module, and so of which sources.
 """
 
+from collections.abc import Callable
 import hashlib
+from pathlib import Path
 import pickle
+from typing import Any
 
 from numba import njit
 from numba.core.caching import NullCache
@@ -18,10 +21,10 @@ from numba.core.sigutils import normalize_signature
 from softrobot_dynamics.compiling import folder
 
 
-def for_python(**options):
+def for_python(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator: as ``numba.njit``, for a function of an emitted module."""
 
-    def compiled(function):
+    def compiled(function: Callable[..., Any]) -> Any:
         program = njit(**options)(function)
         program._cache = MachineCode(function)
         return program
@@ -29,11 +32,11 @@ def for_python(**options):
     return compiled
 
 
-def by_address(signature, **options):
+def by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator: as ``numba.cfunc``, for a function of an emitted module."""
 
-    def compiled(function):
-        program = CFunc(function, normalize_signature(signature), locals={}, options=options)
+    def compiled(function: Callable[..., Any]) -> Any:
+        program: Any = CFunc(function, normalize_signature(signature), locals={}, options=options)
         program._cache = MachineCode(function)
         program.compile()
         return program
@@ -44,26 +47,26 @@ def by_address(signature, **options):
 class MachineCode(NullCache):
     """What numba asks for machine code of a function before it compiles, and gives it after."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self._name = f'{function.__module__}.{function.__qualname__}'
 
-    def load_overload(self, sig, target_context):
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what was saved for a signature; None if there is nothing."""
         target_context.refresh()
         path = self._path(sig)
-        content = path and folder.read(path)
+        content = folder.read(path) if path else None
         if content is None:
             return None
         saved, payload = pickle.loads(content)
         return CompileResult._rebuild(target_context, *payload) if saved == repr(sig) else None
 
-    def save_overload(self, sig, data):
+    def save_overload(self, sig: Any, data: Any) -> None:
         """Save what was compiled for a signature."""
         path = self._path(sig)
         if path and not data.library.has_dynamic_globals:  # addresses of this process
             folder.write(path, dumps((repr(sig), data._reduce())))
 
-    def _path(self, sig):
+    def _path(self, sig: Any) -> Path | None:
         """Return the file of a signature; None without a folder."""
         own, digest = folder.own_folder(), hashlib.sha256(repr(sig).encode()).hexdigest()[:16]
         return own and own / f'{self._name}-{digest}.nbc'

@@ -4,7 +4,8 @@ The files that the machine code of an emitted module depends on: what it imports
 
 Read from the text of the files, nothing is imported for it. Followed are the packages that the
 emitted source itself names, this one or a user's, but for those of :data:`KNOWN`, whose versions
-stand for them. A package's ``__init__`` counts only where something is imported from it.
+stand for them. A package's ``__init__`` counts only where something is imported from it; imports
+for the type checker alone do not count.
 """
 
 import functools
@@ -14,12 +15,13 @@ import re
 import sys
 
 KNOWN = {'numba', 'numpy', 'llvmlite', 'scipy', *sys.stdlib_module_names}
+_FOR_TYPES = re.compile(r'^if TYPE_CHECKING:\n(?:(?:[ \t][^\n]*)?(?:\n|\Z))+', re.MULTILINE)
 _FROM = re.compile(r'^[ \t]*from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)', re.MULTILINE)
 _IMPORT = re.compile(r'^[ \t]*import\s+([^\n#]+)', re.MULTILINE)
 _NAME = re.compile(r'[A-Za-z_]\w*')
 
 
-def digest_of(source, exempt):
+def digest_of(source: str, exempt: str) -> bytes:
     """
     Return a digest of every file that ``source`` imports from, directly or not.
 
@@ -40,14 +42,15 @@ def digest_of(source, exempt):
 
 
 @functools.cache
-def _read(file):
+def _read(file: str) -> tuple[bytes, set[str]]:
     """Return (digest of a file, names that it imports)."""
     text = Path(file).read_bytes()
     return hashlib.sha256(text).digest(), _imported(text.decode())
 
 
-def _imported(text):
+def _imported(text: str) -> set[str]:
     """Return the dotted names that a source may import: modules, and what is in them."""
+    text = _FOR_TYPES.sub('', text)  # never run
     found = set()
     for module, names in _FROM.findall(text):
         lines = (line.partition('#')[0] for line in names.splitlines())
@@ -57,7 +60,7 @@ def _imported(text):
     return found
 
 
-def _files(name, packages):
+def _files(name: str, packages: set[str]) -> tuple[str, ...]:
     """Return the file (0 or 1) that a dotted name of one of the ``packages`` is, or is in."""
     package = name.partition('.')[0]
     if package not in packages:
@@ -66,7 +69,7 @@ def _files(name, packages):
 
 
 @functools.cache
-def _file(name):
+def _file(name: str) -> tuple[str, ...]:
     """Return the file of a module, in a tuple, or () if there is none of that name."""
     package, *parts = name.split('.')
     module = sys.modules.get(package)

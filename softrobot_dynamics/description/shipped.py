@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Find the YAML files that come with the package, however it was installed."""
 
+from collections.abc import Iterable
 import importlib.metadata
 from pathlib import Path
 
@@ -12,7 +13,7 @@ except ImportError:  # no ROS installation
 PACKAGE = 'softrobot_dynamics'
 
 
-def shipped(kind):
+def shipped(kind: str) -> dict[str, Path]:
     """
     Return {name: path} of the shipped files of a `kind`: 'robots' or 'controllers'.
 
@@ -26,7 +27,7 @@ def shipped(kind):
     return {}
 
 
-def _ament(kind):
+def _ament(kind: str) -> Iterable[Path]:
     if get_package_share_directory is None:
         return []
     try:
@@ -36,7 +37,7 @@ def _ament(kind):
     return Path(share, 'config', kind).glob('*.yaml')
 
 
-def _distribution(kind):
+def _distribution(kind: str) -> Iterable[Path]:
     try:
         files = importlib.metadata.files(PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
@@ -48,5 +49,5 @@ def _distribution(kind):
     ]
 
 
-def _source_tree(kind):
+def _source_tree(kind: str) -> Iterable[Path]:
     return Path(__file__).parents[1].joinpath('config', kind).glob('*.yaml')

@@ -1,13 +1,22 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Checks of what calls are given: a wrong argument is an ArgumentError with its name."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Matrix
 from softrobot_dynamics.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
-def checked(name, value, shape):
+
+def checked(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     """Return ``value`` as a contiguous float64 array of ``shape``, finite; or ArgumentError."""
     try:
         array = np.ascontiguousarray(value, dtype=float)
@@ -20,7 +29,7 @@ def checked(name, value, shape):
     return array
 
 
-def checked_rows(name, value, width):
+def checked_rows(name: str, value: ArrayLike, width: int) -> Matrix:
     """Return ``value`` as :func:`checked` does, of shape (K, width) with any K > 0."""
     count = len(value) if np.iterable(value) else 0
     if not count:
@@ -28,7 +37,7 @@ def checked_rows(name, value, width):
     return checked(name, value, (count, width))
 
 
-def finite(array):
+def finite(array: Array) -> bool:
     """Tell whether all numbers of an array are finite."""
     # quick, but large squares may be infinite, and for long arrays BLAS wakes all its threads
     if array.size < 1000 and math.isfinite(np.vdot(array, array)):
@@ -36,7 +45,7 @@ def finite(array):
     return bool(np.isfinite(array).all())
 
 
-def body_index(model, body, name='body'):
+def body_index(model: CompiledModel, body: str | None, name: str = 'body') -> int:
     """Index of a body by name ('tip' or None: the last one); ArgumentError if unknown."""
     if body is None or (body == 'tip' and 'tip' not in model.body_names):
         return len(model.body_names) - 1
@@ -45,7 +54,7 @@ def body_index(model, body, name='body'):
     return model.body_names.index(body)
 
 
-def one_of(name, value, known):
+def one_of(name: str, value: str, known: Sequence[str]) -> str:
     """Return ``value``, one of the texts ``known``; or ArgumentError."""
     if not isinstance(value, str) or value not in known:
         raise ArgumentError(name, value, 'one of ' + ', '.join(known))

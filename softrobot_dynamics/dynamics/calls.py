@@ -11,15 +11,30 @@ its tip frame, or to a :class:`~softrobot_dynamics.dynamics.wrenches.Wrench` at 
 or to a list of those. ``body`` is a body's name, or 'tip' or None for the last one.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked, checked_rows, finite, one_of
-from softrobot_dynamics.dynamics.points import FRAMES, Placement
-from softrobot_dynamics.dynamics.wrenches import generalized_force, reactions, read_wrenches
+from softrobot_dynamics.dynamics.points import FRAMES, MaterialPoints, Placement
+from softrobot_dynamics.dynamics.wrenches import (
+    generalized_force,
+    Load,
+    reactions,
+    read_wrenches,
+    Wrenches,
+)
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.masses import accelerations
 from softrobot_dynamics.recursion.passes import FULL, INERTIAL
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 _WITH_FRAME = 'a material point at which the body has a frame'
 
@@ -27,19 +42,29 @@ _WITH_FRAME = 'a material point at which the body has a frame'
 class Actuation(NamedTuple):
     """How the actuators act: u in actuator units, y their coordinates (tendon: elongation)."""
 
-    matrix: np.ndarray  # (n, m) dnu/du
-    coordinates: np.ndarray  # (m,) y [m or rad], zero at q = 0
-    velocities: np.ndarray  # (m,) dy/dt
-    bias: np.ndarray  # (m,) (d/dt dy/dq) qd
-    jacobian: np.ndarray  # (m, n) dy/dq
+    matrix: Matrix  # (n, m) dnu/du
+    coordinates: Vector  # (m,) y [m or rad], zero at q = 0
+    velocities: Vector  # (m,) dy/dt
+    bias: Vector  # (m,) (d/dt dy/dq) qd
+    jacobian: Matrix  # (m, n) dy/dq
 
 
-def inertial_inverse_dynamics(model, *, q, qd, qdd):
+def inertial_inverse_dynamics(
+    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> Vector:
     """Return IID [P, Alg. 1]: M(q) qdd + c(q, qd), (n,), for q, qd, qdd (n,)."""
     return _recursion(model, q, qd, qdd, INERTIAL)
 
 
-def inverse_dynamics(model, *, q, qd, qdd, wrenches=None, joint_wrenches=False):
+def inverse_dynamics(
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    joint_wrenches: bool = False,
+) -> Vector | tuple[Vector, Matrix]:
     """
     Return ID [P, Alg. 2]: M qdd + c + g + s, with gravity, elasticity and damping, (n,).
 
@@ -51,12 +76,22 @@ def inverse_dynamics(model, *, q, qd, qdd, wrenches=None, joint_wrenches=False):
     return _recursion(model, q, qd, qdd, FULL, wrenches=wrenches, joint_wrenches=joint_wrenches)
 
 
-def mass_inertial_inverse_dynamics(model, *, q, qd, qdd):
+def mass_inertial_inverse_dynamics(
+    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> tuple[Vector, Matrix]:
     """Return MIID [P, A.6]: IID (n,) and the mass matrix (n, n), in one pass."""
     return _recursion(model, q, qd, qdd, INERTIAL, with_mass=True)
 
 
-def mass_inverse_dynamics(model, *, q, qd, qdd, wrenches=None, joint_wrenches=False):
+def mass_inverse_dynamics(
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    joint_wrenches: bool = False,
+) -> tuple[Vector, Matrix] | tuple[Vector, Matrix, Matrix]:
     """
     Return MID [P, A.6]: ID (n,) and the mass matrix (n, n), in one pass.
 
@@ -65,31 +100,33 @@ def mass_inverse_dynamics(model, *, q, qd, qdd, wrenches=None, joint_wrenches=Fa
     return _recursion(model, q, qd, qdd, FULL, True, wrenches, joint_wrenches)
 
 
-def gravity_force(model, *, q):
+def gravity_force(model: CompiledModel, *, q: ArrayLike) -> Vector:
     """Return g(q) = dV/dq, (n,)."""
     q = checked('q', q, (model.n,))
     return _terms(model, q, np.zeros(model.n)).h - elastic_force(model, q=q)
 
 
-def elastic_force(model, *, q):
+def elastic_force(model: CompiledModel, *, q: ArrayLike) -> Vector:
     """Elastic force s(q), (n,), of bodies and joint springs."""
     q = checked('q', q, (model.n,))
     return _passive(model, q, np.zeros(model.n))[0]
 
 
-def damping_force(model, *, q, qd):
+def damping_force(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike) -> Vector:
     """Damping force d(q, qd), (n,), of bodies and joints."""
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     return _passive(model, q, qd)[1]
 
 
-def forward_kinematics(model, *, q):
+def forward_kinematics(model: CompiledModel, *, q: ArrayLike) -> Array:
     """Tip frames of all bodies in the base frame, (N, 4, 4)."""
     placed = placement(model, q)
     return np.array([placed.pose(body) for body in range(len(model.body_names))])
 
 
-def frame(model, *, q, body=None, point=None):
+def frame(
+    model: CompiledModel, *, q: ArrayLike, body: str | None = None, point: ArrayLike | None = None
+) -> Matrix:
     """
     Frame (4, 4) fixed to a body's material, in the base frame.
 
@@ -103,7 +140,14 @@ def frame(model, *, q, body=None, point=None):
     return pose
 
 
-def jacobian(model, *, q, body=None, point=None, frame='body'):
+def jacobian(
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    body: str | None = None,
+    point: ArrayLike | None = None,
+    frame: str = 'body',
+) -> Matrix:
     """
     Jacobian (6, n) of the :func:`frame` at a body's tip or at a material point x (3,) [m].
 
@@ -116,7 +160,15 @@ def jacobian(model, *, q, body=None, point=None, frame='body'):
     return J
 
 
-def material_points(model, *, q, points, qd=None, body=None, frame='body'):
+def material_points(
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    points: ArrayLike,
+    qd: ArrayLike | None = None,
+    body: str | None = None,
+    frame: str = 'body',
+) -> MaterialPoints:
     """
     Return the ``MaterialPoints`` of a body: where its material points are, and how they move.
 
@@ -137,14 +189,21 @@ def material_points(model, *, q, points, qd=None, body=None, frame='body'):
     return found
 
 
-def actuation(model, *, q, qd):
+def actuation(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike) -> Actuation:
     """Return the :class:`Actuation` of all actuators at (q, qd)."""
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     t = _terms(model, q, qd)
     return Actuation(t.J.T * model.signs, t.y - model.y0, t.J @ qd, t.bias.copy(), t.J.copy())
 
 
-def forward_dynamics(model, *, q, qd, u, wrenches=None):
+def forward_dynamics(
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    u: ArrayLike,
+    wrenches: Wrenches | None = None,
+) -> Vector:
     """
     Acceleration qdd (n,) under actuation u (m,): M qdd = A u + J^T w - (c + g + s).
 
@@ -159,7 +218,7 @@ def forward_dynamics(model, *, q, qd, u, wrenches=None):
     return accelerations(model, t.M, force)
 
 
-def placement(model, q):
+def placement(model: CompiledModel, q: ArrayLike) -> Placement:
     """
     Return the :class:`~.points.Placement` of a robot at q (n,), checked.
 
@@ -170,21 +229,21 @@ def placement(model, q):
     return Placement(model, evaluator.robot, q)
 
 
-def _terms(model, q, qd):
+def _terms(model: CompiledModel, q: Vector, qd: Vector) -> Terms:
     """Return all terms at a state, until the next call; ArgumentError where there are none."""
     terms = model.per_thread.evaluator(q, qd)
     _require_finite(model, q, terms.h)
     return terms
 
 
-def _passive(model, q, qd):
+def _passive(model: CompiledModel, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
     """Return elastic and damping forces at a state; ArgumentError where the model has none."""
     forces = model.per_thread.evaluator.passive(q, qd)
     _require_finite(model, q, np.concatenate(forces))
     return forces
 
 
-def _require_finite(model, q, result):
+def _require_finite(model: CompiledModel, q: Vector, result: Array) -> None:
     """Raise ArgumentError unless all results are numbers, in the words of the parts to blame."""
     if finite(result):
         return
@@ -198,12 +257,12 @@ def _require_finite(model, q, result):
     raise ArgumentError('q', q, expected)
 
 
-def _require_frame(point, result):
+def _require_frame(point: Vector | None, result: Array) -> None:
     if not finite(result):
         raise ArgumentError('point', point, _WITH_FRAME)
 
 
-def _load_force(placed, loads):
+def _load_force(placed: Placement, loads: Sequence[Load]) -> Vector:
     """Generalized force (n,) of loads; ArgumentError where one has no frame to act in."""
     force = generalized_force(placed, loads)
     if not np.isfinite(force).all():
@@ -212,11 +271,20 @@ def _load_force(placed, loads):
     return force
 
 
-def _checked_point(point):
+def _checked_point(point: ArrayLike | None) -> Vector | None:
     return None if point is None else checked('point', point, (3,))
 
 
-def _recursion(model, q, qd, qdd, mode, with_mass=False, wrenches=None, joint_wrenches=False):
+def _recursion(
+    model: CompiledModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    mode: int,
+    with_mass: bool = False,
+    wrenches: Wrenches | None = None,
+    joint_wrenches: bool = False,
+) -> Any:
     """Return Q, or a tuple of it and what else was asked for: M, joint wrenches."""
     n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))

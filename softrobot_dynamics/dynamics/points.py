@@ -8,9 +8,12 @@ dp/dx1 and dp/dx2, as [P, (5)-(7)] do for the tip. What computes that is compile
 type of body are first asked for, and tables of points when these are.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import address, cached
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.recursion.frames import point_jacobian
@@ -25,31 +28,36 @@ from softrobot_dynamics.recursion.passes import (
 )
 from softrobot_dynamics.schema.poses import transform
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
 FRAMES = ('body', 'base')  # in whose axes a twist, a wrench or a Jacobian is given
 
 
 class MaterialPoints(NamedTuple):
     """K material points of a body; an entry is NaN where the body has no frame."""
 
-    positions: np.ndarray  # (K, 3) [m], base frame
-    velocities: np.ndarray  # (K, 3) [m/s], base frame; zero at rest
-    frames: np.ndarray  # (K, 4, 4), to the base frame
-    jacobians: np.ndarray  # (K, 6, n), angular rows first
+    positions: Matrix  # (K, 3) [m], base frame
+    velocities: Matrix  # (K, 3) [m/s], base frame; zero at rest
+    frames: Array  # (K, 4, 4), to the base frame
+    jacobians: Array  # (K, 6, n), angular rows first
 
 
 class Placement(NamedTuple):
     """A robot at q (n,), all poses of which are in its workspace; bodies are given by index."""
 
-    model: object  # CompiledModel
+    model: CompiledModel  # CompiledModel
     robot: Robot
-    q: np.ndarray
+    q: Array
 
-    def joint(self, body):
+    def joint(self, body: int) -> tuple[Matrix, Vector]:
         """Rotation (3, 3) and origin (3,) [m], base frame, of the joint frame of a body."""
         pose = self._joint_pose(body)
         return pose[:9].reshape(3, 3), pose[9:]
 
-    def points(self, body, points, qd=None, axes='base'):
+    def points(
+        self, body: int, points: Matrix, qd: Vector | None = None, axes: str = 'base'
+    ) -> MaterialPoints:
         """Return the :class:`MaterialPoints` at points x (K, 3) [m], Jacobians in these axes."""
         m, n, count = self.robot.modules[body], self.model.n, len(points)
         first, pose, joint = m[BODY_FIRST], self._joint_pose(body), np.empty(6 * n)
@@ -63,10 +71,10 @@ class Placement(NamedTuple):
         frames, J, velocities = (np.empty((count, size)) for size in (16, 6 * n, 3))
         qd = np.zeros(n) if qd is None else qd
         cached(place_points)(cloud, qd, axes == 'body', frames, J, velocities)
-        frames = frames.reshape(-1, 4, 4)
-        return MaterialPoints(frames[:, :3, 3].copy(), velocities, frames, J.reshape(-1, 6, n))
+        poses = frames.reshape(-1, 4, 4)
+        return MaterialPoints(poses[:, :3, 3].copy(), velocities, poses, J.reshape(-1, 6, n))
 
-    def pose(self, body, point=None):
+    def pose(self, body: int, point: Vector | None = None) -> Matrix:
         """Transform (4, 4) from the frame at a point, None: the tip, to the base frame."""
         if point is not None:
             return self.points(body, np.reshape(point, (1, 3))).frames[0]
@@ -74,7 +82,7 @@ class Placement(NamedTuple):
         tip = self.robot.W[self.robot.modules[body][BODY_SLAB] :]
         return transform(R @ tip[:9].reshape(3, 3), R @ tip[9:12] + t)
 
-    def jacobian(self, body, point=None, axes='body'):
+    def jacobian(self, body: int, point: Vector | None = None, axes: str = 'body') -> Matrix:
         """Jacobian (6, n), angular rows first, of the frame at a point, in these axes."""
         if point is not None:
             return self.points(body, np.reshape(point, (1, 3)), axes=axes).jacobians[0]
@@ -85,6 +93,6 @@ class Placement(NamedTuple):
             J[:3], J[3:] = R.T @ J[:3], R.T @ J[3:]
         return J
 
-    def _joint_pose(self, body):
+    def _joint_pose(self, body: int) -> Vector:
         first = body * STATE + JOINT_POSE
         return self.robot.W[first : first + 12]

@@ -4,6 +4,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 
 MASSLESS = (
     1e-10  # squared frequency of the slowest coordinate over one that counts as without mass
@@ -22,12 +23,12 @@ class Stability(NamedTuple):
 class Linearised(NamedTuple):
     """M x'' + D x' + K x = 0 about a posture at rest; ``noise``: what K's entries are good to."""
 
-    K: np.ndarray  # (n, n)
-    D: np.ndarray  # (n, n)
-    M: np.ndarray  # (n, n)
+    K: Matrix  # (n, n)
+    D: Matrix  # (n, n)
+    M: Matrix  # (n, n)
     noise: float
 
-    def stability(self):
+    def stability(self) -> Stability:
         """
         Return the :class:`Stability`: the smallest eigenvalue of K x = mu M x, its real part.
 
@@ -42,15 +43,15 @@ class Linearised(NamedTuple):
             stands = bool(squares[0] >= lowest)
             return Stability(float(squares[0]), stands, stands)
         K, D = X.T @ self.K @ X, X.T @ self.D @ X  # M is the identity now
-        squares = np.linalg.eigvals(K)
-        pushed = squares.real[np.abs(squares.imag) <= 1e-9 * np.abs(squares).max()] < lowest
+        found = np.linalg.eigvals(K)
+        pushed = found.real[np.abs(found.imag) <= 1e-9 * np.abs(found).max()] < lowest
         zero = np.zeros_like(K)
         rates = np.linalg.eigvals(np.block([[zero, np.eye(len(K))], [-K, -D]]))
         grows = rates.real.max() > GROWTH * np.abs(rates).max()
         stands = not pushed.any()
-        return Stability(float(squares.real.min()), stands, bool(stands and not grows))
+        return Stability(float(found.real.min()), stands, bool(stands and not grows))
 
-    def modes(self):
+    def modes(self) -> tuple[Vector, Matrix]:
         """
         Return mu (n,), increasing, and X (n, n): X' K X = diag(mu), X' M X = 1, K symmetrised.
 

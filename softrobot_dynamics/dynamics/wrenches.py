@@ -6,14 +6,21 @@ A wrench is a moment [N m], then a force [N]. One that acts on a material point 
 J(x) has the generalized force J^T w, and every joint between it and the base bears it.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked, one_of
-from softrobot_dynamics.dynamics.points import FRAMES
+from softrobot_dynamics.dynamics.points import FRAMES, Placement
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.passes import JOINT_WRENCH, PARENT, STATE
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 
 class Wrench(NamedTuple):
@@ -25,9 +32,13 @@ class Wrench(NamedTuple):
     turns with the material frame at the point (a follower load), or 'base' (a dead load).
     """
 
-    value: object
-    point: object = None
+    value: Any  # numbers
+    point: Any = None  # numbers, or None
     frame: str = 'body'
+
+
+Wrenches: TypeAlias = Mapping[str, ArrayLike | Wrench | Sequence[Wrench]]
+"""By the name of a body: six numbers, at the tip in its frame, or other wrenches."""
 
 
 class Load(NamedTuple):
@@ -37,7 +48,7 @@ class Load(NamedTuple):
     wrench: Wrench
 
 
-def read_wrenches(model, wrenches):
+def read_wrenches(model: CompiledModel, wrenches: Wrenches | None) -> list[Load]:
     """
     Return the :class:`Load` objects of a mapping {body name: wrench}; None: no loads.
 
@@ -54,9 +65,10 @@ def read_wrenches(model, wrenches):
     return loads
 
 
-def generalized_force(placement, loads):
+def generalized_force(placement: Placement, loads: Sequence[Load]) -> Vector:
     """Generalized force (n,) of loads: the sum of J(x)^T w."""
-    force, groups = np.zeros(placement.model.n), {}
+    force = np.zeros(placement.model.n)
+    groups: dict[tuple[int, str], list[Wrench]] = {}
     for body, wrench in loads:
         if wrench.point is None:
             force += wrench.value @ placement.jacobian(body, None, wrench.frame)
@@ -69,7 +81,7 @@ def generalized_force(placement, loads):
     return force
 
 
-def reactions(placement, loads):
+def reactions(placement: Placement, loads: Sequence[Load]) -> Matrix:
     """
     Wrench (N, 6) that each joint's parent side exerts on the body beyond, at S_J, in S_J.
 
@@ -91,7 +103,7 @@ def reactions(placement, loads):
     return result
 
 
-def _at_base(pose, wrench):
+def _at_base(pose: Matrix, wrench: Wrench) -> Vector:
     """Wrench (6,) about the base's origin, in its axes."""
     moment, force = wrench.value[:3], wrench.value[3:]
     if wrench.frame == 'body':
@@ -99,7 +111,7 @@ def _at_base(pose, wrench):
     return np.concatenate([moment + np.cross(pose[:3, 3], force), force])
 
 
-def _listed(name, given):
+def _listed(name: str, given: Any) -> list[tuple[str, Wrench]]:
     if isinstance(given, Wrench):
         return [(name, given)]
     if isinstance(given, (list, tuple)) and all(isinstance(each, Wrench) for each in given):
@@ -107,7 +119,7 @@ def _listed(name, given):
     return [(name, Wrench(given))]
 
 
-def _checked_wrench(name, wrench):
+def _checked_wrench(name: str, wrench: Wrench) -> Wrench:
     point = wrench.point
     return Wrench(
         checked(name, wrench.value, (6,)),

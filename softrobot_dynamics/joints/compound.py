@@ -1,17 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What joints of several coordinates share: springs and limits, for each coordinate by name."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from math import inf
+from typing import Any, ClassVar
 
 import numpy as np
+from softrobot_dynamics.annotations import Complaints, Matrix
 from softrobot_dynamics.errors import closest
 from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.schema.fields import interval, nested, number
-from softrobot_dynamics.schema.parsing import custom, join, reader
+from softrobot_dynamics.schema.parsing import custom, join, Problems, reader
 
 
-def by_coordinate(item):
+def by_coordinate(item: Any) -> Any:
     """
     Return the field of what the field `item` reads for each coordinate: by name, or one for all.
 
@@ -19,7 +22,7 @@ def by_coordinate(item):
     """
     one, expected = reader(item), item.metadata['expected']
 
-    def read(value, path, problems):
+    def read(value: Any, path: str, problems: Problems) -> tuple[tuple[str, Any], ...]:
         given = value if isinstance(value, dict) else {'': value}
         return tuple((str(key), one(x, join(path, key), problems)) for key, x in given.items())
 
@@ -35,9 +38,13 @@ def by_coordinate(item):
 class Limits:
     """What the joint is built for; none unless given."""
 
-    position: tuple = by_coordinate(interval('rad or m'))
-    velocity: tuple = by_coordinate(number('rad/s or m/s', above=0, infinite=True))
-    effort: tuple = by_coordinate(number('N m or N', above=0, infinite=True))
+    position: tuple[tuple[str, tuple[float, float]], ...] = by_coordinate(interval('rad or m'))
+    velocity: tuple[tuple[str, float], ...] = by_coordinate(
+        number('rad/s or m/s', above=0, infinite=True)
+    )
+    effort: tuple[tuple[str, float], ...] = by_coordinate(
+        number('N m or N', above=0, infinite=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -53,9 +60,9 @@ class CompoundJoint(Joint):
     rest: tuple = by_coordinate(number('rad or m'))
     limits: Limits = nested(Limits, default=Limits())
 
-    lengths = ()
+    lengths: ClassVar[tuple[str, ...]] = ()
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield what is given for no coordinate, or for coordinates that differ in unit."""
         names = self.coordinates()
         mixed = 0 < len(self.lengths) < len(names)
@@ -67,31 +74,31 @@ class CompoundJoint(Joint):
                 elif mixed and not name:
                     yield path, value, f'a mapping of {_list(names)}, which differ in unit'
 
-    def unit(self, coordinate):
+    def unit(self, coordinate: str) -> str:
         """Return m for one of ``lengths``, else rad."""
         return 'm' if coordinate in self.lengths else 'rad'
 
-    def springs(self):
+    def springs(self) -> Matrix:
         """Stiffness, damping and rest of each coordinate, (3, n)."""
         return np.array([self._each(x, 0.0) for x in (self.stiffness, self.damping, self.rest)])
 
-    def position_limits(self):
+    def position_limits(self) -> list[tuple[float, float]]:
         """Return (low, high) of each coordinate, a list."""
         return self._each(self.limits.position, (-inf, inf))
 
-    def velocity_limits(self):
+    def velocity_limits(self) -> list[float]:
         """Return the greatest rate of each coordinate, a list."""
         return self._each(self.limits.velocity, inf)
 
-    def effort_limits(self):
+    def effort_limits(self) -> list[float]:
         """Return the largest generalized force along each coordinate, a list."""
         return self._each(self.limits.effort, inf)
 
-    def _each(self, given, otherwise):
+    def _each(self, given: Any, otherwise: Any) -> list[Any]:
         given = dict(given)
         return [given.get(name, given.get('', otherwise)) for name in self.coordinates()]
 
-    def _given(self):
+    def _given(self) -> Iterator[tuple[str, Any]]:
         """Each field that holds values by coordinate: its path and its pairs."""
         for name in ('stiffness', 'damping', 'rest'):
             yield name, getattr(self, name)
@@ -99,5 +106,5 @@ class CompoundJoint(Joint):
             yield f'limits.{field.name}', getattr(self.limits, field.name)
 
 
-def _list(names):
+def _list(names: Iterable[str]) -> str:
     return ', '.join(names)

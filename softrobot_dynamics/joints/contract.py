@@ -8,8 +8,19 @@ formula by tracing it once.
 
 from dataclasses import dataclass, fields, replace
 from math import inf
+from typing import Any, cast, ClassVar
 
 import numpy as np
+from softrobot_dynamics.annotations import (
+    Complaints,
+    FrameFormula,
+    Math,
+    Matrix,
+    Value,
+    Values,
+    Vector,
+)
+from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.joints.tracing import motion_kernel
 from softrobot_dynamics.schema.fields import direction, nested, vector
 from softrobot_dynamics.schema.poses import dh_row, flat, Pose, z_onto
@@ -30,73 +41,74 @@ class Joint:
     these class attributes, one number for all coordinates.
     """
 
-    origin: Pose = nested(Pose, default=None)  # default: identity
+    origin: Pose | None = nested(Pose, default=None)  # default: identity
 
-    stiffness = damping = rest = 0.0
-    limits = None  # or an object with position (low, high), velocity and effort
-    recentres = ()  # names of the coordinates that `recentre` may change
+    type_name: ClassVar[str]  # that it is registered by
+    stiffness = damping = rest = cast(Any, 0.0)
+    limits = cast(Any, None)  # or an object with position (low, high), velocity and effort
+    recentres: ClassVar[Any] = ()  # names of the coordinates that `recentre` may change
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return the coordinates' names; ('',) for one, which bears the joint's own name."""
         raise NotImplementedError
 
-    def motion(self, q, math):
+    def motion(self, q: Values, math: Math) -> FrameFormula:
         """Frame moved by q: (nine entries of the rotation, row-major; three of the origin [m])."""
         raise NotImplementedError
 
-    def unit(self, coordinate):
+    def unit(self, coordinate: str) -> str:
         """Return the unit of a coordinate: rad, or m where it is a length."""
         return 'rad'
 
     @property
-    def before(self):
+    def before(self) -> Matrix:
         """The constant transform (4, 4) from the parent's tip frame to where the motion acts."""
         return (self.origin or Pose()).matrix()
 
     @property
-    def after(self):
+    def after(self) -> Matrix:
         """The constant transform (4, 4) from the moved frame to the joint's distal frame."""
         return np.eye(4)
 
-    def springs(self):
+    def springs(self) -> Matrix:
         """Stiffness, damping and rest of each coordinate, (3, n)."""
         return np.tile([[self.stiffness], [self.damping], [self.rest]], len(self.coordinates()))
 
-    def position_limits(self):
+    def position_limits(self) -> list[tuple[float, float]]:
         """Return (low, high) of each coordinate, a list."""
         return [self.limits.position if self.limits else (-inf, inf)] * len(self.coordinates())
 
-    def velocity_limits(self):
+    def velocity_limits(self) -> list[float]:
         """Return the greatest rate of each coordinate, a list."""
         return [self.limits.velocity if self.limits else inf] * len(self.coordinates())
 
-    def effort_limits(self):
+    def effort_limits(self) -> list[float]:
         """Return the largest generalized force along each coordinate, a list."""
         return [self.limits.effort if self.limits else inf] * len(self.coordinates())
 
-    def margin(self, q, math):
+    def margin(self, q: Values, math: Math) -> Value | None:
         """Return a formula, positive where the coordinates hold, or None: they do everywhere."""
         return None
 
-    def explain(self, q):
+    def explain(self, q: Vector) -> str | None:
         """Return in words why the coordinates do not hold at q (n,), or None."""
         return None
 
-    def recentre(self, q, qd):
+    def recentre(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return (q, qd), (n,) each, of the same pose and velocities, away from where q fails."""
         return q, qd
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """Return the kernel and numbers of this joint's frame, traced from its motion."""
         floats = _float_fields(self)
-        symbols = {name: symbol('p', i) for i, name in enumerate(floats)}
+        symbols: dict[str, Any] = {name: symbol('p', i) for i, name in enumerate(floats)}
         traced = replace(self, **symbols)
         q = [symbol('q', j) for j in range(len(self.coordinates()))]
         formulas = *traced.motion(q, SYMBOLIC), traced.margin(q, SYMBOLIC)
         constants = {symbols[name].value: value for name, value in floats.items()}
         return motion_kernel(self.type_name, formulas, constants, self.numbers(), len(q))
 
-    def numbers(self):
+    def numbers(self) -> Vector:
         """Return what a kernel's numbers begin with, (3 n + 24,): springs, before, after."""
         return np.concatenate([self.springs().ravel(), flat(self.before), flat(self.after)])
 
@@ -111,38 +123,38 @@ class AxisJoint(Joint):
     Denavit-Hartenberg table. Both are given here by a motion about or along z.
     """
 
-    axis: tuple = direction(default=None)  # unit vector [-], default: z
-    dh: tuple = vector(
+    axis: tuple[float, ...] | None = direction(default=None)  # unit vector [-], default: z
+    dh: tuple[float, float, float, float] | None = vector(
         'rad or m',
         4,
         default=None,
         expected='a list of 4 numbers: alpha, a, d, theta0 [rad, m, m, rad]',
     )
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return the one coordinate's name, '': it bears the joint's own."""
         return ('',)
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield what is wrong: a joint is placed by `dh` or by `origin` and `axis`."""
         for key in ('origin', 'axis'):
             if self.dh is not None and getattr(self, key) is not None:
                 yield key, getattr(self, key), f'no {key} beside dh: either dh or origin and axis'
 
     @property
-    def before(self):
+    def before(self) -> Matrix:
         """Identity for `dh`, else origin @ R with R z = axis, (4, 4)."""
         return super().before @ self._align()
 
     @property
-    def after(self):
+    def after(self) -> Matrix:
         """The transform of the DH row at q = 0 for `dh`, else R^T with R z = axis, (4, 4)."""
         return dh_row(*self.dh) if self.dh else self._align().T
 
-    def _align(self):
+    def _align(self) -> Matrix:
         return z_onto(self.axis or (0.0, 0.0, 1.0))
 
 
-def _float_fields(joint):
+def _float_fields(joint: Joint) -> dict[str, float]:
     values = {field.name: getattr(joint, field.name) for field in fields(joint)}
     return {name: value for name, value in values.items() if isinstance(value, float)}

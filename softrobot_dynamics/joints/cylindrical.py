@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.annotations import Complaints, FrameFormula, Math, Values
 from softrobot_dynamics.joints.compound import CompoundJoint
 from softrobot_dynamics.joints.contract import AxisJoint, register
 from softrobot_dynamics.joints.rotations import about_z
@@ -15,15 +16,15 @@ class Cylindrical(CompoundJoint, AxisJoint):
 
     lengths = ('slide',)
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return the names of the two coordinates."""
         return 'angle', 'slide'
 
-    def motion(self, q, math):
+    def motion(self, q: Values, math: Math) -> FrameFormula:
         """Rotation about z and displacement along z."""
         return about_z(q[0], math), [0.0, 0.0, q[1]]
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield what is wrong with the springs and limits, and with the placement."""
         yield from CompoundJoint.validate(self)
         yield from AxisJoint.validate(self)

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.annotations import FrameFormula, Math, Values
 from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.joints.contract import Joint, register
 from softrobot_dynamics.schema.poses import flat
@@ -13,15 +14,15 @@ from softrobot_dynamics.schema.poses import flat
 class Fixed(Joint):
     """A constant pose of the distal frame in the parent's tip frame."""
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return no names: there is nothing that moves."""
         return ()
 
-    def motion(self, q, math):
+    def motion(self, q: Values, math: Math) -> FrameFormula:
         """Return the identity."""
         return [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """Return the kernel and numbers of this joint's frame."""
         return Kernel(__name__, 'fixed_terms', flat(self.before @ self.after))
 

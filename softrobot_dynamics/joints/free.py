@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.annotations import FrameFormula, Math, Values
 from softrobot_dynamics.joints.contract import register
 from softrobot_dynamics.joints.rotations import TurningJoint
 
@@ -19,10 +20,10 @@ class Free(TurningJoint):
 
     lengths = 'x', 'y', 'z'
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return the names of the six coordinates."""
         return *self.lengths, *self.rotation.names
 
-    def motion(self, q, math):
+    def motion(self, q: Values, math: Math) -> FrameFormula:
         """Displacement, then rotation."""
         return self.rotation.matrix(q[3:], math), q[:3]

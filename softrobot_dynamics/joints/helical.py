@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.annotations import FrameFormula, Math, Values
 from softrobot_dynamics.joints.contract import AxisJoint, register
 from softrobot_dynamics.joints.revolute import Limits
 from softrobot_dynamics.joints.rotations import about_z
@@ -24,6 +25,6 @@ class Helical(AxisJoint):
     rest: float = number('rad', default=0.0)
     limits: Limits = nested(Limits, default=Limits())
 
-    def motion(self, q, math):
+    def motion(self, q: Values, math: Math) -> FrameFormula:
         """Rotation about z and displacement along z."""
         return about_z(q[0], math), [0.0, 0.0, self.pitch * q[0]]

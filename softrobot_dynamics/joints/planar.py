@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.annotations import FrameFormula, Math, Values
 from softrobot_dynamics.joints.compound import CompoundJoint
 from softrobot_dynamics.joints.contract import register
 from softrobot_dynamics.joints.rotations import about_z
@@ -15,10 +16,10 @@ class Planar(CompoundJoint):
 
     lengths = 'x', 'y'
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return the names of the three coordinates."""
         return 'x', 'y', 'angle'
 
-    def motion(self, q, math):
+    def motion(self, q: Values, math: Math) -> FrameFormula:
         """Displacement, then rotation."""
         return about_z(q[2], math), [q[0], q[1], 0.0]

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from math import inf
 
+from softrobot_dynamics.annotations import FrameFormula, Math, Values
 from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.joints.contract import AxisJoint, register
 from softrobot_dynamics.schema.fields import interval, nested, number
@@ -13,7 +14,7 @@ from softrobot_dynamics.schema.fields import interval, nested, number
 class Limits:
     """What the joint is built for; none unless given."""
 
-    position: tuple = interval('m', default=(-inf, inf))
+    position: tuple[float, float] = interval('m', default=(-inf, inf))
     velocity: float = number('m/s', above=0, infinite=True, default=inf)
     effort: float = number('N', above=0, infinite=True, default=inf)
 
@@ -32,15 +33,15 @@ class Prismatic(AxisJoint):
     rest: float = number('m', default=0.0)
     limits: Limits = nested(Limits, default=Limits())
 
-    def unit(self, coordinate):
+    def unit(self, coordinate: str) -> str:
         """Return m."""
         return 'm'
 
-    def motion(self, q, math):
+    def motion(self, q: Values, math: Math) -> FrameFormula:
         """Displacement along z."""
         return [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, q[0]]
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """Return the kernel and numbers of this joint's frame: springs, before, after."""
         return Kernel(__name__, 'prismatic_terms', self.numbers())
 

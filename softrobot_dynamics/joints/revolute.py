@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import math
 from math import inf
 
+from softrobot_dynamics.annotations import FrameFormula, Math, Values
 from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.joints.contract import AxisJoint, register
 from softrobot_dynamics.joints.rotations import about_z
@@ -15,7 +16,7 @@ from softrobot_dynamics.schema.fields import interval, nested, number
 class Limits:
     """What the joint is built for; none unless given."""
 
-    position: tuple = interval('rad', default=(-inf, inf))
+    position: tuple[float, float] = interval('rad', default=(-inf, inf))
     velocity: float = number('rad/s', above=0, infinite=True, default=inf)
     effort: float = number('N m', above=0, infinite=True, default=inf)
 
@@ -34,11 +35,11 @@ class Revolute(AxisJoint):
     rest: float = number('rad', default=0.0)
     limits: Limits = nested(Limits, default=Limits())
 
-    def motion(self, q, math):
+    def motion(self, q: Values, math: Math) -> FrameFormula:
         """Rotation about z."""
         return about_z(q[0], math), [0.0, 0.0, 0.0]
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """Return the kernel and numbers of this joint's frame: springs, before, after."""
         return Kernel(__name__, 'revolute_terms', self.numbers())
 

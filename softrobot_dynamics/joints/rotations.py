@@ -8,8 +8,10 @@ rotation vector at a full turn, roll, pitch and yaw at a pitch of a right angle.
 
 from dataclasses import dataclass
 from math import hypot, pi
+from typing import Any
 
 import numpy as np
+from softrobot_dynamics.annotations import Math, Value, Values, Vector
 from softrobot_dynamics.joints.compound import CompoundJoint
 from softrobot_dynamics.schema.fields import choice
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
@@ -17,7 +19,7 @@ from softrobot_dynamics.tracing.arithmetic import NUMERIC
 NEAR = 1e-3  # [rad] from where coordinates fail; there the mass matrix has lost half its digits
 
 
-def about_z(angle, math):
+def about_z(angle: Value, math: Math) -> Values:
     """Nine entries, row-major, of a rotation about z by `angle` [rad]."""
     c, s = math.cos(angle), math.sin(angle)
     return [c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0]
@@ -34,7 +36,7 @@ class RotationVector:
     domain = 'its rotation vector must be shorter than 2 pi [rad]'
 
     @staticmethod
-    def matrix(r, math):
+    def matrix(r: Values, math: Math) -> Values:
         """Nine entries, row-major, of the rotation: 1 + c1 K + c2 K^2 with K = skew(r)."""
         x, y, z = r
         xx, yy, zz = x * x, y * y, z * z
@@ -52,12 +54,12 @@ class RotationVector:
         ]
 
     @staticmethod
-    def margin(r, math):
+    def margin(r: Values, math: Math) -> Value:
         """Return the formula that is positive below a full turn."""
         return (2.0 * pi - NEAR) ** 2 - (r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
 
     @staticmethod
-    def recentre(r, rate):
+    def recentre(r: Vector, rate: Vector) -> tuple[Vector, Vector]:
         """Return the rotation vector of length <= pi of the same rotation as r, and its rate."""
         angle = hypot(*r)
         axis, share = r / angle, 1.0 - 2.0 * pi * round(angle / (2.0 * pi)) / angle
@@ -71,7 +73,7 @@ class RollPitchYaw:
     domain = 'its pitch must not be +-pi/2 [rad], where roll and yaw turn about one axis'
 
     @staticmethod
-    def matrix(angles, math):
+    def matrix(angles: Values, math: Math) -> Values:
         """Nine entries, row-major, of the rotation."""
         (sr, sp, sy), (cr, cp, cy) = map(math.sin, angles), map(math.cos, angles)
         return [
@@ -87,7 +89,7 @@ class RollPitchYaw:
         ]
 
     @staticmethod
-    def margin(angles, math):
+    def margin(angles: Values, math: Math) -> Value:
         """Return the formula that is positive away from a pitch of a right angle."""
         c = math.cos(angles[1])
         return c * c - NEAR**2
@@ -103,27 +105,27 @@ class TurningJoint(CompoundJoint):
     parameters: str = choice(tuple(PARAMETERS), default='rotation_vector')
 
     @property
-    def rotation(self):
+    def rotation(self) -> Any:
         """The class of :data:`PARAMETERS` that has the formula."""
         return PARAMETERS[self.parameters]
 
     @property
-    def recentres(self):
+    def recentres(self) -> tuple[str, ...]:
         """See :class:`Joint`: a rotation vector, unless there are springs along it."""
         vector = self.parameters == 'rotation_vector' and not self.springs()[0, -3:].any()
         return self.rotation.names if vector else ()
 
-    def margin(self, q, math):
+    def margin(self, q: Values, math: Math) -> Value:
         """See :class:`Joint`."""
         return self.rotation.margin(q[-3:], math)
 
-    def explain(self, q):
+    def explain(self, q: Vector) -> str | None:
         """See :class:`Joint`."""
         if self.margin(q, NUMERIC) > 0.0:
             return None
         return f'{self.type_name} joint out of range: {self.rotation.domain}'
 
-    def recentre(self, q, qd):
+    def recentre(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return the state with a rotation vector of length <= pi; a spring's is left alone."""
         if hypot(*q[-3:]) <= pi or not self.recentres:
             return q, qd

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.annotations import FrameFormula, Math, Values
 from softrobot_dynamics.joints.contract import register
 from softrobot_dynamics.joints.rotations import TurningJoint
 
@@ -17,10 +18,10 @@ class Spherical(TurningJoint):
     singular: see :meth:`recentre`. Otherwise (roll, pitch, yaw), singular where cos(pitch) = 0.
     """
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return the names of the three coordinates."""
         return self.rotation.names
 
-    def motion(self, q, math):
+    def motion(self, q: Values, math: Math) -> FrameFormula:
         """Rotation by q."""
         return self.rotation.matrix(q, math), [0.0, 0.0, 0.0]

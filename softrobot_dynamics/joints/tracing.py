@@ -4,15 +4,22 @@
 import textwrap
 
 import numpy as np
+from softrobot_dynamics.annotations import Value, Values, Vector
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.kernels.spatial import rotate, rotate_back
 from softrobot_dynamics.tracing.emit import Emitter
-from softrobot_dynamics.tracing.graph import as_node
+from softrobot_dynamics.tracing.graph import as_node, Symbol
 from softrobot_dynamics.tracing.programs import frame_nodes, frame_slots, HEADER
 
 
-def motion_kernel(label, motion, constants, numbers, n):
+def motion_kernel(
+    label: str,
+    motion: tuple[Values, Values, Value | None],
+    constants: dict[Symbol, float],
+    numbers: Vector,
+    n: int,
+) -> Kernel:
     """
     Return the :class:`Kernel` ``motion(P, q, qd, W)`` of a joint's frame from its traced motion.
 

@@ -6,6 +6,9 @@ The elastic force of a body follows from W in weak form, by tracing; so does an 
 force of Kelvin-Voigt type, d_j = v/2 int tr(dC/dt dC/dq_j) dV with C = F^T F.
 """
 
+from collections.abc import Sequence
+
+from softrobot_dynamics.annotations import Math, Value, Values
 from softrobot_dynamics.schema.registry import Registry
 
 MATERIALS = Registry('material', 'softrobot_dynamics.materials', 'softrobot_dynamics.materials')
@@ -20,16 +23,16 @@ class Material:
     change without compiling again.
     """
 
-    def energy(self, F, math):
+    def energy(self, F: Sequence[Values], math: Math) -> Value:
         """Strain energy density W [J/m^3] for F, three rows of three; F[i][j] = dp_i/dx_j."""
         raise NotImplementedError
 
-    def viscosity(self):
+    def viscosity(self) -> Value | None:
         """Viscosity v [Pa s] of the damping force; None for none."""
         return None
 
 
-def determinant(F):
+def determinant(F: Sequence[Values]) -> Value:
     """Volume ratio J = det F of three rows of three values."""
     a, b, c = F
     return (
@@ -39,7 +42,7 @@ def determinant(F):
     )
 
 
-def first_invariant(F):
+def first_invariant(F: Sequence[Values]) -> Value:
     """I1 = tr(F^T F)."""
     total = 0.0
     for row in F:
@@ -48,7 +51,7 @@ def first_invariant(F):
     return total
 
 
-def lame(young_modulus, poisson_ratio):
+def lame(young_modulus: Value, poisson_ratio: Value) -> tuple[Value, Value]:
     """Lame constants (lambda, mu) [Pa]."""
     mu = young_modulus / (2.0 * (1.0 + poisson_ratio))
     return 2.0 * mu * poisson_ratio / (1.0 - 2.0 * poisson_ratio), mu

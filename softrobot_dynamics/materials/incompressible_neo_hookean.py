@@ -1,8 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The neo-Hookean law of bodies whose kinematics preserve volume."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from softrobot_dynamics.annotations import Math, Value, Values
 from softrobot_dynamics.materials.contract import first_invariant, Material, register
 from softrobot_dynamics.schema.fields import number
 
@@ -20,10 +22,10 @@ class IncompressibleNeoHookean(Material):
     modulus: float = number('Pa', above=0.0)
     damping: float = number('s', at_least=0.0, default=0.0)
 
-    def energy(self, F, math):
+    def energy(self, F: Sequence[Values], math: Math) -> Value:
         """See :class:`Material`."""
         return self.modulus * (first_invariant(F) - 3.0)
 
-    def viscosity(self):
+    def viscosity(self) -> Value | None:
         """See :class:`Material`."""
         return self.damping * self.modulus

@@ -1,11 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The messages in an MCAP file by topic, up to its end or to where it was cut."""
 
+from collections.abc import Iterator
 import contextlib
 from io import BytesIO
 import json
 from mmap import ACCESS_READ, mmap
+from os import PathLike
 import struct
+from typing import Any
 
 from mcap.data_stream import ReadDataStream
 from mcap.opcode import Opcode
@@ -19,7 +22,7 @@ _HEAD = struct.Struct('<BQ')  # of a record: opcode, length
 _MESSAGE = struct.Struct('<HIQQ')  # channel, sequence, log and publish time
 
 
-def read(path):
+def read(path: str | PathLike[str]) -> 'Content':
     """Return the :class:`Content` of a file; OSError or ValueError if it is none of this kind."""
     with open(path, 'rb') as file:
         data = memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
@@ -41,11 +44,14 @@ class Content:
     `facts`: our metadata, None if there are none; `complete`: the file was ended in good order.
     """
 
-    def __init__(self):
-        self.facts, self.complete = None, False
-        self.columns, self.notes, self.messages = {}, [], {}  # by number of the channel
+    def __init__(self) -> None:
+        self.facts: dict[str, Any] | None = None
+        self.complete = False
+        self.columns: dict[int, dict[str, Any]] = {}  # by number of the channel
+        self.messages: dict[int, list[Any]] = {}
+        self.notes: list[int] = []
 
-    def take(self, opcode, body):
+    def take(self, opcode: int, body: memoryview) -> None:
         """Take in a record, a chunk with all that is in it."""
         if opcode == Opcode.MESSAGE:
             channel, _, *times = _MESSAGE.unpack_from(body)
@@ -62,7 +68,7 @@ class Content:
         elif opcode == Opcode.DATA_END:
             self.complete = True
 
-    def _add_channel(self, channel):
+    def _add_channel(self, channel: Any) -> None:
         """Take in a topic; others than ours say nothing about columns."""
         layout = channel.metadata.get('columns')
         if layout is None or channel.id in self.messages:
@@ -74,11 +80,11 @@ class Content:
             self.notes.append(channel.id)
 
 
-def _parsed(kind, body):
+def _parsed(kind: Any, body: memoryview) -> Any:
     return kind.read(ReadDataStream(BytesIO(body)))
 
 
-def _records(data, start):
+def _records(data: memoryview, start: int) -> Iterator[tuple[int, memoryview]]:
     """Yield (opcode, body) of all records in the bytes that are there as a whole."""
     while start + _HEAD.size <= len(data):
         opcode, length = _HEAD.unpack_from(data, start)

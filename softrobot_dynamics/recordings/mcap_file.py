@@ -8,7 +8,9 @@ the chunk being written is there: a chunk is handed to the kernel whole, or take
 """
 
 import os
+from os import PathLike
 import struct
+from typing import Any
 import zlib
 
 from mcap.data_stream import RecordBuilder
@@ -26,6 +28,7 @@ from mcap.records import (
     Statistics,
 )
 import numpy as np
+from softrobot_dynamics.annotations import Integers
 import zstandard
 
 MESSAGE = struct.Struct('<BQHIQQ')  # opcode, length, channel, sequence, log and publish time
@@ -33,7 +36,7 @@ _INDEX = np.dtype([('time', '<i8'), ('offset', '<i8')])
 _MAGIC = b'\x89MCAP0\r\n'
 
 
-def message_head(channel, size):
+def message_head(channel: int, size: int) -> bytes:
     """Return what stands before the `size` bytes of a message, its times zero."""
     rest = MESSAGE.size - 9  # the length counts what comes after itself
     return MESSAGE.pack(Opcode.MESSAGE, rest + size, channel, 0, 0, 0)
@@ -42,16 +45,22 @@ def message_head(channel, size):
 class McapFile:
     """A new file at `path`, which must not exist; `library` says who writes it."""
 
-    def __init__(self, path, library):
+    def __init__(self, path: str | PathLike[str], library: str) -> None:
         self._file = open(path, 'xb', buffering=0)
         self._end = 0
-        self._schemas, self._channels, self._metadata = {}, {}, []
-        self._chunks, self._counts = bytearray(), {}  # of the index, 1 MB in an hour
-        self._chunk_count, self._span = 0, None
+        self._schemas: dict[str, Any] = {}
+        self._channels: dict[int, Any] = {}
+        self._metadata: list[Any] = []
+        self._counts: dict[int, int] = {}
+        self._chunks = bytearray()  # of the index, 1 MB in an hour
+        self._chunk_count = 0
+        self._span: tuple[int, int] | None = None
         self._compress = zstandard.ZstdCompressor(level=1).compress
         self._write(_MAGIC + _bytes(Header(profile='ros2', library=library)))
 
-    def add_channel(self, topic, schema_name, schema_text, metadata):
+    def add_channel(
+        self, topic: str, schema_name: str, schema_text: str, metadata: dict[str, str]
+    ) -> int:
         """Add a topic of ROS 2 messages, whose type is a name and a text; return its number."""
         if schema_name not in self._schemas:
             number = len(self._schemas) + 1
@@ -72,13 +81,13 @@ class McapFile:
         self._write(_bytes(channel))
         return number
 
-    def add_metadata(self, name, values):
+    def add_metadata(self, name: str, values: dict[str, str]) -> None:
         """Add texts by name under one name for all."""
         data = _bytes(Metadata(name=name, metadata=values))
         self._metadata.append(MetadataIndex(offset=self._end, length=len(data), name=name))
         self._write(data)
 
-    def add_chunk(self, data, places):
+    def add_chunk(self, data: Any, places: dict[int, tuple[Integers, Integers]]) -> None:
         """
         Add a chunk of messages.
 
@@ -86,7 +95,7 @@ class McapFile:
         leaves the file as it was before.
         """
         times = np.concatenate([times for times, _ in places.values()])
-        facts = {
+        facts: dict[str, Any] = {
             'message_start_time': int(times.min()),
             'message_end_time': int(times.max()),
             'compression': 'zstd',
@@ -111,14 +120,14 @@ class McapFile:
         )
         self._count((facts['message_start_time'], facts['message_end_time']), places)
 
-    def _count(self, span, places):
+    def _count(self, span: tuple[int, int], places: dict[int, tuple[Integers, Integers]]) -> None:
         self._chunk_count += 1
         before = self._span or span
         self._span = min(before[0], span[0]), max(before[1], span[1])
         for channel, (times, _) in places.items():
             self._counts[channel] = self._counts.get(channel, 0) + len(times)
 
-    def close(self):
+    def close(self) -> None:
         """Write the summary, by which readers find their way; OSError: there is none."""
         try:
             data = _bytes(DataEnd(0))
@@ -132,7 +141,7 @@ class McapFile:
         finally:
             self._file.close()
 
-    def _statistics(self):
+    def _statistics(self) -> Any:
         first, last = self._span or (0, 0)
         return Statistics(
             attachment_count=0,
@@ -146,7 +155,7 @@ class McapFile:
             schema_count=len(self._schemas),
         )
 
-    def _write(self, data):
+    def _write(self, data: Any) -> None:
         """Append all of the data, or nothing."""
         rest = memoryview(data)
         try:
@@ -159,13 +168,13 @@ class McapFile:
         self._end += len(data)
 
 
-def _bytes(record):
+def _bytes(record: Any) -> bytes:
     builder = RecordBuilder()
     record.write(builder)
     return builder.end()
 
 
-def _message_index(channel, times, starts):
+def _message_index(channel: int, times: Integers, starts: Integers) -> bytes:
     entries = np.empty(len(times), dtype=_INDEX)
     entries['time'], entries['offset'] = times, starts
     size = entries.nbytes

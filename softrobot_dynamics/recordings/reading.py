@@ -1,12 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What a node recorded, as arrays by name; also what a killed one left. Needs no ROS."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import json
+from os import PathLike
 from pathlib import Path
 import struct
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 
 INSTALL = "records need mcap: pip install 'softrobot_dynamics[record]', or pip install mcap"
@@ -24,25 +28,29 @@ class Recording:
     ``facts['modes']``; docs/nodes.md says what else. What was not known is nan.
     """
 
-    columns: dict
-    facts: dict  # node, robot, digest, version, period [s], modes and names, as at its start
-    parameters: tuple  # of (log time [ns], {name: value}): all at first, then changes; None: nan
+    columns: dict[str, NDArray[Any]]
+    facts: dict[
+        str, Any
+    ]  # node, robot, digest, version, period [s], modes and names, as at its start
+    parameters: tuple[
+        tuple[int, dict[str, Any]], ...
+    ]  # of (log time [ns], {name: value}): all at first, then changes; None: nan
     complete: bool  # False: the node was killed, or the disk full; the rest is there
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self.columns:
-            raise UnknownNameError('column', name, self.columns)
+            raise UnknownNameError('column', name, tuple(self.columns))
         return self.columns[name]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         facts = ', '.join(f'{key}={self.facts.get(key)!r}' for key in ('node', 'robot'))
         return f'Recording({facts}, ticks={len(self)}, complete={self.complete})'
 
 
-def read_recording(path):
+def read_recording(path: str | PathLike[str]) -> Recording:
     """
     Return the :class:`Recording` in a file that a node wrote, see its parameter `record`.
 
@@ -60,7 +68,7 @@ def read_recording(path):
     except (OSError, ValueError) as error:
         words = f'an MCAP file that a node has recorded ({error})'
         raise ArgumentError('path', str(path), words) from error
-    columns = {}
+    columns: dict[str, NDArray[Any]] = {}
     for channel, layout in content.columns.items():
         columns |= _columns(content.messages[channel], layout)
     changes = [message for channel in content.notes for message in content.messages[channel]]
@@ -68,21 +76,22 @@ def read_recording(path):
     return Recording(columns, content.facts, parameters, content.complete)
 
 
-def _columns(messages, layout):
+def _columns(messages: Sequence[Any], layout: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """Return {name: array} of the messages of a topic, which are alike but for their numbers."""
     forms = [(form, tuple(shape)) for form, _, shape in layout.values()]
-    kind = {'names': list(layout), 'formats': forms}
+    kind: dict[str, Any] = {'names': list(layout), 'formats': forms}
     if messages:
         kind['offsets'] = [offset for _, offset, _ in layout.values()]
         kind['itemsize'] = len(messages[0][2])
-    rows = np.frombuffer(b''.join(data for *_, data in messages), dtype=np.dtype(kind))
+    dtype: Any = np.dtype(cast(Any, kind))
+    rows = np.frombuffer(b''.join(data for *_, data in messages), dtype=dtype)
     columns = {name: rows[name].copy() for name in layout}
     for k, name in enumerate(('log_time', 'stamp')):
         columns[name] = np.array([message[k] for message in messages], dtype=np.int64)
     return columns
 
 
-def _text(data):
+def _text(data: bytes) -> str:
     """Return what a std_msgs/String says."""
     (length,) = _LENGTH.unpack_from(data, 4)  # after the four bytes that say how it is encoded
     return bytes(data[8 : 8 + length - 1]).decode()

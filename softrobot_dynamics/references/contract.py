@@ -5,9 +5,11 @@ What a reference is: what the actuation coordinates y shall do in time, twice di
 Every reference becomes one thing, a piecewise polynomial y_d(t), which compiled code samples.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 
 
@@ -20,10 +22,10 @@ class Reference(NamedTuple):
     joint that turns on and on comes back to where it was, but 2 pi farther.
     """
 
-    breaks: np.ndarray  # (K + 1,) [s]
-    coefficients: np.ndarray  # (6, K, m)
+    breaks: Vector  # (K + 1,) [s]
+    coefficients: Array  # (6, K, m)
     period: float  # [s]; 0: not repeated
-    drift: np.ndarray  # (m,) by which y grows in a period
+    drift: Vector  # (m,) by which y grows in a period
 
 
 @kernel
@@ -50,7 +52,7 @@ def sample(reference, t, out):
             out[1, i] = out[2, i] = 0.0
 
 
-def constant(y):
+def constant(y: ArrayLike) -> Reference:
     """Return the reference that stays at y (m,)."""
     y = np.asarray(y, dtype=float)
     coefficients = np.zeros((6, 1, len(y)))
@@ -58,14 +60,14 @@ def constant(y):
     return Reference(np.array([0.0, 1.0]), coefficients, 0.0, np.zeros(len(y)))
 
 
-def cubic_spline(times, values, periodic):
+def cubic_spline(times: ArrayLike, values: ArrayLike, periodic: bool) -> Any:
     """Return scipy's CubicSpline of values (K, ...) at times (K,) [s], at rest at its ends."""
     from scipy.interpolate import CubicSpline  # late: scipy is slow to import
 
     return CubicSpline(times, values, axis=0, bc_type='periodic' if periodic else 'clamped')
 
 
-def spline(times, y, periodic=False):
+def spline(times: ArrayLike, y: ArrayLike, periodic: bool = False) -> Reference:
     """
     Return the cubic spline through y (K, m) at times (K,) [s]; at rest at its ends.
 
@@ -86,7 +88,7 @@ def spline(times, y, periodic=False):
     return Reference(times, coefficients, float(period), drift)
 
 
-def braking(state, t, duration):
+def braking(state: Matrix, t: float, duration: float) -> Reference:
     """
     Return the reference that comes to rest from ``state`` (3, m) at t within ``duration``.
 
@@ -102,7 +104,7 @@ def braking(state, t, duration):
     return Reference(np.array([t, t + T]), coefficients, 0.0, np.zeros(len(y)))
 
 
-def select(reference, indices):
+def select(reference: Reference, indices: Any) -> Reference:
     """Return the reference of some of the coordinates, by index."""
     return reference._replace(
         coefficients=reference.coefficients[:, :, indices].copy(), drift=reference.drift[indices]

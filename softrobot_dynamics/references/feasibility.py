@@ -6,15 +6,22 @@ What asks for more than a limit is remarked, as the law then follows as far as t
 what asks for more than :data:`FACTOR` times as much is refused.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references import planning
 from softrobot_dynamics.references.contract import Reference
-from softrobot_dynamics.references.postures import actuation_coordinates
+from softrobot_dynamics.references.postures import actuation_coordinates, Postures
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 FACTOR = 2.0  # times a limit, for an effort counted from the middle of its range
 PLACES = 8  # along a circle or path, where more may be asked of it
@@ -30,19 +37,20 @@ class Planned(NamedTuple):
     """A reference, and in words what it asks for beyond the limits."""
 
     reference: Reference
-    remarks: tuple = ()
-    places: tuple = ()  # of (q (n,), u (m,)) along it, a few
+    remarks: tuple[str, ...] = ()
+    places: tuple[tuple[Vector, Vector], ...] = ()  # of (q (n,), u (m,)) along it, a few
 
 
-def plan(model, controlled, settings, q):
+def plan(model: CompiledModel, controlled: Any, settings: Mapping[str, Any], q: Vector) -> Planned:
     """
     Return the :class:`Planned` that settings describe, see ``planning.from_settings``.
 
     Raises what that raises, and ExcessiveReferenceError.
     """
-    remarks, places = [], []
+    remarks: list[str] = []
+    places: list[tuple[Vector, Vector]] = []
 
-    def look(times, postures):
+    def look(times: Vector, postures: Postures) -> None:
         remarks.extend(examine(model, times, postures))
         few = np.linspace(0, len(times) - 1, PLACES, dtype=int)
         places.extend(zip(postures.q[few], postures.u[few]))
@@ -54,7 +62,7 @@ def plan(model, controlled, settings, q):
     return Planned(reference, tuple(remarks), tuple(places))
 
 
-def examine(model, times, postures):
+def examine(model: CompiledModel, times: Vector, postures: Postures) -> list[str]:
     """
     Return in words what a motion through postures asks for beyond the limits, a list.
 
@@ -79,7 +87,7 @@ def examine(model, times, postures):
     return _judged(demands)
 
 
-def examine_setpoint(model, controlled, y, q):
+def examine_setpoint(model: CompiledModel, controlled: Any, y: Vector, q: Vector) -> list[str]:
     """
     Return in words what holding outputs asks for beyond the limits, a list.
 
@@ -97,7 +105,9 @@ def examine_setpoint(model, controlled, y, q):
     return _judged([_effort(model, np.zeros(1), u[None], controlled)])
 
 
-def hold_outputs(model, controlled, y, q):
+def hold_outputs(
+    model: CompiledModel, controlled: Any, y: Vector, q: Vector
+) -> tuple[Vector, Vector]:
     """
     Return (q (n,), u (m,)) at rest with the outputs y (c,) of the controlled actuators.
 
@@ -122,16 +132,16 @@ def hold_outputs(model, controlled, y, q):
 class _Search:
     """Newton's method for statics and given outputs; unknown are q and the controlled u."""
 
-    def __init__(self, model, controlled, q):
+    def __init__(self, model: CompiledModel, controlled: Any, q: Vector) -> None:
         self._model, self._controlled, self._statics = model, controlled, Statics(model)
         self.q, self.u = np.array(q, dtype=float), np.clip(np.zeros(model.m), *_limits(model))
 
-    def outputs(self):
+    def outputs(self) -> Vector:
         """Return the outputs (c,) of the controlled actuators."""
         found = actuation_coordinates(self._model, self.q)
         return found[self._controlled]
 
-    def reach(self, y):
+    def reach(self, y: Vector) -> bool:
         """Go to outputs y (c,); return whether that succeeded, else nothing has changed."""
         before = self.q.copy(), self.u.copy()
         try:
@@ -144,7 +154,7 @@ class _Search:
         self.q, self.u = before
         return False
 
-    def _step(self, y):
+    def _step(self, y: Vector) -> tuple[float, float, float]:
         """Do a Newton step; return its size, and the errors before it."""
         statics, chosen, n = self._statics, self._controlled, self._model.n
         tangent = statics.tangent(self.q, self.u)
@@ -169,11 +179,11 @@ class _Search:
         )
 
 
-def _limits(model):
+def _limits(model: CompiledModel) -> tuple[Vector, Vector]:
     return model.lower, model.upper
 
 
-def _added(model, q, qd, qdd):
+def _added(model: CompiledModel, q: Vector, qd: Vector, qdd: Vector) -> Vector:
     """Return what motion adds to u (m,), by least squares of the accelerations in the outputs."""
     evaluate, zero = model.per_thread.evaluator, np.zeros(model.n)
     still = evaluate(q, zero).h.copy()
@@ -184,7 +194,9 @@ def _added(model, q, qd, qdd):
     return model.signs * np.linalg.lstsq(sides[:, :-1], sides[:, -1], rcond=1e-9)[0]
 
 
-def _effort(model, times, u, chosen):
+def _effort(
+    model: CompiledModel, times: Vector, u: Matrix, chosen: Any
+) -> tuple[float, ExcessiveReferenceError]:
     """Return (ratio, error) for the effort that is farthest beyond its range."""
     low, high = (limit[chosen] for limit in _limits(model))
     over = np.maximum(np.maximum(low - u[:, chosen], u[:, chosen] - high), 0.0)
@@ -195,12 +207,21 @@ def _effort(model, times, u, chosen):
     )  # fmt: skip
 
 
-def _speed(what, names, times, values, limits):
+def _speed(
+    what: str, names: Sequence[str], times: Vector, values: Matrix, limits: Vector
+) -> tuple[float, ExcessiveReferenceError]:
     """Return (ratio, error) for the value that is farthest beyond its limit."""
     return _worst(what, names, times, values, np.abs(values) / limits, (-limits, limits))
 
 
-def _worst(what, names, times, values, ratios, limits):
+def _worst(
+    what: str,
+    names: Any,
+    times: Vector,
+    values: Matrix,
+    ratios: Matrix,
+    limits: tuple[Vector, Vector],
+) -> tuple[float, ExcessiveReferenceError]:
     k, i = np.unravel_index(np.argmax(ratios), ratios.shape)
     low, high = (float(limit[i]) for limit in limits)
     error = ExcessiveReferenceError(
@@ -209,7 +230,7 @@ def _worst(what, names, times, values, ratios, limits):
     return float(ratios[k, i]), error
 
 
-def _judged(demands):
+def _judged(demands: Sequence[tuple[float, ExcessiveReferenceError]]) -> list[str]:
     """Raise the worst of (ratio, error) beyond the factor; return the words of the others."""
     ratio, error = max(demands, key=lambda each: each[0])
     if ratio > FACTOR:

@@ -6,11 +6,21 @@ A robot with more motors than a path needs may end elsewhere than it began. Wher
 turns of joints that may go on turning, it is the same place; all else is a jump in the reference.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.statics import CONTENT, Statics
 from softrobot_dynamics.errors import ReferenceJumpError
-from softrobot_dynamics.references.postures import actuation_coordinates, hold_points
+from softrobot_dynamics.references.postures import actuation_coordinates, hold_points, Postures
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 TURN = 2.0 * np.pi
 STAYS = (0.0, 10.0, 1000.0)  # weights of what joints with limits leave their start, in turn
@@ -18,7 +28,14 @@ CLOSED = 0.01  # of the longest step between neighbours: a gap as small closes a
 JUMP = 8.0  # steps as long as so many usual ones are none of a smooth motion
 
 
-def hold_lap(model, *, bodies, times, points, q0=None):
+def hold_lap(
+    model: CompiledModel,
+    *,
+    bodies: Sequence[str],
+    times: Vector,
+    points: Array,
+    q0: ArrayLike | None = None,
+) -> tuple[Postures, Vector]:
     """
     Return the Postures of :func:`hold_points` on a closed path, and how far y (m,) drifts a lap.
 
@@ -27,6 +44,7 @@ def hold_lap(model, *, bodies, times, points, q0=None):
     preference of joints with limits to stay near q0. Raises as ``hold_points``, or
     ReferenceJumpError where the best lap found leaves a gap, or jumps.
     """
+    fault: Any = None  # of the last lap
     start = q0
     for stay in STAYS:
         for _ in range(2):
@@ -45,14 +63,14 @@ def hold_lap(model, *, bodies, times, points, q0=None):
     raise fault
 
 
-def nearest_turn(model, q):
+def nearest_turn(model: CompiledModel, q: ArrayLike) -> Vector:
     """Return the initial posture (n,), whole turns of joints nearer to q (n,) if they may turn."""
     return model.q0 + _turns(
         model, model.q0, np.zeros(model.m), checked('q', q, (model.n,)) - model.q0
     )
 
 
-def _turns(model, q, u, change):
+def _turns(model: CompiledModel, q: Vector, u: Vector, change: Vector) -> Vector:
     """Whole turns (n,) [rad] in a change of q (n,), as far as they change nothing else."""
     limited = np.isfinite(model.q_lower) | np.isfinite(model.q_upper)
     turns = np.where(limited, 0.0, TURN * np.round(change / TURN))
@@ -62,7 +80,7 @@ def _turns(model, q, u, change):
     return turns
 
 
-def _same(model, q, other, u):
+def _same(model: CompiledModel, q: Vector, other: Vector, u: Vector) -> bool:
     """Tell whether two postures differ in nothing but numbers: same forces, same tips."""
     statics, bodies = Statics(model), range(len(model.body_names))
     forces, size = statics.residual(q, u)
@@ -73,7 +91,9 @@ def _same(model, q, other, u):
     return bool(same and apart <= CONTENT * np.abs(tips).max(initial=1e-3))
 
 
-def _jump(model, times, points, found, turns):
+def _jump(
+    model: CompiledModel, times: Vector, points: Array, found: Postures, turns: Vector
+) -> ReferenceJumpError | None:
     """Return the ReferenceJumpError of the first jump, the gap at the end being last, or None."""
     steps = np.diff(found.q, axis=0)
     moved = np.abs(np.diff(points, axis=0)).max(axis=(1, 2))
@@ -91,7 +111,7 @@ def _jump(model, times, points, found, turns):
     return None
 
 
-def _error(model, time, dq, dy):
+def _error(model: CompiledModel, time: float, dq: Vector, dy: Vector) -> ReferenceJumpError:
     """Return the ReferenceJumpError of changes of q (n,) and y (m,)."""
     i, k = np.argmax(np.abs(dq)), np.argmax(np.abs(dy))
     names = model.coordinate_names[i], model.actuator_names[k]

@@ -1,15 +1,29 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Plan references: hold, set-point, circles and paths of tips, as settings describe them."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.contract import constant, cubic_spline, select, spline
+from softrobot_dynamics.references.contract import (
+    constant,
+    cubic_spline,
+    Reference,
+    select,
+    spline,
+)
 from softrobot_dynamics.references.laps import hold_lap, nearest_turn
 from softrobot_dynamics.references.postures import actuation_coordinates, hold_points, Postures
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 CIRCLE_SAMPLES = 128
 TYPES = ('hold', 'setpoint', 'circle', 'path')
@@ -24,12 +38,12 @@ class Circle(NamedTuple):
     """
 
     body: str
-    center: tuple
-    normal: tuple
+    center: tuple[float, ...]
+    normal: tuple[float, ...]
     radius: float
     period: float
 
-    def points(self, phases):
+    def points(self, phases: Vector) -> Matrix:
         """Points (K, 3) [m] at phases (K,) [rad]."""
         normal = np.array(self.normal, dtype=float)
         normal = normal / np.linalg.norm(normal)
@@ -41,7 +55,7 @@ class Circle(NamedTuple):
             np.outer(np.cos(phases), first) + np.outer(np.sin(phases), second)
         )
 
-    def check(self, model):
+    def check(self, model: CompiledModel) -> None:
         """Raise ArgumentError for a value that gives no circle."""
         body_index(model, self.body)
         checked('center', self.center, (3,))
@@ -53,7 +67,12 @@ class Circle(NamedTuple):
                 raise ArgumentError(name, value, 'a number > 0')
 
 
-def tip_circle(model, circle, q0=None, samples=CIRCLE_SAMPLES):
+def tip_circle(
+    model: CompiledModel,
+    circle: Circle,
+    q0: ArrayLike | None = None,
+    samples: int = CIRCLE_SAMPLES,
+) -> tuple[Reference, Postures]:
     """
     Return (reference of all m coordinates, postures) that move a body's tip on a :class:`Circle`.
 
@@ -71,7 +90,14 @@ def tip_circle(model, circle, q0=None, samples=CIRCLE_SAMPLES):
     return reference, Postures(*(each[:-1] for each in postures))
 
 
-def tip_path(model, bodies, times, points, periodic=False, q0=None):
+def tip_path(
+    model: CompiledModel,
+    bodies: Sequence[str],
+    times: Sequence[float] | Vector,
+    points: ArrayLike,
+    periodic: bool = False,
+    q0: ArrayLike | None = None,
+) -> tuple[Reference, Postures]:
     """
     Return (reference of all m coordinates, postures) that move tips through given points.
 
@@ -93,7 +119,9 @@ def tip_path(model, bodies, times, points, periodic=False, q0=None):
     return spline(fine, postures.y), postures
 
 
-def _lap(model, bodies, times, points, q0):
+def _lap(
+    model: CompiledModel, bodies: Sequence[str], times: Vector, points: Array, q0: ArrayLike | None
+) -> tuple[Reference, Postures]:
     """Return (periodic reference, postures) of a closed path."""
     postures, drift = hold_lap(model, bodies=bodies, times=times, points=points, q0=q0)
     y = postures.y.copy()
@@ -101,7 +129,13 @@ def _lap(model, bodies, times, points, q0):
     return spline(times, y, periodic=True), postures
 
 
-def from_settings(model, controlled, settings, q, examine=None):
+def from_settings(
+    model: CompiledModel,
+    controlled: Any,
+    settings: Mapping[str, Any],
+    q: Vector,
+    examine: Callable[[Vector, Postures], object] | None = None,
+) -> Reference:
     """
     Return the reference of the ``controlled`` actuators (indices) that settings describe.
 
@@ -134,7 +168,11 @@ def from_settings(model, controlled, settings, q, examine=None):
     raise ArgumentError('reference.type', kind, 'one of ' + ', '.join(TYPES))
 
 
-def _examined(found, controlled, examine):
+def _examined(
+    found: tuple[Reference, Postures],
+    controlled: Any,
+    examine: Callable[[Vector, Postures], object] | None,
+) -> Reference:
     """Return the reference of some of the coordinates, with its postures examined."""
     reference, postures = found
     if examine is not None:

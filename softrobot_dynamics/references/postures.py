@@ -7,13 +7,21 @@ Newton iterations on the conditions of optimality under the static residual of
 keeps its rate while a new reference is prepared.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics.calls import actuation
 from softrobot_dynamics.dynamics.statics import MAX_ITERATIONS, Statics
-from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError
+from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError, SoftRobotError
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 # limits enter by a logarithmic barrier, so that u stays strictly inside them and depends smoothly
 # on the points; points enter by a stiff penalty, so that the search for one out of reach ends at
@@ -29,12 +37,20 @@ REACHED = 1e-5  # farther than this from its point, a posture does not hold it [
 class Postures(NamedTuple):
     """Postures that hold a path: q (K, n), u (K, m) in actuator units, y (K, m)."""
 
-    q: np.ndarray
-    u: np.ndarray
-    y: np.ndarray
+    q: Matrix
+    u: Matrix
+    y: Matrix
 
 
-def hold_points(model, *, bodies, times, points, q0=None, stay=0.0):
+def hold_points(
+    model: CompiledModel,
+    *,
+    bodies: Sequence[str],
+    times: Sequence[float] | Vector,
+    points: ArrayLike,
+    q0: ArrayLike | None = None,
+    stay: float = 0.0,
+) -> Postures:
     """
     Return the :class:`Postures` in which tips stay at given points with the least |u|^2.
 
@@ -50,7 +66,7 @@ def hold_points(model, *, bodies, times, points, q0=None, stay=0.0):
     indices = [body_index(model, body) for body in bodies]
     points = checked('points', points, (len(times), len(bodies), 3))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
-    reason = None
+    reason: Any = None  # the first error
     for scale in SCALES:
         try:
             solutions = _Search(model, indices, q0, scale, stay).follow(times, points)
@@ -63,7 +79,7 @@ def hold_points(model, *, bodies, times, points, q0=None, stay=0.0):
     return Postures(q, u, np.array([actuation_coordinates(model, each) for each in q]))
 
 
-def actuation_coordinates(model, q):
+def actuation_coordinates(model: CompiledModel, q: ArrayLike) -> Vector:
     """Actuation coordinates y (m,) at q (n,)."""
     return actuation(model, q=q, qd=np.zeros(model.n)).coordinates
 
@@ -77,7 +93,9 @@ class _Search:
     slight preference to stay where it is.
     """
 
-    def __init__(self, model, bodies, q0, scale, stay):
+    def __init__(
+        self, model: CompiledModel, bodies: Sequence[int], q0: Vector, scale: Any, stay: float
+    ) -> None:
         self._model, self._bodies, self._statics = model, bodies, Statics(model)
         half = 0.5 * (model.upper - model.lower)
         finite = np.isfinite(half)
@@ -96,12 +114,12 @@ class _Search:
         self._goal = np.concatenate([q0, np.zeros(model.m)])
         self._z = np.clip(self._goal, *self._innermost)
 
-    def follow(self, times, points):
+    def follow(self, times: Sequence[float] | Vector, points: Array) -> Matrix:
         """Return z for each of the points (K, P, 3)."""
         self.approach(points[0])
         return np.array([self.reach(target, t) for t, target in zip(times, points)])
 
-    def approach(self, target):
+    def approach(self, target: Matrix) -> None:
         """Move from where the tips are to the first target, softly at first."""
         self._statics.residual(*self._split())
         start = self._statics.tips(self._bodies)[0]
@@ -110,7 +128,7 @@ class _Search:
         for barrier in (1e-2, BARRIER):
             self._solve(target, barrier, self._stiffness, MAX_ITERATIONS)
 
-    def reach(self, target, time):
+    def reach(self, target: Matrix, time: float) -> Any:
         """Return z that holds a target, or raise for the reason why there is none."""
         for stiffness in (self._stiffness, 100.0 * self._stiffness):  # a large u needs more
             error, static, change = self._solve(target, BARRIER, stiffness, 40)
@@ -122,20 +140,20 @@ class _Search:
             return found.x
         raise self._explanation(target, time)
 
-    def _rescue(self, target):
+    def _rescue(self, target: Matrix) -> Any:
         """Solve the problem without barrier and penalty by sequential quadratic programming."""
         points = {'type': 'eq', 'fun': lambda z: self._gap(z, target), 'jac': self._gap_slope}
 
-        def effort(z):
+        def effort(z: Vector) -> Any:
             slope = self._cost * (z - self._goal)
             return 0.5 * slope @ (z - self._goal), slope
 
         return self._minimise(effort, [points])
 
-    def _explanation(self, target, time):
+    def _explanation(self, target: Matrix, time: float) -> SoftRobotError:
         """Return the error that says why a target was not reached, from the nearest posture."""
 
-        def miss(z):
+        def miss(z: Vector) -> Any:
             gap = self._gap(z, target)
             return gap @ gap, 2.0 * gap @ self._gap_slope(z)
 
@@ -144,14 +162,14 @@ class _Search:
         if not found.success or distance < REACHED:
             return NotConvergedError(f'posture at t = {time:.4g} s', found.nit, distance)
         self._z = found.x
-        return InfeasibleReferenceError(time, target[0], self._at_limits(), distance)
+        return InfeasibleReferenceError(time, target[0], tuple(self._at_limits()), distance)
 
-    def _minimise(self, objective, constraints):
+    def _minimise(self, objective: Any, constraints: Any) -> Any:
         from scipy.optimize import minimize  # late: scipy is slow to import
 
         n = self._model.n
 
-        def slope(z):
+        def slope(z: Vector) -> Any:
             K = self._statics.tangent(z[:n], z[n:])
             return np.hstack([K, -self._statics.actuation_matrix()])
 
@@ -171,22 +189,24 @@ class _Search:
             options={'maxiter': 500, 'ftol': 1e-14},
         )
 
-    def _gap(self, z, target):
+    def _gap(self, z: Vector, target: Matrix) -> Vector:
         """From the targets to the tips, (3 P,) [m]."""
         self._statics.residual(z[: self._model.n], z[self._model.n :])
         return (self._statics.tips(self._bodies)[0] - target).ravel()
 
-    def _gap_slope(self, z):
+    def _gap_slope(self, z: Vector) -> Matrix:
         self._statics.residual(z[: self._model.n], z[self._model.n :])
         jacobians = self._statics.tips(self._bodies)[1]
         columns = np.zeros((3 * len(self._bodies), len(z)))
         columns[:, : self._model.n] = jacobians.reshape(-1, self._model.n)
         return columns
 
-    def _split(self):
+    def _split(self) -> tuple[Any, ...]:
         return self._z[: self._model.n], self._z[self._model.n :]
 
-    def _solve(self, target, barrier, stiffness, iterations):
+    def _solve(
+        self, target: Matrix, barrier: float, stiffness: float, iterations: int
+    ) -> tuple[float, float, float]:
         """Iterate; returns the points' error [m], the relative static residual, the last step."""
         error = static = change = np.inf
         for _ in range(iterations):
@@ -203,7 +223,7 @@ class _Search:
                 break
         return error, static, change
 
-    def _conditions(self, target, barrier, stiffness):
+    def _conditions(self, target: Matrix, barrier: float, stiffness: float) -> Any:
         """Matrix and right-hand side of a Newton step, and the two errors before it."""
         n, size = self._model.n, len(self._z)
         q, u = self._split()
@@ -227,14 +247,14 @@ class _Search:
             np.abs(r).max() / max(forces, 1e-9),
         )
 
-    def _longest(self, step):
+    def _longest(self, step: Vector) -> float:
         """Share of a step that stays inside the bounds and turns no coordinate too far."""
         room = np.where(step < 0.0, self._z - self._lower, self._upper - self._z)
         longest = 0.95 * room / np.maximum(np.abs(step), 1e-300)
         turn = 0.3 / max(np.abs(step[: self._model.n]).max(), 1e-300)
         return min(1.0, turn, float(longest.min()))
 
-    def _at_limits(self):
+    def _at_limits(self) -> list[str]:
         """Names of the actuators within 1 % of their range of the reserve at a limit."""
         model, u = self._model, self._split()[1]
         near = (self._share + 0.01) * (model.upper - model.lower)

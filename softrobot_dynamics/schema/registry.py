@@ -1,13 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Find the members of a kind (bodies, joints, ...): one file each, here or in a user's package."""
 
+from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import entry_points, EntryPoint
 import pkgutil
 import threading
+from typing import Any, TypeVar
 import warnings
 
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+
+T = TypeVar('T')
 
 
 class Registry:
@@ -19,40 +23,41 @@ class Registry:
     the type it registers. One that cannot be loaded is reported by a warning and left out.
     """
 
-    def __init__(self, kind, package, group):
+    def __init__(self, kind: str, package: str, group: str) -> None:
         self.kind = kind
         self._package = package
         self._group = group
-        self._members = {}
+        self._members: dict[str, Any] = {}
         self._complete = False
         self._lock = threading.RLock()
 
-    def register(self, name):
+    def register(self, name: str) -> Callable[[type[T]], type[T]]:
         """Return a class decorator that enters a class as `name` and sets its `type_name`."""
 
-        def enter(cls):
+        def enter(cls: type[T]) -> type[T]:
+            named: Any = cls
             known = self._members.setdefault(name, cls)
             if _identity(known) != _identity(cls):
                 raise ArgumentError('name', name, f'a {self.kind} name that is still free')
             self._members[name] = cls
-            cls.type_name = name
+            named.type_name = name
             return cls
 
         return enter
 
-    def get(self, name):
+    def get(self, name: object) -> type:
         """Return the class called `name`; UnknownNameError if there is none."""
         self._discover()
         if not isinstance(name, str) or name not in self._members:
             raise UnknownNameError(self.kind, name, self.names())
         return self._members[name]
 
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         """Return the type names, sorted."""
         self._discover()
         return tuple(sorted(self._members))
 
-    def _discover(self):
+    def _discover(self) -> None:
         with self._lock:
             if self._complete:
                 return
@@ -63,7 +68,7 @@ class Registry:
                 self._load(entry)
             self._complete = True
 
-    def _load(self, entry):
+    def _load(self, entry: EntryPoint) -> None:
         try:
             entry.load()
             if entry.name not in self._members:
@@ -77,5 +82,5 @@ class Registry:
             )
 
 
-def _identity(cls):
+def _identity(cls: type) -> tuple[str, str]:
     return cls.__module__, cls.__qualname__

@@ -1,7 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Read a YAML file as YAML 1.2 reads it, and refuse what PyYAML would pass over in silence."""
 
+from collections.abc import Iterator
+from pathlib import Path
 import re
+from typing import Any, ClassVar
 
 from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.schema.parsing import join
@@ -19,7 +22,7 @@ _TAG = 'tag:yaml.org,2002:'
 
 
 class _Loader(yaml.SafeLoader):
-    yaml_implicit_resolvers = {}
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
     yaml_constructors = {
         tag: yaml.SafeLoader.yaml_constructors[tag]
         for tag in (None, *(_TAG + kind for kind in 'null bool int float str seq map'.split()))
@@ -30,7 +33,7 @@ for _kind, _pattern in _CORE.items():
     _Loader.add_implicit_resolver(_TAG + _kind, re.compile(f'(?:{_pattern})$'), None)
 
 
-def read_yaml(path):
+def read_yaml(path: Path) -> tuple[Any, list[Problem]]:
     """
     Return what the YAML file at `path` holds, and a list of `Problem` for its duplicate keys.
 
@@ -48,11 +51,12 @@ def read_yaml(path):
     return data, problems
 
 
-def _unreadable(path, expected, reason):
-    return DescriptionError([Problem('file', str(path), f'{expected} ({reason})')], str(path))
+def _unreadable(path: Path, expected: str, reason: str | None) -> DescriptionError:
+    problem = Problem('file', str(path), f'{expected} ({reason})')
+    return DescriptionError((problem,), str(path))
 
 
-def _duplicates(node, path, seen):
+def _duplicates(node: yaml.Node | None, path: str, seen: set[int]) -> Iterator[Problem]:
     """Yield a Problem for every key given twice; PyYAML silently keeps the last."""
     if id(node) in seen:  # an alias
         return
@@ -61,7 +65,7 @@ def _duplicates(node, path, seen):
         for i, item in enumerate(node.value):
             yield from _duplicates(item, f'{path}[{i}]', seen)
     elif isinstance(node, yaml.MappingNode):
-        lines = {}
+        lines: dict[str, int] = {}
         for key, value in node.value:
             here, line, known = join(path, key.value), key.start_mark.line + 1, str(key.value)
             if known in lines:

@@ -7,8 +7,10 @@ oracles. Another arithmetic (say, arbitrary precision) is a class with the same 
 """
 
 import math
+from typing import cast
 
 import numpy as np
+from softrobot_dynamics.annotations import Math, Value
 from softrobot_dynamics.kernels.functions import CUBIC_LIMIT, cubic_root
 
 SERIES_TERMS = 20
@@ -25,12 +27,12 @@ class Numeric:
     arctan2 = np.arctan2
 
     @staticmethod
-    def step(a):
+    def step(a: Value) -> Value:
         """1 where a > 0, else 0."""
         return np.heaviside(a, 0.0)
 
     @staticmethod
-    def stumpff(k, z):
+    def stumpff(k: int, z: Value) -> Value:
         """c_k(z) of an array, by its series for |z| <= 4 and by sine and cosine beyond."""
         z = np.asarray(z, dtype=float)
         total = np.zeros_like(z)
@@ -40,7 +42,7 @@ class Numeric:
         return np.where(np.abs(z) > 4.0, _from_trigonometry(k, far), total)
 
     @staticmethod
-    def cubic(a):
+    def cubic(a: Value) -> Value:
         """Largest root w of w^3 - w = a of an array; NaN for |a| >= 2 / (3 sqrt 3)."""
         a = np.asarray(a, dtype=float)
         inside = np.abs(a) < CUBIC_LIMIT
@@ -48,7 +50,8 @@ class Numeric:
         return np.where(inside, root(np.where(inside, a, 0.0)), np.nan)
 
 
-def _from_trigonometry(k, z):
+def _from_trigonometry(k: int, z: Value) -> Value:
+    value: Value
     root = np.sqrt(np.abs(z))
     if k % 2 == 0:
         value = np.where(z > 0, np.cos(root), np.cosh(root))
@@ -59,4 +62,4 @@ def _from_trigonometry(k, z):
     return value
 
 
-NUMERIC = Numeric()
+NUMERIC = cast(Math, Numeric())

@@ -1,14 +1,23 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Forward differentiation of an expression graph into an expression graph."""
 
+from collections.abc import Callable, Mapping, Sequence
+
 from softrobot_dynamics.tracing import graph
-from softrobot_dynamics.tracing.graph import constant, is_constant, stumpff, topological
+from softrobot_dynamics.tracing.graph import (
+    constant,
+    is_constant,
+    Node,
+    stumpff,
+    Symbol,
+    topological,
+)
 from softrobot_dynamics.tracing.graph import SYMBOLIC as m
 
 ZERO = constant(0.0)
 
 # op -> (node, operands, their tangents) -> tangent of the node
-_RULES = {
+_RULES: dict[str, Callable[[Node, Sequence[Node], Sequence[Node]], Node]] = {
     'add': lambda n, a, d: d[0] + d[1],
     'sub': lambda n, a, d: d[0] - d[1],
     'neg': lambda n, a, d: -d[0],
@@ -34,20 +43,22 @@ _RULES = {
 }
 
 
-def tangent(outputs, seeds):
+def tangent(outputs: Sequence[Node], seeds: Mapping[Symbol, Node | float]) -> list[Node]:
     """
     Directional derivative of each output.
 
     ``seeds`` maps ``(kind, index)`` of a symbol to its tangent, a node or a number; symbols not
     named do not move. Returns one node per output.
     """
-    tangents = {}
+    tangents: dict[int, Node] = {}
     for node in topological(outputs):
         tangents[id(node)] = _node_tangent(node, tangents, seeds)
     return [tangents[id(node)] for node in outputs]
 
 
-def _node_tangent(node, tangents, seeds):
+def _node_tangent(
+    node: Node, tangents: dict[int, Node], seeds: Mapping[Symbol, Node | float]
+) -> Node:
     if node.op == 'symbol':
         return graph.as_node(seeds.get(node.value, ZERO))
     moving = [tangents[id(arg)] for arg in node.args]
@@ -56,7 +67,7 @@ def _node_tangent(node, tangents, seeds):
     return _RULES[node.op](node, node.args, moving)
 
 
-def kinematic_derivatives(outputs, n):
+def kinematic_derivatives(outputs: Sequence[Node], n: int) -> tuple[list[list[Node]], list[Node]]:
     """
     First derivatives by q and the velocity-product term of each output.
 

@@ -12,14 +12,17 @@ point      x and q                in the loop, a block of points at a time
 =========  =====================  ==================================================
 """
 
+from collections.abc import Callable, Collection, Mapping
 import math
 import textwrap
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.graph import Node, Symbol
 
 SERIES_LIMIT = 64.0  # vectorised Stumpff series: good for angles up to 8 rad, NaN beyond
 SERIES_TERMS = 22
@@ -36,14 +39,16 @@ class Tables(NamedTuple):
     ``scalars`` are the nodes of the offline numbers, ``rows`` those of the table rows.
     """
 
-    scalars: tuple
-    rows: tuple
+    scalars: tuple[Node, ...]
+    rows: tuple[Node, ...]
 
-    def numbers(self, constants):
+    def numbers(self, constants: Mapping[Symbol, float]) -> Vector:
         """Values of the offline numbers, (len(scalars),), for {('p', i): value}."""
         return np.array(graph.evaluate(self.scalars, constants, NUMERIC), dtype=float)
 
-    def table(self, points, weights, constants, block=BLOCK):
+    def table(
+        self, points: Matrix, weights: Vector, constants: dict[Symbol, float], block: int = BLOCK
+    ) -> Vector:
         """
         Blocked table, flat: per block the weights, then each row; padded with weight 0.
 
@@ -69,7 +74,11 @@ class Emitter:
     are the weights.
     """
 
-    def __init__(self, outputs, row=lambda r: f'C[{r * BLOCK} + k]'):
+    def __init__(
+        self,
+        outputs: Collection[Node],
+        row: Callable[[int], str] = lambda r: f'C[{r * BLOCK} + k]',
+    ) -> None:
         order = graph.topological(outputs)
         kinds = graph.symbol_kinds(order)
         self._level = {id(node): _level(node, kinds[id(node)]) for node in order}
@@ -85,11 +94,11 @@ class Emitter:
             if self._level[id(node)] in ('call', 'point'):
                 self._emit(node)
 
-    def name(self, node):
+    def name(self, node: Node) -> str:
         """Variable or literal that holds the value of a node."""
         return repr(node.value) if node.op == 'constant' else self._names[id(node)]
 
-    def _emit(self, node):
+    def _emit(self, node: Node) -> None:
         vector = self._level[id(node)] == 'point'
         lines = self.point if vector else self.call
         if node.op == 'stumpff' and not vector and node.value < FAMILY:
@@ -99,7 +108,7 @@ class Emitter:
         lines += _statement(node, self.name, vector)
 
 
-def _level(node, kinds):
+def _level(node: Node, kinds: frozenset[str]) -> str:
     if node.op == 'constant':
         return 'constant'
     if kinds & PER_CALL:
@@ -107,7 +116,9 @@ def _level(node, kinds):
     return 'row' if kinds & PER_POINT else 'offline'
 
 
-def _inputs(order, outputs, level):
+def _inputs(
+    order: Collection[Node], outputs: Collection[Node], level: Mapping[int, str]
+) -> set[int]:
     """Offline and row nodes that a later level or the caller reads."""
     needed = {id(node) for node in outputs if level[id(node)] in ('offline', 'row')}
     for node in order:
@@ -116,7 +127,7 @@ def _inputs(order, outputs, level):
     return needed
 
 
-def _statement(node, name, vector):
+def _statement(node: Node, name: Callable[[Node], str], vector: bool) -> list[str]:
     """Source lines that compute one node."""
     target, args = name(node), [name(arg) for arg in node.args]
     if node.op == 'symbol':
@@ -140,7 +151,7 @@ def _statement(node, name, vector):
     return [f'{target} = math.{function}({", ".join(args)})']
 
 
-def _stumpff(target, k, z, vector):
+def _stumpff(target: str, k: int, z: str, vector: bool) -> str:
     if not vector:
         return f'{target} = ' + (f'family_{z}[{k}]' if k < FAMILY else f'stumpff({k}, {z})')
     text = repr(1.0 / math.factorial(k + 2 * SERIES_TERMS))

@@ -7,11 +7,18 @@ directed acyclic graph. Equal expressions are one node (hash-consing), so shared
 are found for free, and trivial algebra (x + 0, x * 1, constant folding) is done on construction.
 """
 
+from collections.abc import Callable, Collection, Mapping
 import hashlib
 import math
+from typing import Any, cast, NoReturn, TypeAlias
 import weakref
 
-_INTERNED = weakref.WeakValueDictionary()
+from softrobot_dynamics.annotations import Math, Value
+
+Symbol: TypeAlias = tuple[str, int]
+"""An input of a formula: a kind of inputs, and the number of one of them."""
+
+_INTERNED: weakref.WeakValueDictionary[int, 'Node'] = weakref.WeakValueDictionary()
 
 UNARY = ('neg', 'sqrt', 'exp', 'log', 'sin', 'cos', 'tan', 'sinh', 'cosh', 'tanh')
 
@@ -26,48 +33,52 @@ class Node:
     """
 
     __slots__ = ('op', 'args', 'value', 'key', '__weakref__')
+    op: str
+    args: tuple['Node', ...]
+    value: Any
+    key: int
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         inner = ', '.join(map(repr, self.args))
         return f'{self.op}({inner})' if self.value is None else f'{self.op}[{self.value}]({inner})'
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _intern, (self.op, self.args, self.value)
 
-    def __add__(self, other):
+    def __add__(self, other: Value) -> 'Node':
         return add(self, as_node(other))
 
-    def __radd__(self, other):
+    def __radd__(self, other: Value) -> 'Node':
         return add(as_node(other), self)
 
-    def __sub__(self, other):
+    def __sub__(self, other: Value) -> 'Node':
         return subtract(self, as_node(other))
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Value) -> 'Node':
         return subtract(as_node(other), self)
 
-    def __mul__(self, other):
+    def __mul__(self, other: Value) -> 'Node':
         return multiply(self, as_node(other))
 
-    def __rmul__(self, other):
+    def __rmul__(self, other: Value) -> 'Node':
         return multiply(as_node(other), self)
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Value) -> 'Node':
         return divide(self, as_node(other))
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Value) -> 'Node':
         return divide(as_node(other), self)
 
-    def __neg__(self):
+    def __neg__(self) -> 'Node':
         return negate(self)
 
-    def __pos__(self):
+    def __pos__(self) -> 'Node':
         return self
 
-    def __pow__(self, exponent):
+    def __pow__(self, exponent: Value) -> 'Node':
         return power(self, exponent)
 
-    def __bool__(self):
+    def __bool__(self) -> NoReturn:
         raise TypeError(
             'a kinematics formula cannot branch on a traced value; '
             'write one expression that holds everywhere'
@@ -75,13 +86,13 @@ class Node:
 
     __float__ = __bool__
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return self is other if isinstance(other, Node) else self.__bool__()
 
     __hash__ = object.__hash__
 
 
-def _intern(op, args=(), value=None):
+def _intern(op: str, args: tuple[Node, ...] = (), value: Any = None) -> Node:
     text = f'{op} {value!r} ' + ' '.join(str(arg.key) for arg in args)
     key = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=12).digest(), 'big')
     node = _INTERNED.get(key)
@@ -92,27 +103,27 @@ def _intern(op, args=(), value=None):
     return node
 
 
-def constant(value):
+def constant(value: float) -> Node:
     """Return the node of a number."""
     return _intern('constant', (), float(value))
 
 
-def symbol(kind, index):
+def symbol(kind: str, index: int) -> Node:
     """Return the node of an input: ``kind`` groups inputs (``'q'``), ``index`` numbers them."""
     return _intern('symbol', (), (kind, index))
 
 
-def as_node(value):
+def as_node(value: Any) -> Node:
     """Return ``value`` itself if it is a node, else the constant node of a number."""
     return value if isinstance(value, Node) else constant(value)
 
 
-def is_constant(node, value=None):
+def is_constant(node: Node, value: float | None = None) -> bool:
     """Tell whether a node is a constant, and, if given, that constant."""
     return node.op == 'constant' and (value is None or node.value == value)
 
 
-def add(a, b):
+def add(a: Node, b: Node) -> Node:
     """Return the node of a + b."""
     if is_constant(a) and is_constant(b):
         return constant(a.value + b.value)
@@ -127,7 +138,7 @@ def add(a, b):
     return _intern('add', (a, b) if a.key <= b.key else (b, a))
 
 
-def subtract(a, b):
+def subtract(a: Node, b: Node) -> Node:
     """Return the node of a - b."""
     if is_constant(a) and is_constant(b):
         return constant(a.value - b.value)
@@ -142,7 +153,7 @@ def subtract(a, b):
     return _intern('sub', (a, b))
 
 
-def multiply(a, b):
+def multiply(a: Node, b: Node) -> Node:
     """Return the node of a * b; constants are gathered in front, signs pulled out."""
     if is_constant(b):
         a, b = b, a
@@ -165,7 +176,7 @@ def multiply(a, b):
     return _intern('mul', (a, b) if a.key <= b.key else (b, a))
 
 
-def divide(a, b):
+def divide(a: Node, b: Node) -> Node:
     """Return the node of a / b."""
     if is_constant(b):
         return (
@@ -180,11 +191,11 @@ def divide(a, b):
     return _intern('div', (a, b))
 
 
-def _is_exact_inverse(value):
+def _is_exact_inverse(value: float) -> bool:
     return value != 0.0 and math.frexp(value)[0] in (0.5, -0.5)
 
 
-def negate(a):
+def negate(a: Node) -> Node:
     """Return the node of -a."""
     if is_constant(a):
         return constant(-a.value)
@@ -195,7 +206,7 @@ def negate(a):
     return _intern('neg', (a,))
 
 
-def power(a, exponent):
+def power(a: Node, exponent: float) -> Node:
     """Return the node of a ** number; small whole exponents become products."""
     if isinstance(exponent, Node):
         if not is_constant(exponent):
@@ -216,7 +227,7 @@ def power(a, exponent):
     )
 
 
-def unary(op, a):
+def unary(op: str, a: Value) -> Node:
     """Apply one of :data:`UNARY` to a node or number."""
     a = as_node(a)
     if op == 'neg':
@@ -226,7 +237,7 @@ def unary(op, a):
     return _intern(op, (a,))
 
 
-def arctan2(y, x):
+def arctan2(y: Value, x: Value) -> Node:
     """Angle of the point (x, y) [rad]."""
     y, x = as_node(y), as_node(x)
     if is_constant(y) and is_constant(x):
@@ -234,7 +245,7 @@ def arctan2(y, x):
     return _intern('arctan2', (y, x))
 
 
-def stumpff(k, z):
+def stumpff(k: int, z: Value) -> Node:
     """
     Stumpff function c_k(z) = sum_j (-z)^j / (k + 2 j)!; c_0(t^2) = cos t, c_1(t^2) = sin t / t.
 
@@ -246,13 +257,13 @@ def stumpff(k, z):
     return _intern('stumpff', (z,), int(k))
 
 
-def step(a):
+def step(a: Value) -> Node:
     """Return the node that is 1 where a > 0, else 0: for formulas in pieces. It has no slope."""
     a = as_node(a)
     return constant(a.value > 0.0) if is_constant(a) else _intern('step', (a,))
 
 
-def cubic(a):
+def cubic(a: Value) -> Node:
     """Largest root w of w^3 - w = a, for |a| < 2 / (3 sqrt 3); smooth, 1 at a = 0."""
     a = as_node(a)
     return constant(1.0) if is_constant(a, 0.0) else _intern('cubic', (a,))
@@ -269,8 +280,8 @@ class Symbolic:
     cubic = staticmethod(cubic)
 
 
-def _define(op):
-    def function(a):
+def _define(op: str) -> Any:
+    def function(a: Value) -> Node:
         return unary(op, a)
 
     function.__name__ = op
@@ -282,10 +293,10 @@ for _op in UNARY:
     if _op != 'neg':
         setattr(Symbolic, _op, _define(_op))
 
-SYMBOLIC = Symbolic()
+SYMBOLIC = cast(Math, Symbolic())
 
 
-def topological(outputs):
+def topological(outputs: Collection[Node]) -> list[Node]:
     """Return all nodes below ``outputs``, operands before the operations that use them."""
     order, seen = [], set()
     stack = [(node, False) for node in reversed(list(outputs))]
@@ -300,16 +311,16 @@ def topological(outputs):
     return order
 
 
-def symbol_kinds(order):
+def symbol_kinds(order: Collection[Node]) -> dict[int, frozenset[str]]:
     """Return {id(node): frozenset of the symbol kinds below it} for a topological order."""
-    kinds = {}
+    kinds: dict[int, frozenset[str]] = {}
     for node in order:
         own = {node.value[0]} if node.op == 'symbol' else set()
         kinds[id(node)] = frozenset(own.union(*(kinds[id(arg)] for arg in node.args)))
     return kinds
 
 
-def evaluate(outputs, symbols, math):
+def evaluate(outputs: Collection[Node], symbols: Mapping[Symbol, Any], math: Math) -> list[Any]:
     """
     Evaluate nodes with numbers, arrays or any other arithmetic.
 
@@ -317,25 +328,25 @@ def evaluate(outputs, symbols, math):
     :class:`Symbolic` for such values (see :mod:`softrobot_dynamics.tracing.arithmetic`).
     Returns one value per output.
     """
-    values = {}
+    values: dict[int, Any] = {}
     for node in topological(outputs):
         values[id(node)] = _apply(node, [values[id(arg)] for arg in node.args], symbols, math)
     return [values[id(node)] for node in outputs]
 
 
-class _Replaced(dict):
+class _Replaced(dict[Symbol, Node]):
     """Nodes in place of symbols; a symbol not named stays."""
 
-    def __missing__(self, key):
+    def __missing__(self, key: Symbol) -> Node:
         return symbol(*key)
 
 
-def substitute(outputs, nodes):
+def substitute(outputs: Collection[Node], nodes: Mapping[Symbol, Node]) -> list[Node]:
     """Return ``outputs`` with nodes in place of symbols, {(kind, index): node}."""
     return evaluate(outputs, _Replaced(nodes), SYMBOLIC)
 
 
-def _apply(node, args, symbols, math):
+def _apply(node: Node, args: list[Any], symbols: Mapping[Symbol, Any], math: Math) -> Any:
     op = node.op
     if op == 'constant':
         return math.number(node.value)
@@ -349,7 +360,7 @@ def _apply(node, args, symbols, math):
     return binary(*args) if binary else getattr(math, op)(*args)
 
 
-_ARITHMETIC = {
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
     'add': lambda a, b: a + b,
     'sub': lambda a, b: a - b,
     'mul': lambda a, b: a * b,

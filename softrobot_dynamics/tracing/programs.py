@@ -6,13 +6,15 @@ Each function takes formulas that have been traced (graph nodes) and returns a
 :class:`TracedKernel`: source text plus the tables it reads. Nothing here knows a robot.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from softrobot_dynamics.annotations import Value, Values
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
 from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, Tables
-from softrobot_dynamics.tracing.graph import constant
+from softrobot_dynamics.tracing.graph import constant, Node, Symbol
 
 HEADER = '''\
 """Emitted by softrobot_dynamics; do not edit: it is written anew whenever a source changes."""
@@ -36,7 +38,12 @@ class TracedKernel(NamedTuple):
     scratch: int
 
 
-def body_terms(position, tip, n, forces=()):
+def body_terms(
+    position: Sequence[Node],
+    tip: tuple[Sequence[Node], Sequence[Node]],
+    n: int,
+    forces: Sequence[Node] = (),
+) -> TracedKernel:
     """
     Kernel ``terms(P, q, qd, w, W, S)`` of a body given by its kinematics.
 
@@ -75,7 +82,13 @@ def body_terms(position, tip, n, forces=()):
     return TracedKernel(HEADER + source, code.tables, used + len(forces) * BLOCK)
 
 
-def stress_forces(position, energy, viscosity, density, n):
+def stress_forces(
+    position: Sequence[Node],
+    energy: Callable[[Sequence[Values]], Value],
+    viscosity: Value | None,
+    density: Value,
+    n: int,
+) -> list[Node]:
     """
     Elastic, then viscous generalized force per kg of a material point: 2 n nodes.
 
@@ -86,7 +99,13 @@ def stress_forces(position, energy, viscosity, density, n):
     return strain_forces(F, energy, viscosity, density, n)
 
 
-def strain_forces(F, energy, viscosity, density, n):
+def strain_forces(
+    F: Sequence[Node],
+    energy: Callable[[Sequence[Values]], Value],
+    viscosity: Value | None,
+    density: Value,
+    n: int,
+) -> list[Node]:
     """
     Elastic, then viscous generalized force per kg where the deformation gradient is F: 2 n nodes.
 
@@ -106,18 +125,18 @@ def strain_forces(F, energy, viscosity, density, n):
     return elastic + [_dot(viscous, each) for each in moved]
 
 
-def _viscous_stress(F, n, viscosity):
+def _viscous_stress(F: Sequence[Node], n: int, viscosity: Node) -> list[Node]:
     """Nine nodes of v F dC/dt."""
     rate = tangent(F, {('q', j): graph.symbol('qd', j) for j in range(n)})
 
-    def product(a, b, i, j):
+    def product(a: Sequence[Node], b: Sequence[Node], i: int, j: int) -> Node:
         return _dot(a[i::3], b[j::3])
 
     C = [product(F, rate, i, j) + product(rate, F, i, j) for i in range(3) for j in range(3)]
     return [viscosity * _dot(F[3 * i : 3 * i + 3], C[j::3]) for i in range(3) for j in range(3)]
 
 
-def fibre_length(speed, n):
+def fibre_length(speed: Node, n: int) -> TracedKernel:
     """
     Kernel ``length(P, q, qd, out, S)``: length of a curve through a body and its derivatives.
 
@@ -136,7 +155,7 @@ def fibre_length(speed, n):
     return TracedKernel(HEADER + source, code.tables, len(outputs) * BLOCK)
 
 
-def point_values(position, n):
+def point_values(position: Sequence[Node], n: int) -> TracedKernel:
     """
     Kernel ``values(P, q, V, S)``: where material points are, and how that varies.
 
@@ -167,7 +186,7 @@ def _loop(code, rows, slots=()):
     }
 
 
-def frame_nodes(rotation, origin, n):
+def frame_nodes(rotation: Sequence[Node], origin: Sequence[Node], n: int) -> list[Node]:
     """Nodes of a frame's slab: R, t, biases and Jacobians of a traced motion, in slab order."""
     along = {('q', j): graph.symbol('qd', j) for j in range(n)}
     columns = [rotation[i::3] for i in range(3)]
@@ -179,7 +198,7 @@ def frame_nodes(rotation, origin, n):
     return nodes + [node for column in linear for node in column]
 
 
-def frame_slots(code, nodes, n):
+def frame_slots(code: Emitter, nodes: Sequence[Node], n: int) -> list[str]:
     """Statements that fill the slab W with the nodes of :func:`frame_nodes`, part by part."""
     angular, linear = layout.JACOBIAN, layout.JACOBIAN + 3 * n
     parts = {
@@ -193,7 +212,7 @@ def frame_slots(code, nodes, n):
     return labelled([f'W[{i}] = {code.name(node)}' for i, node in enumerate(nodes)], parts)
 
 
-def labelled(lines, parts):
+def labelled(lines: Sequence[str], parts: Mapping[int, str]) -> list[str]:
     """Return lines with a comment before each that begins a part: {index: its name}."""
     return [
         text
@@ -202,13 +221,13 @@ def labelled(lines, parts):
     ]
 
 
-def _spin(columns, seeds):
+def _spin(columns: Sequence[Sequence[Node]], seeds: Mapping[Symbol, Node | float]) -> list[Node]:
     """Angular velocity in the moving frame, vee(R^T dR), of a rotation along a direction."""
     moving = [tangent(column, seeds) for column in columns]
     return [_dot(columns[2], moving[1]), _dot(columns[0], moving[2]), _dot(columns[1], moving[0])]
 
 
-def _dot(a, b):
+def _dot(a: Sequence[Node], b: Sequence[Node]) -> Node:
     total = a[0] * b[0]
     for x, y in zip(a[1:], b[1:]):
         total = total + x * y

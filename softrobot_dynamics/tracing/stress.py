@@ -1,14 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """From a strain energy W(F) to a compiled stress over blocks of deformation gradients."""
 
+from collections.abc import Callable, Sequence
 import textwrap
 
+from softrobot_dynamics.annotations import Value, Values
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.emit import BLOCK, Emitter
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter, Tables
 
 
-def stress_function(energy):
+def stress_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, Tables]:
     """
     Return the source of ``stress(P, weight, F, out)`` and its Tables, for an energy W(F).
 

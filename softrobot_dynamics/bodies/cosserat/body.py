@@ -1,13 +1,25 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Cosserat rod whose strains are sums of functions along it: PCS, GVS and what is between."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import functools
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from softrobot_dynamics.annotations import (
+    Complaints,
+    FrameFormula,
+    Math,
+    Matrix,
+    Value,
+    Values,
+    Vector,
+)
 from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.bodies.cosserat import rod, rod_fibre, rod_points
+from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
 from softrobot_dynamics.bodies.cosserat.rod_steps import LANES, STEP_LIMIT
 from softrobot_dynamics.bodies.cosserat.screws import compose, cross, exponential
 from softrobot_dynamics.bodies.cosserat.sections.contract import Section, SECTIONS
@@ -45,8 +57,8 @@ class Cosserat(Body):
     section: Section = member(SECTIONS)
     density: float = number('kg/m^3', above=0.0)
     young_modulus: float = number('Pa', above=0.0)
-    strains: tuple = strain_bases()
-    reference_strain: tuple = strain_reference()
+    strains: tuple[tuple[int, Basis], ...] = strain_bases()
+    reference_strain: tuple[Any, ...] = strain_reference()
     poisson_ratio: float = number('-', above=-1.0, at_most=0.5, default=0.5)
     shear_correction: float = number('-', above=0.0, default=1.0)
     damping: float = number('s', at_least=0.0, default=0.0)
@@ -55,35 +67,35 @@ class Cosserat(Body):
 
     traceable = False  # as many exponentials as points: too long a formula to compile
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """See :class:`Body`."""
         return tuple(
             f'{STRAINS[c]}_{k}' for c, basis in self.strains for k in range(basis.count())
         )
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """Backbone plus rotated section: p(s) + R(s) (x1, x2, 0)."""
         rotation, origin = self._frame(x[2] / self.length, q, math)
         return [origin[i] + rotation[3 * i] * x[0] + rotation[3 * i + 1] * x[1] for i in range(3)]
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """Frame of the last section."""
         return self._frame(1.0, q, math)
 
-    def strain(self, sigma, q, math):
+    def strain(self, sigma: Value, q: Values, math: Math) -> Values:
         """Strain xi (6 values) [1/m, -] at sigma = s / L [-]."""
         return self._combined(self._functions(sigma, math), q)
 
-    def fibre_speed(self, x, slope, q, math):
+    def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""
         u = self._fibre_velocity(x, slope, q, math)
         return math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
 
-    def fibre_points(self, start, end):
+    def fibre_points(self, start: float, end: float) -> tuple[Vector, Vector]:
         """Gauss points and weights (K,) of sigma on [start, end], piece by piece."""
         return self._gauss(self.quadrature, start, end)
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """
         Points (K, 3) [m] and masses (K,) [kg] of the sections that the kernel knows as discs.
 
@@ -100,7 +112,7 @@ class Cosserat(Body):
         points = np.stack(np.broadcast_arrays(x, y, s[:, None]), axis=-1)
         return points.reshape(-1, 3), np.repeat(masses / 3.0, 3)
 
-    def stiffness(self):
+    def stiffness(self) -> Matrix:
         """Integral of Phi^T diag(E Ix, E Iy, G J, k G A, k G A, E A) Phi along the rod."""
         sigma, weights = self._gauss(16 + 4 * len(self.coordinates()))
         area, Ix, Iy, J = (np.broadcast_to(v, sigma.shape) for v in self.section.at(sigma))
@@ -111,7 +123,7 @@ class Cosserat(Body):
         K = self.length * np.where(of[:, None] == of, (phi * rigidity[of]) @ phi.T, 0.0)
         return 0.5 * (K + K.T)
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """Return the march of :mod:`softrobot_dynamics.bodies.cosserat.rod`."""
         low, high, *inertia = self._sections()
         n = len(self.coordinates())
@@ -121,7 +133,7 @@ class Cosserat(Body):
         numbers = np.concatenate([heading, *matrices, table])
         return Kernel(rod.__name__, 'rod_terms', numbers, rod.scratch_size(n))
 
-    def points_kernel(self, points):
+    def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`; points at 0 <= x3 <= length."""
         n, padding = len(self.coordinates()), -len(points) % BLOCK
         x1, x2, s = np.pad(along(points, self.length), ((0, padding), (0, 0)), 'edge').T
@@ -135,7 +147,7 @@ class Cosserat(Body):
         scratch = rod_points.scratch_size(n, len(low))
         return Kernel(rod_points.__name__, 'values', numbers, scratch)
 
-    def fibre_kernel(self, points, slopes, weights):
+    def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
         """See :class:`Body`; the tangent of the curve in the section frame is linear in q."""
         x, slopes = np.transpose(points), np.transpose(slopes)
         n, padding = len(self.coordinates()), -len(weights) % LANES
@@ -150,13 +162,13 @@ class Cosserat(Body):
         numbers = np.concatenate([[n, len(table)], table.ravel()])
         return Kernel(rod_fibre.__name__, 'rod_fibre', numbers, rod_fibre.SCRATCH)
 
-    def stretch(self, q):
+    def stretch(self, q: Vector) -> float:
         """Return the smallest gamma_z at quadrature points and ends, of the reference's."""
         sigma = np.concatenate([[0.0], self._sections()[1]])
         values = self._functions(sigma, NUMERIC)
         return float(np.min(self._combined(values, q)[5] / values[5]))
 
-    def explain(self, q):
+    def explain(self, q: Vector) -> str | None:
         """Return in words why the strains q (n,) are too large, or None."""
         low, high, *_ = self._sections()
         turns = np.linalg.norm(self._logarithm(low, high, q, NUMERIC)[:3], axis=0)
@@ -167,7 +179,7 @@ class Cosserat(Body):
             f'quadrature to the next, not {turns.max():.3g}'
         )
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield a basis with more functions than there are points to see them."""
         pieces = len(self._breaks()) + 1
         for c, basis in self.strains:
@@ -176,22 +188,22 @@ class Cosserat(Body):
                 what = f'{STRAINS[c]} has {basis.count()} functions'
                 yield 'quadrature', self.quadrature, f'a whole number >= {needed}: {what}'
 
-    def _owners(self):
+    def _owners(self) -> list[int]:
         """Index of the strain that each coordinate belongs to."""
         return [c for c, basis in self.strains for _ in range(basis.count())]
 
-    def _breaks(self):
+    def _breaks(self) -> tuple[float, ...]:
         """Points within (0, 1) where a strain jumps."""
         given = [b for _, b in self.strains]
         given += [r.basis for r in self.reference_strain if isinstance(r, Shape)]
         return tuple(sorted({point for basis in given for point in basis.breaks()}))
 
-    def _gauss(self, count, start=0.0, end=1.0):
+    def _gauss(self, count: int, start: float = 0.0, end: float = 1.0) -> tuple[Vector, Vector]:
         """Gauss points and weights (K,) of sigma on [start, end], ``count`` in each piece."""
         ends = [start, *(b for b in self._breaks() if start < b < end), end]
         return _composite(tuple(ends), count)
 
-    def _sections(self):
+    def _sections(self) -> tuple[Any, ...]:
         """
         Return steps and sections, arrays (K,): sigma at a step's start and at its end.
 
@@ -204,7 +216,7 @@ class Cosserat(Body):
         thick = line * self.section_inertia
         return low, high, line * area, thick * Iy, thick * Ix
 
-    def _table(self, first, low, high):
+    def _table(self, first: Any, low: Any, high: Any) -> tuple[Any, ...]:
         """
         Return a table of steps for the kernels, flat: of each three rows, then its moments.
 
@@ -214,24 +226,24 @@ class Cosserat(Body):
         mean, slope = (_rows(v, low) for v in self._moments(low, high, NUMERIC))
         rows = np.vstack([*first, mean[:6], slope[:6], mean[6:], slope[6:]])
         rows = np.pad(rows, ((0, 0), (0, padding)))  # steps of no length
-        varies = slope[6:].any(axis=1)
+        varies: Any = slope[6:].any(axis=1)
         strains = [any(v for v, c in zip(varies, of) if c == i) for i in range(6)]
         table = rows.reshape(len(rows), -1, LANES).transpose(1, 0, 2)
         return table.ravel(), slope.any(), strains
 
-    def _functions(self, sigma, math):
+    def _functions(self, sigma: Value, math: Math) -> Values:
         """Values at sigma of the reference strain (6), then of each coordinate's function (n)."""
         values = [r.at(sigma, math) if isinstance(r, Shape) else r for r in self.reference_strain]
-        return values + [phi for _, basis in self.strains for phi in basis.at(sigma, math)]
+        return [*values, *(phi for _, basis in self.strains for phi in basis.at(sigma, math))]
 
-    def _combined(self, values, q):
+    def _combined(self, values: Any, q: Values) -> Values:
         """Six strains, or moments of them, from values as :meth:`_functions` orders them."""
         strain = list(values[:6])
         for c, phi, coordinate in zip(self._owners(), values[6:], q):
             strain[c] = strain[c] + phi * coordinate
         return strain
 
-    def _fibre_velocity(self, x, slope, q, math):
+    def _fibre_velocity(self, x: Values, slope: Values, q: Values, math: Math) -> Values:
         """Return the derivative (3 values) of a curve by x3, in the section frame."""
         xi = self._combined(self._functions(x[2] / self.length, math), q)
         return [
@@ -240,14 +252,15 @@ class Cosserat(Body):
             xi[5] + xi[0] * x[1] - xi[1] * x[0],
         ]
 
-    def _moments(self, low, high, math):
+    def _moments(self, low: Any, high: Any, math: Math) -> tuple[Any, Any]:
         """
         Moments over steps from ``low`` to ``high`` of what :meth:`_functions` returns.
 
         Two lists: A = int f ds and D = 1/h int (s - s_mid) f ds, h the length of the step.
         """
         half = 0.5 * (high - low)
-        mean, slope = [0.0] * (6 + len(self._owners())), [0.0] * (6 + len(self._owners()))
+        mean: list[Value] = [0.0] * (6 + len(self._owners()))
+        slope: list[Value] = list(mean)
         for node, weight in _HALF:
             before = self._functions(low + half * (1.0 - node), math)
             after = self._functions(low + half * (1.0 + node), math)
@@ -257,16 +270,16 @@ class Cosserat(Body):
         reach = self.length * half
         return [reach * v for v in mean], [reach * v for v in slope]
 
-    def _logarithm(self, low, high, q, math):
+    def _logarithm(self, low: Any, high: Any, q: Values, math: Math) -> Any:
         """Twist Omega (6 values) of Magnus' fourth-order step: T(high) = T(low) exp(Omega)."""
         a, d = (self._combined(values, q) for values in self._moments(low, high, math))
         turn, shift = cross(a[:3], d[:3]), cross(a[3:], d[:3])
         both = [u + v for u, v in zip(shift, cross(a[:3], d[3:]))]
         return [u + v for u, v in zip(a, turn + both)]
 
-    def _frame(self, sigma, q, math):
+    def _frame(self, sigma: Value, q: Values, math: Math) -> FrameFormula:
         """Frame at sigma: the product of all steps up to there, the last one cut short."""
-        frame = _IDENTITY
+        frame: FrameFormula = _IDENTITY
         low, high, _ = _march((0.0, *self._breaks(), 1.0), self.quadrature)
         for a, b in zip(low.tolist(), high.tolist()):
             end = a + (sigma - a) * math.step(sigma - a) - (sigma - b) * math.step(sigma - b)
@@ -275,7 +288,7 @@ class Cosserat(Body):
 
 
 @functools.cache
-def _march(ends, count):
+def _march(ends: tuple[float, ...], count: int) -> tuple[Any, ...]:
     """Return steps between Gauss points and ends of pieces: start, end, weight of the end."""
     points, weights = [], []
     for a, b in pairwise(ends):
@@ -285,12 +298,13 @@ def _march(ends, count):
     return np.array([ends[0], *points[:-1]]), np.array(points), np.array(weights)
 
 
-def _composite(ends, count):
+def _composite(ends: Sequence[float], count: int) -> tuple[Vector, Vector]:
     """Gauss points and weights, ``count`` between each two of ``ends``."""
     parts = [gauss_legendre(count, a, b) for a, b in pairwise(ends)]
-    return tuple(np.concatenate(part) for part in zip(*parts))
+    points, weights = (np.concatenate(part) for part in zip(*parts))
+    return points, weights
 
 
-def _rows(values, like):
+def _rows(values: Any, like: Any) -> Matrix:
     """Array (., K) of numbers and arrays (K,)."""
     return np.array([np.broadcast_to(v, like.shape) for v in values], dtype=float)

@@ -35,7 +35,7 @@ from softrobot_dynamics.kernels.reductions import damped_spring
 B = LANES
 
 
-def scratch_size(n):
+def scratch_size(n: int) -> int:
     """Numbers of scratch that ``rod_terms`` needs for n coordinates."""
     return (ROWS + 6 * n) * LANES + 24 + 6 * n
 

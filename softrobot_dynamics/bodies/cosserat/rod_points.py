@@ -27,7 +27,7 @@ B = LANES
 HALVES = BLOCK // LANES  # of a block of results
 
 
-def scratch_size(n, steps):
+def scratch_size(n: int, steps: int) -> int:
     """Numbers of scratch that ``values`` needs."""
     return (STEP_ROWS + 6 * n) * LANES + n + (steps + 2) * (12 + 6 * n)
 

@@ -1,8 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Twists and frames in any arithmetic: exponentials, products."""
 
+from softrobot_dynamics.annotations import FrameFormula, Math, Value, Values
 
-def exponential(twist, math):
+
+def exponential(twist: Values, math: Math) -> FrameFormula:
     """Rotation (nine entries, row-major) and origin of exp(twist)."""
     p, u = twist[:3], twist[3:]
     z = p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
@@ -19,7 +21,7 @@ def exponential(twist, math):
     return rotation, origin
 
 
-def compose(outer, inner):
+def compose(outer: FrameFormula, inner: FrameFormula) -> FrameFormula:
     """Frame ``inner``, given in ``outer``, in the frame that ``outer`` is given in."""
     (R, p), (S, u) = outer, inner
     rotation = [
@@ -31,6 +33,6 @@ def compose(outer, inner):
     return rotation, origin
 
 
-def cross(a, b):
+def cross(a: Values, b: Values) -> list[Value]:
     """Vector product (3 values)."""
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]

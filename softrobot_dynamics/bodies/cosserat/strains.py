@@ -3,11 +3,13 @@
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
+from softrobot_dynamics.annotations import Math, Value
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis, read_basis
 from softrobot_dynamics.errors import closest, Problem
 from softrobot_dynamics.schema.fields import items, number, vector
-from softrobot_dynamics.schema.parsing import custom, join, parse, reader
+from softrobot_dynamics.schema.parsing import custom, join, parse, Problems, reader
 
 STRAINS = ('kappa_x', 'kappa_y', 'kappa_z', 'gamma_x', 'gamma_y', 'gamma_z')
 """Curvatures about x and y and twist about z [1/m], shears along x and y and stretch [-]."""
@@ -26,7 +28,7 @@ _number = reader(number('1/m or -'))
 class Coefficients:
     """What stands beside a basis where it is not multiplied by coordinates."""
 
-    coefficients: tuple = items(number('1/m or -'))
+    coefficients: tuple[float, ...] = items(number('1/m or -'))
 
 
 @dataclass(frozen=True)
@@ -34,24 +36,24 @@ class Shape:
     """A given strain [1/m or -] along a rod: functions times coefficients."""
 
     basis: Basis
-    coefficients: tuple
+    coefficients: tuple[float, ...]
 
-    def at(self, sigma, math):
+    def at(self, sigma: Value, math: Math) -> Value:
         """Value at sigma = s / L [-]."""
         return sum(c * phi for c, phi in zip(self.coefficients, self.basis.at(sigma, math)))
 
 
-def strain_bases():
+def strain_bases() -> Any:
     """Return the field of {strain: basis}, kept as ((index, basis), ...), kappa_x first."""
     return custom(_read_bases, expected=_BASES)
 
 
-def strain_reference():
+def strain_reference() -> Any:
     """Return the field of the strain at q = 0, kept as six numbers or :class:`Shape` objects."""
     return custom(_read_reference, expected=_REFERENCE, unit='1/m or -', default=STRAIGHT)
 
 
-def _read_bases(value, path, problems):
+def _read_bases(value: Any, path: str, problems: Problems) -> Any:
     if not isinstance(value, dict) or not value:
         problems.append(Problem(path, value, _BASES))
         return None
@@ -63,7 +65,7 @@ def _read_bases(value, path, problems):
     )
 
 
-def _read_reference(value, path, problems):
+def _read_reference(value: Any, path: str, problems: Problems) -> Any:
     if not isinstance(value, dict):
         return _numbers(value, path, problems)
     _refuse_unknown(value, path, problems)
@@ -73,7 +75,7 @@ def _read_reference(value, path, problems):
     )
 
 
-def _read_strain(value, path, problems):
+def _read_strain(value: Any, path: str, problems: Problems) -> Any:
     if isinstance(value, Real):
         return _number(value, path, problems)
     basis = read_basis(value, path, problems, ignore=('coefficients',))
@@ -87,7 +89,7 @@ def _read_strain(value, path, problems):
     return factors and Shape(basis, factors.coefficients)
 
 
-def _refuse_unknown(value, path, problems):
+def _refuse_unknown(value: Any, path: str, problems: Problems) -> None:
     for name in value:
         if name not in STRAINS:
             expected = f'one of the strains {", ".join(STRAINS)}{closest(name, STRAINS)}'

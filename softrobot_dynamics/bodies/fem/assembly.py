@@ -6,14 +6,18 @@ A finite-element library gives the same matrices, in more time and memory
 (``benchmarks/elements.py``).
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import bsr_array, csc_array, eye, kron
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.bodies.fem.elements import Elements
 
 MASS_ORDER = 3  # of the rule for inertia; with quadratic elements eigenvalues keep their order
 STRAIN_ORDER = 2  # of the rule for elasticity, exact for these elements in small strain
 
 
-def mass_matrix(elements, density):
+def mass_matrix(elements: Elements, density: float) -> Any:
     """Mass matrix (3 N, 3 N), sparse [kg]; unknowns node by node."""
     inside, coordinates, weights = elements.quadrature(MASS_ORDER)
     count, shapes = len(elements.connectivity), elements.shapes(coordinates)
@@ -23,7 +27,7 @@ def mass_matrix(elements, density):
     return kron(pairs.matrix(pairs.summed(products)[None, None]), eye(3), format='csc')
 
 
-def stiffness_matrix(elements, lame):
+def stiffness_matrix(elements: Elements, lame: tuple[float, float]) -> Any:
     """Stiffness matrix (3 N, 3 N), sparse [N/m], for Lame constants (lambda, mu) [Pa]."""
     inside, coordinates, weights = elements.quadrature(STRAIN_ORDER)
     slopes = np.sqrt(weights)[:, None, None] * elements.slopes(inside, coordinates)
@@ -35,7 +39,9 @@ def stiffness_matrix(elements, lame):
     return pairs.matrix(blocks)
 
 
-def second_order_force(elements, lame, first, second):
+def second_order_force(
+    elements: Elements, lame: tuple[float, float], first: Matrix, second: Matrix
+) -> Vector:
     """
     Second derivative (3 N,) of the elastic force along two displacements (N, 3), at rest [N/m^2].
 
@@ -52,7 +58,7 @@ def second_order_force(elements, lame, first, second):
     return result.ravel()
 
 
-def hooke(strain, lame):
+def hooke(strain: Array, lame: tuple[float, float]) -> Array:
     """Stress (..., 3, 3) of the symmetric part of a strain."""
     trace = np.trace(strain, axis1=-2, axis2=-1)[..., None, None]
     return lame[0] * trace * np.eye(3) + lame[1] * (strain + np.swapaxes(strain, -1, -2))
@@ -61,18 +67,18 @@ def hooke(strain, lame):
 class _Pairs:
     """The P pairs of nodes that share elements: the entries of a sparse symmetric matrix."""
 
-    def __init__(self, elements):
+    def __init__(self, elements: Elements) -> None:
         self.size, nodes = len(elements.nodes), elements.connectivity.astype(np.int64)
         numbers = self.size * nodes[:, :, None] + nodes[:, None]
         self.numbers, place = np.unique(numbers, return_inverse=True)
         once = np.ones(place.size), place.ravel(), np.arange(place.size + 1)
         self._sum = csc_array(once, shape=(len(self.numbers), place.size))
 
-    def summed(self, values):
+    def summed(self, values: Array) -> Vector:
         """Return sums (P,) over elements of values (T, 10, 10), one for each pair in each."""
         return self._sum @ values.ravel()
 
-    def matrix(self, blocks):
+    def matrix(self, blocks: Array) -> Any:
         """Matrix (d N, d N), sparse, of blocks (d, d, P)."""
         starts = np.searchsorted(self.numbers, self.size * np.arange(self.size + 1))
         blocks = np.moveaxis(blocks, -1, 0)

@@ -1,20 +1,35 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Reduced volumetric finite elements: modes of a mesh as coordinates."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import functools
+from typing import Any
 
 import numpy as np
+from softrobot_dynamics.annotations import (
+    Array,
+    Complaints,
+    FrameFormula,
+    Integers,
+    Math,
+    Matrix,
+    Value,
+    Values,
+    Vector,
+)
 from softrobot_dynamics.bodies.contract import frame_of_points, register
 from softrobot_dynamics.bodies.fem.assembly import hooke, MASS_ORDER, STRAIN_ORDER
 from softrobot_dynamics.bodies.fem.elements import Elements
 from softrobot_dynamics.bodies.fem.modes import tip_nodes
 from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, Modes
 from softrobot_dynamics.bodies.linear_basis import fibre_kernel, LinearBasis
-from softrobot_dynamics.bodies.meshes import read_tetrahedra
+from softrobot_dynamics.bodies.meshes import Mesh, read_tetrahedra
+from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import ArgumentError, MeshError, Problem
 from softrobot_dynamics.materials.contract import lame, Material, MATERIALS
 from softrobot_dynamics.schema.fields import file, integer, member, number
+from softrobot_dynamics.schema.parsing import Problems
 from softrobot_dynamics.tracing.graph import Node
 
 BEYOND = -0.25  # least barycentric coordinate: tendons may run a little outside of a coarse mesh
@@ -22,7 +37,7 @@ _MODES_FILE = 'a file made by `softrobot modes`'
 _MESH_FILE = 'the mesh that the modes were made of'
 
 
-def _read_modes(file, path, problems):
+def _read_modes(file: str, path: str, problems: Problems) -> Modes | None:
     try:
         return load_modes(file)
     except ArgumentError as error:
@@ -43,14 +58,14 @@ class ReducedFiniteElements(LinearBasis):
     """
 
     modes: Modes = file(_read_modes, expected=_MODES_FILE)
-    material: Material = member(MATERIALS, default=None)
+    material: Material | None = member(MATERIALS, default=None)
     damping: float = number('s', at_least=0.0, default=0.0)  # of linear elasticity
-    mesh: str = file(expected=_MESH_FILE, default=None)
+    mesh: str | None = file(expected=_MESH_FILE, default=None)
     quadrature: int = integer(at_least=2, default=64)  # straight pieces of a tendon
 
     tabulated = True
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield modes of another mesh, and damping that belongs to the material."""
         yield from super().validate()
         if self.material is not None and self.damping:
@@ -65,28 +80,28 @@ class ReducedFiniteElements(LinearBasis):
                     yield 'mesh', self.mesh, f'{_MESH_FILE}; this is another one'
 
     @property
-    def length(self):
+    def length(self) -> float:
         """Greatest z [m]."""
         return float(self._mesh.points[:, 2].max())
 
     @property
-    def radius(self):
+    def radius(self) -> float:
         """Greatest distance of the mesh from the z axis [m]."""
         return float(np.linalg.norm(self._mesh.points[:, :2], axis=1).max())
 
     @property
-    def density(self):
+    def density(self) -> float:
         """Mass per volume [kg/m^3], of the file."""
         return self.modes.solid.density
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return mode_1, ..., then derivative_1, ..."""
         vibrations = len(self.modes.basis.frequencies)
         others = self.modes.basis.fields.shape[2] - vibrations
         names = ('mode', vibrations), ('derivative', others)
         return tuple(f'{name}_{i + 1}' for name, count in names for i in range(count))
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """Position of points given as numbers: the mesh says what elements they are in."""
         if any(isinstance(c, Node) for c in x):
             raise TypeError('the position of a fem body is known at points of its mesh only')
@@ -98,18 +113,18 @@ class ReducedFiniteElements(LinearBasis):
             x, fields = [float(c) for c in x], fields[0].tolist()
         return _moved(x, fields, q)
 
-    def fields_at(self, points):
+    def fields_at(self, points: Matrix) -> Array:
         """See :class:`LinearBasis`; points outside of the mesh belong to the nearest element."""
         known, inside, coordinates = self._inertia
         if not np.array_equal(points, known):
             inside, coordinates = self._elements.locate(points)
         return self._elements.values(self.modes.basis.fields, inside, coordinates)
 
-    def slopes_at(self, points):
+    def slopes_at(self, points: Matrix) -> Array:
         """See :class:`LinearBasis`; they jump from element to element."""
         return self._slopes(*self._elements.locate(points))
 
-    def fibre_kernel(self, points, slopes, weights):
+    def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
         """
         See :class:`Body`; a polygon through points of the curve, so that jumping slopes add up.
 
@@ -119,7 +134,7 @@ class ReducedFiniteElements(LinearBasis):
 
         s = np.asarray(points)[:, 2]
         ends = 0.5 * (s[0] + s[-1] + np.array([-1.0, 1.0]) * np.sum(weights))
-        s_new = np.linspace(*ends, len(s) + 1)
+        s_new = np.linspace(ends[0], ends[1], len(s) + 1)
         curve = BarycentricInterpolator(s, np.asarray(points)[:, :2])(s_new)
         vertices = np.column_stack([curve, s_new])
         inside, coordinates = self._elements.locate(vertices)
@@ -131,22 +146,22 @@ class ReducedFiniteElements(LinearBasis):
         along, moved = np.diff(vertices, axis=0), np.diff(np.swapaxes(fields, 1, 2), axis=0)
         return fibre_kernel(steps, along / steps[:, None], moved / steps[:, None, None])
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """See :class:`Body`; a rule that is exact for the mass, centre and inertia at rest."""
         weights = self._elements.quadrature(MASS_ORDER)[2]
         return self._inertia[0], self.density * weights
 
-    def strain_quadrature(self):
+    def strain_quadrature(self) -> tuple[Array, Vector]:
         """See :class:`LinearBasis`; exact in small strain."""
         inside, coordinates, volumes = self._elements.quadrature(STRAIN_ORDER)
         return self._slopes(inside, coordinates), volumes
 
     @functools.cached_property
-    def strain_slopes(self):
+    def strain_slopes(self) -> Array:
         """See :class:`LinearBasis`; at the points of the energy."""
         return self.strain_quadrature()[0]
 
-    def tip_points(self):
+    def tip_points(self) -> tuple[Matrix, Array]:
         """See :class:`LinearBasis`; by least squares of the displacements in the tip face."""
         tip, L = tip_nodes(self._elements), self.length
         plane = np.column_stack([np.ones(len(tip)), self._elements.nodes[tip, :2]])
@@ -155,20 +170,20 @@ class ReducedFiniteElements(LinearBasis):
         moved = np.stack([mean, mean + L * by_x, mean + L * by_y])
         return np.array([[0.0, 0.0, L], [L, 0.0, L], [0.0, L, L]]), moved.reshape(3, 3, -1)
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """Frame of the least-squares plane of the tip face."""
-        points, fields = self._tip
-        return frame_of_points(*map(_moved, points, fields, [q] * 3), math)
+        o, a, b = (_moved(x, fields, q) for x, fields in zip(*self._tip))
+        return frame_of_points(o, a, b, math)
 
-    def energy(self, F, math):
+    def energy(self, F: Sequence[Values], math: Math) -> Value | None:
         """Return the material's, if there is one."""
         return self.material and self.material.energy(F, math)
 
-    def viscosity(self):
+    def viscosity(self) -> Value | None:
         """Return the material's, if there is one."""
         return self.material and self.material.viscosity()
 
-    def stiffness(self):
+    def stiffness(self) -> Matrix:
         """Linear elasticity, without a material."""
         if self.material is not None:
             return super().stiffness()
@@ -180,29 +195,29 @@ class ReducedFiniteElements(LinearBasis):
         return 0.5 * (K + K.T)
 
     @property
-    def _mesh(self):
+    def _mesh(self) -> Mesh:
         return self.modes.mesh
 
     @functools.cached_property
-    def _elements(self):
+    def _elements(self) -> Elements:
         return Elements(self._mesh)
 
     @functools.cached_property
-    def _inertia(self):
+    def _inertia(self) -> tuple[Matrix, Integers, Matrix]:
         """Points of the rule for inertia (K, 3), their elements and barycentric coordinates."""
         inside, coordinates, _ = self._elements.quadrature(MASS_ORDER)
         return self._mesh.quadrature(MASS_ORDER)[0], inside, coordinates
 
     @functools.cached_property
-    def _tip(self):
+    def _tip(self) -> tuple[Any, Any]:
         points, fields = self.tip_points()
         return points.tolist(), fields.tolist()
 
-    def _slopes(self, inside, coordinates):
+    def _slopes(self, inside: Integers, coordinates: Matrix) -> Array:
         slopes = self._elements.gradients(self.modes.basis.fields, inside, coordinates)
         return np.swapaxes(slopes, 1, 2)
 
 
-def _moved(x, fields, q):
+def _moved(x: Any, fields: Any, q: Values) -> list[Any]:
     """Position x + fields q of a point, or of arrays of points, in any arithmetic."""
     return [sum((f * a for f, a in zip(row, q)), start=c) for c, row in zip(x, fields)]

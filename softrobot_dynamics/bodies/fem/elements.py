@@ -8,9 +8,11 @@ tetrahedra, and bear Poisson's ratios close to 1/2.
 
 from dataclasses import dataclass
 import functools
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.bodies.meshes import Mesh
 
 EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
@@ -27,35 +29,35 @@ class Elements:
     mesh: Mesh
 
     @functools.cached_property
-    def nodes(self):
+    def nodes(self) -> Matrix:
         """Positions of all nodes (N, 3) [m]: the points of the mesh, then midpoints of edges."""
         points = self.mesh.points
         return np.vstack([points, points[self._edges[0]].mean(axis=1)])
 
     @functools.cached_property
-    def connectivity(self):
+    def connectivity(self) -> Integers:
         """Nodes of each element (T, 10): four corners, then the midpoints of EDGES."""
         return np.hstack([self.mesh.tetrahedra, len(self.mesh.points) + self._edges[1]])
 
     @functools.cached_property
-    def _edges(self):
+    def _edges(self) -> Any:
         pairs = np.sort(self.mesh.tetrahedra[:, EDGES], axis=-1).reshape(-1, 2)
         edges, index = np.unique(pairs, axis=0, return_inverse=True)
         return edges, index.reshape(-1, 6)
 
     @functools.cached_property
-    def _barycentric(self):
+    def _barycentric(self) -> tuple[Matrix, Array]:
         """Values at x = 0 (T, 4) and gradients (T, 4, 3) [1/m] of the barycentric coordinates."""
         corners = self.mesh.points[self.mesh.tetrahedra]
         inverse = np.linalg.inv(np.concatenate([np.ones((len(corners), 4, 1)), corners], axis=2))
         return inverse[:, 0], np.swapaxes(inverse[:, 1:], 1, 2)
 
-    def shapes(self, coordinates):
+    def shapes(self, coordinates: Matrix) -> Matrix:
         """Shape functions (K, 10) at barycentric coordinates (K, 4)."""
         a, b = coordinates[:, EDGES[:, 0]], coordinates[:, EDGES[:, 1]]
         return np.hstack([coordinates * (2.0 * coordinates - 1.0), 4.0 * a * b])
 
-    def slopes(self, elements, coordinates):
+    def slopes(self, elements: Integers, coordinates: Matrix) -> Array:
         """Gradients (K, 10, 3) [1/m] of the shape functions."""
         first, second = EDGES.T
         by_coordinate = np.zeros((len(coordinates), 10, 4))
@@ -64,19 +66,19 @@ class Elements:
         by_coordinate[:, range(4, 10), second] = 4.0 * coordinates[:, first]
         return by_coordinate @ self._barycentric[1][elements]
 
-    def quadrature(self, order):
+    def quadrature(self, order: int) -> tuple[Integers, Matrix, Vector]:
         """Elements (K,), barycentric coordinates (K, 4) and weights (K,) [m^3] of a rule."""
         points, weights = self.mesh.quadrature(order)
         count = len(self.mesh.tetrahedra)
         elements = np.repeat(np.arange(count), len(points) // count)
         return elements, self.coordinates(elements, points), weights
 
-    def coordinates(self, elements, points):
+    def coordinates(self, elements: Integers, points: Matrix) -> Matrix:
         """Barycentric coordinates (K, 4) of points (K, 3) [m] in given elements."""
         constant, slopes = self._barycentric
         return constant[elements] + np.einsum('kix,kx->ki', slopes[elements], points)
 
-    def locate(self, points):
+    def locate(self, points: Matrix) -> tuple[Integers, Matrix]:
         """
         Return the elements (K,) that points (K, 3) lie in, and barycentric coordinates (K, 4).
 
@@ -89,17 +91,17 @@ class Elements:
         )
         return elements, self.coordinates(elements, points)
 
-    def values(self, fields, elements, coordinates):
+    def values(self, fields: Array, elements: Integers, coordinates: Matrix) -> Array:
         """Values (K, ...) of nodal fields (N, ...) at points within elements."""
         return self._combined(self.shapes(coordinates), fields, elements)
 
-    def gradients(self, fields, elements, coordinates):
+    def gradients(self, fields: Array, elements: Integers, coordinates: Matrix) -> Array:
         """Return derivatives by x (K, ..., 3) of nodal fields (N, ...) at points in elements."""
         slopes = self.slopes(elements, coordinates)
         parts = [self._combined(slopes[:, :, b], fields, elements) for b in range(3)]
         return np.stack(parts, axis=-1)
 
-    def _combined(self, weights, fields, elements):
+    def _combined(self, weights: Array, fields: Array, elements: Integers) -> Array:
         """Sum nodal fields with weights (K, 10) of the nodes of each point's element: (K, ...)."""
         columns = self.connectivity[elements].ravel()
         starts = np.arange(0, 10 * len(elements) + 1, 10)

@@ -2,18 +2,20 @@
 """A reduced basis of an elastic solid: vibration modes with a fixed base, modal derivatives."""
 
 from itertools import combinations_with_replacement
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh, LinearOperator, splu
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.bodies.fem.assembly import (
     mass_matrix,
     second_order_force,
     stiffness_matrix,
 )
 from softrobot_dynamics.bodies.fem.elements import Elements
+from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.errors import ArgumentError, MeshError, NotConvergedError
 from softrobot_dynamics.materials.contract import lame
 
@@ -29,7 +31,7 @@ class Solid(NamedTuple):
     poisson_ratio: float  # [-]
     density: float  # [kg/m^3]
 
-    def check(self):
+    def check(self) -> None:
         """Raise ArgumentError for numbers that no such material has."""
         for name, low, high in (
             ('young_modulus', 0.0, np.inf),
@@ -45,11 +47,11 @@ class Solid(NamedTuple):
 class Basis(NamedTuple):
     """Displacement fields of the nodes of a mesh's quadratic elements."""
 
-    fields: np.ndarray  # (N, 3, n) [-], the largest displacement of each is 1
-    frequencies: np.ndarray  # (v,) [Hz] of those that are vibration modes, the first ones
+    fields: Array  # (N, 3, n) [-], the largest displacement of each is 1
+    frequencies: Vector  # (v,) [Hz] of those that are vibration modes, the first ones
 
 
-def base_nodes(elements):
+def base_nodes(elements: Elements) -> Integers:
     """Nodes of the face z = 0; MeshError if the mesh does not stand on one."""
     z, tolerance = elements.nodes[:, 2], _FLAT * np.ptp(elements.nodes[:, 2])
     if z.min() < -tolerance:
@@ -59,13 +61,13 @@ def base_nodes(elements):
     return _face(elements, np.flatnonzero(z <= tolerance), 'base', 0.0)
 
 
-def tip_nodes(elements):
+def tip_nodes(elements: Elements) -> Integers:
     """Nodes of the face at the greatest z; MeshError if there is none."""
     z, tolerance = elements.nodes[:, 2], _FLAT * np.ptp(elements.nodes[:, 2])
     return _face(elements, np.flatnonzero(z >= z.max() - tolerance), 'tip', z.max())
 
 
-def _face(elements, nodes, name, z):
+def _face(elements: Elements, nodes: Integers, name: str, z: float) -> Integers:
     plane = elements.nodes[nodes, :2]
     spread = np.linalg.svd(plane - plane.mean(axis=0), compute_uv=False) if len(nodes) > 2 else [0]
     if len(nodes) < 3 or spread[-1] < 1e-3 * spread[0]:
@@ -76,7 +78,7 @@ def _face(elements, nodes, name, z):
     return nodes
 
 
-def reduced_basis(mesh, solid, count, derivatives=0):
+def reduced_basis(mesh: Mesh, solid: Solid, count: int, derivatives: int = 0) -> Basis:
     """
     Return the :class:`Basis` of ``count`` vibration modes with the face z = 0 held.
 
@@ -103,7 +105,7 @@ def reduced_basis(mesh, solid, count, derivatives=0):
     return Basis(np.stack(nodal, axis=-1) / scale, np.sqrt(values) / (2.0 * np.pi))
 
 
-def _free_unknowns(elements):
+def _free_unknowns(elements: Elements) -> Integers:
     """Unknowns of all nodes but those of the base; MeshError where a part hangs loose."""
     tetrahedra, count = elements.mesh.tetrahedra, len(elements.mesh.points)
     pairs = tetrahedra.repeat(4, axis=1).ravel(), np.tile(tetrahedra, 4).ravel()
@@ -117,14 +119,14 @@ def _free_unknowns(elements):
     return np.flatnonzero(~np.repeat(held, 3))
 
 
-def _check_count(count, derivatives, unknowns):
+def _check_count(count: int, derivatives: int, unknowns: int) -> None:
     if not 1 <= count < unknowns - 1:
         raise ArgumentError('modes', count, f'a whole number from 1 to {unknowns - 2}')
     if not 0 <= derivatives <= count:
         raise ArgumentError('derivatives', derivatives, f'a whole number from 0 to {count}')
 
 
-def _vibrations(K, M, factor, count):
+def _vibrations(K: Any, M: Any, factor: Any, count: int) -> tuple[Vector, Matrix]:
     """Squared angular frequencies (count,) and mass-orthonormal fields (free, count)."""
     inverse = LinearOperator(K.shape, matvec=factor.solve)
     start = np.linspace(1.0, 2.0, K.shape[0])  # the same modes in every run
@@ -136,7 +138,7 @@ def _vibrations(K, M, factor, count):
     return values[order], fields[:, order]
 
 
-def _extended(fields, field, M):
+def _extended(fields: Matrix, field: Vector, M: Any) -> Matrix:
     """Fields with the part of a field that is orthogonal to them in mass, scaled to unit mass."""
     size = np.sqrt(field @ (M @ field))
     for _ in range(2):  # twice: once leaves rounding errors of what has been taken away
@@ -145,7 +147,7 @@ def _extended(fields, field, M):
     return np.column_stack([fields, field / left]) if left > NEW * size else fields
 
 
-def _everywhere(elements, free, field):
+def _everywhere(elements: Elements, free: Integers, field: Vector) -> Matrix:
     """Displacement of all nodes (N, 3)."""
     full = np.zeros(3 * len(elements.nodes))
     full[free] = field

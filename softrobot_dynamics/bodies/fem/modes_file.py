@@ -10,7 +10,9 @@ density), ``scale`` (metres per unit of the mesh file).
 
 from dataclasses import dataclass
 import hashlib
+from os import PathLike
 from pathlib import Path
+from typing import Any, cast
 import zipfile
 import zlib
 
@@ -38,7 +40,7 @@ class Modes:
     scale: float = 1.0  # metres per unit of the file that the mesh was read from
 
 
-def digest(mesh):
+def digest(mesh: Mesh) -> str:
     """Return a text that two meshes share only if they have the same points and tetrahedra."""
     points, tetrahedra = (
         np.ascontiguousarray(array, dtype=kind)
@@ -47,7 +49,7 @@ def digest(mesh):
     return hashlib.sha256(points.tobytes() + tetrahedra.tobytes()).hexdigest()
 
 
-def save_modes(path, modes):
+def save_modes(path: str | PathLike[str], modes: Modes) -> None:
     """Write :class:`Modes` to a file; ArgumentError if it cannot be written."""
     content = {
         'format': FORMAT,
@@ -62,12 +64,12 @@ def save_modes(path, modes):
     }
     try:
         with open(path, 'wb') as file:
-            np.savez_compressed(file, **content)
+            np.savez_compressed(file, **cast(Any, content))
     except OSError as error:
         raise ArgumentError('path', str(path), f'a file to write ({error.strerror})') from error
 
 
-def load_modes(path):
+def load_modes(path: str | PathLike[str]) -> Modes:
     """Return the :class:`Modes` in a file; ArgumentError says what is wrong with it."""
     try:
         return _checked(_read(Path(path).expanduser()), str(path))
@@ -81,7 +83,7 @@ class _WrongContent(Exception):
     """Something in a file is not what it should be."""
 
 
-def _read(path):
+def _read(path: str | PathLike[str]) -> dict[str, Any]:
     """Return {name: array} of a file."""
     try:
         with open(path, 'rb') as file:
@@ -96,7 +98,7 @@ def _read(path):
         raise _WrongContent(f'not an .npz archive, or damaged: {error}') from error
 
 
-def _checked(content, source):
+def _checked(content: dict[str, Any], source: str) -> Modes:
     found = content.get('format')
     if found is None or found.shape != () or found != FORMAT:
         shown = 'missing' if found is None else found.tolist()
@@ -122,7 +124,7 @@ def _checked(content, source):
     return Modes(mesh, basis, solid, float(content['scale']))
 
 
-def _check_shapes(content, nodes):
+def _check_shapes(content: dict[str, Any], nodes: int) -> None:
     fields = content['fields'].shape
     if len(fields) != 3 or fields[:2] != (nodes, 3) or fields[2] < 1:
         raise _WrongContent(f'fields of shape ({nodes}, 3, n) expected, not {fields}')

@@ -1,10 +1,21 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A body whose deformation a neural network has learned from samples."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import functools
+from typing import Any
 
 import numpy as np
+from softrobot_dynamics.annotations import (
+    Complaints,
+    FrameFormula,
+    Math,
+    Matrix,
+    Value,
+    Values,
+    Vector,
+)
 from softrobot_dynamics.bodies.contract import Body, frame_of_points, register
 from softrobot_dynamics.bodies.learned.layers import (
     layers_length,
@@ -22,6 +33,7 @@ from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.emit import BLOCK
 from softrobot_dynamics.tracing.graph import SYMBOLIC
+from softrobot_dynamics.tracing.programs import TracedKernel
 
 
 @register('learned')
@@ -37,19 +49,21 @@ class Learned(Body):
     """
 
     weights: Network = file(read_network, expected='a file of weights (.npz)')
-    radius: tuple = profile('m')
+    radius: tuple[float, float] = profile('m')
     density: float = number('kg/m^3', above=0.0)
-    material: Material = member(MATERIALS, default=None)
-    stiffness_matrix: tuple = items(items(number('force per coordinate')), default=None)
+    material: Material | None = member(MATERIALS, default=None)
+    stiffness_matrix: tuple[tuple[float, ...], ...] | None = items(
+        items(number('force per coordinate')), default=None
+    )
     damping: float = number('s', at_least=0.0, default=0.0)
     quadrature: int = integer(at_least=1, default=9)  # with the tip 30 points: one block
 
     @property
-    def length(self):
+    def length(self) -> float:
         """Length [m], the file's."""
         return self.weights.length
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield a stiffness that is no matrix of this body, and elasticity said twice."""
         n, K = len(self.coordinates()), self.stiffness_matrix
         if self.material is not None and K is not None:
@@ -60,39 +74,39 @@ class Learned(Body):
             words = f'a symmetric matrix ({n}, {n}) without negative eigenvalue'
             yield 'stiffness_matrix', K, words
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Return the names in the file."""
         return self.weights.coordinates
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """Return the formula: what the kernels here compute, and their oracle."""
         share, rest = x[2] / self.length, self.weights(x, [0.0] * len(q), math)
         moved = self.weights(x, q, math)
         return [x[i] + share * (moved[i] - rest[i]) for i in range(3)]
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """Frame of the centre and two points of the rim of the last section [P, (5)-(7)]."""
-        points = self._tip_points().tolist()
-        return frame_of_points(*(self.position(x, q, math) for x in points), math)
+        o, a, b = (self.position(x, q, math) for x in self._tip_points().tolist())
+        return frame_of_points(o, a, b, math)
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""
         return rod_points(self.length, self.radius, self.density, self.quadrature, True)
 
-    def stiffness(self):
+    def stiffness(self) -> Matrix:
         """Return the constant matrix, zero without one."""
         K = self.stiffness_matrix
         return super().stiffness() if K is None else np.array(K)
 
-    def energy(self, F, math):
+    def energy(self, F: Sequence[Values], math: Math) -> Value | None:
         """Return the material's, if there is one."""
         return self.material and self.material.energy(F, math)
 
-    def viscosity(self):
+    def viscosity(self) -> Value | None:
         """Return the material's, if there is one."""
         return self.material and self.material.viscosity()
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """See :class:`Body`; compiled once for all networks of an activation and a material."""
         points, masses = self.material_points()
         points = np.concatenate([self._tip_points(), points])
@@ -108,23 +122,31 @@ class Learned(Body):
         ]
         return self._kernel_of(traced, 'terms', masses, points, directions, numbers)
 
-    def fibre_kernel(self, points, slopes, weights):
+    def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
         """See :class:`Body`."""
         along = np.column_stack([slopes, np.ones(len(points))])[None]
         traced = _trace_length(self.weights.activation)
         return self._kernel_of(traced, 'length', weights, np.asarray(points), along, [])
 
-    def points_kernel(self, points):
+    def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`."""
         traced = _trace_values(self.weights.activation)
         along = np.eye(3)[:2]
         return self._kernel_of(traced, 'values', np.ones(len(points)), points, along, [])
 
-    def _tip_points(self):
+    def _tip_points(self) -> Matrix:
         L, r = self.length, self.radius[1]
         return np.array([[0.0, 0.0, L], [r, 0.0, L], [0.0, r, L]])
 
-    def _kernel_of(self, traced, function, weights, points, directions, numbers):
+    def _kernel_of(
+        self,
+        traced: TracedKernel,
+        function: str,
+        weights: Vector,
+        points: Matrix,
+        directions: Any,
+        numbers: Any,
+    ) -> Kernel:
         """Kernel of points (K, 3) with weights (K,), and directions (T, 3 or (K, 3)) at them."""
         n, layers = len(self.coordinates()), _layers(self.weights)
         network = _network_numbers(layers)
@@ -140,7 +162,7 @@ class Learned(Body):
         return Kernel(module.__name__, function, parameters, scratch)
 
 
-def _is_stiffness(rows, n):
+def _is_stiffness(rows: Any, n: int) -> bool:
     """Tell whether rows are a symmetric positive semidefinite matrix (n, n)."""
     if [len(row) for row in rows] != [n] * n:
         return False
@@ -148,7 +170,7 @@ def _is_stiffness(rows, n):
     return np.array_equal(K, K.T) and np.linalg.eigvalsh(K)[0] >= -1e-12 * np.abs(K).max()
 
 
-def _layers(network):
+def _layers(network: Network) -> Any:
     """
     Weights and shifts of all layers as arrays, the scales of x and q included.
 
@@ -164,14 +186,16 @@ def _layers(network):
     return [(W / np.concatenate([network.x_scale, network.q_scale]), b), *layers[1:]]
 
 
-def _network_numbers(layers):
+def _network_numbers(layers: Any) -> Vector:
     """Flat: layers, most units, units of each layer; W0 of q; W and b of the others."""
     sizes = [len(b) for _, b in layers]
     parts = [np.ravel(part) for layer in layers[1:] for part in layer]
     return np.concatenate([[len(sizes), max(sizes), *sizes], layers[0][0][:, 3:].ravel(), *parts])
 
 
-def _table(network, layers, weights, points, directions):
+def _table(
+    network: Network, layers: Any, weights: Vector, points: Matrix, directions: Any
+) -> Vector:
     """
     Blocked table of what depends on x alone, flat, for directions (T, K, 3); padded, weight 0.
 
@@ -193,7 +217,7 @@ def _table(network, layers, weights, points, directions):
     return columns.reshape(len(columns), -1, BLOCK).transpose(1, 0, 2).ravel()
 
 
-def _rest(activation, layers, first):
+def _rest(activation: str, layers: Any, first: Any) -> Any:
     """N(x, 0) (K, 3) and its derivatives along directions, from those of the first layer."""
     value, slope = derivatives(activation)[:2]
     for W, b in layers:
@@ -203,7 +227,7 @@ def _rest(activation, layers, first):
 
 
 @functools.cache
-def _trace_terms(activation, material):
+def _trace_terms(activation: str, material: Any) -> TracedKernel:
     """Kernel for a material with symbols for its numbers, or none."""
     if material is None:
         return layers_terms(derivatives(activation))
@@ -211,10 +235,10 @@ def _trace_terms(activation, material):
 
 
 @functools.cache
-def _trace_values(activation):
+def _trace_values(activation: str) -> TracedKernel:
     return layers_values(derivatives(activation))
 
 
 @functools.cache
-def _trace_length(activation):
+def _trace_length(activation: str) -> TracedKernel:
     return layers_length(derivatives(activation))

@@ -1,10 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Fit the network of a `learned` body to sampled deformations."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.bodies.learned.networks import (
     ACTIVATIONS,
     derivatives,
@@ -25,10 +28,10 @@ AT_ONCE = 4_000_000  # entries of a third of the Jacobian held in memory
 class Samples(NamedTuple):
     """Where material points are: p = f(x, q), S times."""
 
-    x: np.ndarray  # (S, 3) material points, their places at rest [m]
-    q: np.ndarray  # (S, n) coordinates
-    p: np.ndarray  # (S, 3) positions [m]
-    coordinates: tuple = ()  # names (n,), or none
+    x: Matrix  # (S, 3) material points, their places at rest [m]
+    q: Matrix  # (S, n) coordinates
+    p: Matrix  # (S, 3) positions [m]
+    coordinates: tuple[str, ...] = ()  # names (n,), or none
 
 
 class Errors(NamedTuple):
@@ -44,12 +47,12 @@ class Fit(NamedTuple):
     network: Network
     fitted: Errors  # on the samples that it was fitted to
     held_out: Errors  # on postures q that it has not seen
-    count: int  # number of samples held out
+    count: int  # type: ignore[assignment]  # of samples held out; hides the tuple's own
     iterations: int
     converged: bool  # False: more iterations may make it better
 
 
-def read_samples(file):
+def read_samples(file: str | PathLike[str]) -> Samples:
     """
     Return the :class:`Samples` in an .npz archive of x (S, 3), q (S, n) and p (S, 3).
 
@@ -64,23 +67,24 @@ def read_samples(file):
                 words = f'finite numbers of shape (S, {columns or "n"})'
                 problems.append(Problem(name, array.shape if name in arrays else MISSING, words))
     if problems:
-        raise DescriptionError(problems, str(file))
+        raise DescriptionError(tuple(problems), str(file))
     names = tuple(np.ravel(arrays.get('coordinates', ())).tolist())
-    return Samples(*(arrays[name].astype(float) for name in 'xqp'), names)
+    x, q, p = (arrays[name].astype(float) for name in 'xqp')
+    return Samples(x, q, p, names)
 
 
 def fit(
-    samples,
-    hidden=(16, 16),
+    samples: Samples,
+    hidden: Sequence[int] = (16, 16),
     *,
-    activation='tanh',
-    length=None,
-    iterations=200,
-    decay=1e-6,
-    held_out=0.2,
-    seed=0,
-    progress=None,
-):
+    activation: str = 'tanh',
+    length: float | None = None,
+    iterations: int = 200,
+    decay: float = 1e-6,
+    held_out: float = 0.2,
+    seed: int = 0,
+    progress: Callable[[int, float], object] | None = None,
+) -> Fit:
     """
     Return the :class:`Fit` of p = x + (x3 / L) (N(x, q) - N(x, 0)) to :class:`Samples`.
 
@@ -104,11 +108,11 @@ def fit(
     problem = _Problem(samples, seen, length, tuple(hidden), activation, decay)
     weights, steps, converged = _minimise(problem, problem.start(rng), iterations, progress)
     network = problem.network(weights, samples.coordinates)
-    errors = (errors_of(network, samples, rows) for rows in (seen, unseen))
-    return Fit(network, *errors, int(unseen.sum()), steps, converged)
+    fitted, others = (errors_of(network, samples, rows) for rows in (seen, unseen))
+    return Fit(network, fitted, others, int(unseen.sum()), steps, converged)
 
 
-def errors_of(network, samples, rows=slice(None)):
+def errors_of(network: Network, samples: Samples, rows: Any = slice(None)) -> Errors:
     """Return the :class:`Errors` of a network's positions on some of the samples."""
     x, q, p = (array[rows].T for array in samples[:3])
     moved, rest = network(x, q, NUMERIC), network(x, 0.0 * q, NUMERIC)
@@ -117,7 +121,12 @@ def errors_of(network, samples, rows=slice(None)):
     return Errors(float(np.sqrt(np.mean(distances**2))), float(distances.max()))
 
 
-def _minimise(problem, weights, iterations, progress):
+def _minimise(
+    problem: '_Problem',
+    weights: Vector,
+    iterations: int,
+    progress: Callable[[int, float], object] | None,
+) -> tuple[Vector, int, bool]:
     """
     Levenberg and Marquardt: (J^T J + damping diag) step = -J^T r, damped more after a failure.
 
@@ -145,7 +154,15 @@ def _minimise(problem, weights, iterations, progress):
 class _Problem:
     """The residuals of a fit as a function of all weights, flat."""
 
-    def __init__(self, samples, rows, length, hidden, activation, decay=0.0):
+    def __init__(
+        self,
+        samples: Samples,
+        rows: Any,
+        length: float,
+        hidden: tuple[int, ...],
+        activation: str,
+        decay: float = 0.0,
+    ) -> None:
         x, q, p = (array[rows] for array in samples[:3])
         self._x_scale = _scale(np.vstack([samples.x, [[0.0, 0.0, length]]]), length)
         self._q_scale = _scale(samples.q, 1.0)
@@ -159,24 +176,24 @@ class _Problem:
         parts = -(-len(x) * self.size // AT_ONCE)
         self._chunks = np.array_split(np.arange(len(x)), min(parts, len(x)))
 
-    def start(self, rng):
+    def start(self, rng: np.random.Generator) -> Vector:
         """Return random weights, so scaled that values neither grow nor fade; shifts zero."""
         parts = []
         for rows, columns in self._shapes:
             parts += [rng.normal(0.0, columns**-0.5, rows * columns), np.zeros(rows)]
         return np.concatenate(parts)
 
-    def error(self, weights):
+    def error(self, weights: Vector) -> float:
         """Mean square of all residuals (S, 3), and of the weights, as far as they count."""
         layers = self._layers(weights)
         squares = (np.sum(self._forward(layers, rows)[0] ** 2) for rows in self._chunks)
         return sum(squares) / self._target.size + self._decay * np.mean(weights**2)
 
-    def rms(self, weights, error):
+    def rms(self, weights: Vector, error: float) -> float:
         """Root mean square distance [m] of which the error is made."""
         return self.unit * np.sqrt(3.0 * (error - self._decay * np.mean(weights**2)))
 
-    def normal_equations(self, weights):
+    def normal_equations(self, weights: Vector) -> tuple[Matrix, Vector]:
         """J^T J (P, P) and J^T r (P,) of all residuals, the weights among them."""
         share, layers = self._decay * self._target.size / self.size, self._layers(weights)
         H, g = share * np.eye(self.size), share * weights
@@ -187,7 +204,7 @@ class _Problem:
             g += J.T @ residual.T.ravel()
         return H, g
 
-    def network(self, weights, names):
+    def network(self, weights: Vector, names: tuple[str, ...]) -> Network:
         """Return the Network of flat weights, in metres."""
         layers = self._layers(weights)
         W, b = layers.pop()
@@ -197,7 +214,7 @@ class _Problem:
         rows = tuple((tuple(map(tuple, W.tolist())), tuple(b.tolist())) for W, b in layers)
         return Network(self._length, names, self._activation, *scales, rows)
 
-    def _forward(self, layers, rows):
+    def _forward(self, layers: Any, rows: Any) -> Any:
         """Residuals (R, 3); inputs and slopes of each layer, at (x, q) and then at (x, 0)."""
         x, q = self._x[rows], self._q[rows]
         values, slopes = [np.vstack([np.hstack([x, q]), np.hstack([x, 0.0 * q])])], []
@@ -210,12 +227,12 @@ class _Problem:
         moved, rest = np.split(values.pop(), 2)
         return self._share[rows] * (moved - rest) - self._target[rows], values, slopes
 
-    def _jacobian(self, layers, rows, values, slopes):
+    def _jacobian(self, layers: Any, rows: Any, values: Any, slopes: Any) -> Matrix:
         """Jacobian (3 R, P) of residuals by back-propagation, one component after another."""
         count, result = len(rows), []
         for component in np.eye(3):
             back = np.kron([[1.0], [-1.0]], self._share[rows] * component)
-            parts = []
+            parts: list[Array] = []
             for i in range(len(layers) - 1, -1, -1):
                 each = (back[:, :, None] * values[i][:, None, :]).reshape(2, count, -1)
                 parts[:0] = [each.sum(axis=0), back.reshape(2, count, -1).sum(axis=0)]
@@ -224,7 +241,7 @@ class _Problem:
             result.append(np.hstack(parts))
         return np.vstack(result)
 
-    def _layers(self, weights):
+    def _layers(self, weights: Vector) -> list[tuple[Matrix, Vector]]:
         layers, first = [], 0
         for rows, columns in self._shapes:
             W = weights[first : first + rows * columns].reshape(rows, columns)
@@ -234,7 +251,7 @@ class _Problem:
         return layers
 
 
-def _is_table(array, columns):
+def _is_table(array: Any, columns: int | None) -> bool:
     return (
         array.ndim == 2
         and array.size > 0
@@ -244,7 +261,9 @@ def _is_table(array, columns):
     )
 
 
-def _checked(samples, hidden, activation, length, held_out):
+def _checked(
+    samples: Samples, hidden: Sequence[int], activation: str, length: float | None, held_out: float
+) -> float:
     """Return the length; ArgumentError for what cannot be fitted."""
     sizes = {name: len(getattr(samples, name)) for name in 'xqp'}
     if len(set(sizes.values())) > 1:
@@ -266,7 +285,7 @@ def _checked(samples, hidden, activation, length, held_out):
     return length
 
 
-def _split(q, share, rng):
+def _split(q: Matrix, share: float, rng: np.random.Generator) -> tuple[Any, Any]:
     """Return masks (S,) of the samples to fit and of those to hold out, by their postures."""
     postures, which = np.unique(q, axis=0, return_inverse=True)
     if len(postures) < 2:
@@ -276,7 +295,7 @@ def _split(q, share, rng):
     return ~unseen, unseen
 
 
-def _scale(values, otherwise):
+def _scale(values: Matrix, otherwise: float) -> Vector:
     """Return the largest magnitude of each column, `otherwise` where there is nothing else."""
     largest = np.abs(values).max(axis=0)
     return np.where(largest > 0.0, largest, otherwise)

@@ -13,20 +13,23 @@ then the rows that :func:`~softrobot_dynamics.bodies.learned.perceptron.position
 :func:`~softrobot_dynamics.bodies.learned.perceptron.first_layer` read.
 """
 
+from collections.abc import Sequence
 import textwrap
+from typing import Any
 
 from softrobot_dynamics.tracing.emit import BLOCK, Emitter, Tables
+from softrobot_dynamics.tracing.graph import Node
 from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
 from softrobot_dynamics.tracing.stress import stress_function
 
 
-def layers_scratch(n, directions, units):
+def layers_scratch(n: int, directions: int, units: int) -> int:
     """Scratch of both kernels for layers of at most ``units`` [numbers]."""
     rows = (n + 2) * (1 + directions)  # of a bundle of each unit
     return (3 * n + 10 + 28 + 3 * rows + 6 + 2 * units * rows) * BLOCK
 
 
-def layers_terms(activation, energy=None):
+def layers_terms(activation: Sequence[Node], energy: Any = None) -> TracedKernel:
     """
     Kernel ``terms`` of a body as of ``programs.body_terms``.
 
@@ -47,7 +50,7 @@ def layers_terms(activation, energy=None):
     return TracedKernel(HEADER + _propagation(activation) + source + terms, tables, 0)
 
 
-def layers_length(activation):
+def layers_length(activation: Sequence[Node]) -> TracedKernel:
     """
     Kernel ``length`` of a curve as of ``programs.fibre_length``, for an ``activation`` as above.
 
@@ -57,7 +60,7 @@ def layers_length(activation):
     return TracedKernel(source, Tables((), ()), 0)
 
 
-def layers_values(activation):
+def layers_values(activation: Sequence[Node]) -> TracedKernel:
     """
     Kernel ``values`` of points as of ``programs.point_values``, for an ``activation`` as above.
 
@@ -67,7 +70,7 @@ def layers_values(activation):
     return TracedKernel(source, Tables((), ()), 0)
 
 
-def _propagation(activation):
+def _propagation(activation: Sequence[Node]) -> Any:
     code = Emitter(activation)
     lines = code.call + [
         f'D[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(activation)

@@ -16,16 +16,21 @@ An archive holds plain arrays, no pickled object, so that any framework can writ
 ==================  ==========  ==================================================================
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import functools
+from os import PathLike
+from typing import Any
 import zipfile
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Math, Value, Values
 from softrobot_dynamics.errors import ArgumentError, closest, MISSING, Problem
 from softrobot_dynamics.schema.fields import NAME
+from softrobot_dynamics.schema.parsing import Problems
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.graph import SYMBOLIC
+from softrobot_dynamics.tracing.graph import Node, SYMBOLIC
 
 FORMAT = 1
 KNOWN = 'format', 'length', 'activation', 'x_scale', 'q_scale', 'coordinates'
@@ -43,13 +48,13 @@ class Network:
     """A perceptron N(x, q) [m] of a body's material points x (3) [m] and coordinates q (n)."""
 
     length: float  # of the body [m]
-    coordinates: tuple  # names (n,)
+    coordinates: tuple[str, ...]  # names (n,)
     activation: str
-    x_scale: tuple  # (3,) [m]
-    q_scale: tuple  # (n,)
-    layers: tuple  # of (rows of W, b), first to last
+    x_scale: tuple[float, ...]  # (3,) [m]
+    q_scale: tuple[float, ...]  # (n,)
+    layers: tuple[Any, ...]  # of (rows of W, b), first to last
 
-    def __call__(self, x, q, math):
+    def __call__(self, x: Values, q: Values, math: Math) -> Values:
         """Return N (3 values) [m] of x (3) and q (n), numbers or arrays or symbols."""
         values = [v / scale for v, scale in zip((*x, *q), self.x_scale + self.q_scale)]
         for i, (W, b) in enumerate(self.layers):
@@ -58,9 +63,9 @@ class Network:
             values = [_affine(row, shift, values) for row, shift in zip(W, b)]
         return values
 
-    def arrays(self):
+    def arrays(self) -> dict[str, Any]:
         """Return the arrays of the file."""
-        layers = {}
+        layers: dict[str, Array] = {}
         for i, (W, b) in enumerate(self.layers):
             layers |= {f'W{i}': np.array(W), f'b{i}': np.array(b)}
         return {
@@ -74,12 +79,12 @@ class Network:
         }
 
 
-def _affine(row, shift, values):
+def _affine(row: Any, shift: Any, values: Any) -> Value:
     return sum((weight * value for weight, value in zip(row, values)), shift)
 
 
 @functools.cache
-def derivatives(activation):
+def derivatives(activation: str) -> tuple[Node, ...]:
     """Nodes of an activation of the symbol ('q', 0) and of its first three derivatives."""
     z = graph.symbol('q', 0)
     nodes = [graph.as_node(ACTIVATIONS[activation](z, SYMBOLIC))]
@@ -88,7 +93,7 @@ def derivatives(activation):
     return tuple(nodes)
 
 
-def write_network(file, network):
+def write_network(file: str | PathLike[str], network: Network) -> None:
     """Write a :class:`Network` into an .npz file; ArgumentError if that cannot be done."""
     try:
         with open(file, 'wb') as stream:
@@ -97,7 +102,7 @@ def write_network(file, network):
         raise ArgumentError('file', str(file), f'one to write to ({error.strerror})') from error
 
 
-def read_network(file, path, problems):
+def read_network(file: str | PathLike[str], path: str, problems: Problems) -> Network | None:
     """
     Return the :class:`Network` in a file of weights, or None and append every problem found.
 
@@ -112,7 +117,7 @@ def read_network(file, path, problems):
     return network if len(problems) == before else None
 
 
-def read_arrays(file, path, problems):
+def read_arrays(file: str | PathLike[str], path: str, problems: Problems) -> Any:
     """Return {name: array} of an .npz archive, or None and append a Problem."""
     try:
         with open(file, 'rb') as stream:
@@ -129,10 +134,10 @@ def read_arrays(file, path, problems):
 class _Archive:
     """The arrays of a file while they are being checked."""
 
-    def __init__(self, arrays, path, problems):
+    def __init__(self, arrays: dict[str, Any], path: str, problems: Problems) -> None:
         self._arrays, self._path, self._problems = arrays, path, problems
 
-    def network(self):
+    def network(self) -> Network:
         """Return the Network of the arrays; it is meaningful if there were no problems."""
         self._choice('format', (FORMAT,))
         activation = self._choice('activation', tuple(ACTIVATIONS))
@@ -146,12 +151,12 @@ class _Archive:
         layers = self._layers(3 + n, count) if n else ()
         return Network(length, names, activation, x_scale, q_scale, layers)
 
-    def _count(self):
+    def _count(self) -> int:
         """Return the number of layers, at least two, by the W that is last."""
         last = [i for i in range(len(self._arrays)) if f'W{i}' in self._arrays]
         return max([1, *last]) + 1
 
-    def _layers(self, width, count):
+    def _layers(self, width: int, count: int) -> Any:
         """Return (W, b) of layers, up to one that is wrong; ``width``: number of inputs."""
         layers, why = [], f'as x and q are {width} numbers'
         for i in range(count):
@@ -165,7 +170,9 @@ class _Archive:
             layers.append((W, b))
         return tuple(layers)
 
-    def _numbers(self, name, shape, expected, above=-np.inf):
+    def _numbers(
+        self, name: str, shape: tuple[int | None, ...], expected: str, above: float = -np.inf
+    ) -> Any:
         """Return an array as nested tuples of floats; None in ``shape`` is any size but 0."""
         array = self._arrays.get(name, MISSING)
         if array is MISSING or array.dtype.kind not in 'fiu':
@@ -177,7 +184,7 @@ class _Archive:
             return self._wrong(name, array, expected)
         return _tuples(array.astype(float).tolist())
 
-    def _choice(self, name, known):
+    def _choice(self, name: str, known: Sequence[Any]) -> Any:
         array = self._arrays.get(name, MISSING)
         value = array.item() if array is not MISSING and array.ndim == 0 else array
         if isinstance(value, (int, str)) and value in known:
@@ -185,7 +192,7 @@ class _Archive:
         words = f'one of {", ".join(map(str, known))}{closest(value, known)}'
         return self._wrong(name, value, words if len(known) > 1 else str(known[0]))
 
-    def _names(self, n):
+    def _names(self, n: int) -> tuple[str, ...]:
         array = self._arrays.get('coordinates')
         if array is None:
             return tuple(f'q{j + 1}' for j in range(n))
@@ -194,15 +201,15 @@ class _Archive:
             self._wrong('coordinates', array, f'{n} different names, one per entry of q_scale')
         return names
 
-    def _refuse_unknown(self, count):
+    def _refuse_unknown(self, count: int) -> None:
         known = {*KNOWN, *(f'{kind}{i}' for kind in 'Wb' for i in range(count))}
         for name in sorted(set(self._arrays) - known):
             words = f'no such array: known are {", ".join(sorted(known))}'
             self._wrong(name, np.shape(self._arrays[name]), words)
 
-    def _wrong(self, name, value, expected):
+    def _wrong(self, name: str, value: object, expected: str) -> None:
         self._problems.append(Problem(f'{self._path}:{name}', value, expected))
 
 
-def _tuples(nested):
+def _tuples(nested: Any) -> Any:
     return tuple(map(_tuples, nested)) if isinstance(nested, list) else nested

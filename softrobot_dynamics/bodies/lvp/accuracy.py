@@ -3,15 +3,20 @@
 
 from dataclasses import replace
 from importlib import import_module
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from softrobot_dynamics.kernels import layout
 
 MOST = 100_000  # points of a rule that a search tries
 
 
-def quadrature_error(body, postures, rates=None, finest=None):
+def quadrature_error(
+    body: Any, postures: ArrayLike, rates: ArrayLike | None = None, finest: Any = None
+) -> float:
     """
     Estimate the error of a body's quadrature: relative to a finer rule, the largest on a sample.
 
@@ -28,7 +33,9 @@ def quadrature_error(body, postures, rates=None, finest=None):
     return _difference(body, _slabs(body, postures, rates), wanted)
 
 
-def converged_quadrature(body, tolerance, postures, rates=None):
+def converged_quadrature(
+    body: Any, tolerance: float, postures: ArrayLike, rates: ArrayLike | None = None
+) -> Any:
     """
     Return the body with a coarse rule whose :func:`quadrature_error` is below ``tolerance``.
 
@@ -50,11 +57,11 @@ def converged_quadrature(body, tolerance, postures, rates=None):
     return _trimmed(body, tolerance, postures, rates)
 
 
-def _trimmed(body, tolerance, postures, rates):
+def _trimmed(body: Any, tolerance: float, postures: Matrix, rates: Matrix) -> Any:
     """Take away points, most first, while the errors to two finer rules stay below."""
     finest = _twice(body.quadrature)
 
-    def is_good(each):
+    def is_good(each: Any) -> bool:
         if any(each.validate()):
             return False
         rules = finest, None
@@ -69,13 +76,13 @@ def _trimmed(body, tolerance, postures, rates):
         body = found
 
 
-def _twice(rule):
+def _twice(rule: Any) -> Any:
     for i in range(len(rule.finer())):
         rule = rule.finer()[i].finer()[i]
     return rule
 
 
-def _slabs(body, postures, rates):
+def _slabs(body: Any, postures: Matrix, rates: Matrix) -> Matrix:
     """Slabs (S, size) of a body's kernel, its joint frame turning."""
     n, kernel = len(body.coordinates()), body.kernel()
     function = getattr(import_module(kernel.module), kernel.function)
@@ -87,7 +94,7 @@ def _slabs(body, postures, rates):
     return W
 
 
-def _difference(body, found, wanted):
+def _difference(body: Any, found: Matrix, wanted: Matrix) -> float:
     n = len(body.coordinates())
     parts = [
         layout.inertia_offset.py_func(n), layout.coupling_offset.py_func(n),

@@ -1,15 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What :mod:`softrobot_dynamics.bodies.lvp.backbone` reads, made once for each body."""
 
+from collections.abc import Sequence
 import functools
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.bodies.lvp.backbone import NODES
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 
 
-def node_tables(length):
+def node_tables(length: float) -> tuple[Vector, Matrix]:
     """
     Nodes s / L (16,), and the matrix (15, 16) [m] of integrals from 0 to each node.
 
@@ -20,14 +23,14 @@ def node_tables(length):
 
 
 @functools.cache
-def _of_length_one():
+def _of_length_one() -> tuple[Vector, Matrix]:
     nodes, weights = gauss_legendre(NODES - 1)
     inner, shares = gauss_legendre(NODES)  # exact for the interpolant through the nodes
     integrals = [node * shares @ lagrange(nodes, node * inner) for node in nodes]
     return np.append(nodes, 1.0), np.array([*integrals, weights]).T
 
 
-def lagrange(nodes, points):
+def lagrange(nodes: Vector, points: Vector) -> Matrix:
     """Values (K, N) of the Lagrange polynomials of ``nodes`` (N,) at ``points`` (K,)."""
     gaps = nodes[:, None] - nodes + np.eye(len(nodes))
     scale = 1.0 / gaps.prod(axis=1)  # barycentric
@@ -38,7 +41,9 @@ def lagrange(nodes, points):
     return np.where(hit.any(axis=1, keepdims=True), hit, values)
 
 
-def numbers(length, outer, inner, strains, polynomials):
+def numbers(
+    length: float, outer: float, inner: float, strains: Sequence[Any], polynomials: Sequence[Any]
+) -> Vector:
     """
     Return what ``backbone`` reads, flat.
 

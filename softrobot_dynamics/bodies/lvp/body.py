@@ -1,12 +1,23 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Locally volume preserving bodies: stretch, bend, shear, twist and source on one backbone."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import functools
 from math import pi
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
+from softrobot_dynamics.annotations import (
+    Complaints,
+    FrameFormula,
+    Math,
+    Matrix,
+    Value,
+    Values,
+    Vector,
+)
 from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
 from softrobot_dynamics.bodies.lvp.emit_points import (
@@ -28,6 +39,7 @@ from softrobot_dynamics.schema.fields import member, number
 from softrobot_dynamics.tracing import graph, programs
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.graph import SYMBOLIC
+from softrobot_dynamics.tracing.programs import TracedKernel
 
 _ALONG = np.linspace(0.0, 1.0, 65)  # s / L where strains are judged
 
@@ -60,32 +72,32 @@ class LocallyVolumePreserving(Body):
     traceable = False
 
     @property
-    def radius(self):
+    def radius(self) -> tuple[float, float]:
         """The outer radius [m] at base and tip."""
         return self.outer_radius, self.outer_radius
 
     @property
-    def has_cavity(self):
+    def has_cavity(self) -> bool:
         """Whether the body encloses a volume that changes: it has a source."""
         return bool(self._modes().source)
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield radii, modes and rules that do not fit each other."""
         size, degree = (self.length, self.outer_radius, self.inner_radius), self._degree()
         if self.inner_radius >= self.outer_radius:
             yield 'inner_radius', self.inner_radius, 'a radius < outer_radius [m]'
         if self.has_cavity and self.inner_radius == 0.0:
             yield 'modes', self.modes, 'no source: without inner_radius there is no cavity'
-        if getattr(self.quadrature, 'axial', degree + 1) <= degree:
+        if isinstance(self.quadrature, Cylinder) and self.quadrature.axial <= degree:
             yield 'quadrature.axial', self.quadrature.axial, f'> {degree}, the degree of the modes'
         for key, value, expected in self.quadrature.misfit(*size):
             yield f'quadrature.{key}', value, expected
 
-    def coordinates(self):
+    def coordinates(self) -> tuple[str, ...]:
         """Names of the modes, see :class:`Modes`."""
         return self._modes().names()
 
-    def position(self, x, q, math):
+    def position(self, x: Values, q: Values, math: Math) -> Values:
         """See the class; the backbone is a power series in x3, too long to be compiled."""
         sigma = x[2] / self.length
         rotation, origin = self._frame(sigma, q)
@@ -93,15 +105,15 @@ class LocallyVolumePreserving(Body):
         d1, d2 = x[0] * factor, x[1] * factor
         return [origin[i] + rotation[3 * i] * d1 + rotation[3 * i + 1] * d2 for i in range(3)]
 
-    def tip_frame(self, q, math):
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """Frame of the backbone's end."""
         return self._frame(1.0, q)
 
-    def fibre_points(self, start, end):
+    def fibre_points(self, start: float, end: float) -> tuple[Vector, Vector]:
         """Sixteen Gauss points."""
         return gauss_legendre(backbone.NODES, start, end)
 
-    def fibre_speed(self, x, slope, q, math):
+    def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + dd/ds| in the section's frame, with d along the curve."""
         z = self._strains(x[2] / self.length, q)
         factor = growth(x[0], x[1], z, math, self.has_cavity)
@@ -110,39 +122,42 @@ class LocallyVolumePreserving(Body):
         a, b, c = (row[2] for row in gradient(d, z, ((0.0, 0.0),) * 2, along))
         return math.sqrt(a * a + b * b + c * c)
 
-    def material_points(self):
+    def material_points(self) -> tuple[Matrix, Vector]:
         """Points (K, 3) [m] of the rule and their masses (K,) [kg], with the fill."""
         points, volumes = self.quadrature.points(self.length, self.outer_radius, self.inner_radius)
         return points, self.density * self.fill * volumes
 
-    def energy(self, F, math):
+    def energy(self, F: Sequence[Values], math: Math) -> Value:
         """See the material."""
         return self.material.energy(F, math)
 
-    def viscosity(self):
+    def viscosity(self) -> Value | None:
         """See the material."""
         return self.material.viscosity()
 
-    def stretch(self, q):
+    def stretch(self, q: Vector) -> float:
         """Return the smallest factor of length along the backbone; volume never changes."""
         return float(np.min(self._strains(_ALONG, [float(a) for a in q])[5]))
 
-    def explain(self, q):
+    def explain(self, q: Vector) -> str | None:
         """Say why the body cannot take the coordinates q (n,); None if it can."""
         s = _ALONG
         strains = [s * 0.0 + z for z in self._strains(s, [float(a) for a in q])]
         fault = _fault(s * self.length, strains, self.outer_radius, self.inner_radius)
         return fault or self._winding(q)
 
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """Return the kernel that sums over sections if the rule has them, else over points."""
         symbolic, constants = self._symbolic()
         strains, polynomials = self._shapes()
         size = self.length, self.outer_radius, self.inner_radius
+        sums: Callable[..., TracedKernel]
+        numbers: Callable[..., Vector]
+        rule: Any
         if isinstance(self.quadrature, Cylinder):
             sums, numbers = section_sums, section_numbers
-            *rule, areas = self.quadrature.sections(*size)
-            rule = *rule, self.density * self.fill * areas
+            *places, areas = self.quadrature.sections(*size)
+            rule = *places, self.density * self.fill * areas
         else:
             sums, numbers, rule = point_sums, point_numbers, self.material_points()
         traced = _trace(sums, strains, symbolic.material, symbolic.density, self.has_cavity)
@@ -151,7 +166,7 @@ class LocallyVolumePreserving(Body):
         module = load_module(traced.source, f'{self.type_name}_terms')
         return Kernel(module.__name__, 'terms', parameters, traced.scratch)
 
-    def cavity_kernel(self):
+    def cavity_kernel(self) -> Kernel:
         """
         Return the :class:`Kernel` of the cavity's volume [m^3], as ``programs.fibre_length``.
 
@@ -167,7 +182,7 @@ class LocallyVolumePreserving(Body):
         table = traced.tables.table(columns, np.pi * self.length * weights, {})
         return self._kernel(traced, 'length', np.zeros(0), table, {})
 
-    def points_kernel(self, points):
+    def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`; points at 0 <= x3 <= length."""
         strains, polynomials = self._shapes()
         traced = _trace_values(strains, self.has_cavity)
@@ -178,18 +193,18 @@ class LocallyVolumePreserving(Body):
         module = load_module(traced.source, f'{self.type_name}_values')
         return Kernel(module.__name__, 'values', numbers, traced.scratch)
 
-    def _modes(self):
+    def _modes(self) -> Modes:
         return SETS[self.modes](self.length) if isinstance(self.modes, str) else self.modes
 
-    def _shapes(self):
+    def _shapes(self) -> tuple[Any, Any]:
         """Index of the strain, (n,), and polynomial of each coordinate."""
         modes = self._modes().each()
         return tuple(STRAINS.index(name) for name, _ in modes), [p for _, p in modes]
 
-    def _degree(self):
+    def _degree(self) -> int:
         return max(len(p) for _, p in self._modes().each()) - 1
 
-    def _winding(self, q):
+    def _winding(self, q: Vector) -> str | None:
         """Say that the power series of the backbone does not reach so far, if it is so."""
         strains, polynomials = self._shapes()
         kappa = np.zeros((3, backbone.HIGHEST + 1))
@@ -201,12 +216,12 @@ class LocallyVolumePreserving(Body):
             return None
         return f'turn: bends and twist of all powers of s add up to {winding:.3g} rad, at most 12'
 
-    def _strains(self, sigma, q):
+    def _strains(self, sigma: Value, q: Values) -> Values:
         """Strains (7,) at s / L = sigma."""
         strains, polynomials = self._shapes()
         return strains_of(strains, q, [horner(p, sigma) for p in polynomials])
 
-    def _frame(self, sigma, q):
+    def _frame(self, sigma: Value, q: Values) -> FrameFormula:
         """Rotation, row-major, and origin of the backbone at s / L = sigma."""
         strains, polynomials = self._shapes()
         powers = [
@@ -220,7 +235,7 @@ class LocallyVolumePreserving(Body):
         return [horner(e, sigma) for e in entries[:9]], [horner(e, sigma) for e in entries[9:]]
 
 
-def growth(x1, x2, z, math, source):
+def growth(x1: Value, x2: Value, z: Values, math: Math, source: bool) -> Value:
     """By what factor the point (x1, x2) [m] of a section with strains z is farther out."""
     square = math.sqrt(z[5])
     wider = math.sqrt(1.0 + z[6] / (x1 * x1 + x2 * x2)) if source else 1.0
@@ -230,12 +245,18 @@ def growth(x1, x2, z, math, source):
 
 
 @functools.cache
-def _trace_values(strains, source):
+def _trace_values(strains: tuple[int, ...], source: bool) -> TracedKernel:
     return section_values(lambda x1, x2, z: growth(x1, x2, z, SYMBOLIC, source), strains)
 
 
 @functools.cache
-def _trace(sums, strains, material, density, source):
+def _trace(
+    sums: Callable[..., TracedKernel],
+    strains: tuple[int, ...],
+    material: Any,
+    density: Value,
+    source: bool,
+) -> TracedKernel:
     return sums(
         lambda x1, x2, z: growth(x1, x2, z, SYMBOLIC, source),
         strains,
@@ -245,7 +266,7 @@ def _trace(sums, strains, material, density, source):
     )
 
 
-def _fault(s, strains, outer, inner):
+def _fault(s: Value, strains: Any, outer: Any, inner: Any) -> str | None:
     """Say what is impossible about strains at points s [m] of a cylinder; None if nothing is."""
     kx, ky, kz, _, _, stretch, source = strains
     if not stretch.min() > 0.0:

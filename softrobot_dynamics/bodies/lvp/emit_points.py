@@ -6,21 +6,31 @@ A material point is p = o(s) + R(s) (d1, d2, 0). The frames depend on s and q on
 once per call (:mod:`softrobot_dynamics.bodies.lvp.backbone`); the formula d(x, strains) is traced.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
+from softrobot_dynamics.annotations import Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
-from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented
-from softrobot_dynamics.tracing.graph import symbol
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, Tables
+from softrobot_dynamics.tracing.graph import Node, Symbol, symbol
 from softrobot_dynamics.tracing.programs import HEADER, strain_forces, TracedKernel
 
 FIRST = 2  # columns x1 x2, then the shapes of all coordinates, then their slopes
 
 
-def point_sums(factor, strains, energy, viscosity, density):
+def point_sums(
+    factor: Callable[..., Value],
+    strains: Sequence[int],
+    energy: Callable[[Sequence[Values]], Value],
+    viscosity: Value | None,
+    density: Value,
+) -> TracedKernel:
     """
     Kernel ``terms(P, q, qd, w, W, S)`` of a body of sections on a backbone, summed over points.
 
@@ -59,7 +69,7 @@ def point_sums(factor, strains, energy, viscosity, density):
     return TracedKernel(HEADER + _IMPORTS + source, code.tables, at['end'])
 
 
-def strains_of(strains, q, shapes, rest=1.0):
+def strains_of(strains: Sequence[int], q: Any, shapes: Any, rest: Any = 1.0) -> list[Any]:
     """Strains (7,) of coordinates q with their shapes' values; lambda is ``rest`` at q = 0."""
     total = [0.0] * 5 + [rest, 0.0]
     for strain, coordinate, shape in zip(strains, q, shapes):
@@ -67,7 +77,14 @@ def strains_of(strains, q, shapes, rest=1.0):
     return total
 
 
-def point_numbers(tables, frames, cloud, length, polynomials, constants):
+def point_numbers(
+    tables: Tables,
+    frames: Vector,
+    cloud: tuple[Matrix, Vector],
+    length: float,
+    polynomials: Sequence[Any],
+    constants: dict[Symbol, float],
+) -> Vector:
     """
     Return what the kernel of :func:`point_sums` reads, flat.
 
@@ -88,13 +105,13 @@ def point_numbers(tables, frames, cloud, length, polynomials, constants):
     return np.concatenate([head, frames, tables.numbers(constants), blocks])
 
 
-def shape_rows(polynomials, sigma, length):
+def shape_rows(polynomials: Sequence[Any], sigma: Vector, length: float) -> list[Vector]:
     """Values of shapes at s / L = sigma, then their derivatives by s [1/m]: 2 n rows."""
     shapes = [polyval(sigma, p) for p in polynomials]
     return [*shapes, *(polyval(sigma, polyder(p)) / length for p in polynomials)]
 
 
-def gradient(d, z, by_x, by_s):
+def gradient(d: Any, z: Any, by_x: Any, by_s: Any) -> list[list[Node]]:
     """
     F = R^T dp/dx (three rows) of nodes d, strains z, d(d)/dx1 and d(d)/dx2, and d(d)/ds.
 
@@ -108,7 +125,7 @@ def gradient(d, z, by_x, by_s):
     ]
 
 
-def deformation(d, z, slopes):
+def deformation(d: Any, z: Any, slopes: Any) -> list[Node]:
     """
     Nine nodes, row-major, of F as :func:`gradient` has it, of nodes d of ('x', 0) and ('x', 1).
 
@@ -120,7 +137,7 @@ def deformation(d, z, slopes):
     return [entry for row in gradient(d, z, by_x, by_s) for entry in row]
 
 
-def _traced(factor, strains):
+def _traced(factor: Callable[..., Value], strains: Sequence[int]) -> tuple[Any, ...]:
     """Nodes of d and of the deformation gradient, functions of x and q."""
     n = len(strains)
     x, q = [symbol('x', i) for i in range(2)], [symbol('q', j) for j in range(n)]
@@ -136,7 +153,7 @@ def _traced(factor, strains):
     return found[:2], found[2:]
 
 
-def _offsets(n, motion):
+def _offsets(n: int, motion: int) -> dict[str, int]:
     """Offsets in S of motion, frames of points, forces, frames at nodes, scratch; its length."""
     frames = backbone.COLUMNS + 6 * n
     sizes = {

@@ -8,14 +8,18 @@ compiled kernel puts it together with the frames of the stations
 that the kernel reads: bodies whose coordinates move the same strains share their code.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
+from softrobot_dynamics.annotations import Value, Values, Vector
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp import backbone_sections as rows
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables
 from softrobot_dynamics.bodies.lvp.emit_points import deformation, shape_rows, strains_of
 from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.emit import Emitter, indented
-from softrobot_dynamics.tracing.graph import as_node, is_constant, symbol
+from softrobot_dynamics.tracing.emit import Emitter, indented, Tables
+from softrobot_dynamics.tracing.graph import as_node, is_constant, Node, Symbol, symbol
 from softrobot_dynamics.tracing.programs import HEADER, strain_forces, TracedKernel
 
 LANES, STRAINS = rows.LANES, backbone.STRAINS
@@ -23,7 +27,13 @@ SLOPES = 2 * STRAINS  # index of the first slope among the "coordinates" of a se
 PADDING = 8  # points of a section come in whole vectors
 
 
-def section_sums(factor, strains, energy, viscosity, density):
+def section_sums(
+    factor: Callable[..., Value],
+    strains: Sequence[int],
+    energy: Callable[[Sequence[Values]], Value],
+    viscosity: Value | None,
+    density: Value,
+) -> TracedKernel:
     """
     Kernel ``terms(P, q, qd, w, W, S)`` of a body of equal sections on a backbone.
 
@@ -54,7 +64,14 @@ def section_sums(factor, strains, energy, viscosity, density):
     return TracedKernel(HEADER + _IMPORTS + source, code.tables, _scratch(len(strains)))
 
 
-def section_numbers(tables, frames, rule, length, polynomials, constants):
+def section_numbers(
+    tables: Tables,
+    frames: Vector,
+    rule: tuple[Any, ...],
+    length: float,
+    polynomials: Sequence[Any],
+    constants: dict[Symbol, float],
+) -> Vector:
     """
     Return what the kernel of :func:`section_sums` reads, flat.
 
@@ -73,13 +90,13 @@ def section_numbers(tables, frames, rule, length, polynomials, constants):
     return np.concatenate([head, frames, tables.numbers(constants), section, groups])
 
 
-def _scratch(n):
+def _scratch(n: int) -> int:
     lanes = 2 * SLOPES + rows.MOMENTS + rows.scratch_rows.py_func(n)
     frames = 2 * (backbone.COLUMNS + 6 * n)  # at the stations, and at as many nodes
     return (lanes + frames) * LANES + backbone.scratch.py_func(n)
 
 
-def _groups(sigma, weights, length, polynomials):
+def _groups(sigma: Vector, weights: Vector, length: float, polynomials: Sequence[Any]) -> Any:
     """Rows for each 16 stations: shapes, slopes, what interpolates frames, and the weights."""
     padding = -len(sigma) % LANES
     sigma, weights = np.pad(sigma, (0, padding), 'edge'), np.pad(weights, (0, padding))
@@ -88,7 +105,13 @@ def _groups(sigma, weights, length, polynomials):
     return table.reshape(len(table), -1, LANES).transpose(1, 0, 2).ravel()
 
 
-def _moments(factor, moved, energy, viscosity, density):
+def _moments(
+    factor: Callable[..., Value],
+    moved: Any,
+    energy: Callable[[Sequence[Values]], Value],
+    viscosity: Value | None,
+    density: Value,
+) -> dict[int, Node]:
     """Integrands of the moments of a section, {row: node}, without those that are zero."""
     x1, x2, mass = (symbol('x', i) for i in range(3))
     q = [symbol('q', i) for i in range(SLOPES + STRAINS)]
@@ -103,7 +126,7 @@ def _moments(factor, moved, energy, viscosity, density):
     return {row: node for row, node in nodes.items() if not is_constant(node, 0.0)}
 
 
-def _inertial_moments(x1, x2, mass, f, moved):
+def _inertial_moments(x1: Node, x2: Node, mass: Node, f: Node, moved: Any) -> dict[int, Node]:
     """Moments of d = f (x1, x2): numbers of a point, made once, times what depends on strains."""
     first, second = [mass * x1, mass * x2], [mass * x1 * x1, mass * x1 * x2, mass * x2 * x2]
     square = mass * (x1 * x1 + x2 * x2)
@@ -123,7 +146,7 @@ def _inertial_moments(x1, x2, mass, f, moved):
     return nodes
 
 
-def _force_moments(mass, forces, row):
+def _force_moments(mass: Any, forces: Any, row: int) -> dict[int, Node]:
     """Those on the strains from ``row`` on, then those on the slopes of the growing ones."""
     on_slopes = [forces[SLOPES + i] for i in rows.GROWING]
     return {row + i: mass * force for i, force in enumerate([*forces[:STRAINS], *on_slopes])}

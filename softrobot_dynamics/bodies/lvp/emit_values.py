@@ -1,7 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Where points of a body of sections on a backbone are, and how that varies, as a kernel."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
+from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp.emit_points import FIRST, strains_of
 from softrobot_dynamics.tracing import graph
@@ -11,7 +15,7 @@ from softrobot_dynamics.tracing.graph import symbol
 from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
 
 
-def section_values(factor, strains):
+def section_values(factor: Callable[..., Value], strains: Sequence[int]) -> TracedKernel:
     """
     Kernel ``values(P, q, V, S)`` of ``programs.point_values`` for a body on a backbone.
 
@@ -38,7 +42,7 @@ def section_values(factor, strains):
     return TracedKernel(HEADER + source, code.tables, ends[-1])
 
 
-def _in_section(factor, strains):
+def _in_section(factor: Callable[..., Value], strains: Sequence[int]) -> Any:
     """Nodes of d, dd/dx1 and dd/dx2, two each, in the section, then their slopes by each q_j."""
     n, x = len(strains), [symbol('x', i) for i in range(2)]
     shapes, q = ([symbol(kind, i) for i in range(n)] for kind in 'sq')

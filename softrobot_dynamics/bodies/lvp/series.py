@@ -1,8 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Frames along a backbone as power series in s, in any arithmetic: short to write, exact, slow."""
 
+from typing import Any
 
-def power_series(powers, length, terms):
+from softrobot_dynamics.annotations import Value
+
+
+def power_series(powers: Any, length: float, terms: int) -> list[Any]:
     """
     Coefficients, in powers of s / L, of the rotation (9 entries) and origin (3) of a backbone.
 
@@ -22,7 +26,7 @@ def power_series(powers, length, terms):
     return [*zip(*rotation), *zip(*origin)]
 
 
-def _add_strain(rotation, origin, R, row, z, value):
+def _add_strain(rotation: Any, origin: Any, R: Any, row: Any, z: Any, value: Any) -> None:
     """Add R hat(kappa) and R gamma, one row of each, for one strain."""
     if z < 3:
         a, b = (z + 1) % 3, (z + 2) % 3
@@ -32,7 +36,7 @@ def _add_strain(rotation, origin, R, row, z, value):
         origin[row] = origin[row] + R[z - 3] * value
 
 
-def horner(coefficients, x):
+def horner(coefficients: Any, x: Value) -> Value:
     """Return the value of a polynomial, lowest power first."""
     value = coefficients[-1]
     for a in coefficients[-2::-1]:

@@ -2,17 +2,19 @@
 """Modes of the strains of a body on a backbone, as a robot file gives them."""
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+from softrobot_dynamics.annotations import Complaints
 from softrobot_dynamics.bodies.lvp.backbone import HIGHEST
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.schema.fields import items, number
-from softrobot_dynamics.schema.parsing import custom, mapping_of, parse
+from softrobot_dynamics.schema.parsing import custom, mapping_of, parse, Problems
 
 STRAINS = ('kappa_x', 'kappa_y', 'kappa_z', 'gamma_x', 'gamma_y', 'stretch', 'source')
 
 
-def _polynomials():
+def _polynomials() -> Any:
     return items(items(number('-')), default=())
 
 
@@ -26,26 +28,26 @@ class Modes:
     (r'^2 - r^2 [m^2]).
     """
 
-    stretch: tuple = _polynomials()
-    kappa_x: tuple = _polynomials()
-    kappa_y: tuple = _polynomials()
-    kappa_z: tuple = _polynomials()
-    gamma_x: tuple = _polynomials()
-    gamma_y: tuple = _polynomials()
-    source: tuple = _polynomials()
+    stretch: tuple[tuple[float, ...], ...] = _polynomials()
+    kappa_x: tuple[tuple[float, ...], ...] = _polynomials()
+    kappa_y: tuple[tuple[float, ...], ...] = _polynomials()
+    kappa_z: tuple[tuple[float, ...], ...] = _polynomials()
+    gamma_x: tuple[tuple[float, ...], ...] = _polynomials()
+    gamma_y: tuple[tuple[float, ...], ...] = _polynomials()
+    source: tuple[tuple[float, ...], ...] = _polynomials()
 
-    def each(self):
+    def each(self) -> list[tuple[str, tuple[float, ...]]]:
         """Return (strain, polynomial) of all modes, in the order of the coordinates."""
         return [(f.name, p) for f in fields(self) for p in getattr(self, f.name)]
 
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         """Names of the coordinates: that of the strain, numbered if it has several modes."""
         counts = [(f.name, len(getattr(self, f.name))) for f in fields(self)]
         return tuple(
             f'{name}{i}' if count > 1 else name for name, count in counts for i in range(count)
         )
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield strains with modes that depend on each other or are too high, or none at all."""
         for name in {name for name, _ in self.each()}:
             modes = getattr(self, name)
@@ -75,12 +77,12 @@ SETS = {
 MODES = f'{", ".join(SETS)}, or {mapping_of(Modes)}'
 
 
-def strain_modes(*, default):
+def strain_modes(*, default: Any) -> Any:
     """Return the field of :class:`Modes`, or the name of one of :data:`SETS`, kept as it is."""
     return custom(_read_modes, expected=MODES, default=default)
 
 
-def _read_modes(value, path, problems):
+def _read_modes(value: Any, path: str, problems: Problems) -> Any:
     if isinstance(value, str) and value in SETS:
         return value
     if isinstance(value, dict):

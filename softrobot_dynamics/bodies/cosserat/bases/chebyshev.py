@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.annotations import Math, Value, Values
 from softrobot_dynamics.bodies.cosserat.bases.contract import OrderedBasis, register
 
 
@@ -11,7 +12,7 @@ from softrobot_dynamics.bodies.cosserat.bases.contract import OrderedBasis, regi
 class Chebyshev(OrderedBasis):
     """phi_k = T_k(2 sigma - 1), of the first kind: cos(k arccos x), within [-1, 1]."""
 
-    def at(self, sigma, math):
+    def at(self, sigma: Value, math: Math) -> Values:
         """By the recurrence T_(k+1) = 2 x T_k - T_(k-1)."""
         x = 2.0 * sigma - 1.0
         values = [1.0, x]

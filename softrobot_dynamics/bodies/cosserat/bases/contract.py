@@ -6,11 +6,14 @@ A strain of a rod is the sum of its coordinates times these functions, so coordi
 strain's own unit. In every basis with an ``order``, order 0 is the constant strain phi_0 = 1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from softrobot_dynamics.annotations import Math, Value, Values
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.schema.fields import integer
-from softrobot_dynamics.schema.parsing import join, parse
+from softrobot_dynamics.schema.parsing import join, parse, Problems
 from softrobot_dynamics.schema.registry import Registry
 
 BASES = Registry('basis', __package__, 'softrobot_dynamics.bases')
@@ -22,15 +25,15 @@ EXPECTED = 'a mapping with a basis and its fields'
 class Basis:
     """Base of all bases: subclass it as a frozen dataclass and ``@register`` a name."""
 
-    def count(self):
+    def count(self) -> int:
         """Return the number of functions."""
         raise NotImplementedError
 
-    def at(self, sigma, math):
+    def at(self, sigma: Value, math: Math) -> Values:
         """Values of all functions at sigma [-]: a number, an array or what a formula traces."""
         raise NotImplementedError
 
-    def breaks(self):
+    def breaks(self) -> tuple[float, ...]:
         """Points within (0, 1), increasing, where a function jumps: nothing steps over them."""
         return ()
 
@@ -41,12 +44,12 @@ class OrderedBasis(Basis):
 
     order: int = integer(at_least=0, default=0)
 
-    def count(self):
+    def count(self) -> int:
         """Return order + 1."""
         return self.order + 1
 
 
-def read_basis(value, path, problems, ignore=()):
+def read_basis(value: Any, path: str, problems: Problems, ignore: Sequence[str] = ()) -> Any:
     """Read a mapping whose `basis` names a class of BASES, which reads the rest; None if wrong."""
     if not isinstance(value, dict):
         problems.append(Problem(path, value, EXPECTED))

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from math import pi
 
+from softrobot_dynamics.annotations import Math, Value, Values
 from softrobot_dynamics.bodies.cosserat.bases.contract import OrderedBasis, register
 
 
@@ -12,11 +13,11 @@ from softrobot_dynamics.bodies.cosserat.bases.contract import OrderedBasis, regi
 class Fourier(OrderedBasis):
     """The functions 1, cos(2 pi sigma), sin(2 pi sigma), ... up to ``order`` waves."""
 
-    def count(self):
+    def count(self) -> int:
         """Return 2 order + 1."""
         return 2 * self.order + 1
 
-    def at(self, sigma, math):
+    def at(self, sigma: Value, math: Math) -> Values:
         """See :class:`~softrobot_dynamics.bodies.cosserat.bases.contract.Basis`."""
         values = [1.0]
         for k in range(1, self.order + 1):

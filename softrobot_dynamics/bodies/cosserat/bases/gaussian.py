@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.annotations import Math, Value, Values
 from softrobot_dynamics.bodies.cosserat.bases.contract import OrderedBasis, register
 from softrobot_dynamics.schema.fields import number
 
@@ -18,7 +19,7 @@ class Gaussian(OrderedBasis):
 
     width: float = number('-', above=0.0, default=0.25)
 
-    def at(self, sigma, math):
+    def at(self, sigma: Value, math: Math) -> Values:
         """See :class:`~softrobot_dynamics.bodies.cosserat.bases.contract.Basis`."""
         values = [1.0]
         for k in range(self.order):

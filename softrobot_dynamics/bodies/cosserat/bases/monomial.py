@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.annotations import Math, Value, Values
 from softrobot_dynamics.bodies.cosserat.bases.contract import OrderedBasis, register
 
 
@@ -11,7 +12,7 @@ from softrobot_dynamics.bodies.cosserat.bases.contract import OrderedBasis, regi
 class Monomial(OrderedBasis):
     """phi_k = sigma^k. Ill-conditioned beyond order 5 or so: prefer `legendre`."""
 
-    def at(self, sigma, math):
+    def at(self, sigma: Value, math: Math) -> Values:
         """See :class:`~softrobot_dynamics.bodies.cosserat.bases.contract.Basis`."""
         values = [1.0]
         for _ in range(self.order):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from softrobot_dynamics.annotations import Complaints, Math, Value, Values
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis, register
 from softrobot_dynamics.schema.fields import items, number
 
@@ -19,14 +20,16 @@ class Table(Basis):
     three or two stations.
     """
 
-    stations: tuple = items(number('-', at_least=0.0, at_most=1.0))  # s / L, from 0 to 1
-    values: tuple = items(items(number('-')))
+    stations: tuple[float, ...] = items(
+        number('-', at_least=0.0, at_most=1.0)
+    )  # s / L, from 0 to 1
+    values: tuple[tuple[float, ...], ...] = items(items(number('-')))
 
-    def count(self):
+    def count(self) -> int:
         """Return the number of rows."""
         return len(self.values)
 
-    def at(self, sigma, math):
+    def at(self, sigma: Value, math: Math) -> Values:
         """See :class:`~softrobot_dynamics.bodies.cosserat.bases.contract.Basis`."""
         begun = [1.0, *(math.step(sigma - s) for s in self.stations[1:-1]), 0.0]
         pieces = [here - after for here, after in zip(begun, begun[1:])]
@@ -36,7 +39,7 @@ class Table(Basis):
             for rows in self._coefficients
         ]
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield what is wrong: stations that increase from 0 to 1, a value of each row at each."""
         stations = list(self.stations)
         if stations[0] != 0.0 or stations[-1] != 1.0 or sorted(set(stations)) != stations:
@@ -46,7 +49,7 @@ class Table(Basis):
                 yield f'values[{k}]', row, f'{len(stations)} numbers, one per station'
 
     @cached_property
-    def _coefficients(self):
+    def _coefficients(self) -> list[list[list[float]]]:
         """Coefficients of each function, piece by piece, highest power first."""
         from scipy.interpolate import CubicSpline  # late: scipy is slow to import
 
@@ -54,5 +57,5 @@ class Table(Basis):
         return spline.c.transpose(2, 1, 0).tolist()
 
 
-def _cubic(c, x):
+def _cubic(c: Values, x: Value) -> Value:
     return ((c[0] * x + c[1]) * x + c[2]) * x + c[3]

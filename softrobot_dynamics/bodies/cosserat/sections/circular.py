@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from math import pi
 
+from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.bodies.cosserat.sections.contract import (
     between,
     Properties,
@@ -18,9 +19,9 @@ from softrobot_dynamics.schema.fields import profile
 class Circular(Section):
     """A disc."""
 
-    radius: tuple = profile('m')
+    radius: tuple[float, float] = profile('m')
 
-    def at(self, sigma):
+    def at(self, sigma: Value) -> Properties:
         """See :class:`Section`."""
         r = between(self.radius, sigma)
         quarter = pi / 4.0 * r**4

@@ -3,6 +3,7 @@
 
 from typing import NamedTuple
 
+from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.schema.registry import Registry
 
 SECTIONS = Registry('section', __package__, 'softrobot_dynamics.sections')
@@ -12,10 +13,10 @@ register = SECTIONS.register
 class Properties(NamedTuple):
     """Numbers of a cross-section (or arrays of them), about its principal axes x and y."""
 
-    area: float  # A [m^2]
-    Ix: float  # int y^2 dA [m^4], of bending about x
-    Iy: float  # int x^2 dA [m^4], of bending about y
-    J: float  # torsion constant of Saint-Venant [m^4]; Ix + Iy only if the section is round
+    area: Value  # A [m^2]
+    Ix: Value  # int y^2 dA [m^4], of bending about x
+    Iy: Value  # int x^2 dA [m^4], of bending about y
+    J: Value  # torsion constant of Saint-Venant [m^4]; Ix + Iy only if the section is round
 
 
 class Section:
@@ -26,11 +27,11 @@ class Section:
     profiles (base, tip), linear in between.
     """
 
-    def at(self, sigma):
+    def at(self, sigma: Value) -> Properties:
         """Return the :class:`Properties` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
 
 
-def between(profile, sigma):
+def between(profile: tuple[float, float], sigma: Value) -> Value:
     """Value at sigma = s / L of a measure (base, tip)."""
     return profile[0] + (profile[1] - profile[0]) * sigma

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from math import pi
 
+from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.bodies.cosserat.sections.contract import (
     between,
     Properties,
@@ -18,10 +19,10 @@ from softrobot_dynamics.schema.fields import profile
 class Elliptic(Section):
     """An ellipse with half axes along x and y."""
 
-    half_axis_x: tuple = profile('m')
-    half_axis_y: tuple = profile('m')
+    half_axis_x: tuple[float, float] = profile('m')
+    half_axis_y: tuple[float, float] = profile('m')
 
-    def at(self, sigma):
+    def at(self, sigma: Value) -> Properties:
         """Torsion constant pi a^3 b^3 / (a^2 + b^2): warping makes it less than Ix + Iy."""
         a, b = between(self.half_axis_x, sigma), between(self.half_axis_y, sigma)
         torsion = pi * a**3 * b**3 / (a**2 + b**2)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import pi
 
 import numpy as np
+from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.bodies.cosserat.sections.contract import (
     between,
     Properties,
@@ -22,16 +23,16 @@ _ZETA = 31.0 / 32.0 * 1.0369277551433699  # sum of 1 / n^5 over odd n
 class Rectangular(Section):
     """A rectangle, ``width`` along x and ``height`` along y."""
 
-    width: tuple = profile('m')
-    height: tuple = profile('m')
+    width: tuple[float, float] = profile('m')
+    height: tuple[float, float] = profile('m')
 
-    def at(self, sigma):
+    def at(self, sigma: Value) -> Properties:
         """See :class:`Section`."""
         w, h = between(self.width, sigma), between(self.height, sigma)
         return Properties(w * h, w * h**3 / 12.0, w**3 * h / 12.0, _torsion(w, h))
 
 
-def _torsion(w, h):
+def _torsion(w: Value, h: Value) -> Value:
     """
     Torsion constant [m^4] of a rectangle by the series of Saint-Venant.
 

@@ -1,0 +1,27 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What is asked here of a compiled robot, whatever it was made from."""
+
+from typing import Any, Protocol
+
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.recursion.passes import Robot
+
+
+class Model(Protocol):
+    """A compiled robot, see :class:`softrobot_dynamics.model.model.CompiledModel`."""
+
+    n: int
+    m: int
+    coordinate_names: tuple[str, ...]
+    stiffness: Matrix
+    damping: Matrix
+    rest: Vector
+    nonlinear: Integers
+    linear: bool
+    least_mass: Vector
+
+    def robot(self) -> Robot:
+        """Return the arrays that kernels take."""
+
+    def evaluator(self) -> Any:
+        """Return what evaluates all terms."""
