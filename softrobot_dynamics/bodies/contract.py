@@ -238,14 +238,14 @@ def _trace_stress(symbolic: Any, position: Sequence[Node], n: int) -> Sequence[N
 
 
 @functools.cache
-def _asked_position(symbolic: Any):
+def _asked_position(symbolic: Any) -> list[Node]:
     """Nodes (3) of the formula of p."""
     q = _symbols('q', len(symbolic.coordinates()))
     return _nodes(symbolic.position(_symbols('x', 3), q, SYMBOLIC), 3)
 
 
 @functools.cache
-def _asked_tip(symbolic: Any):
+def _asked_tip(symbolic: Any) -> tuple[list[Node], list[Node]]:
     """Nodes (9 and 3) of the tip frame."""
     q = _symbols('q', len(symbolic.coordinates()))
     rotation, origin = symbolic.tip_frame(q, SYMBOLIC)
@@ -253,7 +253,7 @@ def _asked_tip(symbolic: Any):
 
 
 @functools.cache
-def _asked_energy(symbolic: Any):
+def _asked_energy(symbolic: Any) -> Node | None:
     """Node of the strain energy; None if there is none."""
     energy = symbolic.energy([_symbols('F', 9)[3 * i :][:3] for i in range(3)], SYMBOLIC)
     return energy if energy is None else graph.as_node(energy)
@@ -263,7 +263,7 @@ _ASKED = {'position': _asked_position, 'tip_frame': _asked_tip, 'energy': _asked
 _FORMULA = 'a formula of + - * / ** and functions of math, without branches'
 
 
-def _nodes(values, count: int):
+def _nodes(values: Values, count: int) -> list[Node]:
     nodes = [graph.as_node(value) for value in values]
     if len(nodes) != count:
         raise ValueError(f'it has {len(nodes)} values, not {count}')

@@ -12,6 +12,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.box_qp import solve_box_qp
 from softrobot_dynamics.kernels.linalg import (
@@ -29,26 +30,30 @@ PULL = 1e-8  # towards what is favoured, where the scaled S is singular
 class Room(NamedTuple):
     """Room for an allocation of c commands."""
 
-    scale: np.ndarray  # (c,)
-    S: np.ndarray  # (c, c) scaled
-    L: np.ndarray  # (c, c) its factor: columns up to its rank
-    F: np.ndarray  # (c, c)
-    r: np.ndarray  # (c,)
-    w: np.ndarray  # (c,)
-    bounds: np.ndarray  # (2, c)
-    scratch: np.ndarray  # (3, c)
-    order: np.ndarray  # (c,) integers
+    scale: Vector  # (c,)
+    S: Matrix  # (c, c) scaled
+    L: Matrix  # (c, c) its factor: columns up to its rank
+    F: Matrix  # (c, c)
+    r: Vector  # (c,)
+    w: Vector  # (c,)
+    bounds: Matrix  # (2, c)
+    scratch: Matrix  # (3, c)
+    order: Integers  # (c,) integers
 
 
-def allocate_room(c):
+def allocate_room(c: int) -> Room:
     """Return the :class:`Room` for c commands."""
+    S, L, F = np.zeros((3, c, c))
     return Room(
-        np.zeros(c),
-        *np.zeros((3, c, c)),
-        *np.zeros((2, c)),
-        np.zeros((2, c)),
-        np.zeros((3, c)),
-        np.zeros(c, dtype=np.int64),
+        scale=np.zeros(c),
+        S=S,
+        L=L,
+        F=F,
+        r=np.zeros(c),
+        w=np.zeros(c),
+        bounds=np.zeros((2, c)),
+        scratch=np.zeros((3, c)),
+        order=np.zeros(c, dtype=np.int64),
     )
 
 

@@ -1,12 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The two nodes as processes of their own: started, watched, and ended in good order."""
 
+from collections.abc import Sequence
 import ctypes
 from dataclasses import dataclass
 import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
+from typing import Any
 
 from softrobot_dynamics.errors import SoftRobotError
 
@@ -23,7 +26,7 @@ class ProcessDiedError(SoftRobotError):
     status: int  # as of subprocess: minus the signal's number, if it was one
     log: str  # the end of what it wrote
 
-    def __str__(self):
+    def __str__(self) -> str:
         how = f'signal {-self.status}' if self.status < 0 else f'exit status {self.status}'
         return f'the {self.name} process ended by itself ({how}); the end of its log:\n{self.log}'
 
@@ -31,7 +34,7 @@ class ProcessDiedError(SoftRobotError):
 class NodeProcess:
     """One node of this package as a child process, which writes its log to a file."""
 
-    def __init__(self, name, arguments, log):
+    def __init__(self, name: str, arguments: Sequence[str], log: Path) -> None:
         self.name, self._log = name, log
         command = [sys.executable, '-m', f'softrobot_dynamics.nodes.{name}', *arguments]
         with open(log, 'wb') as output:
@@ -45,18 +48,18 @@ class NodeProcess:
                 preexec_fn=_end_with_parent if sys.platform == 'linux' else None,
             )
 
-    def check(self):
+    def check(self) -> None:
         """Raise ProcessDiedError if the process has ended."""
         status = self._process.poll()
         if status is not None:
             raise ProcessDiedError(self.name, status, self.log_end())
 
-    def log_end(self):
+    def log_end(self) -> Any:
         """Return the last lines that it wrote."""
         text = self._log.read_text(encoding='utf-8', errors='replace').strip()
         return '\n'.join(f'  {line}' for line in text.splitlines()[-_TAIL:]) or '  (empty)'
 
-    def end(self):
+    def end(self) -> bool:
         """Ask the process to end, ever more firmly; return whether the first word was enough."""
         for number, patience in _PATIENCE:
             if self._process.poll() is None:
@@ -69,7 +72,7 @@ class NodeProcess:
         return False
 
 
-def keep_to_this_machine(folder):
+def keep_to_this_machine(folder: Path) -> None:
     """
     Choose a ROS domain of our own, unless the user has set one, and a folder for ROS's logs.
 
@@ -85,7 +88,7 @@ def keep_to_this_machine(folder):
 _prctl = getattr(ctypes.CDLL(None), 'prctl', None) if sys.platform == 'linux' else None
 
 
-def _end_with_parent():
+def _end_with_parent() -> None:
     """Have the kernel end a child whose parent was killed: it would run at 1 kHz for ever."""
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,12 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What the two nodes of a demo recorded, joined tick by tick."""
 
+from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recordings.reading import read_recording
+from softrobot_dynamics.recordings.reading import read_recording, Recording
 
 RUNNING, DRIVEN = 'running', 'driven by commands'  # the modes in which the loop is closed
 SECOND = 1_000_000_000  # [ns]
@@ -16,30 +19,30 @@ FILES = ('simulation.mcap', 'controller.mcap')
 class Run(NamedTuple):
     """A closed loop from the first state that the controller answered: T states, one a row."""
 
-    coordinates: tuple  # names (n,)
-    actuators: tuple  # names (m,)
+    coordinates: tuple[str, ...]  # names (n,)
+    actuators: tuple[str, ...]  # names (m,)
     period: float  # between two states [s]
-    t: np.ndarray  # (T,) time of the reference [s]
-    q: np.ndarray  # (T, n)
-    u: np.ndarray  # (T, m) as the simulation applied it
-    y: np.ndarray  # (T, m); nan where the controller did not see the state
-    y_d: np.ndarray  # (T, c) of the controlled actuators; nan likewise
-    round_trip: np.ndarray  # (T,) [s]; nan where no command came before the next state
+    t: Vector  # (T,) time of the reference [s]
+    q: Matrix  # (T, n)
+    u: Matrix  # (T, m) as the simulation applied it
+    y: Matrix  # (T, m); nan where the controller did not see the state
+    y_d: Matrix  # (T, c) of the controlled actuators; nan likewise
+    round_trip: Vector  # (T,) [s]; nan where no command came before the next state
     slipped: float  # [s] that the simulation lost by waking more than a period late
-    lapses: tuple  # in words, modes of the two nodes in which the loop is not closed
+    lapses: tuple[str, ...]  # in words, modes of the two nodes in which the loop is not closed
 
 
-def read(folder, duration=np.inf):
+def read(folder: str | PathLike[str], duration: float | None = np.inf) -> Run:
     """Return the Run in a demo's folder, its first `duration` [s]; ArgumentError if none is."""
     try:
-        recordings = [read_recording(Path(folder) / name) for name in FILES]
+        simulation, controller = (read_recording(Path(folder) / name) for name in FILES)
     except ArgumentError as error:
         words = f'a folder that `softrobot demo` has written its records to ({error})'
         raise ArgumentError('folder', str(folder), words) from error
-    return join(*recordings, duration)
+    return join(simulation, controller, duration)
 
 
-def join(simulation, controller, duration=np.inf):
+def join(simulation: Recording, controller: Recording, duration: float | None = np.inf) -> Run:
     """
     Return the Run of both nodes' Recordings, at most `duration` [s] of it.
 
@@ -50,13 +53,14 @@ def join(simulation, controller, duration=np.inf):
     first, last = running[[0, -1]].tolist() if len(running) else (0, -SECOND)
     end = min((last - first) / SECOND + 0.5 * period, duration - 0.5 * period)
 
-    def within(recording):
+    def within(recording: Recording) -> Any:
         t = np.round((recording['stamp'] - first) / (period * SECOND)) * period
         rows = (t > -0.5 * period) & (t < end)
         return t[rows], {name: values[rows] for name, values in recording.columns.items()}
 
     (t, seen), (_, said) = within(simulation), within(controller)
     late = seen['late']
+    y, y_d = (_matched(seen['stamp'], said['stamp'], said[name]) for name in ('y', 'y_d'))
     return Run(
         tuple(simulation.facts['coordinate_names']),
         tuple(simulation.facts['actuator_names']),
@@ -64,7 +68,8 @@ def join(simulation, controller, duration=np.inf):
         t,
         seen['q'],
         seen['u'],
-        *(_matched(seen['stamp'], said['stamp'], said[name]) for name in ('y', 'y_d')),
+        y,
+        y_d,
         seen['round_trip'],
         float(late[late > period].sum()),
         (
@@ -74,11 +79,11 @@ def join(simulation, controller, duration=np.inf):
     )
 
 
-def _in_mode(recording, mode):
+def _in_mode(recording: Recording, mode: str) -> Any:
     return recording['mode'] == recording.facts['modes'].index(mode)
 
 
-def _matched(stamps, own, values):
+def _matched(stamps: Any, own: Any, values: Any) -> Any:
     """Return rows with the stamps `own` for each of `stamps`, nan where there is none."""
     matched = np.full((len(stamps), values.shape[1]), np.nan)
     _, places, rows = np.intersect1d(stamps, own, return_indices=True)
@@ -86,7 +91,7 @@ def _matched(stamps, own, values):
     return matched
 
 
-def _lapses(recording, columns, wanted):
+def _lapses(recording: Recording, columns: Any, wanted: str) -> Iterator[str]:
     """Yield the modes other than the wanted one, from when on it had been reached, if it was."""
     modes, names = columns['mode'], recording.facts['modes']
     reached = np.flatnonzero(modes == names.index(wanted))

@@ -1,15 +1,23 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The surfaces of a robot's bodies in a posture, by their own formulas."""
 
+from __future__ import annotations
+
+from typing import Any, TYPE_CHECKING
+
 import numpy as np
+from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.calls import forward_kinematics, placement
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 SIDES = 36  # of a tube
 RINGS = 16  # of a soft body
 _RIGID_RADIUS = 0.026  # of a rigid link, as a share of the robot's length
 
 
-def surfaces(model, q):
+def surfaces(model: CompiledModel, q: Vector) -> list[Array]:
     """
     Return closed surfaces of all bodies at q (n,), base frame: arrays (rings, SIDES + 1, 3) [m].
 
@@ -31,18 +39,18 @@ def surfaces(model, q):
     return result
 
 
-def reach_of(model):
+def reach_of(model: CompiledModel) -> float:
     """Return the length of the robot [m], in its initial posture."""
     return reach(forward_kinematics(model, q=model.q0))
 
 
-def reach(tips):
+def reach(tips: Array) -> float:
     """Return the length of the robot [m], along its tips (N, 4, 4) in their order."""
     points = np.vstack([np.zeros(3), tips[:, :3, 3]])
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
-def _tube(body):
+def _tube(body: Any) -> Any:
     """Return material points of the outer surface of a body with sections, and its end discs."""
     s = np.linspace(0.0, body.length, RINGS)
     radii = np.atleast_1d(body.radius)
@@ -54,7 +62,7 @@ def _tube(body):
     return np.stack(np.broadcast_arrays(x1, x2, s), axis=-1)
 
 
-def _pipes(points, radius):
+def _pipes(points: Any, radius: float) -> list[Array]:
     """Return a pipe with a round end for each piece of the line through points (3,) [m]."""
     pieces = [(start, end - start) for start, end in zip(points, points[1:])]
     return [
@@ -64,7 +72,7 @@ def _pipes(points, radius):
     ]
 
 
-def _pipe(start, direction, length, radius):
+def _pipe(start: Vector, direction: Vector, length: Any, radius: Any) -> Array:
     angles = np.linspace(0.0, np.pi / 2, 8)
     along = np.concatenate([[0.0, 0.0], length + radius * np.sin(angles)])
     across = radius * np.concatenate([[0.0, 1.0], np.cos(angles)])
@@ -76,6 +84,6 @@ def _pipe(start, direction, length, radius):
     return start + along[:, None, None] * direction + across[:, None, None] * ring
 
 
-def _circle():
+def _circle() -> tuple[Vector, Vector]:
     angles = np.linspace(0.0, 2.0 * np.pi, SIDES + 1)
     return np.cos(angles), np.sin(angles)

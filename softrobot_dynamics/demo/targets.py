@@ -1,12 +1,19 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Where the tips of bodies should be in time, as the parameters `reference.*` say."""
 
-from typing import Callable, NamedTuple
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.calls import body_index, forward_kinematics
 from softrobot_dynamics.references.planning import Circle
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 _SAMPLES = 256  # of a path, to find its size
 _AT = 1e-9  # [m or rad] a reference as close as this to a point is at it
@@ -15,18 +22,18 @@ _AT = 1e-9  # [m or rad] a reference as close as this to a point is at it
 class Targets(NamedTuple):
     """The points that tips shall follow."""
 
-    bodies: tuple  # names (P,)
-    points: Callable  # (times (T,) [s]) -> (T, P, 3) [m], base frame
+    bodies: tuple[str, ...]  # names (P,)
+    points: Callable[[Any], Array]  # (times (T,) [s]) -> (T, P, 3) [m], base frame
     duration: float  # of the path, or of one turn [s]
 
-    def sizes(self):
+    def sizes(self) -> Vector:
         """Return twice the greatest distance from the middle of each path (P,) [m]."""
         points = self.points(np.linspace(0.0, self.duration, _SAMPLES, endpoint=False))
         distances = np.linalg.norm(points - points.mean(axis=0), axis=2)
         return 2.0 * distances.max(axis=0)
 
 
-def targets_of(values):
+def targets_of(values: Mapping[str, Any]) -> Targets | None:
     """Return the Targets of parameter `values`, None where the reference is not about points."""
     kind = values['reference.type']
     prefix = f'reference.{kind}.'
@@ -34,13 +41,13 @@ def targets_of(values):
     return {'circle': _circle, 'path': _path}.get(kind, lambda parts: None)(parts)
 
 
-def tips_at(model, bodies, q):
+def tips_at(model: CompiledModel, bodies: Sequence[str], q: Vector) -> Matrix:
     """Return the tips (P, 3) [m] of bodies by name at q (n,), base frame."""
     frames = forward_kinematics(model, q=q)
     return frames[[body_index(model, body) for body in bodies], :3, 3]
 
 
-def time_along(reference, y_d, guess):
+def time_along(reference: Any, y_d: Vector, guess: float) -> float | None:
     """
     Return the time [s] near `guess` at which a Reference is at y_d (c,), by Newton's method.
 
@@ -58,16 +65,16 @@ def time_along(reference, y_d, guess):
     return None
 
 
-def _circle(parts):
+def _circle(parts: Any) -> Targets:
     circle = Circle(**parts)
 
-    def points(times):
+    def points(times: Any) -> Any:
         return circle.points(2.0 * np.pi * np.asarray(times) / circle.period)[:, None]
 
     return Targets((circle.body,), points, circle.period)
 
 
-def _path(parts):
+def _path(parts: Any) -> Targets:
     times, periodic = np.array(parts['times']), parts['periodic']
     rows = np.reshape(parts['points'], (len(times), len(parts['bodies']), 3))
     path = CubicSpline(times, rows, axis=0, bc_type='periodic' if periodic else 'clamped')

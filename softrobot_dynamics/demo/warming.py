@@ -1,10 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Everything that the nodes of a robot would compile, compiled ahead of time; needs no ROS."""
 
+from collections.abc import Iterator
 import contextlib
 import os
 import subprocess
 import sys
+from typing import Any
 
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.nodes import plants
@@ -12,7 +14,7 @@ from softrobot_dynamics.nodes import plants
 _RATE, _SUBSTEP = 1000.0, 5e-4
 
 
-def warm(robot):
+def warm(robot: str) -> None:
     """Compile what simulation, references and every control law need; SoftRobotError if not."""
     with simulation_elsewhere(robot):
         for law in CONTROLLERS.names():
@@ -21,7 +23,7 @@ def warm(robot):
 
 
 @contextlib.contextmanager
-def simulation_elsewhere(robot):
+def simulation_elsewhere(robot: str) -> Iterator[None]:
     """
     Within this context another process compiles what a simulation of the robot needs.
 
@@ -43,7 +45,7 @@ def simulation_elsewhere(robot):
         other.wait()
 
 
-def _values(robot):
+def _values(robot: str) -> dict[str, Any]:
     return {'robot': robot, 'rate': _RATE, 'substep': _SUBSTEP, 'controlled': ()}
 
 

@@ -5,15 +5,22 @@ Between space and coordinates: velocities from measured twists, joint torques fr
 All vectors are keyword-only, float64, SI units; twists and wrenches have their angular part first.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics.calls import placement
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.recursion.passes import JOINT_COUNT, JOINT_FIRST, JOINT_SLAB
+from softrobot_dynamics.recursion.passes import JOINT_COUNT, JOINT_FIRST, JOINT_SLAB, Robot
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 RANK = 1e-9  # singular values below this share of the largest count as zero
 
@@ -21,11 +28,13 @@ RANK = 1e-9  # singular values below this share of the largest count as zero
 class Velocities(NamedTuple):
     """Generalized velocities that fit measured twists, and what they leave unexplained."""
 
-    qd: np.ndarray  # (n,)
-    residuals: dict  # {body name: measured twist less that of qd, (6,) [rad/s, m/s]}
+    qd: Vector  # (n,)
+    residuals: dict[str, Vector]  # {body name: measured twist less that of qd, (6,) [rad/s, m/s]}
 
 
-def generalized_velocities(model, *, q, twists):
+def generalized_velocities(
+    model: CompiledModel, *, q: ArrayLike, twists: Mapping[str, ArrayLike]
+) -> Velocities:
     """
     Return the :class:`Velocities` of a robot at q (n,) whose bodies move with given twists.
 
@@ -40,12 +49,12 @@ def generalized_velocities(model, *, q, twists):
     placed = placement(model, q)
     J = np.vstack([placed.jacobian(body) for body in bodies])
     _require_seen(model, J, tuple(twists))
-    qd = np.linalg.lstsq(J, np.concatenate(values), rcond=None)[0]
+    qd: Any = np.linalg.lstsq(J, np.concatenate(values), rcond=None)[0]
     left = np.concatenate(values) - J @ qd
     return Velocities(qd, dict(zip(twists, left.reshape(-1, 6))))
 
 
-def joint_torques(model, *, q, forces):
+def joint_torques(model: CompiledModel, *, q: ArrayLike, forces: ArrayLike) -> Matrix:
     """
     Wrench (N, 6) with which each joint's drive acts, given generalized forces (n,).
 
@@ -72,7 +81,7 @@ def joint_torques(model, *, q, forces):
     return result
 
 
-def motion_subspace(robot, body):
+def motion_subspace(robot: Robot, body: int) -> Matrix:
     """Motion subspace S (6, n_i) of the joint of a body (index): twists of S_J in S_J."""
     m = robot.modules[body]
     n = m[JOINT_COUNT]
@@ -81,7 +90,7 @@ def motion_subspace(robot, body):
     return np.vstack([spin.T, slab[:9].reshape(3, 3).T @ velocity.T])
 
 
-def drive_wrench(S, forces):
+def drive_wrench(S: Matrix, forces: Vector) -> Vector:
     """Wrench (6,) of least parts with S^T wrench = forces, see :func:`joint_torques`."""
     if not len(forces):
         return np.zeros(6)
@@ -94,18 +103,18 @@ def drive_wrench(S, forces):
     return np.concatenate([moment, force])
 
 
-def _null_space(A):
+def _null_space(A: Matrix) -> Matrix:
     from scipy.linalg import null_space  # late: scipy is slow to import
 
     return null_space(A, rcond=RANK)
 
 
-def _least(A, b):
+def _least(A: Matrix, b: Vector) -> Any:
     """Least x with A x = b, if there is one; else the nearest. Empty equations give zero."""
     return np.linalg.lstsq(A, b, rcond=RANK)[0] if A.size else np.zeros(A.shape[1])
 
 
-def _require_seen(model, J, bodies):
+def _require_seen(model: CompiledModel, J: Matrix, bodies: tuple[str, ...]) -> None:
     size = np.linalg.norm(J, axis=0)
     hidden = _null_space(J / np.where(size > 0.0, size, 1.0))
     unseen = np.flatnonzero(np.abs(hidden).max(axis=1, initial=0.0) > 1e-6)

@@ -1,9 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Settling: where a robot that is let go comes to rest when all its motion is damped."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.stability import Linearised
 
 STEPS = 300
 TURN = 0.5  # a step turns no joint and no body by more [rad]
@@ -13,15 +16,40 @@ NEAR = 1e-3  # residual, of the forces at play, from which Newton's method does 
 REPRESENTED = 'a posture that the bodies cannot represent'
 
 
+class Forces(Protocol):
+    """What is asked here of :class:`softrobot_dynamics.dynamics.statics.Statics`."""
+
+    def residual(self, q: Vector, u: Vector) -> tuple[Vector, float]:
+        """Return the static residual (n,) and the size of the forces in it."""
+
+    def linearised(self, q: Vector, u: Vector) -> Linearised:
+        """Return the motion about q (n,) under u (m,)."""
+
+    def stands(self, found: Any, u: Vector) -> bool:
+        """Tell whether what was found is balanced, and nothing pushes the robot out of it."""
+
+    def obstacle(self, q: Vector) -> str:
+        """Return in words what makes q (n,) no posture to rest in, or ''."""
+
+    def turn(self, step: Vector) -> float:
+        """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
+
+    def shift(self, step: Vector) -> float:
+        """Largest distance [m] by which a joint or a body is longer by a small step (n,) of q."""
+
+    def size(self) -> float:
+        """Largest distance [m] of a joint or a tip from the base, at the last posture."""
+
+
 class Settled(NamedTuple):
     """What Newton's method found at the end, or None and the ``reason``; the steps before."""
 
-    found: object
+    found: Any
     reason: str
     steps: int
 
 
-def settle(statics, q, u, newton):
+def settle(statics: Forces, q: Vector, u: Vector, newton: Callable[[Vector], Any]) -> Settled:
     """
     Let the robot go at q (n,) under u (m,), and return how it has :class:`Settled`.
 
@@ -49,7 +77,7 @@ def settle(statics, q, u, newton):
     return Settled(None, 'it moves on and on', STEPS)
 
 
-def _downhill(statics, r, squares, modes, far):
+def _downhill(statics: Forces, r: Vector, squares: Vector, modes: Matrix, far: float) -> Vector:
     """Return a step (n,) that turns nothing by more than TURN, nor lengthens it by ``far`` [m]."""
     squares = np.abs(squares)
     step = -modes @ ((modes.T @ r) / np.maximum(squares, 1e-9 * max(squares.max(), 1.0)))
@@ -57,12 +85,12 @@ def _downhill(statics, r, squares, modes, far):
     return step * min(1.0, TURN / turn, far / shift)
 
 
-def _push(statics, r, mode):
+def _push(statics: Forces, r: Vector, mode: Vector) -> Vector:
     """Return a step (n,) along a mode, down if that has a direction."""
     return mode * PUSH / max(statics.turn(mode), 1e-300) * (-1.0 if mode @ r > 0.0 else 1.0)
 
 
-def _lower(statics, q, u, r, step):
+def _lower(statics: Forces, q: Vector, u: Vector, r: Vector, step: Vector) -> tuple[Any, str]:
     """Return q after a step, or a part of it, that does not climb, and ''; None and why not."""
     reason = 'no posture near is lower'
     for scale in 0.5 ** np.arange(20):

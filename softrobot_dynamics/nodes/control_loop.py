@@ -8,9 +8,10 @@ object, which it takes up with the next state.
 
 from math import nan
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.nodes.judging import ANEW, UNCONFIRMED
 from softrobot_dynamics.nodes.limiting import Limiter
@@ -37,8 +38,8 @@ class Hold:
 class Orders(NamedTuple):
     """What the loop shall do; replaced whole."""
 
-    settings: object  # gains and limits, for controller.use
-    reference: object  # for controller.follow, or a Hold
+    settings: Any  # gains and limits, for controller.use
+    reference: Any  # for controller.follow, or a Hold
     ramp: float = 0.0  # time to blend it in [s]
     emergency: bool = False  # nothing but the safe command
 
@@ -51,12 +52,13 @@ class ReferenceTime:
     stamps cannot have (none given, set back, beyond `limit` [ns]) is taken from the arrivals.
     """
 
-    def __init__(self, limit):
+    def __init__(self, limit: float) -> None:
         self._limit = limit
-        self._stamp = self._arrival = None
+        self._stamp: Any = None
+        self._arrival: Any = None
         self.seconds = 0.0
 
-    def advance(self, stamp, arrival):
+    def advance(self, stamp: Any, arrival: int) -> float:
         """Return the time of the state with this stamp [ns] and steady arrival time [ns]."""
         if self._arrival is not None:
             step = stamp - self._stamp
@@ -77,21 +79,33 @@ class ControlLoop:
     `watchdog` in ns.
     """
 
-    def __init__(self, plant, inbox, reader, outlet, orders, *, period, watchdog, record=None):
+    def __init__(
+        self,
+        plant: Any,
+        inbox: Any,
+        reader: Any,
+        outlet: Any,
+        orders: Orders,
+        *,
+        period: float,
+        watchdog: float,
+        record: Any = None,
+    ) -> None:
         self.orders = self._taken = orders
         self.tally, self.round_times, self.compute_times = Tally(), Window(), Window()
         self.steps = Window()  # from one valid state to the next
         self.mode = WAITING
-        self.command = None  # the last one computed
-        self.error = None  # what ended the loop, if not `finish`
+        self.command: Any = None  # the last one computed
+        self.error: Any = None  # what ended the loop, if not `finish`
         self.watchdog = watchdog
-        self.last_valid = None  # arrival of the last valid state [ns]
+        self.last_valid: Any = None  # arrival of the last valid state [ns]
         self.last_stamp = 0  # of that state [ns]
         self.record = record
         self._controller, self._safe, self._hold = plant.controller, plant.safe, plant.hold
         self._inbox, self._reader, self._outlet, self.period = inbox, reader, outlet, period
         self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
-        self._q = self._safe_since = None
+        self._q: Any = None
+        self._safe_since: Any = None
         self._limiter = Limiter(plant.model.lower, plant.model.upper)
         self._rate_limit = plant.model.rate_limit
         self._sent_at, self._next_step = now(), None  # of a safe command that is on its way
@@ -99,21 +113,21 @@ class ControlLoop:
         self._next_report, self._leaving = 0, False
         self._thread = threading.Thread(target=self.run, name='control', daemon=True)
 
-    def start(self):
+    def start(self) -> None:
         """Start the thread."""
         self._thread.start()
 
-    def order(self, **changes):
+    def order(self, **changes: Any) -> None:
         """Replace parts of the orders, and let the loop look at them at once."""
         self.orders = self.orders._replace(**changes)
         self._inbox.wake()
 
-    def place(self):
+    def place(self) -> tuple[Vector | None, Vector | None]:
         """Return the last valid q (n,) and command sent (m,), None for what there is not yet."""
         q, command = self._q, self.command
         return None if q is None else q.copy(), None if command is None else command.u.copy()
 
-    def finish(self):
+    def finish(self) -> None:
         """End the thread and send a last safe command; the outlet has delivered it, or gave up."""
         self.leave()
         if self._thread.ident is not None:
@@ -121,12 +135,12 @@ class ControlLoop:
         self._come_to_rest()
         self._outlet.flush()
 
-    def leave(self):
+    def leave(self) -> None:
         """Let `run` return."""
         self._leaving = True
         self._inbox.wake()
 
-    def run(self):
+    def run(self) -> None:
         """Answer states until told to `leave`; for the loop's own thread."""
         take_precedence()
         try:
@@ -140,7 +154,7 @@ class ControlLoop:
             self._outlet.failed('the control loop ended', error)
             self._come_to_rest()
 
-    def _wait(self):
+    def _wait(self) -> None:
         """Wait for one message, and act on it or on its absence."""
         before = now()
         due = self._due if self._next_step is None else min(self._due, self._next_step)
@@ -161,7 +175,7 @@ class ControlLoop:
         if arrival >= self._due:
             self._time_out(arrival)
 
-    def _receive(self, message, before, arrival):
+    def _receive(self, message: Any, before: Any, arrival: int) -> None:
         if arrival - before > self.watchdog:  # overslept: it may be as old as that
             raise MessageError('stale: it may have arrived before the watchdog ran out')
         q, qd = self._reader.read(message)
@@ -181,7 +195,7 @@ class ControlLoop:
         self.tally.count('missed', max(0, round(step / self.period) - 1))
         self._tick(message.header.stamp, t, q, qd, arrival)
 
-    def _tick(self, stamp, t, q, qd, arrival):
+    def _tick(self, stamp: Any, t: float, q: Vector, qd: Vector, arrival: int) -> None:
         """Answer one valid state."""
         u = self._answer(t, q, qd, arrival)
         computed = now()
@@ -198,7 +212,7 @@ class ControlLoop:
             self._next_report = sent + _REPORT_PERIOD
             self._outlet.report(stamp, self.command)
 
-    def _answer(self, t, q, qd, arrival):
+    def _answer(self, t: float, q: Vector, qd: Vector, arrival: int) -> Any:
         """Return the command for one state: the controller's, or the safe one."""
         if self.orders.emergency:
             return self._safe_now(STOPPED, arrival)
@@ -218,7 +232,7 @@ class ControlLoop:
             self.tally.count('saturated')
         return command.u
 
-    def _follow_orders(self, t, q, qd):
+    def _follow_orders(self, t: float, q: Vector, qd: Vector) -> None:
         """Take up new orders; begin anew at the present state after whatever was not running."""
         orders, taken = self.orders, self._taken
         self._taken = orders
@@ -236,7 +250,7 @@ class ControlLoop:
         if begin:
             self._controller.start(q, qd, t, self._last_command())
 
-    def _enter(self, mode, moment):
+    def _enter(self, mode: int, moment: Any) -> None:
         """Change the mode; fix the safe command when one begins at `moment` [ns]."""
         if moment is None:
             self._safe_since = None
@@ -247,14 +261,14 @@ class ControlLoop:
             self._outlet.entered(MODES[mode], MODES[self.mode], mode == RUNNING)
         self.mode = mode
 
-    def _safe_now(self, mode, moment):
+    def _safe_now(self, mode: int, moment: Any) -> Any:
         self._enter(mode, moment)
         return self._safe.at((moment - self._safe_since) * 1e-9)
 
-    def _send_safe(self, moment):
+    def _send_safe(self, moment: Any) -> None:
         self._send(self._safe_now(self.mode, moment), None, moment)
 
-    def _send(self, u, stamp, moment):
+    def _send(self, u: Vector, stamp: Any, moment: Any) -> Vector:
         """Send what the limits let through of u (m,); return it, the loop's own array."""
         if self._safe_since is None:
             rate, passed = self._taken.settings.rate, self.period
@@ -266,10 +280,10 @@ class ControlLoop:
         self._next_step = moment + self.period if on_its_way and stamp is None else None
         return u
 
-    def _last_command(self):
+    def _last_command(self) -> Any:
         return self._limiter.last if self._limiter.known else None
 
-    def _come_to_rest(self):
+    def _come_to_rest(self) -> None:
         """Lead to the safe command; when that takes too long, send it whatever the rates."""
         end = now() + _REST
         self._send_safe(now())
@@ -278,7 +292,7 @@ class ControlLoop:
             self._limiter.known = self._next_step < end
             self._send_safe(now())
 
-    def _time_out(self, moment):
+    def _time_out(self, moment: Any) -> None:
         """Send the safe command, now and at every further watchdog time without a state."""
         self._due = moment + self.watchdog
         self._judge.forget()
@@ -290,7 +304,7 @@ class ControlLoop:
             self._outlet.waiting(passed, self.tally.last_refusal)
         self._send_safe(moment)
 
-    def _write(self, arrival, stamp, t, q, qd, u):
+    def _write(self, arrival: int, stamp: Any, t: float, q: Vector, qd: Vector, u: Any) -> None:
         """Append a tick to the record; what the law says counts while its command goes out."""
         y = velocity = nan
         desired = nan, nan, nan

@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What /diagnostics says of the control loop."""
 
+from typing import Any
+
 import numpy as np
 from softrobot_dynamics.nodes import recording
 from softrobot_dynamics.nodes.control_loop import FAILED, MODES, RUNNING, TIMED_OUT
@@ -8,7 +10,7 @@ from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN
 from softrobot_dynamics.nodes.realtime import now
 
 
-def report_on(loop, watch, growth):
+def report_on(loop: Any, watch: Any, growth: Any) -> Any:
     """Return (level, message, {key: value}) for a ControlLoop, its Watch and Growth; or None."""
     if loop is None:
         return OK, 'inactive', {}
@@ -37,7 +39,7 @@ def report_on(loop, watch, growth):
     }
 
 
-def _judgement(loop, counts, refused, odd):
+def _judgement(loop: Any, counts: Any, refused: Any, odd: Any) -> tuple[Any, ...]:
     mode = MODES[loop.mode]
     if loop.error is not None:
         return ERROR, f'the loop ended: {loop.error}'

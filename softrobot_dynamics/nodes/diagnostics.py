@@ -1,7 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """One status on /diagnostics at 1 Hz."""
 
+from collections.abc import Callable
 from threading import Event, Thread
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.qos import QoSProfile
@@ -18,7 +20,7 @@ class Diagnostics:
     By a thread of its own: a timer of rclpy would keep the loop waiting for three times as long.
     """
 
-    def __init__(self, node, part, hardware, report):
+    def __init__(self, node: Any, part: str, hardware: str, report: Callable[[], Any]) -> None:
         self._node, self._report = node, report
         self._status = DiagnosticStatus(
             name=f'{node.get_fully_qualified_name()}: {part}', hardware_id=hardware
@@ -28,11 +30,11 @@ class Diagnostics:
         self._thread = Thread(target=self._run, name='diagnostics', daemon=True)
         self._thread.start()
 
-    def _run(self):
+    def _run(self) -> None:
         while not self._closed.wait(_PERIOD):
             self.publish()
 
-    def publish(self):
+    def publish(self) -> None:
         """Publish the status as it is now."""
         self._status.level, self._status.message, values = self._report()
         self._status.values = [
@@ -42,12 +44,12 @@ class Diagnostics:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
-    def close(self):
+    def close(self) -> None:
         """Stop publishing."""
         self._closed.set()
         self._thread.join()
         self._node.destroy_publisher(self._publisher)
 
 
-def _shown(value):
+def _shown(value: Any) -> str:
     return f'{value:.6g}' if isinstance(value, float) else str(value)

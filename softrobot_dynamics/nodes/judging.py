@@ -8,13 +8,19 @@ Have the positions gone where the velocities led? For the last, changes of a coo
 measured by what they do to the shape of the robot, see :func:`shape_units`.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.errors import MessageError
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 #: What a judge makes of a state that it does not refuse.
 UNCONFIRMED, FOLLOWS, ANEW = range(3)
@@ -35,17 +41,17 @@ BETWEEN = 0.2  # of T |v1 - v0|: a smooth motion has less than 0.1
 class Bounds(NamedTuple):
     """What is known of the coordinates before any state has come."""
 
-    names: tuple  # (n)
-    velocity: np.ndarray  # (n,) what the joints are built for, inf for no limit [unit/s]
-    unit: np.ndarray  # (n,) change of the shape by one unit of the coordinate [1/unit]
+    names: tuple[str, ...]  # (n)
+    velocity: Vector  # (n,) what the joints are built for, inf for no limit [unit/s]
+    unit: Vector  # (n,) change of the shape by one unit of the coordinate [1/unit]
 
 
-def bounds_of(model):
+def bounds_of(model: CompiledModel) -> Bounds:
     """Return the :class:`Bounds` of a compiled model."""
     return Bounds(model.coordinate_names, model.qd_limit, shape_units(model))
 
 
-def shape_units(model):
+def shape_units(model: CompiledModel) -> Vector:
     """
     Change of the robot's shape by a unit of each coordinate at the initial posture, (n,).
 
@@ -79,13 +85,13 @@ def shape_units(model):
     return units
 
 
-def _moved(J, length):
+def _moved(J: Matrix, length: float) -> Vector:
     """Turn [rad] or way [lengths] of a tip by a unit of each coordinate of J (6, .)."""
     turn, way = np.linalg.norm(J[:3], axis=0), np.linalg.norm(J[3:], axis=0)
     return np.maximum(turn, way / length)
 
 
-def _share(units, root, otherwise=1.0):
+def _share(units: Vector, root: Vector, otherwise: Any = 1.0) -> Any:
     """Least change of shape per root of inertia among coordinates that do move their tip."""
     moving = units > 1e-3 * units.max(initial=1e-9)
     return float((units[moving] / root[moving]).min()) if moving.any() else otherwise
@@ -122,7 +128,7 @@ def too_fast(velocity, qd):
 class _Track:
     """States that follow from one another, and where they lead."""
 
-    def __init__(self, bounds, ahead):
+    def __init__(self, bounds: Bounds, ahead: Any) -> None:
         self._names, self._unit, self._ahead = bounds.names, bounds.unit, ahead
         n = len(bounds.names)
         self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -130,17 +136,17 @@ class _Track:
         self._stamp = self.arrival = self._began = 0
         self.count = 0  # of the states; what is kept of them means nothing while it is 0
 
-    def begin(self, q, qd, stamp, arrival):
+    def begin(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> None:
         """Start with this state, whatever was before."""
         self._reckoned[:], self._velocity[:], self._stamp = q, qd, 0
         self._note(q, stamp, arrival)
         self.count, self._began = 1, arrival
 
-    def lasted(self):
+    def lasted(self) -> int:
         """Return the time from the first to the last state [ns]."""
         return self.arrival - self._began
 
-    def judged(self, q, qd, stamp, arrival):
+    def judged(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> Any:
         """
         Take the state as the next one, or return in words why it is not, changing nothing.
 
@@ -169,11 +175,11 @@ class _Track:
         self.count += 1
         return None
 
-    def apart(self, q):
+    def apart(self, q: Vector) -> bool:
         """Tell whether q (n,) is far from the last state, or there is none."""
         return not self.count or not (abs(self._q - q) * self._unit <= APART).all()
 
-    def _note(self, q, stamp, arrival):
+    def _note(self, q: Vector, stamp: int, arrival: int) -> None:
         self._q[:] = q
         self.arrival = arrival
         if stamp:
@@ -190,7 +196,7 @@ class StateJudge:
     anew, of a clock that has been set, or of a robot that has been moved.
     """
 
-    def __init__(self, bounds, ahead=AHEAD):
+    def __init__(self, bounds: Bounds, ahead: Any = AHEAD) -> None:
         self._names, self._limits = bounds.names, bounds.velocity
         self._too_fast = cached(too_fast, velocity=bounds.velocity)
         self._believed, self._others = _Track(bounds, ahead), _Track(bounds, ahead)
@@ -200,14 +206,14 @@ class StateJudge:
         self._too_fast(zero)
         self._others.count, self._forgotten, self._moved = 0, 1, True
 
-    def forget(self):
+    def forget(self) -> None:
         """Believe none of the states so far; none at all if none has come since the last call."""
         self._believed.count = 0
         if self._others.arrival == self._forgotten:
             self._others.count = 0
         self._forgotten = self._others.arrival
 
-    def check(self, q, qd, stamp, arrival):
+    def check(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> Any:
         """
         Return FOLLOWS for a state to act on, ANEW if the robot has been moved since the last one.
 
@@ -230,7 +236,7 @@ class StateJudge:
             raise MessageError(reason or apart)
         return UNCONFIRMED
 
-    def _refuse_speed(self, qd):
+    def _refuse_speed(self, qd: Vector) -> None:
         wrong = self._too_fast(qd)
         if wrong >= 0:
             raise MessageError(
@@ -238,7 +244,7 @@ class StateJudge:
                 f' {self._limits[wrong]:.4g} in the robot file; {OVERSPEED:g} times that at most'
             )
 
-    def _believe(self):
+    def _believe(self) -> Any:
         self._believed, self._others = self._others, self._believed
         self._others.count = 0
         return ANEW if self._moved else FOLLOWS

@@ -8,10 +8,11 @@ numbers stand is found by serialising a message with numbers that cannot be mist
 """
 
 from array import array
+from collections.abc import Sequence
 import contextlib
 from importlib import import_module
 import struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
@@ -30,8 +31,8 @@ class Topic(NamedTuple):
     """One message of every tick, with its arrays as long as they will be."""
 
     name: str
-    message: object
-    columns: tuple  # of (the part of the message, its field, name of the column)
+    message: Any
+    columns: tuple[Any, ...]  # of (the part of the message, its field, name of the column)
 
 
 class Column(NamedTuple):
@@ -39,33 +40,33 @@ class Column(NamedTuple):
 
     form: str  # of numpy: <f8 or <i4
     offset: int
-    shape: tuple  # () or (n,)
+    shape: tuple[int, ...]  # () or (n,)
 
 
-def joint_state(name, names, **columns):
+def joint_state(name: str, names: Sequence[str], **columns: Any) -> Topic:
     """Return the Topic of a JointState: `columns` say which field (position, ...) is which."""
     message = JointState(name=list(names))
     return Topic(name, message, _marked(message, len(names), columns))
 
 
-def trajectory_point(name, names, **columns):
+def trajectory_point(name: str, names: Sequence[str], **columns: Any) -> Topic:
     """Return the Topic of a JointTrajectory of one point, with `columns` by field of the point."""
     point = JointTrajectoryPoint()
-    columns = _marked(point, len(names), columns)
-    return Topic(name, JointTrajectory(joint_names=list(names), points=[point]), columns)
+    marked = _marked(point, len(names), columns)
+    return Topic(name, JointTrajectory(joint_names=list(names), points=[point]), marked)
 
 
-def number(name, column):
+def number(name: str, column: str) -> Topic:
     """Return the Topic of a Float64."""
-    return Topic(name, *_scalar(Float64(data=-3.141e59), column))
+    return _scalar(name, Float64(data=-3.141e59), column)
 
 
-def whole_number(name, column):
+def whole_number(name: str, column: str) -> Topic:
     """Return the Topic of an Int32."""
-    return Topic(name, *_scalar(Int32(data=_INTEGER_MARK), column))
+    return _scalar(name, Int32(data=_INTEGER_MARK), column)
 
 
-def _marked(part, size, columns):
+def _marked(part: Any, size: int, columns: Any) -> Any:
     """Give the fields of a part of a message numbers that stand for themselves."""
     for k, field in enumerate(columns):
         marks = array('d', [-3.141e59 / (1 + k + 8 * i) for i in range(size)])
@@ -73,11 +74,11 @@ def _marked(part, size, columns):
     return tuple((part, field, column) for field, column in columns.items())
 
 
-def _scalar(message, column):
-    return message, ((message, 'data', column),)
+def _scalar(name: str, message: Any, column: str) -> Topic:
+    return Topic(name, message, ((message, 'data', column),))
 
 
-def layout(topic):
+def layout(topic: Topic) -> tuple[bytes, dict[str, Column], Any]:
     """Return (the bytes of a topic's message, {column: Column}, offset of the stamp or None)."""
     message, stamp = topic.message, None
     if hasattr(message, 'header'):
@@ -88,7 +89,7 @@ def layout(topic):
     return data, {name: _find(data, getattr(*rest)) for *rest, name in topic.columns}, stamp
 
 
-def _trimmed(data, message):
+def _trimmed(data: bytes, message: Any) -> bytes:
     """Return the bytes of a message without those that Fast DDS reserves and leaves unused."""
     with contextlib.suppress(Exception):  # of whatever kind, as soon as one is missing
         while deserialize_message(data[:-1], type(message)) == message:
@@ -96,7 +97,7 @@ def _trimmed(data, message):
     return data
 
 
-def _find(data, marks):
+def _find(data: bytes, marks: Any) -> Any:
     if isinstance(marks, int):
         return Column('<i4', _place(data, struct.pack('<i', marks)), ())
     if isinstance(marks, float):
@@ -105,26 +106,27 @@ def _find(data, marks):
     return Column('<f8', _place(data, marks.tobytes()) if len(marks) else 0, marks.shape)
 
 
-def _place(data, pattern):
+def _place(data: bytes, pattern: bytes) -> int:
     if data.count(pattern) != 1:
         raise ValueError('a number of a message is not where it should be')
     return data.index(pattern)
 
 
-def text(words):
+def text(words: str) -> bytes:
     """Return the bytes of a std_msgs/String."""
     return serialize_message(String(data=words))
 
 
-def type_name(message_type):
+def type_name(message_type: Any) -> str:
     """Return the name of a message type, as pkg/msg/Type."""
     package, _, _ = message_type.__module__.partition('.')
     return f'{package}/msg/{message_type.__name__}'
 
 
-def definition(message_type):
+def definition(message_type: Any) -> str:
     """Return a message type as the text of its .msg file and of those that it needs."""
-    parts, waiting, seen = [], [message_type], set()
+    waiting, seen = [message_type], set()
+    parts: list[str] = []
     while waiting:
         kind = waiting.pop(0)
         name = type_name(kind).replace('/msg/', '/')
@@ -142,7 +144,7 @@ def definition(message_type):
     return ''.join(parts)
 
 
-def _base(words):
+def _base(words: str) -> tuple[str, str]:
     """Return (type, brackets) of a field: 'sequence<double>' is ('double', '[]')."""
     if words.startswith('sequence<'):
         base, _, bound = words[len('sequence<') : -1].partition(', ')

@@ -6,7 +6,10 @@ Whatever a command comes from, law, safe command or a change of limits: it diffe
 one sent by no more than the rate limit allows, and is within the limits of the robot file.
 """
 
+from typing import Any
+
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 
@@ -30,14 +33,14 @@ class Limiter:
     ``last`` (m,) is that one, in actuator units; ``known`` tells whether there has been one.
     """
 
-    def __init__(self, lower, upper):
+    def __init__(self, lower: Vector, upper: Vector) -> None:
         self.last, self.known = np.zeros(len(lower)), False
         self._free = np.full(len(lower), np.inf)
         self._out = np.zeros(len(lower))
         self._limit = cached(limit, lower=np.array(lower), upper=np.array(upper))
         self._limit(self.last, self.last, self._free, 1.0, self._out)  # compiles
 
-    def bring(self, u, rate, dt):
+    def bring(self, u: Vector, rate: Vector, dt: float) -> tuple[Vector, Any]:
         """
         Return (the command to send instead of u, whether it is another), each (m,).
 

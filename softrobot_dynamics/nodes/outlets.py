@@ -1,9 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Where the loops' messages and words go: publishers and the log, behind a few plain calls."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.quality import publisher
@@ -21,22 +25,24 @@ _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 class _Words:
     """What every loop has to say."""
 
-    def __init__(self, node):
+    def __init__(self, node: Any) -> None:
         self._node, self._logger = node, node.get_logger()
-        self._publishers = []
+        self._publishers: list[Any] = []
         self._throttle, self._alarmed = Throttle(), False
 
-    def entered(self, mode, before, well):
+    def entered(self, mode: str, before: str, well: Any) -> None:
         """Say that the loop changed its mode; a warning, unless all is and was well."""
         warn = self._alarmed or not well
         self._say((mode, before), f'{mode} (before: {before})', warn=warn)
         self._alarmed = not well
 
-    def refused(self, error):
+    def refused(self, error: Any) -> None:
         """Say why a message was refused."""
         self._say(messages.cause_of(error), str(error))
 
-    def _say(self, cause, words, interval=messages.SECOND, warn=True):
+    def _say(
+        self, cause: object, words: Any, interval: int = messages.SECOND, warn: bool = True
+    ) -> None:
         """Log at most once in an interval [ns] and cause; a line costs a loop 100 us."""
         held = self._throttle.passes(cause, now(), interval)
         if held is None:
@@ -49,11 +55,11 @@ class _Words:
         else:
             self._logger.info(words)
 
-    def failed(self, what, error):
+    def failed(self, what: str, error: Any) -> None:
         """Say that something failed."""
         self._logger.error(f'{what}: {error!r}', throttle_duration_sec=_THROTTLE)
 
-    def close(self):
+    def close(self) -> None:
         """Give the publishers back."""
         for each in self._publishers:
             self._node.destroy_publisher(each)
@@ -62,7 +68,9 @@ class _Words:
 class ControlOutlet(_Words):
     """Where the control loop's commands, reports and words go."""
 
-    def __init__(self, node, names, controlled, command_type, quality):
+    def __init__(
+        self, node: Any, names: Sequence[str], controlled: Any, command_type: str, quality: Any
+    ) -> None:
         super().__init__(node)
         self._commands = messages.COMMAND_WRITERS[command_type](names)
         self._encode = Encoder(self._commands.message).encode
@@ -77,28 +85,29 @@ class ControlOutlet(_Words):
             each.publish for each in self._publishers
         )
 
-    def command(self, u, stamp):
+    def command(self, u: Vector, stamp: Any) -> None:
         """Send u (m,), with the stamp message of the state it answers, None for the present."""
         if stamp is None:
             stamp = self._node.get_clock().now().to_msg()
         self._commands.write(u, stamp)
         self._publish(self._encode())
 
-    def report(self, stamp, command):
+    def report(self, stamp: Any, command: Any) -> None:
         """Publish what a Command says."""
         self._publish_state(self._state.write(command.y, command.velocity, stamp, command.u))
-        self._publish_reference(self._reference.write(*command.desired, stamp))
+        y, yd, ydd = command.desired
+        self._publish_reference(self._reference.write(y, yd, ydd, stamp))
 
-    def moved(self):
+    def moved(self) -> None:
         """Say that the robot was moved by something else, and the law started anew."""
         self._say('moved', 'the robot is elsewhere than it was and stays there: begun anew')
 
-    def waiting(self, passed, last_refusal):
+    def waiting(self, passed: int, last_refusal: Any) -> Any:
         """Say that states are missed, `passed` [ns] since the last valid one or the start."""
         self._alarmed = True
         self._say('waiting', lambda: self._missing(passed, last_refusal), _WAITING)
 
-    def _missing(self, passed, last_refusal):
+    def _missing(self, passed: int, last_refusal: Any) -> Any:
         topic = self._node.resolve_topic_name('joint_states')
         count = self._node.count_publishers(topic)
         words = (
@@ -107,7 +116,7 @@ class ControlOutlet(_Words):
         )
         return f'{words}, the last refusal: {last_refusal}' if last_refusal else words
 
-    def flush(self):
+    def flush(self) -> None:
         """Wait until readers have the last command, for a while."""
         self._publishers[0].wait_for_all_acked(_ACKNOWLEDGED)
 
@@ -115,19 +124,19 @@ class ControlOutlet(_Words):
 class SimulationOutlet(_Words):
     """Where the simulation loop's states and words go."""
 
-    def __init__(self, node, names, quality):
+    def __init__(self, node: Any, names: Sequence[str], quality: Any) -> None:
         super().__init__(node)
         self._state = messages.StateWriter(names)
         self._encode = Encoder(self._state.message).encode
         self._publishers = [publisher(node, JointState, 'joint_states', quality)]
         self._publish = self._publishers[0].publish
 
-    def state(self, q, qd, stamp):
+    def state(self, q: Vector, qd: Vector, stamp: Any) -> None:
         """Publish the state (q, qd), each (n,), with a stamp [ns]."""
         self._state.write(q, qd, messages.stamped(stamp))
         self._publish(self._encode())
 
-    def slipped(self, late):
+    def slipped(self, late: int) -> None:
         """Say that all deadlines have moved by `late` [ns]."""
         self._logger.warning(
             f'woke {late * 1e-6:.1f} ms late: the simulated time waited',

@@ -7,6 +7,7 @@ thread again and again. The other process has ordinary priority and finds all ke
 ends with the node, however that ends: it watches the pipe that its task came through.
 """
 
+from collections.abc import Callable, Mapping
 import contextlib
 import os
 import pickle
@@ -15,7 +16,10 @@ import signal
 import subprocess
 import sys
 import threading
+from typing import Any
 
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.errors import CancelledError, SoftRobotError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.realtime import anywhere
@@ -25,14 +29,15 @@ from softrobot_dynamics.references import feasibility
 class Job:
     """A call made in another process, by one thread; any thread may cancel it, also beforehand."""
 
-    def __init__(self, what='planning'):
+    def __init__(self, what: str = 'planning') -> None:
         self._what = what
         self._lock = threading.Lock()  # held for moments only: to cancel never waits
         self._over = threading.Event()  # answered or cancelled
-        self._process = self._answer = None
-        self.cancelled_by = None  # in words, once it is
+        self._process: Any = None
+        self._answer: Any = None
+        self.cancelled_by: Any = None  # in words, once it is
 
-    def cancel(self, by):
+    def cancel(self, by: str) -> None:
         """End it; `run` and `check` raise CancelledError from now on, with the first `by`."""
         with self._lock:
             self.cancelled_by = self.cancelled_by or by
@@ -40,12 +45,12 @@ class Job:
                 self._process.kill()
             self._over.set()
 
-    def check(self):
+    def check(self) -> None:
         """Raise CancelledError if somebody has cancelled it."""
         if self.cancelled_by:
             raise CancelledError(self._what, self.cancelled_by)
 
-    def run(self, function, *arguments):
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """
         Return ``function(*arguments)``; all three can be pickled, the function by its module.
 
@@ -70,7 +75,7 @@ class Job:
             raise result
         return result
 
-    def _converse(self, task):
+    def _converse(self, task: bytes) -> Any:
         """Send a task and keep the answer, b'' if there is none, until the process has ended."""
         with self._process as process:
             with contextlib.suppress(BrokenPipeError):  # killed: its status says so
@@ -82,7 +87,7 @@ class Job:
         self._over.set()
 
 
-def _start():
+def _start() -> Any:
     """
     Start the other process at ordinary priority, on any processor.
 
@@ -109,7 +114,13 @@ def _start():
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def plan_elsewhere(job, description, controlled, settings, q):
+def plan_elsewhere(
+    job: Job,
+    description: RobotDescription,
+    controlled: Any,
+    settings: Mapping[str, Any],
+    q: Vector,
+) -> Any:
     """
     Return ``feasibility.plan`` for a robot, worked out in another process by a Job.
 
@@ -118,18 +129,20 @@ def plan_elsewhere(job, description, controlled, settings, q):
     return job.run(plan, description, controlled, settings, q)
 
 
-def plan(description, controlled, settings, q):
+def plan(
+    description: RobotDescription, controlled: Any, settings: Mapping[str, Any], q: Vector
+) -> Any:
     """Return ``feasibility.plan`` for a robot from its description."""
     return feasibility.plan(compile_model(description), controlled, settings, q)
 
 
-def _end_with(pipe):
+def _end_with(pipe: Any) -> None:
     """End this process when the other end of a pipe is closed, by whatever happened there."""
     os.read(pipe, 1)
     os._exit(1)  # at once: the main thread computes
 
 
-def main():
+def main() -> None:
     """Read a task from standard input and write its result, or our error, to standard output."""
     output = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is said meanwhile is no answer

@@ -6,12 +6,14 @@ The signal handlers of rclpy would shut the context down at once, and no last co
 """
 
 import argparse
+from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import gc
 import os
 import signal
 import sys
 import threading
+from typing import Any
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
@@ -36,7 +38,7 @@ class Stop:
     executor can wait for, is done by that thread.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.requested = Future()
         self._noted = self._may_interrupt = False
         self._pipe, end = os.pipe()
@@ -46,17 +48,17 @@ class Stop:
             signal.signal(number, self._handle)
         threading.Thread(target=self._listen, name='signals', daemon=True).start()
 
-    def _listen(self):
+    def _listen(self) -> None:
         os.read(self._pipe, 1)
         self.requested.set_result(None)
 
-    def _handle(self, number, frame):
+    def _handle(self, number: int, frame: Any) -> None:
         self._noted = True  # the future follows in its own time
         if self._may_interrupt:
             raise KeyboardInterrupt
 
     @contextlib.contextmanager
-    def interrupting(self):
+    def interrupting(self) -> Iterator[None]:
         """Let a signal end the code within, as by Ctrl-C: for what takes long and can be left."""
         self._may_interrupt = True
         try:
@@ -67,12 +69,12 @@ class Stop:
             self._may_interrupt = False
 
 
-def interrupting(stop):
+def interrupting(stop: Any) -> Any:
     """Return the context in which a signal ends the code within; without a Stop, a plain one."""
     return contextlib.nullcontext() if stop is None else stop.interrupting()
 
 
-def run(make_node, argv=None):
+def run(make_node: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
     """
     Run `make_node(stop)` until a signal comes; return the exit status.
 
@@ -109,8 +111,8 @@ def run(make_node, argv=None):
         rclpy.try_shutdown()
 
 
-def _arguments(argv):
-    parser = argparse.ArgumentParser(description=run.__doc__.partition('\n')[0])
+def _arguments(argv: Sequence[str] | None) -> Any:
+    parser = argparse.ArgumentParser(description=str(run.__doc__).partition('\n')[0])
     parser.add_argument(
         '--priority',
         type=int,
@@ -134,7 +136,7 @@ def _arguments(argv):
     return parser.parse_args(remove_ros_args(argv)[1:])
 
 
-def _processor(words):
+def _processor(words: Any) -> Any:
     """Turn what the command line says into a number, OWN, or None for any."""
     if words == realtime.OWN:
         return words
@@ -147,7 +149,7 @@ def _processor(words):
     raise argparse.ArgumentTypeError(f'{words!r} is no processor for this process; {usual} are')
 
 
-def _spin(node, stop):
+def _spin(node: Any, stop: Any) -> int:
     with served(node, node.parts) as executor:
         try:
             if not node.begin():
@@ -161,7 +163,7 @@ def _spin(node, stop):
     return 0
 
 
-def keep_collector_away():
+def keep_collector_away() -> None:
     """Take all objects that exist out of the garbage collector's rounds: one lasts 100 ms."""
     gc.collect()
     gc.freeze()

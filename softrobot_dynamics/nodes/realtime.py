@@ -5,6 +5,7 @@ What a loop of about 1 kHz needs from the machine: priority, awake processors, a
 All times are [ns] of the steady clock.
 """
 
+from collections.abc import Iterable, Iterator
 import contextlib
 import ctypes
 import errno
@@ -13,6 +14,7 @@ import os
 from pathlib import Path
 import socket
 import time
+from typing import Any
 
 now = time.monotonic_ns
 PRIORITY = 60  # of the loop and of the DDS threads, out of 1 to 99
@@ -21,12 +23,12 @@ _SPINS = 'dds.asyn'  # Fast DDS's second sender: while a writer is locked it tri
 _priority = 0  # the one that was granted
 
 
-def processors():
+def processors() -> tuple[int, ...]:
     """Return the processors that the calling thread may use; () if the system does not say."""
     return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, 'sched_getaffinity') else ()
 
 
-def may_use(processor):
+def may_use(processor: Any) -> bool:
     """Return whether the calling thread may keep to a processor, an isolated one for instance."""
     before = processors()
     try:
@@ -37,7 +39,7 @@ def may_use(processor):
     return True
 
 
-def two_processors():
+def two_processors() -> Any:
     """
     Return a processor each for two nodes beside each other, or (None, None) if there is but one.
 
@@ -48,10 +50,10 @@ def two_processors():
 
 
 OWN = 'own'
-_claims = []  # descriptors of sockets, bound as long as this process lives
+_claims: list[Any] = []  # descriptors of sockets, bound as long as this process lives
 
 
-def own_processor():
+def own_processor() -> int | None:
     """
     Return the processor that the fewest nodes on this machine keep to, None if there is but one.
 
@@ -62,7 +64,7 @@ def own_processor():
     return claim((*free[1:], free[0])) if len(free) > 1 else None
 
 
-def claim(choices):
+def claim(choices: Iterable[int]) -> int | None:
     """
     Claim the one of some processors with the fewest claims until this process ends; return it.
 
@@ -85,7 +87,7 @@ def claim(choices):
 _everywhere = processors()
 
 
-def ask_for_priority(priority=PRIORITY, processor=None):
+def ask_for_priority(priority: int = PRIORITY, processor: Any = None) -> Any:
     """
     Put the calling thread under the FIFO scheduler; threads that it starts inherit it.
 
@@ -114,7 +116,7 @@ def ask_for_priority(priority=PRIORITY, processor=None):
     return None
 
 
-def give_precedence():
+def give_precedence() -> None:
     """
     Give the threads of DDS the priority that was granted, and the calling thread one less.
 
@@ -134,7 +136,7 @@ def give_precedence():
     _schedule(max(1, _priority - 1))
 
 
-def _named_threads():
+def _named_threads() -> list[int]:
     """Return the ids of this process's threads that have a name of their own and do not spin."""
     names = {}
     for file in Path('/proc/self/task').glob('*/comm'):
@@ -146,13 +148,13 @@ def _named_threads():
     ]
 
 
-def take_precedence(below=0):
+def take_precedence(below: int = 0) -> None:
     """Give the calling thread the priority that was granted, if any, or `below` that much less."""
     if _priority:
         _schedule(max(1, _priority - below))
 
 
-def _schedule(priority, thread=0):
+def _schedule(priority: int, thread: int = 0) -> Any:
     os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
 
 
@@ -160,7 +162,7 @@ _QUALITY_OF_SERVICE = '/dev/cpu_dma_latency'
 _awake = None  # the file that keeps the processors awake as long as it is open
 
 
-def keep_awake():
+def keep_awake() -> Any:
     """
     Keep idle processors from sleeping until this process ends: waking one takes 30 to 60 us.
 
@@ -180,7 +182,7 @@ def keep_awake():
 
 
 @contextlib.contextmanager
-def anywhere():
+def anywhere() -> Iterator[None]:
     """Let the calling thread use all processors: for what it starts within this context."""
     before = processors()
     if before != _everywhere:
@@ -193,7 +195,7 @@ def anywhere():
 
 
 @contextlib.contextmanager
-def patient():
+def patient() -> Iterator[None]:
     """Within this context the calling thread gives way: for compiling beside a running robot."""
     if not hasattr(os, 'sched_getscheduler') or os.sched_getscheduler(0) == os.SCHED_OTHER:
         yield
@@ -211,7 +213,7 @@ class _Timespec(ctypes.Structure):
     _fields_ = [('seconds', ctypes.c_long), ('nanoseconds', ctypes.c_long)]
 
 
-def _find_nanosleep():
+def _find_nanosleep() -> Any:
     function = getattr(ctypes.CDLL(None), 'clock_nanosleep', None)
     if function is not None:
         function.argtypes = (
@@ -226,7 +228,7 @@ def _find_nanosleep():
 _nanosleep = _find_nanosleep()
 
 
-def sleep_until(deadline):
+def sleep_until(deadline: int) -> None:
     """Sleep until the steady clock shows `deadline` [ns]; return at once if that is past."""
     if _nanosleep is None:
         time.sleep(max(0, deadline - now()) * 1e-9)

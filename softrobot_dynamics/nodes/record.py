@@ -7,10 +7,13 @@ The loop only assigns numbers to the next row of a ring of messages that are oth
 """
 
 from collections import deque
+from collections.abc import Callable
 import json
+from os import PathLike
 import struct
 from threading import Event, Thread
 import time
+from typing import Any
 
 import numpy as np
 from softrobot_dynamics.nodes import layouts
@@ -34,11 +37,20 @@ class Record:
     be written any further; `error` is that error, `lost` the number of ticks that are not in it.
     """
 
-    def __init__(self, path, topics, facts, parameters, failed):
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        topics: Any,
+        facts: dict[str, Any],
+        parameters: Any,
+        failed: Callable[..., object],
+    ) -> None:
         from softrobot_dynamics import __version__
 
-        self.path, self.error, self.lost = path, None, 0
-        self._failed, self._notes = failed, deque()
+        self.path, self.lost = path, 0
+        self.error: Exception | None = None
+        self._failed = failed
+        self._notes: deque[Any] = deque()
         self._to_wall = time.time_ns() - now()
         self._file = McapFile(path, f'softrobot_dynamics {__version__}')
         facts = {'version': __version__, **facts}
@@ -51,16 +63,17 @@ class Record:
         self._thread = Thread(target=self._run, name='record', daemon=True)
         self._thread.start()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._taken  # ticks in the file
 
-    def _channel(self, name, message_type, columns):
+    def _channel(self, name: str, message_type: Any, columns: Any) -> int:
         texts = layouts.type_name(message_type), layouts.definition(message_type)
         return self._file.add_channel(name, *texts, {'columns': json.dumps(columns)})
 
-    def _lay_out(self, topics):
+    def _lay_out(self, topics: Any) -> Any:
         """Make the ring: a row is a message of each topic, ready but for its numbers."""
-        fields, row = {}, b''
+        fields: dict[str, Any] = {}
+        row = b''
         self._stamps, self._channels = [], []
         for k, topic in enumerate(topics):
             data, columns, stamp = layouts.layout(topic)
@@ -80,7 +93,7 @@ class Record:
         self._columns = [self._rows[name] for name in names]
         self._times = self._rows['times 0']
 
-    def add(self, moment, stamp, *values):
+    def add(self, moment: int, stamp: int, *values: Any) -> None:
         """
         Append a tick at `moment` [ns] of the steady clock, about the state with this `stamp` [ns].
 
@@ -95,12 +108,12 @@ class Record:
             column[i] = value
         self._added += 1
 
-    def note(self, parameters):
+    def note(self, parameters: dict[str, Any]) -> None:
         """Append parameters that have changed, {name: value}; nan, not set, becomes null."""
         values = {name: None if value != value else value for name, value in parameters.items()}
         self._notes.append((now() + self._to_wall, json.dumps(values)))
 
-    def close(self):
+    def close(self) -> None:
         """Write what is left and the file's index; for the time after the last `add`."""
         self._closed.set()
         self._thread.join()
@@ -109,7 +122,7 @@ class Record:
         except OSError as error:
             self._fail(error)
 
-    def _run(self):
+    def _run(self) -> None:
         ended = False
         while not ended and self.error is None:
             ended = self._closed.wait(PERIOD)
@@ -118,13 +131,13 @@ class Record:
             except OSError as error:
                 self._fail(error)
 
-    def _fail(self, error):
+    def _fail(self, error: Exception) -> None:
         if self.error is None:
             self.lost += self._added - self._taken
             self.error = error
             self._failed(f'the record {self.path} ends here', error)
 
-    def _write(self):
+    def _write(self) -> None:
         """Write all that was added since the last time."""
         added = self._added
         while self._taken < added or self._notes:
@@ -134,7 +147,7 @@ class Record:
             self._file.add_chunk(data, places)
             self._taken += len(rows)
 
-    def _messages(self, rows):
+    def _messages(self, rows: Any) -> tuple[Any, Any]:
         """Return (bytes, {channel: (log times, offsets)}) of rows and of what was noted."""
         places = {}
         if len(rows):
@@ -151,7 +164,7 @@ class Record:
             places[self._notes_channel] = np.array([m for m, _ in notes]), np.array(starts)
         return bytes(data), places
 
-    def _complete(self, rows):
+    def _complete(self, rows: Any) -> None:
         """Give every message of the rows its times and its stamp."""
         times = rows['times 0']
         times[:, 0] += self._to_wall
@@ -162,7 +175,7 @@ class Record:
             stamp[:, 0], stamp[:, 1] = np.divmod(times[:, 1], _SECOND)
 
 
-def _row_type(fields, size):
+def _row_type(fields: Any, size: int) -> Any:
     return np.dtype(
         {
             'names': list(fields),
@@ -173,7 +186,7 @@ def _row_type(fields, size):
     )
 
 
-def _noted(channel, moment, data):
+def _noted(channel: int, moment: int, data: Any) -> Any:
     head = bytearray(message_head(channel, len(data)))
     struct.pack_into('<QQ', head, _TIMES, moment, moment)
     return bytes(head) + data

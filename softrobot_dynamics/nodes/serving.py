@@ -8,10 +8,11 @@ times, for every event; and the main thread, the one that a signal can interrupt
 nothing.
 """
 
+from collections.abc import Iterator, Sequence
 import contextlib
 import threading
 import traceback
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.task import Future
@@ -21,26 +22,27 @@ class Part(NamedTuple):
     """A part of a node: the entities of one callback group, and the thread that serves them."""
 
     name: str
-    group: object  # a callback group
-    prepare: Callable  # what the thread does first: take its priority
+    group: Any  # a callback group
+    prepare: Callable[[], object]  # what the thread does first: take its priority
 
 
 class PartExecutor(SingleThreadedExecutor):
     """Serves those entities of one node that `serves(callback group)` is true for."""
 
-    def __init__(self, node, serves):
+    def __init__(self, node: Any, serves: Callable[[Any], bool]) -> None:
         super().__init__(context=node.context)
-        self._served, self._serves, self.others = [node], serves, []
+        self._served, self._serves = [node], serves
+        self.others: list[Any] = []
 
-    def get_nodes(self):
+    def get_nodes(self) -> list[Any]:
         """Return the one node; it need not be added, and another executor may have it too."""
         return self._served
 
-    def can_execute(self, entity):
+    def can_execute(self, entity: Any) -> bool:
         """Tell whether an entity is ours and free."""
         return self._serves(entity.callback_group) and super().can_execute(entity)
 
-    def wake(self):
+    def wake(self) -> None:
         """Have this executor and `others` look for what there is to serve."""
         super().wake()
         for other in self.others:
@@ -50,14 +52,14 @@ class PartExecutor(SingleThreadedExecutor):
 class _Server:
     """A thread with an executor for one part of a node."""
 
-    def __init__(self, node, part):
+    def __init__(self, node: Any, part: Part) -> None:
         self._logger, self._part = node.get_logger(), part
         self.executor = PartExecutor(node, lambda group: group is part.group)
         self._closed = Future()
         self._thread = threading.Thread(target=self._run, name=part.name, daemon=True)
         self._thread.start()
 
-    def _run(self):
+    def _run(self) -> None:
         self._part.prepare()
         while not self._closed.done():
             try:
@@ -67,7 +69,7 @@ class _Server:
             except Exception:  # one request that fails is no reason to be deaf to the next
                 self._logger.error(traceback.format_exc())
 
-    def close(self):
+    def close(self) -> None:
         """End the thread, after the request that it is at."""
         self._closed.set_result(None)
         self._thread.join()
@@ -75,7 +77,7 @@ class _Server:
 
 
 @contextlib.contextmanager
-def served(node, parts):
+def served(node: Any, parts: Sequence[Part]) -> Iterator[Any]:
     """
     Within this context threads serve `parts` of a node; yield an executor for all the rest.
 

@@ -10,8 +10,10 @@ all later deadlines: the simulation never catches up in a burst.
 """
 
 from threading import Event, Thread
+from typing import Any
 
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError, SimulationDivergedError
 from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now, sleep_until, take_precedence
@@ -40,14 +42,24 @@ class SimulationLoop:
     """
 
     def __init__(
-        self, plant, inbox, reader, outlet, *, rate, timeout, epoch, record=None, waits=False
-    ):
+        self,
+        plant: Any,
+        inbox: Any,
+        reader: Any,
+        outlet: Any,
+        *,
+        rate: float,
+        timeout: float,
+        epoch: int,
+        record: Any = None,
+        waits: bool = False,
+    ) -> None:
         self.tally, self.round_trips, self.lateness = Tally(), Window(), Window()
         self.mode = IDLE
-        self.error = None  # what stopped the robot, or the loop
+        self.error: Any = None  # what stopped the robot, or the loop
         self.timeout = timeout
         self._waits = self._waits_first = waits
-        self._row = None
+        self._row: Any = None
         self.record = record
         self.slipped = 0  # [ns] by which all deadlines have moved
         self.period = round(SECOND / rate)
@@ -57,33 +69,35 @@ class SimulationLoop:
         self._epoch, self._stamp = epoch, epoch
         self._u = np.zeros(plant.model.m)
         self._lower, self._upper = plant.model.lower, plant.model.upper
-        self._arrival, self._answered, self._safe_since = None, 0, None
+        self._arrival: Any = None
+        self._safe_since: Any = None
+        self._answered = 0
         self._leaving, self._reset, self._reset_done = False, False, Event()
         self._thread = Thread(target=self.run, name='simulation', daemon=True)
 
-    def start(self):
+    def start(self) -> None:
         """Start the thread."""
         self._thread.start()
 
-    def reset(self, patience=1.0):
+    def reset(self, patience: float = 1.0) -> bool:
         """Go back to the initial state; return whether that was done within `patience` [s]."""
         self._reset_done.clear()
         self._reset = True
         self._inbox.wake()
         return self._reset_done.wait(patience)
 
-    def leave(self):
+    def leave(self) -> None:
         """Let `run` return."""
         self._leaving = True
         self._inbox.wake()
 
-    def finish(self):
+    def finish(self) -> None:
         """End the thread."""
         self.leave()
         if self._thread.ident is not None:
             self._thread.join()
 
-    def run(self):
+    def run(self) -> None:
         """Go from deadline to deadline until told to `leave`; for the loop's own thread."""
         take_precedence()
         try:
@@ -95,7 +109,7 @@ class SimulationLoop:
             self.error = error
             self._outlet.failed('the simulation loop ended', error)
 
-    def _cycle(self):
+    def _cycle(self) -> None:
         """Go from one deadline to the next."""
         if self._reset:
             self._start_anew()
@@ -112,7 +126,7 @@ class SimulationLoop:
         self._plan(woken)
         self._publish()
 
-    def _listen(self):
+    def _listen(self) -> Any:
         """Take commands until one answers the last state or the deadline is there."""
         while not self._leaving:
             try:
@@ -128,7 +142,7 @@ class SimulationLoop:
                 return None
         return None
 
-    def _receive(self, message, arrival):
+    def _receive(self, message: Any, arrival: int) -> bool:
         """Take a command as the one to apply; return whether it answers the last state."""
         u, stamp = self._reader.read(message)
         if self._is_ours(stamp):
@@ -146,11 +160,11 @@ class SimulationLoop:
         self._arrival = arrival
         return stamp in (0, self._stamp)
 
-    def _is_ours(self, stamp):
+    def _is_ours(self, stamp: int) -> bool:
         """Tell whether a stamp [ns] is that of a state of ours; a safe command has another."""
         return self._epoch <= stamp <= self._stamp and not (stamp - self._epoch) % self.period
 
-    def _step(self, round_trip):
+    def _step(self, round_trip: Any) -> None:
         """Apply the command, or the safe one, for one period; `round_trip` [ns] if answered."""
         if self.mode == DIVERGED:
             return
@@ -171,7 +185,7 @@ class SimulationLoop:
         self._stamp += self.period
         self._count(round_trip)
 
-    def _applied(self, moment):
+    def _applied(self, moment: int) -> Vector:
         """Return the u to apply; notice commands that come, stay away and return."""
         fresh = self._arrival is not None and moment - self._arrival <= self.timeout * self.period
         if fresh:
@@ -186,7 +200,7 @@ class SimulationLoop:
         idle = self._arrival is None  # nobody drives the robot yet: its weight is carried
         return self._safe.at(0.0 if idle else (moment - self._safe_since) * 1e-9)
 
-    def _count(self, round_trip):
+    def _count(self, round_trip: Any) -> None:
         self.tally.count('ticks')
         if round_trip is not None:
             self.tally.count('answered')
@@ -196,7 +210,7 @@ class SimulationLoop:
         if self.mode != DRIVEN:
             self.tally.count('safe')
 
-    def _plan(self, woken):
+    def _plan(self, woken: int) -> None:
         """Set the next deadline after having woken at `woken` [ns] for the last one."""
         late = woken - self._deadline
         self.lateness.add(late)
@@ -210,27 +224,27 @@ class SimulationLoop:
         self._grid += self.period
         self._deadline = max(self._grid, woken + round(_SHORTEST * self.period))
 
-    def _publish(self):
+    def _publish(self) -> None:
         if self.mode != DIVERGED:
             self._published = now()
             simulator = self._simulator
             rates = 0.0 * simulator.qd if self._waits else simulator.qd  # it stands so long
             self._outlet.state(simulator.q, rates, self._stamp)
 
-    def _enter(self, mode):
+    def _enter(self, mode: int) -> None:
         if mode == DRIVEN:
             self._safe_since = None
         if mode != self.mode:
             self._outlet.entered(MODES[mode], MODES[self.mode], mode in (IDLE, DRIVEN))
         self.mode = mode
 
-    def _stop(self, error):
+    def _stop(self, error: Exception) -> None:
         """Stay at the last good state and publish nothing, until a reset."""
         self.error = error
         self._outlet.failed('the simulation stopped at its last good state', error)
         self._enter(DIVERGED)
 
-    def _start_anew(self):
+    def _start_anew(self) -> None:
         """Carry out a reset: the initial state under the safe command; stamps go on."""
         self._simulator.reset()
         self.error = self._arrival = self._safe_since = self._row = None

@@ -13,8 +13,10 @@ Who may touch what in a controller node:
 - The loop reads its orders, one immutable object, and takes no lock at all.
 """
 
+from collections.abc import Iterator
 import contextlib
 import threading
+from typing import Any
 
 from softrobot_dynamics.nodes.control_loop import Hold
 from softrobot_dynamics.nodes.planning import Job
@@ -26,22 +28,23 @@ LATCHED = 'emergency stop is on: release it first'
 class StandingOrders:
     """The emergency stop, the loop if there is one, and the planning under way if there is any."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._emergency = False
-        self._job, self._activating = None, False
-        self._closed = None  # in words, by what
-        self.loop = None
+        self._job: Any = None
+        self._activating = False
+        self._closed: Any = None  # in words, by what
+        self.loop: Any = None
 
     # For any thread, at any time
 
-    def stop(self, on):
+    def stop(self, on: bool) -> None:
         """Latch the emergency stop or release it, which leads to holding, never to going on."""
         with self._lock:
             self._emergency = on
             self._hold(EMERGENCY, emergency=on)
 
-    def hold(self):
+    def hold(self) -> str:
         """Hold the present outputs; return in words why not, or '' ."""
         with self._lock:
             if self._emergency:
@@ -51,18 +54,18 @@ class StandingOrders:
             self._hold(HOLD)
         return ''
 
-    def cancel(self, by):
+    def cancel(self, by: str) -> None:
         """Cancel the planning under way, if there is any."""
         with self._lock:
             self._cancel(by)
 
-    def close(self, by):
+    def close(self, by: str) -> None:
         """Cancel the planning under way, and all that would be begun."""
         with self._lock:
             self._closed = by
             self._cancel(by)
 
-    def disengage(self, by):
+    def disengage(self, by: str) -> Any:
         """Cancel the planning under way; return the loop, None if there is none, and forget it."""
         with self._lock:
             self._cancel(by)
@@ -72,7 +75,7 @@ class StandingOrders:
     # For the thread that holds `Parameters.lock`
 
     @contextlib.contextmanager
-    def planning(self, activating=False):
+    def planning(self, activating: bool = False) -> Iterator[Job]:
         """Within this context there is a Job, which others cancel as they need."""
         job = Job()
         with self._lock:
@@ -85,14 +88,14 @@ class StandingOrders:
             with self._lock:
                 self._job, self._activating = None, False
 
-    def engage(self, loop):
+    def engage(self, loop: Any) -> None:
         """Give orders to `loop` from now on, those given while its reference was planned first."""
         with self._lock:
             said = {'reference': Hold()} if self._job.cancelled_by else {}
             loop.order(emergency=self._emergency, **said)
             self.loop = loop
 
-    def change(self, **changes):
+    def change(self, **changes: Any) -> None:
         """Change the orders; CancelledError if a reference is among them that was cancelled."""
         with self._lock:
             if 'reference' in changes:
@@ -102,11 +105,11 @@ class StandingOrders:
 
     # Under the lock
 
-    def _hold(self, by, **changes):
+    def _hold(self, by: str, **changes: Any) -> None:
         if self.loop is not None:
             self.loop.order(reference=Hold(), **changes)
         self._cancel(by)
 
-    def _cancel(self, by):
+    def _cancel(self, by: str) -> None:
         if self._job is not None:
             self._job.cancel(by)

@@ -2,6 +2,7 @@
 """What is odd about the states as they come, though each of them is valid."""
 
 import math
+from typing import Any
 
 from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now
@@ -21,10 +22,10 @@ class Watch:
     states, with its namespace.
     """
 
-    def __init__(self, node, topic):
+    def __init__(self, node: Any, topic: str) -> None:
         self._node, self._topic, self._throttle = node, topic, Throttle()
 
-    def look(self, loop, refused):
+    def look(self, loop: Any, refused: Any) -> Any:
         """
         Return in words what of the states that come to a ControlLoop needs attention.
 
@@ -44,14 +45,14 @@ class Watch:
             self._warn('offset', f'{words} only differences of stamps count', _ONCE)
         return [words for words in found.values() if words]
 
-    def offset(self, loop):
+    def offset(self, loop: Any) -> float:
         """Return by how much the last stamp is behind our clock [s], nan if there is none."""
         if not loop.last_stamp:
             return math.nan
         here = self._node.get_clock().now().nanoseconds - (now() - loop.last_valid)
         return (here - loop.last_stamp) * 1e-9
 
-    def _company(self):
+    def _company(self) -> Any:
         """Tell of several publishers of states, with their names."""
         if self._node.count_publishers(self._topic) < 2:
             return ''
@@ -59,12 +60,12 @@ class Watch:
         names = sorted(f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in found)
         return f'{len(names)} publishers of {self._topic}: {", ".join(names)}'
 
-    def _warn(self, cause, words, interval):
+    def _warn(self, cause: str, words: str, interval: Any) -> Any:
         if self._throttle.passes(cause, now(), interval) is not None:
             self._node.get_logger().warning(words)
 
 
-def wrong_rate(steps, period):
+def wrong_rate(steps: Any, period: Any) -> str:
     """Tell in words if the median step between states (a Window) is not the `period` [ns]."""
     step = steps.median() if steps.count >= ENOUGH else period
     if abs(step - period) <= DEVIATION * period:

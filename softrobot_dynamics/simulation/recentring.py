@@ -1,10 +1,21 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Short rotation vectors in place of long ones: the same pose, far from the map's singularity."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.arguments import checked
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.joints.contract import Joint
+    from softrobot_dynamics.model.model import CompiledModel
 
-def recentred(model, *, q, qd):
+
+def recentred(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike) -> tuple[Vector, Vector]:
     """
     Return (q, qd), (n,) each, of the same poses and velocities with short rotation vectors.
 
@@ -16,7 +27,7 @@ def recentred(model, *, q, qd):
     return q, qd
 
 
-def recentring(model):
+def recentring(model: CompiledModel) -> list[tuple[Any, Joint]]:
     """Return pairs (coordinates, joint) of the joints to be re-centred."""
     pairs, first = [], 0
     for module in model.description.modules:
@@ -28,7 +39,7 @@ def recentring(model):
     return pairs
 
 
-def recentre(pairs, q, qd):
+def recentre(pairs: Sequence[tuple[Any, Joint]], q: Vector, qd: Vector) -> None:
     """Re-centre (q, qd), in place, at the pairs of :func:`recentring`."""
     for part, joint in pairs:
         q[part], qd[part] = joint.recentre(q[part], qd[part])

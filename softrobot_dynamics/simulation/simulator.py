@@ -1,16 +1,23 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Forward dynamics in time: a robot that moves under its actuation."""
 
+from __future__ import annotations
+
 import math
 from numbers import Real
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from softrobot_dynamics.compiling.cache import compiling
 from softrobot_dynamics.dynamics.arguments import checked, finite
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.recursion.masses import without_inertia
 from softrobot_dynamics.simulation.recentring import recentre, recentring
 from softrobot_dynamics.simulation.stepping import Adaptive, Fixed
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 
 class Simulator:
@@ -30,7 +37,15 @@ class Simulator:
     SingularMassError in the beginning if they have none.
     """
 
-    def __init__(self, model, *, q=None, qd=None, substep=5e-4, tolerance=None):
+    def __init__(
+        self,
+        model: CompiledModel,
+        *,
+        q: ArrayLike | None = None,
+        qd: ArrayLike | None = None,
+        substep: float = 5e-4,
+        tolerance: float | None = None,
+    ) -> None:
         self.model, self.time, self.substeps = model, 0.0, 0
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
         self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
@@ -45,7 +60,7 @@ class Simulator:
             self._stepper.advance(self._force, self.q, self.qd, self.substep, True)
         self.reset(q, qd)
 
-    def reset(self, q=None, qd=None):
+    def reset(self, q: ArrayLike | None = None, qd: ArrayLike | None = None) -> None:
         """
         Return to time zero at q (n,), by default the description's initial state.
 
@@ -60,7 +75,7 @@ class Simulator:
         self._require_inertia()
         self._stepper.reset(self.q)
 
-    def step(self, u, dt):
+    def step(self, u: ArrayLike, dt: float) -> None:
         """
         Advance by dt [s] under the constant actuation u (m,), in actuator units.
 
@@ -79,7 +94,7 @@ class Simulator:
                 raise SimulationDivergedError(self.time, self._culprit())
             recentre(self._recentring, self.q, self.qd)
 
-    def _require_inertia(self):
+    def _require_inertia(self) -> None:
         """Raise SingularMassError where a step would be no more than rounding."""
         model = self.model
         M = model.per_thread.evaluator(self.q, self.qd).M
@@ -87,14 +102,15 @@ class Simulator:
         if finite(M) and (names := without_inertia(model, held)):
             raise SingularMassError(names)
 
-    def _culprit(self):
+    def _culprit(self) -> str:
         """Name of the first coordinate of which the last evaluation made no number."""
         wrong = np.flatnonzero(~np.isfinite(self._stepper.terms.h))
         return self.model.coordinate_names[wrong[0] if len(wrong) else 0]
 
 
-def _positive(name, value, expected):
+def _positive(name: str, value: Any, expected: str) -> float:
     """Return a number > 0 as a float, or ArgumentError."""
-    if not (isinstance(value, Real) and math.isfinite(value) and value > 0.0):
+    number: Any = value  # a Real, says typeshed, has no order with a float
+    if not (isinstance(value, Real) and math.isfinite(value) and number > 0.0):
         raise ArgumentError(name, value, expected)
     return float(value)

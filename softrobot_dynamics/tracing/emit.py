@@ -12,7 +12,7 @@ point      x and q                in the loop, a block of points at a time
 =========  =====================  ==================================================
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 import math
 import textwrap
 from typing import NamedTuple
@@ -160,6 +160,6 @@ def _stumpff(target: str, k: int, z: str, vector: bool) -> str:
     return f'{target} = {text} if abs({z}) <= {SERIES_LIMIT} else math.nan'
 
 
-def indented(lines, depth):
+def indented(lines: Iterable[str], depth: int) -> str:
     """Return lines of source as one text, indented by ``depth`` spaces; ``pass`` for none."""
     return textwrap.indent('\n'.join(lines) or 'pass', ' ' * depth)

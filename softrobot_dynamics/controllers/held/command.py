@@ -14,9 +14,12 @@ by a schedule that is laid down beforehand: the same ticks do the same work, so 
 the same numbers.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Vector
 from softrobot_dynamics.compiling.addresses import Entry, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
@@ -42,6 +45,9 @@ from softrobot_dynamics.recursion.columns import (
 )
 from softrobot_dynamics.recursion.passes import Robot
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
 CYCLE = 32  # ticks from one linearisation to the next, of up to some 30 coordinates
 TICKS = 26  # of them in which the columns of K and D are measured
 BIT = 20_000  # multiplications by which matrices of many coordinates are worked on in a tick
@@ -54,9 +60,9 @@ ROW, TICK, SINCE, TAKEN, SPAN = range(5)  # of the clock, see :class:`Held`
 class Lines(NamedTuple):
     """Straight lines through the last two responses, G and R K in each (2, n, n)."""
 
-    last: np.ndarray
-    before: np.ndarray
-    now: np.ndarray  # what they have become in the present tick
+    last: Array
+    before: Array
+    now: Array  # what they have become in the present tick
 
 
 class Held(NamedTuple):
@@ -68,10 +74,10 @@ class Held(NamedTuple):
     straight: Entry  # straight lines between bodies, as in the Evaluator
     response: Response
     work: Work
-    new: np.ndarray  # (2, n, n) G and R K to be
+    new: Array  # (2, n, n) G and R K to be
     lines: Lines
-    schedule: np.ndarray  # (., 3) what to do, and the rows or columns first to last of it
-    clock: np.ndarray  # (5,) next row; ticks: the present, of this linearisation, the last; apart
+    schedule: Integers  # (., 3) what to do, and the rows or columns first to last of it
+    clock: Integers  # (5,) next row; ticks: the present, of this linearisation, the last; apart
     period: float
 
 
@@ -84,7 +90,7 @@ class HeldCommand:
     One object for each thread.
     """
 
-    def __init__(self, model, period):
+    def __init__(self, model: CompiledModel, period: float) -> None:
         n, evaluate = model.n, Evaluator(model)
         self.lines, self.response = Lines(*np.zeros((3, 2, n, n))), allocate_response(n)
         self.response.D[:] = model.damping
@@ -107,7 +113,7 @@ class HeldCommand:
         self.entry = entry(advance, held=held, signs=model.signs)
         self._advance = cached(run_three, entry=self.entry)
 
-    def begin(self, q, qd, u):
+    def begin(self, q: Vector, qd: Vector, u: Vector) -> None:
         """
         Linearise at (q, qd) (n,) under the command u (m,), all at once.
 
@@ -122,12 +128,12 @@ class HeldCommand:
         self._clock[TICK:] = 0, 0, 0, CYCLE
         self.lines.now[:] = self.lines.last
 
-    def advance(self, q, qd, u):
+    def advance(self, q: Vector, qd: Vector, u: Vector) -> None:
         """Go one tick on, at (q, qd) (n,) under the command u (m,) in force."""
         self._advance(q, qd, u)
 
 
-def schedule(n):
+def schedule(n: int) -> Integers:
     """Return the work of a linearisation of n coordinates, rows (what, first, last)."""
     pause, rows = (PAUSE, 0, 0), _shares(n, max(1, BIT // n**2))
     found = [(EVALUATE, 0, n), pause, (BEGIN, 0, n)]
@@ -145,7 +151,7 @@ def schedule(n):
     return np.array([*found, (FINISH, 0, n)])
 
 
-def _shares(n, size):
+def _shares(n: int, size: int) -> list[tuple[int, int]]:
     """Return the ranges (first, last) of ``size`` at most that make up n."""
     return [(first, min(n, first + size)) for first in range(0, n, size)]
 

@@ -1,11 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Whether a loop by a held command is stable: eigenvalues of one period, linearised at rest."""
 
+from __future__ import annotations
+
 import math
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.held.command import HeldCommand
@@ -19,38 +22,47 @@ from softrobot_dynamics.kernels.linalg import (
 )
 from softrobot_dynamics.model.evaluation import Evaluator
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
 RIDGE = 1e-9  # added to the scaled response of actuators, which redundant ones make singular
 
 
 class Room(NamedTuple):
     """Scratch for n coordinates and c actuators."""
 
-    J: np.ndarray  # (c, n)
-    X: np.ndarray  # (c, n)
-    S: np.ndarray  # (c, c)
-    factors: np.ndarray  # (c, c)
-    scale: np.ndarray  # (c,)
-    L: np.ndarray  # (n, n)
-    column: np.ndarray  # (n,)
-    feedback: np.ndarray  # (2 n, c) change of w per change of (q, qd), transposed
-    rates: np.ndarray  # (2 n + c, 2 n + c)
-    flow: np.ndarray  # the same
-    spare: np.ndarray  # the same
-    closed: np.ndarray  # (2 n, 2 n)
-    other: np.ndarray  # (2 n, 2 n)
+    J: Matrix  # (c, n)
+    X: Matrix  # (c, n)
+    S: Matrix  # (c, c)
+    factors: Matrix  # (c, c)
+    scale: Vector  # (c,)
+    L: Matrix  # (n, n)
+    column: Vector  # (n,)
+    feedback: Matrix  # (2 n, c) change of w per change of (q, qd), transposed
+    rates: Matrix  # (2 n + c, 2 n + c)
+    flow: Array  # the same
+    spare: Array  # the same
+    closed: Matrix  # (2 n, 2 n)
+    other: Matrix  # (2 n, 2 n)
 
 
-def allocate_room(n, c):
+def allocate_room(n: int, c: int) -> Room:
     """Return the :class:`Room` for n coordinates and c actuators."""
+    all_of_it = 2 * n + c, 2 * n + c
     return Room(
-        *np.zeros((2, c, n)),
-        *np.zeros((2, c, c)),
-        np.zeros(c),
-        np.zeros((n, n)),
-        np.zeros(n),
-        np.zeros((2 * n, c)),
-        *np.zeros((3, 2 * n + c, 2 * n + c)),
-        *np.zeros((2, 2 * n, 2 * n)),
+        J=np.zeros((c, n)),
+        X=np.zeros((c, n)),
+        S=np.zeros((c, c)),
+        factors=np.zeros((c, c)),
+        scale=np.zeros(c),
+        L=np.zeros((n, n)),
+        column=np.zeros(n),
+        feedback=np.zeros((2 * n, c)),
+        rates=np.zeros(all_of_it),
+        flow=np.zeros(all_of_it),
+        spare=np.zeros(all_of_it),
+        closed=np.zeros((2 * n, 2 * n)),
+        other=np.zeros((2 * n, 2 * n)),
     )
 
 
@@ -61,7 +73,7 @@ class SampledLoop:
     ``controlled`` (c,) are the indices of the actuators whose coordinates are controlled.
     """
 
-    def __init__(self, model, period, controlled):
+    def __init__(self, model: CompiledModel, period: float, controlled: Any) -> None:
         self._period, self._rest = period, np.zeros(model.n)
         self._held, self._lock = HeldCommand(model, period), threading.Lock()
         self._evaluate = Evaluator(model, with_mass=False)
@@ -75,7 +87,7 @@ class SampledLoop:
             room=allocate_room(model.n, len(controlled)),
         )
 
-    def growth(self, q, u, p, d):
+    def growth(self, q: Vector, u: Vector, p: Vector, d: Vector) -> float:
         """
         Return the rate [1/s] at which the fastest motion about rest at q (n,) grows.
 

@@ -1,11 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The state in which a command that is late will find the robot."""
 
+from __future__ import annotations
+
 from collections import deque
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.simulation.stepping import Fixed
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 LONGEST = 100  # periods that can be predicted
 
@@ -18,25 +25,25 @@ class Prediction:
     steps are those of the simulator, one for each command.
     """
 
-    def __init__(self, model, period):
+    def __init__(self, model: CompiledModel, period: float) -> None:
         self._period, self._signs = period, model.signs
         self._stepper = Fixed(model, period)
         self._force, self._q, self._qd = np.zeros(model.m), *np.zeros((2, model.n))
-        self._sent = deque(maxlen=LONGEST)  # u (m,), the last one last
+        self._sent: deque[Vector] = deque(maxlen=LONGEST)  # u (m,), the last one last
         self.begin(model.q0)
         self(model.q0, np.zeros(model.n), period, np.zeros(model.m))  # compiles
         self.begin(model.q0)
 
-    def begin(self, q):
+    def begin(self, q: Vector) -> None:
         """Begin anew at q (n,)."""
         self._sent.clear()
         self._stepper.reset(q)
 
-    def sent(self, u):
+    def sent(self, u: Vector) -> None:
         """Take note of a command (m,) that was sent."""
         self._sent.append(u.copy())
 
-    def __call__(self, q, qd, delay, last):
+    def __call__(self, q: Vector, qd: Vector, delay: float, last: Vector) -> tuple[Vector, Vector]:
         """
         Return (q, qd) ``delay`` [s] on, nan where the robot cannot be there.
 

@@ -21,6 +21,7 @@ All kernels work on rows or pivots ``first`` to ``last``, so that the work can b
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.compiling.jit import kernel, reduction
 
 STEPS = 4  # of the method in T; the powers of two that follow by doubling
@@ -38,17 +39,17 @@ PART_RE, PART_IM = PART.real, PART.imag  # the same for R
 class Response(NamedTuple):
     """A response and what it is made from, (n, n) each."""
 
-    M: np.ndarray
-    D: np.ndarray
-    K: np.ndarray
-    G: np.ndarray  # v(T) per held force
-    R: np.ndarray  # q(T) per held force
-    real: np.ndarray  # scratch, as are the others
-    re: np.ndarray
-    im: np.ndarray
+    M: Array
+    D: Array
+    K: Array
+    G: Vector  # v(T) per held force
+    R: Vector  # q(T) per held force
+    real: Array  # scratch, as are the others
+    re: Array
+    im: Array
 
 
-def allocate_response(n):
+def allocate_response(n: int) -> Response:
     """Return a :class:`Response` for n coordinates."""
     return Response(*np.zeros((8, n, n)))
 

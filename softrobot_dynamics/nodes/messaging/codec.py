@@ -10,6 +10,7 @@ changed is noticed by comparing all the other bytes; such a message goes the ord
 
 from array import array
 from struct import Struct
+from typing import Any
 
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
@@ -25,7 +26,7 @@ _MARK = (0x5EEDFACE, 0x2C0FFEE5)  # a stamp that stands for itself
 class _Layout:
     """Where the numbers of a message stand among its bytes."""
 
-    def __init__(self, stamp, arrays, data):
+    def __init__(self, stamp: Any, arrays: Any, data: Any) -> None:
         self.stamp = stamp  # offset, or None
         self.arrays = arrays  # (field, begin, end)
         places = sorted(
@@ -39,7 +40,7 @@ class _Layout:
         ]
         self._length = len(data)
 
-    def fits(self, data):
+    def fits(self, data: Any) -> bool:
         """Tell whether these bytes differ from those it was made of in nothing but numbers."""
         if len(data) != self._length:
             return False
@@ -49,7 +50,7 @@ class _Layout:
         return True
 
 
-def _find_layout(message_type, data):
+def _find_layout(message_type: Any, data: Any) -> Any:
     """Return the layout of a serialised message, None if it has none that is certain."""
     marked = deserialize_message(data, message_type)
     patterns = {}
@@ -78,10 +79,10 @@ def _find_layout(message_type, data):
 class Decoder:
     """The messages of one topic from their bytes."""
 
-    def __init__(self, message_type):
+    def __init__(self, message_type: Any) -> None:
         self._type, self._message, self._layout = message_type, None, None
 
-    def decode(self, data):
+    def decode(self, data: Any) -> Any:
         """Return the message, an object that may change with the next call; MessageError."""
         layout, message = self._layout, self._message
         if layout is None or not layout.fits(data):
@@ -93,7 +94,7 @@ class Decoder:
             setattr(message, field, array('d', data[begin:end]))
         return message
 
-    def _decode_anew(self, data):
+    def _decode_anew(self, data: Any) -> Any:
         try:
             self._message = deserialize_message(data, self._type)
             self._layout = _find_layout(self._type, data) if self._type in _ARRAYS else None
@@ -105,11 +106,12 @@ class Decoder:
 class Encoder:
     """One message object, whose numbers alone change, as bytes for `Publisher.publish`."""
 
-    def __init__(self, message):
-        self._message, self._layout, self._counts = message, None, None
+    def __init__(self, message: Any) -> None:
+        self._message, self._layout = message, None
+        self._counts: list[int] | None = None
         self._fields = _ARRAYS[type(message)]
 
-    def encode(self):
+    def encode(self) -> bytes:
         """Return the message as it is now."""
         message = self._message
         counts = [len(getattr(message, field)) for field in self._fields]

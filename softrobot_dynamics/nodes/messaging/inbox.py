@@ -8,6 +8,7 @@ missing `ExecutorInbox` does the same through the executor (to about 500 Hz). Ti
 """
 
 import threading
+from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.guard_condition import GuardCondition
@@ -30,14 +31,14 @@ class _ServedElsewhere(MutuallyExclusiveCallbackGroup):
     executor that waits for them wakes at every message and finds nothing to do.
     """
 
-    def can_execute(self, entity):
+    def can_execute(self, entity: Any) -> bool:
         return False
 
 
 class WaitSetInbox:
     """The newest message of one topic, for one thread that waits for it past every executor."""
 
-    def __init__(self, node, message_type, topic, qos):
+    def __init__(self, node: Any, message_type: Any, topic: str, qos: Any) -> None:
         self._node = node
         self._type, self._decode = message_type, Decoder(message_type).decode
         self._subscription = subscription(
@@ -56,7 +57,7 @@ class WaitSetInbox:
             handle.__enter__()
         self._wait_set = _rclpy.WaitSet(1, 1, 0, 0, 0, 0, node.context.handle)
 
-    def wait(self, timeout):
+    def wait(self, timeout: Any) -> Any:
         """
         Return the newest message, or None after `timeout` [ns] or a call of `wake`.
 
@@ -70,11 +71,11 @@ class WaitSetInbox:
         taken = subscription.take_message(self._type, True)
         return self._decode(taken[0]) if taken else None
 
-    def wake(self):
+    def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""
         self._guard.trigger()
 
-    def close(self):
+    def close(self) -> None:
         """Give everything back; only when no thread waits any more."""
         self._wait_set.destroy_when_not_in_use()
         for handle in reversed(self._handles):
@@ -86,10 +87,10 @@ class WaitSetInbox:
 class ExecutorInbox:
     """The same on public rclpy only: an executor brings the messages, in another thread."""
 
-    def __init__(self, node, message_type, topic, qos):
+    def __init__(self, node: Any, message_type: Any, topic: str, qos: Any) -> None:
         self._node, self._decode = node, Decoder(message_type).decode
         self._changed = threading.Condition()
-        self._newest = None
+        self._newest: Any = None
         self._woken = False
         self._subscription = subscription(
             node,
@@ -102,12 +103,12 @@ class ExecutorInbox:
         )
         self.topic = self._subscription.topic_name
 
-    def _arrived(self, data):
+    def _arrived(self, data: bytes) -> None:
         with self._changed:
             self._newest = data
             self._changed.notify()
 
-    def wait(self, timeout):
+    def wait(self, timeout: Any) -> Any:
         """As `WaitSetInbox.wait`."""
         with self._changed:
             self._changed.wait_for(
@@ -116,13 +117,13 @@ class ExecutorInbox:
             data, self._newest, self._woken = self._newest, None, False
         return None if data is None else self._decode(data)
 
-    def wake(self):
+    def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""
         with self._changed:
             self._woken = True
             self._changed.notify()
 
-    def close(self):
+    def close(self) -> None:
         """Give everything back; only when no thread waits any more."""
         self._node.destroy_subscription(self._subscription)
 

@@ -8,11 +8,14 @@ with one of `CAUSES`.
 """
 
 from array import array
+from collections.abc import Sequence
 from math import isfinite
+from typing import Any
 
 from builtin_interfaces.msg import Time
 import numpy as np
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import closest, MessageError
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -31,18 +34,18 @@ CAUSES = (
 SECOND = 1_000_000_000  # [ns]
 
 
-def cause_of(error):
+def cause_of(error: MessageError) -> str:
     """Return the one of `CAUSES` that a MessageError is about."""
     return error.reason.partition(':')[0]
 
 
-def stamp_of(message):
+def stamp_of(message: Any) -> int:
     """Return the stamp of a message's header [ns], 0 if it was not set."""
     stamp = message.header.stamp
     return stamp.sec * SECOND + stamp.nanosec
 
 
-def stamped(nanoseconds):
+def stamped(nanoseconds: int) -> Any:
     """Return the stamp message of a time [ns]."""
     return Time(sec=nanoseconds // SECOND, nanosec=nanoseconds % SECOND)
 
@@ -50,12 +53,12 @@ def stamped(nanoseconds):
 class NameOrder:
     """Where each of our `names` stands in the messages of others."""
 
-    def __init__(self, names):
+    def __init__(self, names: Sequence[str]) -> None:
         self._names = list(names)
         self._seen = list(names)
         self._order, self._wrong = None, ''
 
-    def of(self, given):
+    def of(self, given: Sequence[str]) -> Any:
         """Return the indices that bring values `given` by name into our order, None for as is."""
         if given != self._seen:
             self._wrong = self._find_wrong(given)  # in words only once: finding them takes time
@@ -65,16 +68,16 @@ class NameOrder:
             raise MessageError(f'wrong name: {self._wrong}')
         return self._order
 
-    def _find_wrong(self, given):
+    def _find_wrong(self, given: Sequence[str]) -> str:
         """Return in words what is wrong with given names, or ''."""
         known, there = set(self._names), set(given)
         unknown = [f'{n!r} is unknown{closest(n, self._names)}' for n in given if n not in known]
         twice = [f'{n!r} stands there twice' for n in self._names if given.count(n) > 1]
         missing = ', '.join(_first([n for n in self._names if n not in there]))
-        missing = [f'{missing} missing'] if missing else []
-        return '; '.join([*_first(unknown), *_first(twice), *missing])
+        lacking = [f'{missing} missing'] if missing else []
+        return '; '.join([*_first(unknown), *_first(twice), *lacking])
 
-    def _find(self, given):
+    def _find(self, given: Sequence[str]) -> Any:
         order = np.array([given.index(name) for name in self._names])
         return None if (order == np.arange(len(order))).all() else order
 
@@ -82,11 +85,11 @@ class NameOrder:
 class StateReader:
     """A JointState as (q, qd), each (n,), in the order of the coordinate `names`."""
 
-    def __init__(self, names):
+    def __init__(self, names: Sequence[str]) -> None:
         self._size = len(names)
         self._names = NameOrder(names)
 
-    def read(self, message):
+    def read(self, message: Any) -> tuple[Vector, Vector]:
         """Return (q, qd), which may share memory with the message; MessageError if unusable."""
         order = self._names.of(message.name)
         q = _numbers('position', message.position, self._size)
@@ -99,11 +102,11 @@ class CommandReader:
 
     message_type = JointState
 
-    def __init__(self, names):
+    def __init__(self, names: Sequence[str]) -> None:
         self._size = len(names)
         self._names = NameOrder(names)
 
-    def read(self, message):
+    def read(self, message: Any) -> tuple[Vector, int]:
         """Return (u, stamp of the state answered, 0 if not said); MessageError if unusable."""
         order = self._names.of(message.name)
         u = _numbers('effort', message.effort, self._size)
@@ -115,10 +118,10 @@ class CommandArrayReader:
 
     message_type = Float64MultiArray
 
-    def __init__(self, names):
+    def __init__(self, names: Sequence[str]) -> None:
         self._size = len(names)
 
-    def read(self, message):
+    def read(self, message: Any) -> tuple[Vector, int]:
         """Return (u, 0); MessageError if unusable."""
         return _numbers('data', message.data, self._size), 0
 
@@ -126,10 +129,10 @@ class CommandArrayReader:
 class StateWriter:
     """(q, qd) as a JointState; one message object, used again and again."""
 
-    def __init__(self, names):
+    def __init__(self, names: Sequence[str]) -> None:
         self.message = JointState(name=list(names))
 
-    def write(self, q, qd, stamp, effort=None):
+    def write(self, q: Vector, qd: Vector, stamp: Any, effort: Any = None) -> Any:
         """Return the message with this state and a stamp message, until the next call."""
         message = self.message
         message.header.stamp = stamp
@@ -145,10 +148,10 @@ class CommandWriter:
 
     message_type = JointState
 
-    def __init__(self, names):
+    def __init__(self, names: Sequence[str]) -> None:
         self.message = JointState(name=list(names))
 
-    def write(self, u, stamp):
+    def write(self, u: Vector, stamp: Any) -> Any:
         """Return the message with u (m,) and a stamp message, until the next call."""
         self.message.header.stamp = stamp
         self.message.effort = _doubles(u)
@@ -160,10 +163,10 @@ class CommandArrayWriter:
 
     message_type = Float64MultiArray
 
-    def __init__(self, names):
+    def __init__(self, names: Sequence[str]) -> None:
         self.message = Float64MultiArray()
 
-    def write(self, u, stamp):
+    def write(self, u: Vector, stamp: Any) -> Any:
         """Return the message with u (m,), until the next call; it has no place for the stamp."""
         self.message.data = _doubles(u)
         return self.message
@@ -172,11 +175,11 @@ class CommandArrayWriter:
 class ReferenceWriter:
     """(y_d, its rate, its acceleration) as a JointTrajectory of one point."""
 
-    def __init__(self, names):
+    def __init__(self, names: Sequence[str]) -> None:
         self._point = JointTrajectoryPoint()
         self.message = JointTrajectory(joint_names=list(names), points=[self._point])
 
-    def write(self, y, yd, ydd, stamp):
+    def write(self, y: Vector, yd: Vector, ydd: Vector, stamp: Any) -> Any:
         """Return the message with the reference, each (m,), and a stamp message."""
         self.message.header.stamp = stamp
         self._point.positions = _doubles(y)
@@ -186,16 +189,16 @@ class ReferenceWriter:
 
 
 #: The two forms of a command, as the parameter `command_type` names them.
-COMMAND_READERS = {'joint_state': CommandReader, 'multi_array': CommandArrayReader}
-COMMAND_WRITERS = {'joint_state': CommandWriter, 'multi_array': CommandArrayWriter}
+COMMAND_READERS: dict[str, Any] = {'joint_state': CommandReader, 'multi_array': CommandArrayReader}
+COMMAND_WRITERS: dict[str, Any] = {'joint_state': CommandWriter, 'multi_array': CommandArrayWriter}
 
 
-def _first(words, most=3):
+def _first(words: Any, most: int = 3) -> list[str]:
     """Return the first few of a list, and how many more there are."""
     return words if len(words) <= most else [*words[:most], f'and {len(words) - most} more']
 
 
-def _numbers(field, values, size):
+def _numbers(field: str, values: Any, size: int) -> Vector:
     if len(values) != size:
         raise MessageError(f'wrong size: {field} has {len(values)} values, expected {size}')
     numbers = np.frombuffer(values)
@@ -204,5 +207,5 @@ def _numbers(field, values, size):
     return numbers
 
 
-def _doubles(values):
+def _doubles(values: Any) -> Any:
     return array('d', values.tobytes())

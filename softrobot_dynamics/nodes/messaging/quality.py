@@ -6,7 +6,9 @@ Of what is published these are reliability, history and depth; of what the loops
 reliability: they want nothing but the newest message.
 """
 
+from collections.abc import Callable, Mapping
 import copy
+from typing import Any
 
 from rclpy.exceptions import ParameterException
 from rclpy.qos import QoSPolicyKind, QoSProfile, ReliabilityPolicy
@@ -20,25 +22,29 @@ PREFIX = 'qos_overrides.'
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
-def quality_of(values):
+def quality_of(values: Mapping[str, Any]) -> Any:
     """Return the quality of service that the parameters ask for what is published."""
     reliable = values['reliability'] == 'reliable'
     return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE) if reliable else NEWEST
 
 
-def publisher(node, kind, topic, quality):
+def publisher(node: Any, kind: Any, topic: str, quality: Any) -> Any:
     """Return a publisher of a type of message; DescriptionError for a wrong override."""
     policies = QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY
     return _create(node.create_publisher, policies, (kind, topic), quality)
 
 
-def subscription(node, kind, topic, callback, quality, **options):
+def subscription(
+    node: Any, kind: Any, topic: str, callback: Callable[..., object], quality: Any, **options: Any
+) -> Any:
     """Return a subscription with options as rclpy has them; errors as :func:`publisher`."""
     policies, arguments = (QoSPolicyKind.RELIABILITY,), (kind, topic, callback)
     return _create(node.create_subscription, policies, arguments, quality, **options)
 
 
-def _create(create, policies, arguments, quality, **options):
+def _create(
+    create: Callable[..., Any], policies: Any, arguments: Any, quality: Any, **options: Any
+) -> Any:
     own = copy.copy(quality)  # rclpy writes what is overridden into it
     try:
         return create(
@@ -47,5 +53,5 @@ def _create(create, policies, arguments, quality, **options):
     except (RuntimeError, ParameterException) as error:
         words = 'reliability: reliable or best_effort, history: keep_last or keep_all, depth: 1'
         raise DescriptionError(
-            [Problem(f'{PREFIX}{arguments[1]}', str(error), words)], 'parameters'
+            (Problem(f'{PREFIX}{arguments[1]}', str(error), words),), 'parameters'
         ) from error

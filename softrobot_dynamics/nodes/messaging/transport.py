@@ -23,7 +23,7 @@ _CHOICES = (
 _LOCALHOST = Path(__file__).with_name('localhost.xml')
 
 
-def choose_transport():
+def choose_transport() -> None:
     """
     Have Fast DDS use UDP, unless the user has chosen: it must be called before rclpy.init().
 
@@ -42,7 +42,7 @@ def choose_transport():
         os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
 
 
-def _profiles_variable():
+def _profiles_variable() -> str:
     """Name the variable that the Fast DDS of this process reads; of the other one it warns."""
     maps = Path('/proc/self/maps')  # before version 3 the library was called fastrtps
     old = maps.exists() and 'libfastrtps.so' in maps.read_text()
