@@ -1,9 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Cosserat rods that tests share, and what their kernel returns."""
 
-import importlib
-
 from generated import instance
+from kernel_calls import body_slab
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
@@ -61,12 +60,8 @@ def state(body, size=1.0, seed=0):
 
 
 def slab(body, q, qd, w=(0.0, 0.0, 0.0)):
-    """Slab of a body, from its own kernel; scratch begins as no numbers."""
-    kernel, n = body.kernel(), len(q)
-    W = np.full(layout.body_size(n), np.nan)
-    function = getattr(importlib.import_module(kernel.module), kernel.function)
-    function(kernel.parameters, q, qd, np.array(w), W, np.full(kernel.scratch, np.nan))
-    return W
+    """Slab of a body, from its own kernel."""
+    return body_slab(body.kernel(), q, qd, w)
 
 
 def parts(W, n):

@@ -1,9 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Locally volume preserving bodies that tests share, and what their kernels make of them."""
 
-import importlib
-
 from generated import instance
+from kernel_calls import body_slab
 import numpy as np
 from oracles.jets import Jet, jet, JETS
 from robots import possible
@@ -84,12 +83,7 @@ def random_points(body, count, seed):
 
 def slab(body, q, qd, w=(0.0, 0.0, 0.0)):
     """Slab of the body's kernel."""
-    kernel, n = body.kernel(), len(q)
-    W = np.full(layout.body_size(n), np.nan)
-    function = getattr(importlib.import_module(kernel.module), kernel.function)
-    q, qd, w = (np.array(v, dtype=float) for v in (q, qd, w))
-    function(kernel.parameters, q, qd, w, W, np.zeros(kernel.scratch))
-    return W
+    return body_slab(body.kernel(), q, qd, w)
 
 
 def forces(body, q, qd):

@@ -1,10 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What every registered body and joint must satisfy; a new file is tested without a new test."""
 
-import importlib
-
 from differences import derivative, gradient
 from generated import instance, instances
+from kernel_calls import body_slab, joint_slab
 import numpy as np
 from oracles import material, newton_euler
 from oracles.jets import Jet, jet, JETS
@@ -43,14 +42,6 @@ def joint(request):
     return request.param
 
 
-def run(kernel, n, q, qd, w):
-    """Slab of a body's kernel."""
-    W = np.full(layout.body_size(n), np.nan)
-    function = getattr(importlib.import_module(kernel.module), kernel.function)
-    function(kernel.parameters, q, qd, w, W, np.zeros(kernel.scratch))
-    return W
-
-
 def random_states(body, count, seed, size=1.0):
     """States (q, qd, w) of a body on a turning joint frame; offsets in metres are small."""
     rng = np.random.default_rng(seed)
@@ -80,7 +71,7 @@ def test_sums_equal_the_material_points(body, size):
     n = len(body.coordinates())
     for q, qd, w in random_states(body, 3, seed=1):
         q = possible(body, size * q)
-        W = run(body.kernel(), n, q, qd, w)
+        W = body_slab(body.kernel(), q, qd, w)
         inertia, wrench, coupling, mass, bias = newton_euler.body_sums(body, q, qd, w)
         assert_close(W[layout.inertia_offset(n) :][:10], inertia)
         assert_close(W[layout.wrench_offset(n) :][:6], wrench)
@@ -99,7 +90,7 @@ def test_closed_form_equals_the_traced_formula(body):
         assert np.array_equal(own.parameters, traced.parameters)
         return
     for q, qd, w in random_states(body, 5, seed=2, size=2.0):
-        found, wanted = run(own, n, q, qd, w), run(traced, n, q, qd, w)
+        found, wanted = body_slab(own, q, qd, w), body_slab(traced, q, qd, w)
         parts = [0, 9, 12, 15, 18, 18 + 3 * n, layout.inertia_offset(n), layout.wrench_offset(n),
                  layout.coupling_offset(n), layout.mass_offset(n), layout.bias_offset(n),
                  layout.body_size(n)]  # fmt: skip
@@ -117,7 +108,7 @@ def test_frame_slab_equals_the_tip_formula(body):
             rotation, origin = body.tip_frame(list(x), NUMERIC)
             return np.array([float(v) for v in (*rotation, *origin)])
 
-        check_frame(run(body.kernel(), n, q, qd, w), frame, n, q, qd, body_reaches(body))
+        check_frame(body_slab(body.kernel(), q, qd, w), frame, n, q, qd, body_reaches(body))
 
 
 def check_frame(W, frame, n, q, qd, reach=1.0):
@@ -197,7 +188,7 @@ def test_springs_of_the_slab_are_the_body_s(body):
     assert np.array_equal(K, K.T) and np.array_equal(D, D.T)
     assert (np.linalg.eigvalsh(K) >= 0.0).all() and (np.linalg.eigvalsh(D) >= 0.0).all()
     for q, qd, w in random_states(body, 2, seed=4) if linear else ():
-        W = run(body.kernel(), n, q, qd, w)
+        W = body_slab(body.kernel(), q, qd, w)
         np.testing.assert_allclose(W[layout.bias_offset(n) + n :][:n], K @ q, rtol=1e-13)
         np.testing.assert_allclose(W[layout.bias_offset(n) + 2 * n :][:n], D @ qd, rtol=1e-13)
 
@@ -208,7 +199,7 @@ def test_mass_is_positive_and_stays(body):
     assert np.shape(points) == (len(masses), 3) and (masses > 0.0).all()
     n = len(body.coordinates())
     for q, qd, w in random_states(body, 2, seed=5):
-        found = run(body.kernel(), n, q, qd, w)[layout.inertia_offset(n)]
+        found = body_slab(body.kernel(), q, qd, w)[layout.inertia_offset(n)]
         np.testing.assert_allclose(found, masses.sum(), rtol=1e-14)
 
 
@@ -244,19 +235,16 @@ def test_a_state_that_is_no_number_gives_none(body):
         for which in range(2):
             state = [np.full(n, 0.1), np.full(n, 0.2)]
             state[which][j] = np.nan
-            W = run(body.kernel(), n, *state, np.full(3, 0.3))
+            W = body_slab(body.kernel(), *state, np.full(3, 0.3))
             assert not np.isfinite(W).all()
 
 
 def test_joint_frame_is_differentiated(joint):
     """A joint's Jacobian and bias are the derivatives of its pose."""
     kernel, n = joint.kernel(), len(joint.coordinates())
-    function = getattr(importlib.import_module(kernel.module), kernel.function)
 
     def slab(q, qd):
-        W = np.full(layout.frame_size(n), np.nan)
-        function(kernel.parameters, q, qd, W)
-        return W
+        return joint_slab(kernel, q, qd)
 
     rng = np.random.default_rng(6)
     for q, qd in rng.uniform(-2.0, 2.0, (3, 2, n)):

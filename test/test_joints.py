@@ -1,10 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Frames of joints against their definitions, by other formulas, and in fifty digits."""
 
-import importlib
 import math
 
 from generated import instance, instances
+from kernel_calls import joint_slab
 import mpmath
 import numpy as np
 from oracles.jets import Jet, jet, JETS
@@ -14,7 +14,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 from softrobot_dynamics.joints.contract import Joint, JOINTS
 from softrobot_dynamics.joints.rotations import RotationVector
-from softrobot_dynamics.kernels import layout
 
 
 def all_joints():
@@ -39,11 +38,7 @@ def made(type_name, **fields):
 
 def slab(joint, q, qd, kernel=None):
     """Frame slab of a joint by its kernel."""
-    kernel, n = kernel or joint.kernel(), len(q)
-    W = np.full(layout.frame_size(n), np.nan)
-    function = getattr(importlib.import_module(kernel.module), kernel.function)
-    function(kernel.parameters, np.array(q, dtype=float), np.array(qd, dtype=float), W)
-    return W
+    return joint_slab(kernel or joint.kernel(), q, qd)
 
 
 def slab_by_jets(joint, q, qd):

@@ -2,9 +2,9 @@
 """Learned bodies: their kernels against jets, files of weights, and the fit of a known body."""
 
 from dataclasses import replace
-import importlib
 
 from differences import gradient
+from kernel_calls import body_slab, fibre
 import numpy as np
 from oracles import newton_euler
 from oracles.jets import Jet, jet, JETS
@@ -38,14 +38,8 @@ def body(weights=None, **fields):
 
 
 def run(body, q, qd, w=(0.0, 0.0, 0.0)):
-    """Slab of a body's kernel, with scratch full of NaN that is not written beyond its end."""
-    kernel, n = body.kernel(), len(q)
-    W = np.full(layout.body_size.py_func(n), np.nan)
-    scratch = np.full(kernel.scratch + 64, np.nan)
-    function = getattr(importlib.import_module(kernel.module), kernel.function)
-    function(kernel.parameters, q, qd, np.array(w), W, scratch)
-    assert np.isnan(scratch[-64:]).all()
-    return W
+    """Slab of a body's kernel."""
+    return body_slab(body.kernel(), q, qd, w)
 
 
 def state(n, seed=1):
@@ -161,9 +155,7 @@ def test_length_of_a_fibre(n, hidden):
     points = np.column_stack([rng.uniform(-0.01, 0.01, (37, 2)), s])
     slopes, weights = rng.uniform(-0.3, 0.3, (37, 2)), rng.uniform(0.001, 0.01, 37)
     q, qd, _ = state(n)
-    kernel, out = one.fibre_kernel(points, slopes, weights), np.full(n + 2, np.nan)
-    function = getattr(importlib.import_module(kernel.module), kernel.function)
-    function(kernel.parameters, q, qd, out, np.full(kernel.scratch, np.nan))
+    out = fibre(one.fibre_kernel(points, slopes, weights), q, qd)
     symbols = {kind: [graph.symbol(kind, i) for i in range(5)] for kind in ('x', 'q')}
     x = symbols['x']
     speed = [one.fibre_speed(x[:3], x[3:], symbols['q'][:n], SYMBOLIC)]
@@ -179,11 +171,7 @@ def test_length_of_a_fibre(n, hidden):
 def test_the_kernel_is_the_traced_formula():
     """What the tracer makes of the formula fills the same slab, tip frame included."""
     one, (q, qd, w) = body(), state(2)
-    traced = Body.kernel(one)
-    wanted = np.full(layout.body_size.py_func(2), np.nan)
-    function = getattr(importlib.import_module(traced.module), traced.function)
-    function(traced.parameters, q, qd, w, wanted, np.zeros(traced.scratch))
-    found = run(one, q, qd, w)
+    wanted, found = body_slab(Body.kernel(one), q, qd, w), run(one, q, qd, w)
     parts = [0, 9, 12, 15, 18, 24, 30, 40, 46, 58, 62, 64]
     for first, last in zip(parts, parts[1:]):
         scale = max(1e-3, np.abs(wanted[first:last]).max())

@@ -2,10 +2,10 @@
 """The kernels of bodies whose position is linear in q, against point clouds and derivatives."""
 
 from dataclasses import dataclass
-import importlib
 
 from differences import derivative, gradient
 from generated import instance, instances
+from kernel_calls import body_slab, fibre
 import numpy as np
 from oracles import newton_euler
 from oracles.jets import Jet, jet, JETS
@@ -76,14 +76,6 @@ class Affine(Waves):
         return [x[i] + sum(q[3 * i + j] * x[j] for j in range(3)) + q[9 + i] for i in range(3)]
 
 
-def run(kernel, n, q, qd, w):
-    """Slab of a body's kernel."""
-    W = np.full(layout.body_size(n), np.nan)
-    function = getattr(importlib.import_module(kernel.module), kernel.function)
-    function(kernel.parameters, q, qd, w, W, np.zeros(kernel.scratch))
-    return W
-
-
 def states(n, count=3, size=0.02):
     """Random (q, qd, w)."""
     rng = np.random.default_rng(n)
@@ -108,7 +100,7 @@ def test_sums_are_those_of_the_points(n, size):
     kernel = body.kernel()
     for q, qd, w in states(n, size=size):
         qd = qd + 0.3
-        W = run(kernel, n, q, qd, w)
+        W = body_slab(kernel, q, qd, w)
         inertia, wrench, coupling, mass, bias = newton_euler.body_sums(body, q, qd, w)
         assert close(W[layout.inertia_offset(n) :][:10], inertia)
         assert close(W[layout.wrench_offset(n) :][:6], wrench)
@@ -138,7 +130,7 @@ def test_slab_is_that_of_the_traced_formula():
         later[-1] + 3 * n,
     ]
     for q, qd, w in states(n, 5):
-        found, wanted = run(own, n, q, 9.0 * qd, w), run(traced, n, q, 9.0 * qd, w)
+        found, wanted = body_slab(own, q, 9.0 * qd, w), body_slab(traced, q, 9.0 * qd, w)
         for first, last in zip(parts, parts[1:]):
             scale = max(1e-3, np.abs(wanted[first:last]).max())
             assert np.abs(found[first:last] - wanted[first:last]).max() < 1e-12 * scale
@@ -191,7 +183,7 @@ def test_forces_are_those_of_the_energy(material):
             0.5 * (material.viscosity() or 0.0) * volumes @ np.sum(rate * slope, axis=(1, 2))
             for slope in slopes
         ]
-        found = forces(run(kernel, n, q, qd, w), n)
+        found = forces(body_slab(kernel, q, qd, w), n)
         assert close(found[0] - body.stiffness() @ q, np.array(elastic), 1e-11)
         assert close(found[1], np.array(viscous)) if material.viscosity() else not found[1].any()
 
@@ -215,10 +207,10 @@ def test_rigid_motions_meet_no_force():
     spin = np.cross(np.eye(3), [3.0, 1.0, -2.0])
     q = np.concatenate([(R - np.eye(3)).ravel(), [0.1, 0.2, 0.3]])
     still, turning = np.zeros(12), np.concatenate([(spin @ R).ravel(), [1.0, 0.0, 2.0]])
-    bent = forces(run(kernel, 12, 0.1 * q, turning, np.zeros(3)), 12)
-    found = forces(run(kernel, 12, q, turning, np.zeros(3)), 12)
+    bent = forces(body_slab(kernel, 0.1 * q, turning, np.zeros(3)), 12)
+    found = forces(body_slab(kernel, q, turning, np.zeros(3)), 12)
     assert np.abs(found).max() < 1e-12 * np.abs(bent).max()
-    assert not forces(run(kernel, 12, still, still, np.zeros(3)), 12).any()
+    assert not forces(body_slab(kernel, still, still, np.zeros(3)), 12).any()
 
 
 def test_fibre_length_is_that_of_the_curve():
@@ -228,15 +220,13 @@ def test_fibre_length_is_that_of_the_curve():
     points = np.column_stack([0.02 * np.cos(9.0 * s), 0.01 + 0.03 * s, s])
     slopes = np.column_stack([-0.18 * np.sin(9.0 * s), 0.03 + 0.0 * s])
     kernel = body.fibre_kernel(points, slopes, weights)
-    function = getattr(importlib.import_module(kernel.module), kernel.function)
     curve = [Jet(points[:, i], (*slopes.T, 1.0)[i]) for i in range(3)]
 
     def length(q):
         return weights @ np.sqrt(sum(jet(c).first ** 2 for c in body.position(curve, q, JETS)))
 
     for q, qd, _ in states(n, 3, size=0.1):
-        out = np.full(n + 2, np.nan)
-        function(kernel.parameters, q, qd, out, np.zeros(kernel.scratch))
+        out = fibre(kernel, q, qd)
         np.testing.assert_allclose(out[0], length(q), rtol=1e-14)
         slope = [length(q + 1j * STEP * e).imag / STEP for e in np.eye(n)]
         np.testing.assert_allclose(out[1:-1], slope, atol=1e-13)

@@ -10,9 +10,9 @@ A joint type not known here is placed by its own compiled kernel: plain numbers 
 """
 
 import functools
-import importlib
 from typing import NamedTuple
 
+from kernel_calls import joint_slab
 import numpy as np
 
 IDENTITY = ([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0])
@@ -97,11 +97,7 @@ MOTIONS = {
 
 def frame_by_kernel(joint, q):
     """Distal frame of a joint, (R, t), from its compiled kernel."""
-    kernel, q = joint.kernel(), np.array(q, dtype=float)
-    W = np.zeros(18 + 6 * len(q))
-    getattr(importlib.import_module(kernel.module), kernel.function)(
-        kernel.parameters, q, np.zeros(len(q)), W
-    )
+    W = joint_slab(joint.kernel(), q, np.zeros(len(q)))
     return list(W[:9]), list(W[9:12])
 
 
