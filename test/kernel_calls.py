@@ -9,8 +9,8 @@ call of the kernel itself from Python would compile it once more in every sessio
 import ctypes
 
 import numpy as np
+from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kinematics.binding import address
 
 BEYOND = 64  # numbers behind the scratch a kernel asked for, which it must not touch
 
