@@ -32,6 +32,7 @@ TEST = [
     'pin>=3',
     'pytest>=7',
     'scikit-fem>=12',
+    'pytest-xdist>=3.2',
     'setuptools>=70.1',
     *LINT,
     *MESH,

@@ -13,28 +13,31 @@ PLANT = Path(__file__).with_name('linear_plant.py')
 
 
 @contextlib.contextmanager
-def starting(folder):
-    """Yield a function that starts a node (name, options, parameters); here they end."""
+def starting(folder, program=(str(PLANT), '{}'), options=('--priority', '0'), **given):
+    """
+    Yield a function that starts a node (name, options, parameters); here they end.
+
+    By a Python program, which has the node's name for {}, with options and parameters unless
+    others are given. A node writes into the file of its name in the folder.
+    """
     with contextlib.ExitStack() as stack:
 
-        def run(name, *options, **parameters):
-            arguments = [
-                f'{key.replace("__", ".")}:={value}'
-                for key, value in {'rate': RATE, **parameters}.items()
-            ]
+        def run(name, *own, **parameters):
+            values = {**(given or {'rate': RATE}), **parameters}.items()
+            arguments = [f'{key.replace("__", ".")}:={value}' for key, value in values]
             log = stack.enter_context(open(folder / f'{name}.log', 'a', encoding='utf-8'))
             process = subprocess.Popen(
                 [
                     sys.executable,
-                    str(PLANT),
-                    name,
-                    *(options or ('--priority', '0')),
+                    *(part.format(name) for part in program),
+                    *(own or options),
                     '--ros-args',
                     *(part for argument in arguments for part in ('-p', argument)),
                 ],
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
+                env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))},
+                cwd=folder,
             )
             stack.callback(_end, process)
             return process

@@ -1,11 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The simulated soft arm under its controller, two processes over real DDS at 1 kHz."""
 
-import contextlib
-import os
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,14 +9,15 @@ import pytest
 pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
-from node_processes import ended, planner_of  # noqa: E402
-from observer import CONTROLLER, Observer, PATIENCE  # noqa: E402
+from node_processes import ended, planner_of, starting  # noqa: E402
+from observer import CONTROLLER, PATIENCE  # noqa: E402
 from scipy.optimize import curve_fit  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
+pytestmark = pytest.mark.realtime
+
 ROBOT, PRETENSION = 'pcc_arm', 1.0
-ENVIRONMENT = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
 
 
 @pytest.fixture(scope='module')
@@ -30,40 +27,10 @@ def arm():
 
 
 @pytest.fixture
-def observer():
-    """Return an Observer."""
-    observer = Observer()
-    yield observer
-    observer.close()
-
-
-@pytest.fixture
 def start(arm, tmp_path):
     """Return a function that starts a node (name, parameters) as a process."""
-    with contextlib.ExitStack() as stack:
-
-        def run(name, **parameters):
-            values = {'robot': ROBOT, **parameters}
-            given = [p for key, v in values.items() for p in ('-p', f'{_dotted(key)}:={v}')]
-            log = stack.enter_context(open(tmp_path / f'{name}.log', 'a', encoding='utf-8'))
-            process = subprocess.Popen(
-                [sys.executable, '-m', f'softrobot_dynamics.nodes.{name}', '--ros-args', *given],
-                stdout=log, stderr=subprocess.STDOUT, env=ENVIRONMENT, cwd=tmp_path,
-            )  # fmt: skip
-            stack.callback(_end, process)
-            return process
-
+    with starting(tmp_path, ('-m', 'softrobot_dynamics.nodes.{}'), (), robot=ROBOT) as run:
         yield run
-
-
-def _dotted(name):
-    return name.replace('__', '.')
-
-
-def _end(process):
-    if process.poll() is None:
-        process.kill()
-    process.wait()
 
 
 def _setpoints(arm):

@@ -16,27 +16,12 @@ import pytest
 pytest.importorskip('rclpy')
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from node_processes import closed_loop, ended, planner_of, SAFE, starting  # noqa: E402
-from observer import CONTROLLER, Observer, PATIENCE  # noqa: E402
+from node_processes import closed_loop, ended, planner_of, SAFE  # noqa: E402
+from observer import CONTROLLER, PATIENCE  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not Path('/proc/self/stat').exists(), reason='reads /proc')
-
-
-@pytest.fixture
-def observer():
-    """Return an Observer."""
-    observer = Observer()
-    yield observer
-    observer.close()
-
-
-@pytest.fixture
-def start(tmp_path):
-    """Return a function that starts a node (name, parameters) as a process."""
-    with starting(tmp_path) as run:
-        yield run
 
 
 def _stop(observer, on):

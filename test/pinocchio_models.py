@@ -1,12 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Rigid robots against Pinocchio, built from the description by other formulas than ours."""
+"""Robots of rigid bodies as Pinocchio has them, built by other formulas than ours."""
 
 import numpy as np
-import pytest
-from robots import compiled, states
-import softrobot_dynamics as sd
+import pinocchio
 
-pinocchio = pytest.importorskip('pinocchio')
 TOLERANCE = 1e-12  # of the largest entry
 
 
@@ -113,52 +110,6 @@ def _angles(rng):
     return rng.uniform(-3.0, 3.0, 3).tolist()
 
 
-@pytest.fixture(scope='module', params=['ur10e', 'tree'])
-def pair(request):
-    """Our model, Pinocchio's model and data, and Pinocchio's joints and tips."""
-    model = (
-        compiled('ur10e')
-        if request.param == 'ur10e'
-        else sd.compile_model(sd.load_robot(random_tree()))
-    )
-    other, ids, tips = pinocchio_model(model.description)
-    return model, other, other.createData(), ids, tips
-
-
 def assert_equal(found, wanted):
     """Compare arrays relative to the largest entry of the wanted one."""
     assert np.abs(found - wanted).max() <= TOLERANCE * max(np.abs(wanted).max(), 1e-3)
-
-
-def test_inverse_dynamics_equals_rnea_and_crba(pair):
-    """ID equals rnea and M equals crba to 1e-12 on 100 random states."""
-    model, other, data, *_ = pair
-    for q, qd, qdd in states(model, 100, seed=1, size=3.0):
-        Q, M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
-        assert_equal(Q - model.damping @ qd, pinocchio.rnea(other, data, q, qd, qdd))
-        pinocchio.crba(other, data, q)
-        assert_equal(M, np.triu(data.M) + np.triu(data.M, 1).T)
-
-
-def test_bias_and_gravity_equal_pinocchio(pair):
-    """C + g equals the nonlinear effects and g the generalized gravity, to 1e-12."""
-    model, other, data, *_ = pair
-    for q, qd, _ in states(model, 100, seed=2, size=3.0):
-        h = sd.inverse_dynamics(model, q=q, qd=qd, qdd=np.zeros(model.n))
-        assert_equal(h, pinocchio.nonLinearEffects(other, data, q, qd))
-        g = pinocchio.computeGeneralizedGravity(other, data, q)
-        assert_equal(sd.gravity_force(model, q=q), g)
-
-
-def test_tip_frames_and_jacobians_equal_pinocchio(pair):
-    """Tip frames and tip Jacobians equal Pinocchio's joint placements and Jacobians to 1e-12."""
-    model, other, data, ids, tips = pair
-    for q, _, _ in states(model, 10, seed=3, size=3.0):
-        frames = sd.forward_kinematics(model, q=q)
-        pinocchio.computeJointJacobians(other, data, q)
-        for i, name in enumerate(model.body_names):
-            assert_equal(frames[i], (data.oMi[ids[i]] * tips[i]).homogeneous)
-            local = pinocchio.getJointJacobian(other, data, ids[i], pinocchio.LOCAL)
-            wanted = tips[i].inverse().action @ local  # linear rows first
-            found = sd.jacobian(model, q=q, body=name)
-            assert_equal(found, np.vstack([wanted[3:], wanted[:3]]))

@@ -12,9 +12,10 @@ from oracles.jets import Jet, jet, JETS
 import pytest
 from robots import states
 import softrobot_dynamics as sd
-from test_pinocchio import assert_equal, pose, tensor
 
 pinocchio = pytest.importorskip('pinocchio')
+
+from pinocchio_models import assert_equal, pose, tensor  # noqa: E402
 
 AXIS = [0.6, -0.3, -0.8]
 TYPES = {

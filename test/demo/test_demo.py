@@ -14,6 +14,8 @@ import softrobot_dynamics as sd
 
 pytest.importorskip('rclpy')
 
+pytestmark = pytest.mark.realtime
+
 COMMAND = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo']
 ENVIRONMENT = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}  # as here
 LIMIT = 240.0  # [s] with nothing compiled, on a busy machine

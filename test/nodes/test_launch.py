@@ -9,7 +9,7 @@ import yaml
 launch = pytest.importorskip('launch')
 pytest.importorskip('launch_ros')
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COMMON = {'namespace', 'params_file', 'log_level', 'robot', 'rate', 'record'}
 CONTROLLER = COMMON | {'controller', 'autostart', 'use_sim_time'}
 PLACES = {'simulation_processor', 'controller_processor'}

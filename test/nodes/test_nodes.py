@@ -15,28 +15,13 @@ pytest.importorskip('rclpy')
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from linear_plant import ACTUATORS, COORDINATES  # noqa: E402
-from node_processes import closed_loop, RATE, SAFE, starting  # noqa: E402
-from observer import CONTROLLER, Observer, PATIENCE, SIMULATION  # noqa: E402
+from node_processes import closed_loop, RATE, SAFE  # noqa: E402
+from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.nodes import realtime  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
-
-
-@pytest.fixture
-def observer():
-    """Return an Observer."""
-    observer = Observer()
-    yield observer
-    observer.close()
-
-
-@pytest.fixture
-def start(tmp_path):
-    """Return a function that starts a node (name, parameters) as a process."""
-    with starting(tmp_path) as run:
-        yield run
 
 
 def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):

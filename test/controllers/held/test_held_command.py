@@ -2,12 +2,12 @@
 """What a robot does while its command is held, beside derivatives and the matrix exponential."""
 
 import numpy as np
+from oracles.held import exponential
 import pytest
 from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.held import command
 from softrobot_dynamics.controllers.held.command import CYCLE, HeldCommand
-from test_held_response import exponential
 
 PERIOD = 1e-3
 

@@ -239,7 +239,7 @@ def test_emitted_source_is_the_same_in_every_process():
     printed = [
         subprocess.run(
             [sys.executable, '-c', SOURCES, os.path.dirname(__file__)],
-            env={**os.environ, 'PYTHONHASHSEED': seed},
+            env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path), 'PYTHONHASHSEED': seed},
             check=True,
             capture_output=True,
             text=True,

@@ -431,7 +431,7 @@ def test_a_package_of_ones_own_adds_a_type(tmp_path):
     np.testing.assert_allclose([float(v) for v in numbers.split()], [2.0 * 9.81 * 0.4, 0.32])
 
 
-GUIDE = Path(__file__).parents[1] / 'docs' / 'bodies.md'
+GUIDE = Path(__file__).parents[2] / 'docs' / 'bodies.md'
 
 
 def test_the_guide_runs_as_written(tmp_path):

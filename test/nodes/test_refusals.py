@@ -10,26 +10,11 @@ import pytest
 pytest.importorskip('rclpy')
 
 from linear_plant import COORDINATES  # noqa: E402
-from node_processes import SAFE, starting  # noqa: E402
-from observer import CONTROLLER, Observer, PATIENCE  # noqa: E402
+from node_processes import SAFE  # noqa: E402
+from observer import CONTROLLER, PATIENCE  # noqa: E402
 from rclpy.qos import ReliabilityPolicy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
-
-
-@pytest.fixture
-def observer():
-    """Return an Observer."""
-    observer = Observer()
-    yield observer
-    observer.close()
-
-
-@pytest.fixture
-def start(tmp_path):
-    """Return a function that starts a node (name, parameters) as a process."""
-    with starting(tmp_path) as run:
-        yield run
 
 
 class Robot:

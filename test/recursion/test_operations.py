@@ -10,7 +10,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.recursion.passes import INERTIAL, inverse_dynamics
 
-FILE = Path(__file__).parents[1] / 'benchmarks' / 'performance' / 'operations.py'
+FILE = Path(__file__).parents[2] / 'benchmarks' / 'performance' / 'operations.py'
 
 
 @pytest.fixture(scope='module')

@@ -354,7 +354,7 @@ def test_postures_without_a_model_say_why(jointed):
 
 def test_the_examples_of_the_documentation_run(capsys):
     """The Python in docs/dynamics.md runs from top to bottom as written."""
-    text = Path(__file__).parents[1].joinpath('docs', 'dynamics.md').read_text(encoding='utf-8')
+    text = Path(__file__).parents[2].joinpath('docs', 'dynamics.md').read_text(encoding='utf-8')
     blocks = re.findall(r'```python\n(.*?)```', text, re.DOTALL)
     assert len(blocks) >= 5
     exec(compile(''.join(blocks), 'dynamics.md', 'exec'), {'__name__': 'dynamics'})

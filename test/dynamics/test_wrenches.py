@@ -183,7 +183,7 @@ def test_joint_wrenches_do_the_joints_work(name):
 def test_wrenches_equal_pinocchio(name):
     """ID and the wrenches in the joints equal rnea's with external forces, to 1e-12."""
     pinocchio = pytest.importorskip('pinocchio')
-    from test_pinocchio import pinocchio_model, PLACED, random_tree
+    from pinocchio_models import pinocchio_model, PLACED, random_tree
 
     model = compiled(name) if name == 'ur10e' else sd.compile_model(sd.load_robot(random_tree()))
     other, ids, tips = pinocchio_model(model.description)

@@ -78,6 +78,7 @@ CIRCLE = """
 """
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize('upper, follows', [('.nan', True), ('4.0e+4', False)])
 def test_the_demo_says_whether_the_tip_follows(tmp_path, upper, follows):
     """Over DDS, with the plug-in installed: a circle of 25 mm; not with a chamber too weak."""

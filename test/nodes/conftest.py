@@ -1,0 +1,22 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What tests of node processes begin with."""
+
+from node_processes import starting
+import pytest
+
+
+@pytest.fixture
+def observer():
+    """Return an Observer."""
+    from observer import Observer  # needs ROS, which not every test of nodes does
+
+    observer = Observer()
+    yield observer
+    observer.close()
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts a node (name, options, parameters) as a process."""
+    with starting(tmp_path) as run:
+        yield run
