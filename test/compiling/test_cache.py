@@ -21,26 +21,34 @@ from softrobot_dynamics.compiling.folder import cache_folder
 from softrobot_dynamics.simulation.simulator import Simulator
 
 PACKAGE = Path(sd.__file__).parent
-CONTROLLED = """
+NOTING = """
+    from softrobot_dynamics.compiling import folder
+    read, write, asked, made = folder.read, folder.write, set(), set()
+    folder.read = lambda path: asked.add(path.name) or read(path)
+    folder.write = lambda path, content: made.add(path.name) or write(path, content)
+    machine_code = lambda names: {name for name in names if name.endswith('.nbc')}
+"""
+"""The beginning of a program that notes which files of the cache it looks for, and makes."""
+
+CONTROLLED = f"""{NOTING}
     from contextlib import suppress
     from softrobot_dynamics.errors import SoftRobotError
-    from softrobot_dynamics.compiling.folder import cache_folder
     from softrobot_dynamics.nodes import plants
     from softrobot_dynamics.references.planning import Circle, tip_circle
-    made = lambda: {file.name for file in cache_folder().glob('**/*.nbc')}
-    values = {'robot': 'double_pendulum', 'controller': 'pfbl', 'rate': 1e3, 'controlled': ()}
+    values = {{'robot': 'double_pendulum', 'controller': 'pfbl', 'rate': 1e3, 'controlled': ()}}
     plant = plants.controlled(values)
-    before = made()
+    before = machine_code(asked)
     with suppress(SoftRobotError):  # whether it can be held does not matter
         tip_circle(plant.model, Circle('tip', (0.0, 0.0, 0.5), (0.0, 1.0, 0.0), 0.1, 1.0))
-    print(len(before), len(made() - before))
+    print(len(before), len(machine_code(asked | made) - before))
 """
 """A program that plans a circle once a controller is ready."""
 
-PENDULUM = """
+PENDULUM = f"""{NOTING}
     import softrobot_dynamics as sd
     model = sd.compile_model(sd.load_robot('double_pendulum'))
     print(sd.gravity_force(model, q=[0.1, 0.2]))
+    print(len(machine_code(asked)), len(machine_code(made)))
 """
 """A program that compiles a robot."""
 
@@ -89,9 +97,9 @@ def test_a_read_only_folder_is_done_without(tmp_path):
     assert not emitted(tmp_path)
 
 
-def test_a_reference_compiles_nothing_that_a_controller_has_not(tmp_path):
-    """So it can be planned beside a running loop."""
-    before, new = map(int, finish(start(CONTROLLED, tmp_path))[0].split())
+def test_a_reference_needs_no_machine_code_that_a_controller_has_not():
+    """So it can be planned beside a running loop, whatever is in the cache."""
+    before, new = map(int, finish(start(CONTROLLED, cache_folder()))[0].split())
     assert before > 0 and new == 0
 
 
@@ -122,10 +130,12 @@ def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
         'nodes/control_loop.py',
         '__init__.py',
     )
-    finish(start(PENDULUM, tmp_path / 'kernels', first=copied(tmp_path / 'before')))
-    made = sorted((tmp_path / 'kernels').rglob('*.nb?'))
-    finish(start(PENDULUM, tmp_path / 'kernels', first=copied(tmp_path / 'after', *edited)))
-    assert sorted((tmp_path / 'kernels').rglob('*.nb?')) == made and made
+    first, second = (
+        finish(start(PENDULUM, cache_folder(), first=each))[0].splitlines()
+        for each in (copied(tmp_path / 'before'), copied(tmp_path / 'after', *edited))
+    )
+    used, made = map(int, second[-1].split())
+    assert used > 0 and made == 0 and first[0] == second[0]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +239,8 @@ def test_two_processes_that_compile_at_the_same_time_both_succeed(tmp_path):
     results = [finish(process) for process in both]
     files = sorted(path for path in tmp_path.rglob('*.nbc'))
     third = finish(start(PENDULUM, tmp_path))
-    assert len({out for out, _ in (*results, third)}) == 1
+    assert len({out.splitlines()[0] for out, _ in (*results, third)}) == 1
+    assert third[0].split()[-1] == '0'
     assert sorted(path for path in tmp_path.rglob('*.nbc')) == files and files
     assert not any('Warning' in err for _, err in (*results, third))
 
