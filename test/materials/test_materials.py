@@ -114,6 +114,18 @@ def test_small_strains_obey_hookes_law(name):
     assert sheared[0, 1] == pytest.approx(E / (1 + nu) * strain, rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    'name', ['incompressible_neo_hookean', 'neo_hookean', 'st_venant_kirchhoff']
+)
+def test_damping_is_half_of_its_time_by_the_stiffness(name):
+    """In small shears: the viscosity is half of `damping` times the energy's shear modulus."""
+    law, strain = instance(MATERIALS, instances(MATERIALS, name)[0]), 1e-4
+    sheared = [np.eye(3) + sign * strain * np.outer([1, 0, 0], [0, 0, 1]) for sign in (1, -1)]
+    modulus = sum(energy(law, F) for F in sheared) / strain**2
+    assert law.damping > 0.0
+    assert law.viscosity() == pytest.approx(0.5 * law.damping * modulus, rel=1e-6)
+
+
 def deformation(body, q):
     """Deformation gradients (K, 3, 3) of all points for perhaps complex q, exact to rounding."""
     points, _ = body.material_points()
