@@ -3,10 +3,14 @@
 What holds for every test: kernels and a ROS domain of this session's own, and who goes when.
 
 With `-n` several processes (workers) test side by side. They share one folder of compiled kernels
-and no ROS domain. A test marked `realtime` runs alone: the
-others wait between two tests of theirs.
+and no ROS domain. A test marked `realtime` runs alone: the others wait between two tests of
+theirs.
 
-Set SOFTROBOT_CACHE_DIR to keep compiled kernels between sessions.
+`pytest -m quick` is the inner loop: each package has a test in it, and with SOFTROBOT_CACHE_DIR set,
+so that compiled kernels are kept between sessions, it takes less than a minute. A test becomes
+quick by the mark `quick`, a file of tests by `pytestmark = pytest.mark.quick`: it should take tenths
+of a second with its kernels in the cache, hence call kernels through :mod:`kernel_calls` or the
+public calls, need no large robot, and start no process.
 """
 
 import contextlib

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 NAME = 'softrobot_dynamics'
 PACKAGE = Path(find_spec(NAME).origin).parent
 

@@ -12,6 +12,8 @@ from softrobot_dynamics.joints.prismatic import Prismatic
 from softrobot_dynamics.joints.revolute import Limits, Revolute
 from softrobot_dynamics.schema.poses import Pose, transform, z_onto
 
+pytestmark = pytest.mark.quick
+
 
 def turn(axis, angle):
     """Return the transform (4, 4) about a unit axis by Rodrigues' formula."""

@@ -18,6 +18,8 @@ from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.graph import evaluate, symbol, SYMBOLIC
 
+pytestmark = pytest.mark.quick
+
 TOLERANCE = 1e-12  # of the largest entry
 
 

@@ -14,6 +14,8 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
 
+pytestmark = pytest.mark.quick
+
 
 class Inner(NamedTuple):
     """What another NamedTuple holds."""

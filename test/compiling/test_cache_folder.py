@@ -13,6 +13,8 @@ import pytest
 from softrobot_dynamics.compiling import cache, folder
 from softrobot_dynamics.errors import CacheError, SoftRobotError
 
+pytestmark = pytest.mark.quick
+
 CONTENT = bytes(range(256)) * 8
 
 

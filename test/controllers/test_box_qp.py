@@ -6,6 +6,8 @@ import pytest
 from scipy.optimize import lsq_linear
 from softrobot_dynamics.controllers.box_qp import MAX_ITERATIONS, solve_box_qp
 
+pytestmark = pytest.mark.quick
+
 
 def solve(S, r, lower, upper, start=None):
     """Minimiser (m,) of 1/2 w' S w - r' w in a box, and the iterations."""

@@ -6,6 +6,8 @@ import pytest
 from softrobot_dynamics.controllers.safe import MODES, SafeCommand
 from softrobot_dynamics.errors import UnknownNameError
 
+pytestmark = pytest.mark.quick
+
 LOWER, UPPER = np.array([0.0, 2.0, -50.0, -5.0]), np.array([40.0, 40.0, 50.0, 5.0])
 WEIGHT = np.array([7.0, -20.0, 3.0])
 A = np.array([[-0.1, 0.0, 1.0, 0.0], [0.0, -0.1, 0.0, 1.0], [-0.2, 0.1, 0.0, 0.0]])

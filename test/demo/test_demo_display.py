@@ -8,6 +8,8 @@ import pytest
 from softrobot_dynamics.demo import display
 from softrobot_dynamics.demo.display import bar, error_of, fill, loop_rows, Sight, sparkline
 
+pytestmark = pytest.mark.quick
+
 SUBJECT = display.Subject(
     'arm at 1000 Hz', 10.0, 2.0, ('t1', 't2'), ('N', 'N'), 'm', np.zeros(2), np.full(2, 40.0)
 )

@@ -13,6 +13,8 @@ from softrobot_dynamics.demo.targets import targets_of, time_along
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import spline
 
+pytestmark = pytest.mark.quick
+
 LIMITS = np.zeros(2), np.full(2, 5.9)
 TASK = judgement.Task(
     names=('a0', 'a1'), controlled=[0, 1], kinds=('tendon', 'tendon'), units=('m', 'm'),

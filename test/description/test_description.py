@@ -14,6 +14,8 @@ from softrobot_dynamics.errors import DescriptionError, MISSING
 from softrobot_dynamics.schema.parsing import entry
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
+pytestmark = pytest.mark.quick
+
 TEXT = """
 name: soft_arm
 gravity: [0.0, 0.0, 9.81]

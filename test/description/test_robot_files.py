@@ -11,6 +11,8 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.description import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 
+pytestmark = pytest.mark.quick
+
 ROD = """
 name: rod
 bodies:

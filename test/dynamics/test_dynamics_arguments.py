@@ -12,6 +12,8 @@ from softrobot_dynamics.dynamics import statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.simulation.simulator import Simulator
 
+pytestmark = pytest.mark.quick
+
 CALLS = {
     sd.inertial_inverse_dynamics: ('q', 'qd', 'qdd'),
     sd.inverse_dynamics: ('q', 'qd', 'qdd'),

@@ -15,6 +15,8 @@ from scipy.spatial.transform import Rotation
 from softrobot_dynamics.joints.contract import Joint, JOINTS
 from softrobot_dynamics.joints.rotations import RotationVector
 
+pytestmark = pytest.mark.quick
+
 
 def all_joints():
     """Parameters: every valid instance of every registered type."""

@@ -14,6 +14,9 @@ from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
 
 mpmath = pytest.importorskip('mpmath')
+
+pytestmark = pytest.mark.quick
+
 LIMIT = functions.SINCOS_LIMIT
 NOT_NUMBERS = [np.nan, np.inf, -np.inf]
 

@@ -10,6 +10,8 @@ from softrobot_dynamics.bodies.meshes import Mesh, read_tetrahedra
 from softrobot_dynamics.errors import ArgumentError, MeshError
 from softrobot_dynamics.kernels.quadrature import cylinder_points
 
+pytestmark = pytest.mark.quick
+
 REGULAR = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 CORNER = np.array([[0, 1, 2, 3]])
 

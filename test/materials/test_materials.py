@@ -16,6 +16,8 @@ from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
+pytestmark = pytest.mark.quick
+
 STEP = 1e-30  # of the complex step
 
 

@@ -20,6 +20,8 @@ from softrobot_dynamics.controllers.held.command import CYCLE
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.model.evaluation import Evaluator
 
+pytestmark = pytest.mark.quick
+
 ROBOT = 'pcc_arm'  # its bodies are traced formulas over blocks of points
 APART = 8192  # numbers: 64 KiB
 RATIO = 1.3  # of times by where buffers lie; scalar code takes at least twice as long

@@ -15,6 +15,8 @@ from softrobot_dynamics.nodes.messaging import codec  # noqa: E402
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
+pytestmark = pytest.mark.quick
+
 RANDOM = np.random.default_rng(7)
 
 

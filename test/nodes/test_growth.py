@@ -9,6 +9,8 @@ from softrobot_dynamics.errors import UnstableLoopError
 from softrobot_dynamics.nodes.control_loop import RUNNING, WAITING
 from softrobot_dynamics.nodes.growth import Growth
 
+pytestmark = pytest.mark.quick
+
 PERIOD = 1e-3
 PLANT = SimpleNamespace(growth=lambda q, u, settings: settings.p[0] * q[0])
 

@@ -18,6 +18,8 @@ from softrobot_dynamics.nodes.judging import (  # noqa: E402
 )
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 
+pytestmark = pytest.mark.quick
+
 PERIOD, SECOND = 1_000_000, 1_000_000_000
 UNIT = np.array([1.0, 5.0])  # an angle, and the stretch of a body of 0.2 m
 BOUNDS = Bounds(('bend', 'stretch'), np.array([np.inf, 2.0]), UNIT)

@@ -26,6 +26,8 @@ from softrobot_dynamics.nodes.judging import FOLLOWS, StateJudge  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from softrobot_dynamics.nodes.simulation_loop import DIVERGED, DRIVEN, IDLE, SimulationLoop  # noqa: E402
 
+pytestmark = pytest.mark.quick
+
 PERIOD = 1_000_000
 WATCHDOG = 50 * PERIOD
 VALUES = {row.name: row.default for row in (*tables.CONTROLLER, *tables.actuator_rows(ACTUATORS))}

@@ -11,6 +11,8 @@ from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
+pytestmark = pytest.mark.quick
+
 NAMES = ('a', 'b', 'c')
 
 

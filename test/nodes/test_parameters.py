@@ -14,6 +14,8 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError  # noqa: E
 from softrobot_dynamics.nodes import plants, tables  # noqa: E402
 from softrobot_dynamics.nodes.parameters import Parameters, Row, Table  # noqa: E402
 
+pytestmark = pytest.mark.quick
+
 ROWS = (*tables.CONTROLLER, *tables.actuator_rows(Model().actuator_names))
 DEFAULTS = {row.name: row.default for row in ROWS}
 

@@ -12,6 +12,8 @@ from softrobot_dynamics.nodes.messaging.messages import SECOND  # noqa: E402
 from softrobot_dynamics.nodes.tally import Throttle, Window  # noqa: E402
 from softrobot_dynamics.nodes.watching import Watch, wrong_rate  # noqa: E402
 
+pytestmark = pytest.mark.quick
+
 PERIOD = 1_000_000
 
 

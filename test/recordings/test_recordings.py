@@ -23,6 +23,8 @@ from rclpy.serialization import deserialize_message  # noqa: E402
 from softrobot_dynamics.nodes import layouts, record, recording  # noqa: E402
 from softrobot_dynamics.nodes.record import Record  # noqa: E402
 
+pytestmark = pytest.mark.quick
+
 COORDINATES, ACTUATORS = ('shoulder', 'arm/bend_x', 'arm/bend_y'), ('left', 'right')
 NAMES = 'q', 'qd', 'u', 'y_d', 'y_d_rate', 't', 'mode'
 FIELDS = {

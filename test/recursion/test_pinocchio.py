@@ -10,6 +10,8 @@ pinocchio = pytest.importorskip('pinocchio')
 
 from pinocchio_models import assert_equal, pinocchio_model, random_tree  # noqa: E402
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope='module', params=['ur10e', 'tree'])
 def pair(request):

@@ -21,6 +21,8 @@ from softrobot_dynamics.references.contract import (
 from softrobot_dynamics.references.planning import Circle, from_settings, tip_circle, tip_path
 from softrobot_dynamics.references.postures import actuation_coordinates, Postures
 
+pytestmark = pytest.mark.quick
+
 CIRCLE = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 8.0)
 M = 3  # coordinates of the references made here
 

@@ -14,6 +14,8 @@ from softrobot_dynamics import errors
 from softrobot_dynamics.errors import MISSING, Problem
 from softrobot_dynamics.schema import fields, registry
 
+pytestmark = pytest.mark.quick
+
 EXAMPLES = [
     (errors.CancelledError('planning', 'hold'), 'planning was cancelled by hold'),
     (

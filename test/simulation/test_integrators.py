@@ -11,6 +11,8 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.simulation import integrators
 from softrobot_dynamics.simulation.integrators import ROS2, ROS34PW2
 
+pytestmark = pytest.mark.quick
+
 METHODS, ORDERS = (ROS2, ROS34PW2), ('second', 'third')
 DURATION = 0.04
 U = np.array([3.0, 1.0, 1.0] * 3)

@@ -20,6 +20,9 @@ from softrobot_dynamics.tracing.emit import BLOCK, Emitter
 from softrobot_dynamics.tracing.graph import constant, symbol, SYMBOLIC
 
 mpmath = pytest.importorskip('mpmath')
+
+pytestmark = pytest.mark.quick
+
 TOLERANCE = 1e-14  # of the largest intermediate value
 
 OPERATIONS = {

@@ -14,6 +14,8 @@ from softrobot_dynamics.schema.parsing import reader
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.graph import as_node, evaluate, symbol, SYMBOLIC
 
+pytestmark = pytest.mark.quick
+
 GIVEN = {
     'circular': {'radius': [0.02, 0.014]},
     'annular': {'outer_radius': [0.02, 0.015], 'inner_radius': [0.012, 0.01]},

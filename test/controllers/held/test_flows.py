@@ -8,6 +8,8 @@ import pytest
 from scipy.linalg import expm
 from softrobot_dynamics.controllers.held.flows import exponential, log_spectral_radius
 
+pytestmark = pytest.mark.quick
+
 
 def exp_of(A):
     """Return exp(A)."""

@@ -6,6 +6,8 @@ from oracles.held import exponential
 import pytest
 from softrobot_dynamics.controllers.held import response
 
+pytestmark = pytest.mark.quick
+
 
 def ours(M, D, K, T, rows=None):
     """Return G and R; ``rows`` at a time."""
