@@ -6,11 +6,12 @@ With `-n` several processes (workers) test side by side. They share one folder o
 and no ROS domain. A test marked `realtime` runs alone: the others wait between two tests of
 theirs.
 
-`pytest -m quick` is the inner loop: each package has a test in it, and with SOFTROBOT_CACHE_DIR set,
-so that compiled kernels are kept between sessions, it takes less than a minute. A test becomes
-quick by the mark `quick`, a file of tests by `pytestmark = pytest.mark.quick`: it should take tenths
-of a second with its kernels in the cache, hence call kernels through :mod:`kernel_calls` or the
-public calls, need no large robot, and start no process.
+`pytest -m quick` is the inner loop, less than a minute with compiled kernels at hand, and goes into
+each package. A test becomes quick by the mark `quick`, a file of tests by `pytestmark =
+pytest.mark.quick`: it should take tenths of a second with its kernels in the cache, hence call
+kernels through the public calls or :mod:`kernel_calls`, need no large robot, and seldom a process.
+
+Set SOFTROBOT_CACHE_DIR to keep compiled kernels between sessions.
 """
 
 import contextlib

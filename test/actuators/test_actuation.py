@@ -8,6 +8,8 @@ import pytest
 from robots import compiled, EXACT, states
 import softrobot_dynamics as sd
 
+pytestmark = pytest.mark.quick
+
 STEP = 2e-3  # of the differences: short against any line [rad or m]
 ACTUATED = [name for name in EXACT if name not in ('zoo', 'steel_rod')]
 """Not the rod: between its nodes the oracle's curve is near it only; see test_cosserat_robots."""

@@ -15,8 +15,6 @@ from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
 
 mpmath = pytest.importorskip('mpmath')
 
-pytestmark = pytest.mark.quick
-
 LIMIT = functions.SINCOS_LIMIT
 NOT_NUMBERS = [np.nan, np.inf, -np.inf]
 

@@ -9,8 +9,6 @@ from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import SingularMassError
 from softrobot_dynamics.recursion.masses import without_inertia
 
-pytestmark = pytest.mark.quick
-
 
 def thin_rod(joint='fixed', order=1, **fields):
     """Return a rod that twists about its axis, without inertia there unless told otherwise."""

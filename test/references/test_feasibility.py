@@ -10,6 +10,8 @@ from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references import feasibility, planning
 from softrobot_dynamics.references.postures import Postures
 
+pytestmark = pytest.mark.quick
+
 LENGTH, MASS, INERTIA = 0.5, 2.0, 0.04
 
 

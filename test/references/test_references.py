@@ -21,8 +21,6 @@ from softrobot_dynamics.references.contract import (
 from softrobot_dynamics.references.planning import Circle, from_settings, tip_circle, tip_path
 from softrobot_dynamics.references.postures import actuation_coordinates, Postures
 
-pytestmark = pytest.mark.quick
-
 CIRCLE = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 8.0)
 M = 3  # coordinates of the references made here
 
@@ -73,6 +71,7 @@ def check_smooth(function, times):
         np.testing.assert_allclose(after, before, atol=1e-5 * scale)
 
 
+@pytest.mark.quick
 def test_sampled_derivatives_are_derivatives():
     """Rate and acceleration are the first and second derivative of y_d."""
     for reference in (random_spline()[0], random_spline(2, periodic=True)[0]):
@@ -80,6 +79,7 @@ def test_sampled_derivatives_are_derivatives():
         check_derivatives(lambda t: at(reference, t), inner)  # noqa: B023
 
 
+@pytest.mark.quick
 def test_splines_pass_their_points_smoothly():
     """A spline passes its points, and two derivatives are continuous there."""
     reference, times, y = random_spline()
@@ -87,6 +87,7 @@ def test_splines_pass_their_points_smoothly():
     check_smooth(lambda t: at(reference, t), times[1:-1])
 
 
+@pytest.mark.quick
 def test_splines_rest_before_and_after():
     """Outside its times a reference stays at its end points, at rest; it also arrives at rest."""
     reference, times, y = random_spline()
@@ -96,6 +97,7 @@ def test_splines_rest_before_and_after():
     np.testing.assert_allclose(at(reference, times[-1])[1], 0.0, atol=1e-13)
 
 
+@pytest.mark.quick
 def test_periodic_splines_repeat_smoothly():
     """A periodic reference repeats, before and after, and does not jump where it closes."""
     reference, times, _ = random_spline(2, periodic=True)
@@ -106,6 +108,7 @@ def test_periodic_splines_repeat_smoothly():
     check_smooth(lambda t: at(reference, t), times[0] + period * np.array([0, 1, 2]))
 
 
+@pytest.mark.quick
 def test_constant_stays():
     """A constant reference is at rest at all times."""
     for t in (-1.0, 0.0, 0.5, 1.0, 1e6):
@@ -114,6 +117,7 @@ def test_constant_stays():
         )
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('duration', [0.1, 2.0])
 def test_braking_continues_and_ends_at_rest(duration):
     """Braking begins with the given value, rate and acceleration, and ends at rest for good."""
@@ -132,6 +136,7 @@ def test_braking_at_once_is_no_division_by_zero():
     assert np.isfinite(at(braking(random_state(4), 0.0, 0.0), 0.5)).all()
 
 
+@pytest.mark.quick
 def test_blending_is_twice_differentiable():
     """A plan starts as the previous reference, ends as the current one, and never jumps."""
     previous, current = braking(random_state(5), 0.0, 1.5), random_spline(6)[0]

@@ -7,6 +7,8 @@ from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.simulation.simulator import Simulator
 
+pytestmark = pytest.mark.quick
+
 L = M = 1.0  # length [m] and mass [kg] of both bars
 G = 9.81
 TO_JOINTS = np.array([[1.0, 0.0], [-1.0, 1.0]])  # shoulder = theta1, elbow = theta2 - theta1
