@@ -6,7 +6,7 @@ With `-n` several processes (workers) test side by side. They share one folder o
 and no ROS domain. A test marked `realtime` runs alone: the others wait between two tests of
 theirs.
 
-`pytest -m quick` is the inner loop, less than a minute with compiled kernels at hand, and goes into
+`pytest -m quick` is the inner loop, under a minute with compiled kernels at hand, and goes into
 each package. A test becomes quick by the mark `quick`, a file of tests by `pytestmark =
 pytest.mark.quick`: it should take tenths of a second with its kernels in the cache, hence call
 kernels through the public calls or :mod:`kernel_calls`, need no large robot, and seldom a process.
