@@ -51,14 +51,18 @@ class MachineCode(NullCache):
         self._name = f'{function.__module__}.{function.__qualname__}'
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what was saved for a signature; None if there is nothing."""
+        """Return what was saved for a signature; None if there is nothing that can be used."""
         target_context.refresh()
         path = self._path(sig)
         content = folder.read(path) if path else None
         if content is None:
             return None
-        saved, payload = pickle.loads(content)
-        return CompileResult._rebuild(target_context, *payload) if saved == repr(sig) else None
+        try:
+            saved, payload = pickle.loads(content)
+            found = CompileResult._rebuild(target_context, *payload)
+        except (ImportError, AttributeError):  # a class of an argument has moved since
+            return None
+        return found if saved == repr(sig) else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save what was compiled for a signature."""

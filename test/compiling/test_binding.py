@@ -2,6 +2,8 @@
 """Arguments given to a program once: a call with the others does the same, also by address."""
 
 import gc
+import sys
+import types
 from typing import NamedTuple
 
 from numba.core.errors import TypingError
@@ -84,6 +86,23 @@ def test_tuples_within_tuples_may_be_given():
     assert out[0] == 1130.25 + more
     cached(add)(1000.0, given, 100.0, out)
     assert out[0] == 1130.25 + more
+
+
+def test_code_for_a_class_that_has_moved_is_made_anew(monkeypatch, tmp_path):
+    """What is in the cache names the class by its module, which may be another by now."""
+    monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'kernels'))
+    given, more = outer()
+    out = np.zeros(1)
+    module = types.ModuleType('where_it_was')
+    monkeypatch.setitem(sys.modules, 'where_it_was', module)
+    moved = type('Moved', (Outer,), {'__module__': 'where_it_was', '__qualname__': 'Moved'})
+    module.Moved = moved
+    program = cached(add)
+    program(1.0, moved(*given), 2.0, out)
+    del module.Moved
+    (signature,) = (each for each in program.signatures if 'Moved' in repr(each))
+    assert program._cache.load_overload(signature, program.targetctx) is None
+    assert out[0] == 33.5 + more
 
 
 def test_other_numbers_and_sizes_are_the_same_code():
