@@ -19,7 +19,6 @@ import tempfile
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.controllers.contract import default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.planning import tip_path
@@ -48,7 +47,9 @@ def circle(model):
 def off_line(model, reference, start, gains, seconds, **plant):
     """Return |y - y_d| (T,) [m], the largest of all outputs in each tick."""
     made = PartialFeedbackLinearization(
-        model, period=PERIOD, settings=default_settings(model, *gains)
+        model,
+        period=PERIOD,
+        settings=PartialFeedbackLinearization.make_settings(model, p=gains[0], d=gains[1]),
     )
     matched = start is not None
     simulator = Simulator(model, **dict(zip(('q', 'qd'), start or ())), **plant)

@@ -1,16 +1,23 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Two masses on two motors and a law for them: a plant for tests, with nothing to compile."""
 
+from dataclasses import dataclass
+import functools
 import sys
 import time
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.actuators.contract import Quantity
+from softrobot_dynamics.controllers import contract
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.nodes import plants
 from softrobot_dynamics.nodes.judging import Bounds, StateJudge
+from softrobot_dynamics.nodes.settings import settings_of
 from softrobot_dynamics.references.feasibility import Planned
+from softrobot_dynamics.schema.fields import number
+from softrobot_dynamics.schema.parameters import parameter
 
 COORDINATES, ACTUATORS = ('x', 'y'), ('left', 'right')
 PRETENSION = 0.5
@@ -35,6 +42,8 @@ class Model(NamedTuple):
     lower: np.ndarray = np.array([-10.0, -10.0])
     upper: np.ndarray = np.array([10.0, 10.0])
     rate_limit: np.ndarray = np.array([1e4, 1e4])
+    commands: tuple = (Quantity('force', 'N'),) * 2
+    outputs: tuple = (Quantity('displacement', 'm'),) * 2
     q0: np.ndarray = np.array([0.0, 0.0])
 
 
@@ -50,8 +59,28 @@ class Command(NamedTuple):
     ok: bool
 
 
-class Controller:
+@dataclass(frozen=True)
+class Gains(contract.Settings):
+    """Two gains for each motor."""
+
+    p: np.ndarray = parameter(
+        number('1/s^2', at_least=0.0, at_most=1e6, default=100.0),
+        'Gain on y',
+        each='actuator',
+        group='gains',
+    )
+    d: np.ndarray = parameter(
+        number('1/s', at_least=0.0, at_most=1e5, default=20.0),
+        'Gain on its rate',
+        each='actuator',
+        group='gains',
+    )
+
+
+class Controller(contract.Controller):
     """u = p (y_d - y) - d y' with y = q; fails on request: beyond |q| = 5 no command is ok."""
+
+    type_name, Settings = 'two_masses', Gains
 
     def __init__(self):
         self.model, self.controlled = Model(), np.array([0, 1])
@@ -123,7 +152,7 @@ def controlled(values):
         controller.model,
         controller,
         safe(),
-        lambda values: plants.settings_of(controller.model, values),
+        functools.partial(settings_of, controller, controller.model, None),
         _reference,
         lambda q, qd: q.copy(),
         lambda: StateJudge(BOUNDS),

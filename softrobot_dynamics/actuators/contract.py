@@ -10,6 +10,13 @@ ACTUATORS = Registry('actuator', 'softrobot_dynamics.actuators', 'softrobot_dyna
 register = ACTUATORS.register
 
 
+class Quantity(NamedTuple):
+    """What a number is, in words and pictures."""
+
+    name: str  # as 'tension'
+    unit: str  # as 'N'; '' for a number without one
+
+
 class CoordinateSegment(NamedTuple):
     """A coordinate of a joint, as a part of y."""
 
@@ -40,10 +47,15 @@ class Actuator:
     One actuator: a frozen dataclass of the YAML fields, made by `schema.fields`.
 
     Each kind has the fields `limits`, (low, high), and `rate_limit`, in its own unit and units/s.
+    u times the rate of y is a power, as virtual work has it: so u in Pa goes with y in m^3.
     """
 
-    sign: int  # of the column of A: nu = sign (dy/dq)^T u
-    safe: str  # what to command when nothing better is known: zero, pretension, hold, gravity
+    sign = 1  # of the column of A: nu = sign (dy/dq)^T u
+    safe = 'zero'
+    """
+    What is commanded when nothing better is known: zero; hold, the last command; gravity, what
+    carries the weight, led to zero; pretension, a small pull; or a number, in the unit of u.
+    """
 
     def validate_against(self, bodies, joints):
         """
@@ -62,9 +74,9 @@ class Actuator:
         """Return (low, high), the limits of this actuator on a robot with `joints` by name."""
         return self.limits
 
-    def units(self, joints):
-        """Return the units of u and of y, for words and pictures; '' where it does not say."""
-        return '', ''
+    def quantities(self, joints):
+        """Return the :class:`Quantity` s that u and y are, on a robot with `joints` by name."""
+        raise NotImplementedError(f'{type(self).__name__}.quantities: what u and y are')
 
     def wire_name(self, name):
         """Return the name that messages give this actuator, which the description calls `name`."""

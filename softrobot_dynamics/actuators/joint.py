@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from math import inf
 
-from softrobot_dynamics.actuators.contract import Actuator, CoordinateSegment, register
+from softrobot_dynamics.actuators.contract import Actuator, CoordinateSegment, Quantity, register
 from softrobot_dynamics.errors import closest, MISSING
 from softrobot_dynamics.schema.fields import interval, name, number, reference
 
@@ -53,10 +53,15 @@ class JointActuator(Actuator):
         effort = efforts[self.coordinate or '']
         return max(self.limits[0], -effort), min(self.limits[1], effort)
 
-    def units(self, joints):
-        """Return N m and rad, or N and m of a coordinate that is a length."""
+    def quantities(self, joints):
+        """Return torque and angle, or force and displacement of a coordinate that is a length."""
         unit = joints[self.joint].unit(self.coordinate or '')
-        return {'rad': 'N m', 'm': 'N'}[unit], unit
+        if unit == 'rad':
+            return Quantity('torque', 'N m'), Quantity('angle', 'rad')
+        if unit == 'm':
+            return Quantity('force', 'N'), Quantity('displacement', 'm')
+        force = f'J/({unit})' if unit else 'J'
+        return Quantity('generalized force', force), Quantity('coordinate', unit)
 
     def wire_name(self, name):
         """Return the coordinate's name on the wire: the joint's, or joint/coordinate."""

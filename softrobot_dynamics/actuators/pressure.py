@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from math import inf
 
-from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, register
+from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, Quantity, register
 from softrobot_dynamics.schema.fields import interval, number, reference
 
 
@@ -35,6 +35,6 @@ class Pressure(Actuator):
         """Return the volume of the cavity."""
         return [FibreSegment(self.body, parts.body(self.body).cavity_kernel())]
 
-    def units(self, joints):
-        """Return Pa and m^3."""
-        return 'Pa', 'm^3'
+    def quantities(self, joints):
+        """Return pressure and volume."""
+        return Quantity('pressure', 'Pa'), Quantity('volume', 'm^3')

@@ -6,7 +6,13 @@ from itertools import pairwise
 from math import inf
 
 import numpy as np
-from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, LineSegment, register
+from softrobot_dynamics.actuators.contract import (
+    Actuator,
+    FibreSegment,
+    LineSegment,
+    Quantity,
+    register,
+)
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.schema.fields import (
     custom,
@@ -159,9 +165,9 @@ class Tendon(Actuator):
                 result.append(LineSegment(last.body, *last.end(-1), this.body, *this.end(0)))
         return result
 
-    def units(self, joints):
-        """Return N and m."""
-        return 'N', 'm'
+    def quantities(self, joints):
+        """Return tension and elongation."""
+        return Quantity('tension', 'N'), Quantity('elongation', 'm')
 
     def _out_of_order(self, names):
         for i, (last, this) in enumerate(pairwise(self.path), start=1):

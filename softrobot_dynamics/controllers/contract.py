@@ -6,6 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.settings import (
+    controlled_names,
+    make_settings,
+    own_parameters,
+    Settings,
+)
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import braking, constant, Reference, sample
 from softrobot_dynamics.schema.registry import Registry
@@ -14,18 +20,6 @@ CONTROLLERS = Registry(
     'controller', 'softrobot_dynamics.controllers', 'softrobot_dynamics.controllers'
 )
 register = CONTROLLERS.register
-
-
-class Settings(NamedTuple):
-    """All that may change while a controller runs; never edited, only replaced as a whole."""
-
-    p: np.ndarray  # (m,) gain on y_d - y [1/s^2]
-    d: np.ndarray  # (m,) gain on its rate [1/s]
-    lower: np.ndarray  # (m,) limits of u, actuator units
-    upper: np.ndarray  # (m,)
-    rate: np.ndarray  # (m,) limit of |du/dt| [unit/s]
-    feed_forward: np.ndarray  # (m,) u of the actuators that are not controlled
-    delay: float = 0.0  # [s] from a state until the command that answers it acts
 
 
 class Plan(NamedTuple):
@@ -47,20 +41,6 @@ class Command(NamedTuple):
     unmet: np.ndarray  # (m,) acceleration asked for that the limits do not allow
     saturated: int  # number of commands at a limit
     ok: bool  # False: no valid command; use the safe one
-
-
-def default_settings(model, p=100.0, d=20.0, delay=0.0):
-    """Return :class:`Settings` with equal gains and the description's limits."""
-    feed_forward = np.clip(np.zeros(model.m), model.lower, model.upper)
-    return Settings(
-        np.full(model.m, float(p)),
-        np.full(model.m, float(d)),
-        model.lower.copy(),
-        model.upper.copy(),
-        model.rate_limit.copy(),
-        feed_forward,
-        float(delay),
-    )
 
 
 @kernel
@@ -88,31 +68,43 @@ def sample_plan(plan, t, out, scratch):
 
 class Controller:
     """
-    Base of all controllers: a file beside this one with one law, ``@register``ed.
+    Base of all controllers: a file with one law, ``@register``ed, its parameters ``Settings``.
 
-    Parameters: ``model``; ``period`` [s] of the ticks; ``controlled``, names of actuators whose
-    coordinates follow the reference (default: all); ``settings`` (default: the description's
-    limits and equal gains). :meth:`compute` belongs to one thread; :meth:`use` and :meth:`follow`
-    may be called from another at any time and take effect with the next tick.
+    Arguments: ``model``; ``period`` [s] of the ticks; ``controlled``, names of actuators whose
+    coordinates follow the reference (default: all); ``settings``, an instance of ``Settings``
+    (default: as :meth:`make_settings` makes it). :meth:`compute` belongs to one thread;
+    :meth:`use` and :meth:`follow` may be called from another at any time and take effect with the
+    next tick.
     """
 
+    Settings = Settings
+
     def __init__(self, model, *, period, controlled=None, settings=None):
-        names = model.actuator_names if controlled is None else tuple(controlled)
-        unknown = [name for name in names if name not in model.actuator_names]
-        if unknown or not names or len(set(names)) != len(names):
-            raise ArgumentError(
-                'controlled',
-                list(names),
-                'one or more different names of ' + ', '.join(model.actuator_names),
-            )
+        names = controlled_names(model, controlled)
         if not period > 0.0:
             raise ArgumentError('period', period, 'a time > 0 [s]')
         self.model, self.period = model, float(period)
         self.controlled = np.array([model.actuator_names.index(n) for n in names], dtype=np.int64)
-        self.settings = settings or default_settings(model)
+        self.settings = settings or self.make_settings(model, names)
         self._evaluate, self._sample = model.evaluator(), cached(sample_plan)
         self.plan = Plan(constant(np.zeros(len(names))), constant(np.zeros(len(names))), 0.0, 0.0)
         self.last = np.full(model.m, np.nan)
+
+    @classmethod
+    def parameters(cls):
+        """Return the law's own :class:`~softrobot_dynamics.schema.parameters.Parameter` s."""
+        return own_parameters(cls)
+
+    @classmethod
+    def make_settings(cls, model, controlled=None, **given):
+        """
+        Return the law's ``Settings`` for a model, checked.
+
+        ``given`` are its parameters, else as declared, and the limits, else the description's;
+        one number stands for all. Raises DescriptionError with all that is wrong, by the names
+        that the parameters have from outside; UnknownNameError.
+        """
+        return make_settings(cls, model, controlled, given)
 
     def use(self, settings):
         """Replace all settings from the next tick on."""
@@ -150,6 +142,25 @@ class Controller:
     def compute(self, t, q, qd):
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         raise NotImplementedError
+
+    def answer(self, u, y, velocity, desired, unmet=None):
+        """
+        Return the :class:`Command` for u (m,) as far as limits and rate limits let it.
+
+        ``unmet`` (m,) is the acceleration asked for that they do not allow, where it is known.
+        """
+        s, last = self.settings, self.last
+        reach = np.where(np.isnan(last), np.inf, s.rate * self.period)
+        known = np.where(np.isnan(last), 0.0, last)
+        low = np.clip(known - reach, s.lower, s.upper)
+        high = np.clip(known + reach, s.lower, s.upper)
+        limited = np.clip(u, low, high)
+        ok = bool(np.isfinite(limited).all())
+        if ok:
+            self.last[:] = limited
+        unmet = np.zeros(len(limited)) if unmet is None else unmet
+        saturated = int(np.count_nonzero((u < low) | (u > high)))
+        return Command(limited, y, velocity, desired, unmet, saturated, ok)
 
     def growth(self, q, u, settings):
         """

@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Collocated partial feedback linearization in actuation coordinates, by a held command."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -8,15 +9,57 @@ from softrobot_dynamics.compiling.addresses import Entry, run, run_three
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel, summing
 from softrobot_dynamics.controllers.allocation import allocate_commands, allocate_room, Room
-from softrobot_dynamics.controllers.contract import Command, Controller, register, sample_plan
+from softrobot_dynamics.controllers.contract import (
+    Command,
+    Controller,
+    register,
+    sample_plan,
+    Settings,
+)
 from softrobot_dynamics.controllers.held.command import HeldCommand
 from softrobot_dynamics.controllers.held.loop import SampledLoop
 from softrobot_dynamics.controllers.held.prediction import Prediction
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.schema.fields import number
+from softrobot_dynamics.schema.parameters import parameter
 
 RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
+
+
+@dataclass(frozen=True)
+class Gains(Settings):
+    """What may be tuned: p and d of [P, Sec. 6], and what is known of the loop."""
+
+    p: np.ndarray = parameter(
+        number('1/s^2', at_least=0.0, at_most=1e6, default=100.0),
+        'Gain on the error of y',
+        each='actuator',
+        group='gains',
+    )
+    d: np.ndarray = parameter(
+        number('1/s', at_least=0.0, at_most=1e5, default=20.0),
+        'Gain on the error of its rate',
+        each='actuator',
+        group='gains',
+    )
+    delay: float = parameter(
+        number('s', at_least=0.0, at_most=0.01, default=0.0),
+        'Known time from a state until the command that answers it acts; the law makes up for it',
+        group='',
+    )
+
+
+class Told(NamedTuple):
+    """What the compiled law reads of the :class:`Gains`, (m,) each."""
+
+    p: np.ndarray
+    d: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    rate: np.ndarray
+    feed_forward: np.ndarray
 
 
 class Buffers(NamedTuple):
@@ -93,6 +136,8 @@ class PartialFeedbackLinearization(Controller):
     linearization of sampled-data systems, IEEE Trans. Automatic Control 33 (1988).
     """
 
+    Settings = Gains
+
     def __init__(self, model, **options):
         super().__init__(model, **options)
         evaluate = Evaluator(model, with_mass=False)
@@ -148,7 +193,8 @@ class PartialFeedbackLinearization(Controller):
     def _obey(self, plan, settings):
         """Prepare the law for a plan and settings: given once, they cost a tick no time."""
         self._obeyed = plan, settings
-        self._tick = cached(tick, fixed=self._fixed, plan=plan, settings=settings)
+        told = Told(*(getattr(settings, name) for name in Told._fields))
+        self._tick = cached(tick, fixed=self._fixed, plan=plan, settings=told)
 
 
 @kernel

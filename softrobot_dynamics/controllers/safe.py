@@ -6,7 +6,6 @@ from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.errors import SoftRobotError, UnknownNameError
 
 MODES = ('auto', 'zero', 'pretension', 'hold', 'gravity')
-_KINDS = {'pretension': 'tendon', 'gravity': 'joint'}  # modes that only one default has
 
 
 class SafeCommand:
@@ -15,12 +14,13 @@ class SafeCommand:
 
     The mode of an actuator: `zero`; `pretension`, the same small pull on every tendon; `hold`, the
     last command; `gravity`, the torque that carries the robot's weight in its last known posture,
-    led to zero within `ramp` seconds. `auto` takes what suits the kind of the actuator; so does an
-    actuator for which the mode makes no sense (pretension of a joint, gravity by a tendon).
-    Always within the limits.
+    led to zero within `ramp` seconds. `auto` takes what the kind of the actuator says, which may
+    be a number, too; so does an actuator for which the mode makes no sense: pretension is for
+    those that say so, gravity for all others. Always within the limits.
 
-    Parameters: `defaults` (m), the mode that suits each actuator; `lower`, `upper` (m,);
-    `gravity`, a function of q (n,) that returns g (n,); `matrix`, one that returns dnu/du (n, m).
+    Parameters: `defaults` (m), the mode or number that suits each actuator; `lower`, `upper`
+    (m,); `gravity`, a function of q (n,) that returns g (n,); `matrix`, one that returns dnu/du
+    (n, m).
     """
 
     def __init__(self, defaults, lower, upper, gravity, matrix):
@@ -61,7 +61,7 @@ class SafeCommand:
         the last command, None if there was none (zero is held then).
         """
         modes, pretension, self._ramp = self._chosen
-        self._base = np.zeros(len(modes))
+        self._base = np.array([0.0 if isinstance(mode, str) else mode for mode in modes])
         self._fading = np.array([mode == 'gravity' for mode in modes], dtype=bool)
         self._base[[mode == 'pretension' for mode in modes]] = pretension
         if u is not None:
@@ -89,5 +89,5 @@ class SafeCommand:
 
 
 def _suitable(mode, default):
-    meaningless = mode in _KINDS and default in _KINDS and mode != default
-    return default if mode == 'auto' or meaningless else mode
+    meaningless = {'pretension': default != 'pretension', 'gravity': default == 'pretension'}
+    return default if mode == 'auto' or meaningless.get(mode) else mode

@@ -1,15 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What a demo runs: robot, parameters and reference, all checked before anything moves."""
 
+import functools
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.demo.warming import simulation_elsewhere
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.nodes import plants, tables
+from softrobot_dynamics.nodes import parameter_rows, plants
 from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.references import planning
 
@@ -39,9 +41,9 @@ def draw_up(node, robot, controller_file, rate, folder):
     robot = robot if robot in shipped('robots') else str(Path(robot).expanduser().resolve())
     files = (*_controller_files(robot, description, controller_file), folder / OWN_FILE)
     _write_own(files[-1], robot, float(rate), folder)
-    rows = (*tables.CONTROLLER, *tables.actuator_rows(description.actuator_names))
-    controller, unknown = _read(node, 'controller', files, rows)
-    simulation, also_unknown = _read(node, 'simulation', files, tables.SIMULATION)
+    own = functools.partial(_own_rows, description)
+    controller, unknown = _read(node, 'controller', files, parameter_rows.CONTROLLER, own)
+    simulation, also_unknown = _read(node, 'simulation', files, parameter_rows.SIMULATION)
     return Plan(robot, description, files, controller, simulation, (*unknown, *also_unknown))
 
 
@@ -98,8 +100,18 @@ def _write_own(path, robot, rate, folder):
     path.write_text(json.dumps({'/**': nodes}, indent=2) + '\n', encoding='utf-8')
 
 
-def _read(make_node, name, files, rows):
-    """Return ({name: value}, unknown names in words) of the parameters a node would be given."""
+def _own_rows(description, values):
+    """Return the rows of the law and the robot that the controller's parameters choose."""
+    law = CONTROLLERS.get(values['controller'])
+    return parameter_rows.configured_rows(law, description, values['controlled'])
+
+
+def _read(make_node, name, files, rows, more=lambda values: ()):
+    """
+    Return ({name: value}, unknown names in words) of the parameters a node would be given.
+
+    `more(values)` returns the rows that depend on values.
+    """
     try:
         node = make_node(name, parameter_arguments(files))
     except RuntimeError as error:  # what rclpy makes of a file that it cannot read
@@ -108,6 +120,7 @@ def _read(make_node, name, files, rows):
         raise ArgumentError('--controller', str(files[0]), words) from error
     try:
         parameters = Parameters(node, rows)
+        parameters.declare(more(parameters.values))
         return parameters.values, parameters.unknown()
     finally:
         node.destroy_node()

@@ -15,7 +15,7 @@ from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.model import compile_model
-from softrobot_dynamics.nodes.plants import settings_of
+from softrobot_dynamics.nodes.settings import limits_of
 
 FACTS, ROBOT, PICTURE, TICKS = 'demo.json', 'robot.yaml', 'demo.png', 'demo.csv'
 _SERIOUS, _LAST = ('[WARN]', '[ERROR]', '[FATAL]'), 3  # lines of a log, how many are shown
@@ -94,9 +94,9 @@ def load(folder):
 
 def task_of(model, values, tolerance=None):
     """Return the Task that the controller's parameters `values` set; tolerance as in there."""
-    controlled, settings = controlled_of(model, values), settings_of(model, values)
+    controlled, limits = controlled_of(model, values), limits_of(model, values)
     actuators = [entry.actuator for entry in model.description.actuators]
-    units = y_units_of(model.description)
+    units = [quantity.unit for quantity in model.outputs]
     still = {'m': reach_of(model), 'rad': 1.0}
     return judgement.Task(
         tuple(model.actuator_names[i] for i in controlled),
@@ -104,7 +104,7 @@ def task_of(model, values, tolerance=None):
         tuple((actuators[i].type_name, units[i]) for i in controlled),
         tuple(units[i] for i in controlled),
         np.array([still.get(units[i], np.inf) for i in controlled]),
-        (settings.lower[controlled], settings.upper[controlled]),
+        (limits['lower'][controlled], limits['upper'][controlled]),
         values['reference.ramp_time'],
         judgement.TOLERANCE if tolerance is None else tolerance,
     )
@@ -197,7 +197,7 @@ def rows(report):
             'tip error, RMS and peak',
             _lengths(figures.tip_rms_m, figures.tip_peak_m, 'm') + _of_way(figures.tip_share),
         )
-    units = {y_units_of(model.description)[i] for i in report.controlled}
+    units = {model.outputs[i].unit for i in report.controlled}
     if len(units) == 1:
         errors = _lengths(figures.y_rms, figures.y_peak, *units)
         yield 'output error, RMS and peak', errors + _of_way(figures.y_share)
@@ -217,26 +217,6 @@ def controlled_of(model, values):
     """Return the indices of the actuators whose coordinates follow the reference."""
     names = values['controlled'] or model.actuator_names
     return [model.actuator_names.index(name) for name in names]
-
-
-def units_of(description):
-    """Return the unit of each actuator's command (m,), '' where it does not say."""
-    return tuple(u for u, _ in _units(description))
-
-
-def y_units_of(description):
-    """Return the unit of each actuation coordinate (m,), '' where the actuator does not say."""
-    return tuple(y for _, y in _units(description))
-
-
-def _units(description):
-    joints = {module.joint_name: module.joint for module in description.modules}
-    return [entry.actuator.units(joints) for entry in description.actuators]
-
-
-def y_unit_of(description):
-    """Return the unit of all actuation coordinates, or several in words."""
-    return ' or '.join(sorted(set(y_units_of(description)) - {''}))
 
 
 def _is_nan(value):

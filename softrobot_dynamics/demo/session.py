@@ -149,8 +149,8 @@ class _Session:
             duration,
             values['reference.ramp_time'],
             model.actuator_names,
-            report.units_of(model.description),
-            report.y_unit_of(model.description),
+            tuple(quantity.unit for quantity in model.commands),
+            tuple(model.outputs[i].unit for i in report.controlled_of(model, values)),
             model.lower,
             model.upper,
         )

@@ -64,6 +64,20 @@ class RobotDescription:
         return tuple(a.actuator.wire_name(a.name) for a in self.actuators)
 
     @property
+    def commands(self):
+        """What the actuators' u are, a Quantity (name, unit) each, (m,)."""
+        return tuple(u for u, _ in self._quantities())
+
+    @property
+    def outputs(self):
+        """What the actuators' y are, a Quantity (name, unit) each, (m,)."""
+        return tuple(y for _, y in self._quantities())
+
+    def _quantities(self):
+        joints = {module.joint_name: module.joint for module in self.modules}
+        return [entry.actuator.quantities(joints) for entry in self.actuators]
+
+    @property
     def digest(self):
         """A text that two descriptions share only if they say the same, files included."""
         return sha256(_spelled(self).encode()).hexdigest()

@@ -35,7 +35,8 @@ class CompiledModel:
     linearised at q = 0; ``nonlinear`` (., 2), first coordinate and coordinates of each body of
     which that is not the whole truth, ``linear``: there is none; ``rest`` (n,), where the springs
     are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the
-    actuators, ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the
+    actuators, ``commands`` and ``outputs`` (m,), what their u and y are: a name and a unit,
+    ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the
     initial coordinates and rates, ``q_lower``, ``q_upper`` (n,) the joints' position limits,
     ``qd_limit`` (n,) those of their speeds; ``y0`` (m,) the lengths at q = 0, which y is relative
     to; ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
@@ -95,6 +96,7 @@ class CompiledModel:
         limits = np.array([a.command_limits(joints) for a in actuators]).reshape(-1, 2)
         self.lower, self.upper = limits[:, 0].copy(), limits[:, 1].copy()
         self.rate_limit = np.array([a.rate_limit for a in actuators], dtype=float)
+        self.commands, self.outputs = self.description.commands, self.description.outputs
         self.signs = np.array([a.sign for a in actuators], dtype=float)
 
     def _linearise(self):

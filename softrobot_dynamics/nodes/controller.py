@@ -9,7 +9,14 @@ from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.errors import CancelledError, SoftRobotError
-from softrobot_dynamics.nodes import diagnostics, plants, process, realtime, recording, tables
+from softrobot_dynamics.nodes import (
+    diagnostics,
+    parameter_rows,
+    plants,
+    process,
+    realtime,
+    recording,
+)
 from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Orders
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.growth import Growth
@@ -37,7 +44,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
       `~/reference` (trajectory_msgs/JointTrajectory) at 20 Hz, `/diagnostics` at 1 Hz
     - serves `~/hold` (std_srvs/Trigger): hold the present outputs; `~/emergency_stop`
       (std_srvs/SetBool): the safe command until released, then hold
-    - parameters: `tables.CONTROLLER` and, once configured, `tables.actuator_rows`
+    - parameters: `parameter_rows.CONTROLLER` and, once configured, those of the law and of limits
 
     Configure loads and compiles, activate starts the loop, deactivate ends it with a last safe
     command. `build(values)` returns the `plants.Controlled` to run. What makes the robot safe
@@ -52,7 +59,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         self._orders = StandingOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
-        self.options = Parameters(self, tables.CONTROLLER)
+        self.options = Parameters(self, parameter_rows.CONTROLLER)
         self.options.on_change(self._accept)
         safety = MutuallyExclusiveCallbackGroup()
         self.create_service(Trigger, '~/hold', self._on_hold, callback_group=safety)
@@ -126,7 +133,8 @@ class ControllerNode(LifecycleNodeMixin, Node):
         with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
         names = plant.model.actuator_names
-        self.options.declare(tables.actuator_rows(names))
+        rows = parameter_rows.configured_rows(plant.controller, plant.model, values['controlled'])
+        self.options.declare(rows)
         plant.settings(self.options.values)
         recording.prepare(values['record'])
         self._plant, self._growth = plant, Growth(plant, 1.0 / values['rate'])

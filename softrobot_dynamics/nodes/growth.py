@@ -23,7 +23,7 @@ class Growth:
 
     def check(self, loop, settings):
         """Raise UnstableLoopError if new Settings would make errors grow, or grow faster."""
-        if loop is None or not _gains_differ(settings, loop.orders.settings):
+        if loop is None or settings.tuned_alike(loop.orders.settings):
             return
         q, u = loop.place()
         if q is None or u is None:
@@ -49,7 +49,3 @@ class Growth:
 
     def _words(self, growth):
         return str(UnstableLoopError(growth, self._period))
-
-
-def _gains_differ(a, b):
-    return not (np.array_equal(a.p, b.p) and np.array_equal(a.d, b.d))

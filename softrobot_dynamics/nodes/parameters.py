@@ -2,8 +2,8 @@
 """
 Parameters as a table: what each is, its default and bounds, and how a change is accepted.
 
-The tables themselves are in `tables`. A change is checked whole and then swapped in at once, or
-refused whole with a reason that names the parameter, its value and what would be right.
+The rows themselves are in `parameter_rows`. A change is checked whole and then swapped in at once,
+or refused whole with a reason that names the parameter, its value and what would be right.
 """
 
 import math
@@ -35,6 +35,7 @@ class Row(NamedTuple):
     choices: tuple = ()
     size: int = 0  # of doubles; 0: any
     read_only: bool = False
+    words: str = ''  # what a value must be; default: as the others say
 
     @property
     def optional(self):
@@ -43,6 +44,8 @@ class Row(NamedTuple):
 
     def expected(self):
         """Return in words what a value must be."""
+        if self.words:
+            return self.words + (', or nan for not set' if self.optional else '')
         if self.choices:
             return 'one of ' + ', '.join(self.choices)
         words = {

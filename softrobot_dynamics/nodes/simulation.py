@@ -6,12 +6,12 @@ import sys
 from rclpy.node import Node
 from softrobot_dynamics.nodes import (
     diagnostics,
+    parameter_rows,
     plants,
     process,
     realtime,
     recording,
     simulation_loop,
-    tables,
 )
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
@@ -33,7 +33,7 @@ class SimulationNode(Node):
     - subscribes to `joint_commands` (sensor_msgs/JointState): u in effort, by actuator; or
       `controller/commands` (std_msgs/Float64MultiArray), see `command_type`
     - serves `~/reset` (std_srvs/Trigger): the initial state, also after a divergence
-    - parameters: `tables.SIMULATION`
+    - parameters: `parameter_rows.SIMULATION`
 
     Without commands for a while the robot applies a safe command of its own. `build(values)`
     returns the `plants.Simulated` to run.
@@ -45,7 +45,7 @@ class SimulationNode(Node):
         super().__init__('simulation')
         self._build, self._stop = build, stop
         self._loop = None
-        self.options = Parameters(self, tables.SIMULATION)
+        self.options = Parameters(self, parameter_rows.SIMULATION)
         self.options.on_change(self._accept)
         self.create_service(Trigger, '~/reset', self._on_reset)
 

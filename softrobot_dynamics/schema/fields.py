@@ -19,60 +19,26 @@ import math
 from numbers import Integral, Real
 from pathlib import Path
 import re
-from typing import NamedTuple
 
 from softrobot_dynamics.errors import closest, MISSING, Problem
+from softrobot_dynamics.schema.bounds import ANY, Bounds
 from softrobot_dynamics.schema.parsing import custom, join, mapping_of, parse, reader
 
 NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
-
-
-class Bounds(NamedTuple):
-    """What a number may be."""
-
-    above: float | None = None
-    at_least: float | None = None
-    at_most: float | None = None
-    below: float | None = None
-    infinite: bool = False  # infinity, but never NaN, is allowed too
-
-    def contain(self, x):
-        """Tell whether the number `x`, as a float, is one of these."""
-        try:
-            x = float(x)
-        except OverflowError:  # a whole number beyond 1e308
-            return False
-        return (
-            (math.isfinite(x) or (self.infinite and not math.isnan(x)))
-            and (self.above is None or x > self.above)
-            and (self.at_least is None or x >= self.at_least)
-            and (self.at_most is None or x <= self.at_most)
-            and (self.below is None or x < self.below)
-        )
-
-    def __str__(self):
-        signs = zip(('>', '>=', '<=', '<'), self[:4])
-        words = [f'{sign} {bound:g}' for sign, bound in signs if bound is not None]
-        return ' '.join(['a number', ' and '.join(words)]).rstrip()
-
-
-ANY = Bounds()
 
 
 def number(
     unit, *, above=None, at_least=None, at_most=None, below=None, infinite=False, default=MISSING
 ):
     """Return the field of a finite (unless `infinite`) number within bounds, in `unit`."""
-    return custom(
-        _number(unit, Bounds(above, at_least, at_most, below, infinite)),
-        unit=unit,
-        default=default,
-    )
+    bounds = Bounds(above, at_least, at_most, below, infinite)
+    return custom(_number(unit, bounds), unit=unit, default=default, kind='double', bounds=bounds)
 
 
 def vector(unit, size, *, expected=None, default=MISSING):
     """Return the field of a list of `size` finite numbers, kept as a tuple."""
-    return custom(_numbers(unit, size, expected=expected), unit=unit, default=default)
+    read = _numbers(unit, size, expected=expected)
+    return custom(read, unit=unit, default=default, kind='doubles', size=size)
 
 
 def direction(*, default=MISSING):
@@ -127,19 +93,20 @@ def integer(*, at_least=1, default=MISSING):
         default,
         int,
         lambda v: isinstance(v, Integral) and _is_number(v) and v >= at_least,
+        kind='integer',
+        bounds=Bounds(at_least=at_least),
     )
 
 
 def flag(*, default=MISSING):
     """Return the field of true or false."""
-    return _simple('true or false', default, bool, lambda v: isinstance(v, bool))
+    return _simple('true or false', default, bool, lambda v: isinstance(v, bool), kind='bool')
 
 
 def choice(names, *, default=MISSING):
     """Return the field of one of `names`."""
-    return _simple(
-        'one of ' + ', '.join(names), default, str, lambda v: isinstance(v, str) and v in names
-    )
+    words, one = 'one of ' + ', '.join(names), lambda v: isinstance(v, str) and v in names
+    return _simple(words, default, str, one, kind='string', choices=tuple(names))
 
 
 def name(*, default=MISSING):
@@ -170,7 +137,7 @@ def reference(kind, *, default=MISSING):
 
 def text(*, default=MISSING):
     """Return the field of any text."""
-    return _simple('text', default, str, lambda v: isinstance(v, str))
+    return _simple('text', default, str, lambda v: isinstance(v, str), kind='string')
 
 
 def file(content=None, *, expected='a file', default=MISSING):
@@ -202,7 +169,8 @@ def items(item, *, default=MISSING):
             return tuple(one(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
         problems.append(Problem(path, value, expected))
 
-    return custom(read, expected=expected, default=default)
+    kind = {'double': 'doubles', 'string': 'strings'}.get(item.metadata.get('kind'))
+    return custom(read, expected=expected, default=default, kind=kind)
 
 
 def nested(cls, *, default=MISSING):
@@ -237,13 +205,13 @@ def member(registry, *, ignore=(), default=MISSING):
     return custom(read, expected=expected, default=default)
 
 
-def _simple(expected, default, convert, accepts):
+def _simple(expected, default, convert, accepts, **known):
     def read(value, path, problems):
         if accepts(value):
             return convert(value)
         problems.append(Problem(path, value, expected))
 
-    return custom(read, expected=expected, default=default)
+    return custom(read, expected=expected, default=default, **known)
 
 
 def _number(unit, bounds):

@@ -20,10 +20,14 @@ class Problems(list):
         self.names, self.folder = {}, folder
 
 
-def custom(read, *, expected=None, unit=None, default=MISSING):
-    """Return a field read by `read(value, path, problems)`; `expected` says what it accepts."""
+def custom(read, *, expected=None, unit=None, default=MISSING, **known):
+    """
+    Return a field read by `read(value, path, problems)`; `expected` says what it accepts.
+
+    `known` is what else is known of its values, for `parameters`: kind, bounds, choices, size.
+    """
     expected = expected or getattr(read, 'expected', 'a value')
-    metadata = {'parser': read, 'expected': expected, 'unit': unit}
+    metadata = {'parser': read, 'expected': expected, 'unit': unit, 'default': default, **known}
     given = {} if default is MISSING else {'default': default}
     return dataclasses.field(metadata=metadata, **given)
 

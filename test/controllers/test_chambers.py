@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.actuators.contract import ACTUATORS
-from softrobot_dynamics.controllers.contract import default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.references.contract import constant
 from softrobot_dynamics.simulation.simulator import Simulator
@@ -34,7 +33,7 @@ def arm():
 
 def law(arm, q, **changed):
     """Return a controller that shall hold q (n,)."""
-    settings = default_settings(arm)._replace(**changed)
+    settings = PartialFeedbackLinearization.make_settings(arm, **changed)
     made = PartialFeedbackLinearization(arm, period=PERIOD, settings=settings)
     made.follow(constant(made.outputs(q, 0.0 * q)[0]), 0.0, 0.0)
     made.start(q, 0.0 * q, 0.0)

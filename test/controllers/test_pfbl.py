@@ -6,7 +6,7 @@ import pytest
 from robots import compiled, rod, SHIPPED, states
 from scipy.optimize import lsq_linear
 import softrobot_dynamics as sd
-from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, default_settings
+from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.references.contract import braking, constant, spline
@@ -22,10 +22,15 @@ ARMS = ('planar_cc_chain', 'pcc_arm')
 def wide_open(model, **changed):
     """Return settings without limits, with gains that differ from one actuator to the next."""
     m, free = model.m, np.full(model.m, np.inf)
-    open_ = default_settings(model)._replace(
-        p=50.0 + 10.0 * np.arange(m), d=5.0 + np.arange(m), lower=-free, upper=free, rate=free
+    open_ = PartialFeedbackLinearization.make_settings(
+        model,
+        p=50.0 + 10.0 * np.arange(m),
+        d=5.0 + np.arange(m),
+        lower=-free,
+        upper=free,
+        rate=free,
     )
-    return open_._replace(**changed)
+    return open_.replace(**changed)
 
 
 def controller(model, settings, controlled=None, seed=1, period=INSTANT):
@@ -101,7 +106,9 @@ def test_errors_decay_as_the_gains_say(name, gains):
         pytest.skip('what rings undamped is more than so small a d')
     q, u = loaded(model)
     free = np.full(model.m, np.inf)
-    settings = default_settings(model, p, d)._replace(lower=-free, upper=free, rate=free)
+    settings = PartialFeedbackLinearization.make_settings(
+        model, p=p, d=d, lower=-free, upper=free, rate=free
+    )
     made = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
     y, _ = made.outputs(q, 0.0 * q)
     step = sd.actuation(model, q=q, qd=0.0 * q).jacobian @ small_shift(model)
@@ -165,7 +172,9 @@ def test_uncontrolled_actuators_feed_forward(controlled):
 def test_limits_as_in_weighted_least_squares(name):
     """Within limits u is scipy's minimiser of |S^1/2 (w - w*)|, and what is unmet is reported."""
     model = compiled(name)
-    made = controller(model, default_settings(model)._replace(rate=np.full(model.m, np.inf)))
+    made = controller(
+        model, PartialFeedbackLinearization.make_settings(model, rate=np.full(model.m, np.inf))
+    )
     hit = 0
     for q, qd, _ in states(model, 20, seed=5, size=0.4):
         made.start(q, qd, 0.0)
@@ -196,7 +205,7 @@ def least_squares(model, q, qd, a):
 def test_rate_limits():
     """From one tick to the next u changes by at most rate * period, from the start's u on."""
     model = compiled('pcc_arm')
-    settings = default_settings(model)._replace(rate=np.full(model.m, 200.0))
+    settings = PartialFeedbackLinearization.make_settings(model, rate=np.full(model.m, 200.0))
     made = controller(model, settings, period=PERIOD)
     q, qd, before = model.q0, np.zeros(model.n), np.full(model.m, 3.0)
     made.start(q, qd, 0.0, u=before)
@@ -211,8 +220,8 @@ def test_rate_limits():
 def test_limits_come_before_rate_limits():
     """Where the last command is beyond new limits, u obeys the limits at once."""
     model = compiled('pcc_arm')
-    settings = default_settings(model)._replace(rate=np.full(model.m, 100.0))
-    made = controller(model, settings._replace(upper=np.full(model.m, 2.0)))
+    settings = PartialFeedbackLinearization.make_settings(model, rate=np.full(model.m, 100.0))
+    made = controller(model, settings.replace(upper=np.full(model.m, 2.0)))
     made.start(model.q0, np.zeros(model.n), 0.0, u=np.full(model.m, 3.0))
     command = made.compute(0.0, model.q0, np.zeros(model.n))
     assert command.ok and (command.u >= 0.0).all() and (command.u <= 2.0).all()
@@ -236,7 +245,7 @@ def test_redundant_tendons_give_finite_commands():
     )
     for settings in (
         wide_open(model, p=np.full(5, 50.0), d=np.full(5, 5.0)),
-        default_settings(model),
+        PartialFeedbackLinearization.make_settings(model),
     ):
         made = PartialFeedbackLinearization(model, period=INSTANT, settings=settings)
         for q, qd, _ in states(model, 10, seed=6, size=0.5):
@@ -257,7 +266,7 @@ def test_redundant_tendons_give_finite_commands():
 def test_a_state_that_makes_no_sense_gives_no_command(wrong):
     """For a state that is no number, or no posture of the model, the command is marked invalid."""
     model = compiled('pcc_arm')
-    made = controller(model, default_settings(model))
+    made = controller(model, PartialFeedbackLinearization.make_settings(model))
     made.start(model.q0, np.zeros(model.n), 0.0, u=np.full(model.m, 1.0))
     q = model.q0.copy()
     q[4] = wrong
@@ -305,8 +314,8 @@ def test_the_underactuated_chain_follows_too():
     y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
     waves = 1e-3 * np.sin(np.pi * times[:, None] / 8.0 + [0.0, 0.5, 1.0])
     waves[-1] = waves[0]
-    settings = default_settings(model)
-    pushing = settings._replace(lower=-model.upper)  # tendons that never slacken
+    settings = PartialFeedbackLinearization.make_settings(model)
+    pushing = settings.replace(lower=-model.upper)  # tendons that never slacken
     made = PartialFeedbackLinearization(model, period=PERIOD, settings=pushing)
     made.follow(spline(times, y + waves, periodic=True), 0.0, 1.0)
     errors = [
@@ -336,7 +345,9 @@ def test_the_papers_circle_with_the_papers_gains(papers_circle, gains, most):
     q = postures.q[0]
     rate = (postures.q[1] - postures.q[-2]) / (10.0 / (len(postures.q) - 1))
     made = PartialFeedbackLinearization(
-        model, period=PERIOD, settings=default_settings(model, *gains)
+        model,
+        period=PERIOD,
+        settings=PartialFeedbackLinearization.make_settings(model, p=gains[0], d=gains[1]),
     )
     made.follow(reference, 0.0, 0.0)
     simulator, errors = Simulator(model, q=q, qd=rate, tolerance=1e-5), []
@@ -355,7 +366,9 @@ def test_a_known_delay_is_made_up_for(late):
     model, u = compiled('planar_cc_chain'), np.array([4.0, 8.0, 4.0])
     q, moved = equilibrium(model, u=u).q, {}
     for known in (None, 0.0, late * PERIOD):
-        settings = default_settings(model, 400.0, 40.0, delay=known or 0.0)
+        settings = PartialFeedbackLinearization.make_settings(
+            model, p=400.0, d=40.0, delay=known or 0.0
+        )
         made = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
         y, _ = made.outputs(q, 0.0 * q)
         made.follow(constant(y + 1e-3), 0.0, 0.0)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from robots import compiled
 import softrobot_dynamics as sd
-from softrobot_dynamics.controllers.contract import default_settings
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.references.contract import constant
@@ -18,7 +17,9 @@ def law(name, period, p, d):
     """Return a controller without limits, and a posture (n,) with the u (m,) that hold it."""
     model = compiled(name)
     free, u = np.full(model.m, np.inf), np.linspace(1.0, 3.0, model.m)
-    settings = default_settings(model, p, d)._replace(lower=-free, upper=free, rate=free)
+    settings = PartialFeedbackLinearization.make_settings(
+        model, p=p, d=d, lower=-free, upper=free, rate=free
+    )
     made = PartialFeedbackLinearization(model, period=period, settings=settings)
     return made, equilibrium(model, u=u).q, u
 

@@ -1,10 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Whether a loop can be stable: refused for new gains, said along references and as it runs."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from softrobot_dynamics.controllers.contract import Settings
 from softrobot_dynamics.errors import UnstableLoopError
 from softrobot_dynamics.nodes.control_loop import RUNNING, WAITING
 from softrobot_dynamics.nodes.growth import Growth
@@ -15,9 +17,17 @@ PERIOD = 1e-3
 PLANT = SimpleNamespace(growth=lambda q, u, settings: settings.p[0] * q[0])
 
 
+@dataclass(frozen=True)
+class Tuned(Settings):
+    """Two parameters of a law."""
+
+    p: np.ndarray
+    d: np.ndarray
+
+
 def settings(p, d=1.0):
     """Return what is asked of Settings."""
-    return SimpleNamespace(p=np.array([p]), d=np.array([d]))
+    return Tuned(*np.zeros((4, 1)), np.array([p]), np.array([d]))
 
 
 def loop(p, q=1.0, mode=RUNNING):

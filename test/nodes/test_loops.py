@@ -8,9 +8,18 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import ACTUATORS, BOUNDS, controlled, COORDINATES, PRETENSION, simulated  # noqa: E402
+from linear_plant import (  # noqa: E402
+    ACTUATORS,
+    BOUNDS,
+    controlled,
+    Controller,
+    COORDINATES,
+    Model,
+    PRETENSION,
+    simulated,
+)
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.nodes import control_loop, plants, simulation_loop, tables  # noqa: E402
+from softrobot_dynamics.nodes import control_loop, parameter_rows, simulation_loop  # noqa: E402
 from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
     ControlLoop,
     FAILED,
@@ -30,7 +39,8 @@ pytestmark = pytest.mark.quick
 
 PERIOD = 1_000_000
 WATCHDOG = 50 * PERIOD
-VALUES = {row.name: row.default for row in (*tables.CONTROLLER, *tables.actuator_rows(ACTUATORS))}
+ROWS = (*parameter_rows.CONTROLLER, *parameter_rows.configured_rows(Controller, Model()))
+VALUES = {row.name: row.default for row in ROWS}
 SAFE = [PRETENSION, PRETENSION]
 
 
@@ -149,7 +159,7 @@ class Control:
         if rate_limit is not None:
             model = self.plant.model._replace(rate_limit=rate_limit)
             self.plant = self.plant._replace(model=model)
-        settings = plants.settings_of(self.plant.model, VALUES)
+        settings = self.plant.settings(VALUES)
         self.loop = ControlLoop(
             self.plant,
             self.clock,
@@ -338,7 +348,7 @@ def test_new_orders_count_from_the_next_state(control):
     control.loop.order(reference=np.array([0.01, 0.0]))
     assert control.go(state(stamp=2)) == pytest.approx([1.0, 0.0])
     settings = control.loop.orders.settings
-    control.loop.order(settings=settings._replace(p=2.0 * settings.p))
+    control.loop.order(settings=settings.replace(p=2.0 * settings.p))
     assert control.go(state(stamp=3)) == pytest.approx([2.0, 0.0])
     assert control.plant.controller.calls == ['follow', 'use']
 
@@ -425,7 +435,7 @@ def test_safety_goes_before_the_rates_in_the_end(monkeypatch):
 def test_narrower_limits_are_approached_at_the_rate(slow):
     """A live change of a limit does not make the command jump; it gets there and stays."""
     settings = slow.loop.orders.settings
-    slow.loop.order(settings=settings._replace(lower=np.array([-2.0, -10.0])))
+    slow.loop.order(settings=settings.replace(lower=np.array([-2.0, -10.0])))
     for k in range(40):
         slow.go(state((0.05, 0.05), 100 + k))
     assert_led(slow.outlet.commands, [-5.0, -5.0], [-2.0, -5.0])

@@ -8,15 +8,16 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import Model  # noqa: E402
+from linear_plant import Controller, Model  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError  # noqa: E402
-from softrobot_dynamics.nodes import plants, tables  # noqa: E402
+from softrobot_dynamics.nodes import parameter_rows  # noqa: E402
 from softrobot_dynamics.nodes.parameters import Parameters, Row, Table  # noqa: E402
+from softrobot_dynamics.nodes.settings import settings_of  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
-ROWS = (*tables.CONTROLLER, *tables.actuator_rows(Model().actuator_names))
+ROWS = (*parameter_rows.CONTROLLER, *parameter_rows.configured_rows(Controller, Model()))
 DEFAULTS = {row.name: row.default for row in ROWS}
 
 
@@ -84,7 +85,7 @@ def accepted():
     return node, parameters, seen
 
 
-@pytest.mark.parametrize('row', [*ROWS, *tables.SIMULATION], ids=lambda row: row.name)
+@pytest.mark.parametrize('row', [*ROWS, *parameter_rows.SIMULATION], ids=lambda row: row.name)
 def test_every_row_is_sound(row):
     """A description, a default that the row itself allows, and a name that ROS allows."""
     value = row.read(row.default)
@@ -219,7 +220,7 @@ def test_an_actuators_own_value_counts_before_that_for_all():
         'limits.left.lower': -2.0,
         'limits.right.rate': 9.0,
     }
-    settings = plants.settings_of(Model(), values)
+    settings = settings_of(Controller, Model(), None, values)
     assert settings.p.tolist() == [50.0, 70.0] and settings.d.tolist() == [20.0, 20.0]
     assert settings.lower.tolist() == [-2.0, -4.0] and settings.upper.tolist() == [10.0, 10.0]
     assert settings.rate.tolist() == [1e4, 9.0]
@@ -237,12 +238,12 @@ def test_an_actuators_own_value_counts_before_that_for_all():
 def test_limits_cannot_be_wider_than_the_robot_files(change, words):
     """Nor can they cross."""
     with pytest.raises(DescriptionError) as caught:
-        plants.settings_of(Model(), {**DEFAULTS, **change})
+        settings_of(Controller, Model(), None, {**DEFAULTS, **change})
     assert words in str(caught.value)
 
 
 def test_settings_are_arrays_of_their_own():
     """No later change of the model's arrays reaches them."""
     model = Model()
-    settings = plants.settings_of(model, DEFAULTS)
+    settings = settings_of(Controller, model, None, DEFAULTS)
     assert not np.shares_memory(settings.lower, model.lower)

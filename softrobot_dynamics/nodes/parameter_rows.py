@@ -1,11 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The parameters of the two nodes, one row each. Rates [Hz], times [s], else as described."""
 
-from math import nan
+from math import inf, nan
 
+from softrobot_dynamics.controllers.contract import owners_of
 from softrobot_dynamics.controllers.safe import MODES
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes.parameters import Row
 from softrobot_dynamics.references.planning import TYPES
+from softrobot_dynamics.schema.bounds import ANY
 
 WATCHDOG_PERIODS = 50
 
@@ -77,15 +80,6 @@ CONTROLLER = (
     Row('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
     _RECORD,
     *_COMMUNICATION,
-    Row(
-        'delay',
-        'double',
-        0.0,
-        'Known time from a state until the command that answers it acts; the law makes up for it'
-        ' [s]',
-        0.0,
-        0.01,
-    ),
     Row(
         'watchdog_periods',
         'integer',
@@ -159,10 +153,6 @@ SIMULATION = (
     *_SAFE,
 )
 
-_GAINS = {
-    'p': ('Gain on the error of y', '1/s^2', 100.0, 1e6),
-    'd': ('Gain on the error of its rate', '1/s', 20.0, 1e5),
-}
 _LIMITS = {
     'lower': ('Least command', ''),
     'upper': ('Greatest command', ''),
@@ -170,30 +160,53 @@ _LIMITS = {
 }
 
 
-def actuator_rows(actuators):
-    """Return the rows of gains and limits, for all and for each of the `actuators` by name."""
-    rows = []
-    for key, (words, unit, default, most) in _GAINS.items():
-        rows.append(Row(f'gains.{key}', 'double', default, f'{words} [{unit}]', 0.0, most))
-        rows += [
-            Row(f'gains.{name}.{key}', 'double', nan, f'{words}, for {name} [{unit}]', 0.0, most)
-            for name in actuators
-        ]
-    for key, (words, unit) in _LIMITS.items():
-        words = f'{words}, within what the robot file allows'
-        least = 0.0 if key == 'rate' else -1e9
-        rows.append(
-            Row(f'limits.{key}', 'double', nan, f'{words} [actuator unit{unit}]', least, 1e9)
-        )
-        rows += [
-            Row(
-                f'limits.{name}.{key}',
-                'double',
-                nan,
-                f'{words}, for {name} [actuator unit{unit}]',
-                least,
-                1e9,
-            )
-            for name in actuators
-        ]
+def configured_rows(law, robot, controlled=()):
+    """
+    Return the rows that are known once there is a law and a robot: what both may be told.
+
+    `law`: a Controller or its class; `robot`: a RobotDescription or a model; `controlled`: names
+    of actuators, none for all. ArgumentError for a name that is taken.
+    """
+    owners = owners_of(robot, controlled or None)
+    rows = [row for p in law.parameters() for row in _declared(p, owners.get(p.each, ()))]
+    rows += _limits(robot.actuator_names, robot.commands)
+    names = [row.name for row in (*CONTROLLER, *rows)]
+    for row in rows:
+        if names.count(row.name) > 1:
+            raise ArgumentError('parameter', row.name, 'a name that is not taken: give a `group`')
     return tuple(rows)
+
+
+def _declared(parameter, owners):
+    """Yield the row of a law's parameter, and one for each of the owners."""
+    unit = f' [{parameter.unit}]' if parameter.unit else ''
+    known = parameter.field
+    bounds = known.get('bounds') or ANY
+    row = Row(
+        parameter.path,
+        known['kind'],
+        parameter.default,
+        parameter.words + unit,
+        *bounds.closed(),
+        choices=known.get('choices', ()),
+        size=known.get('size', 0),
+        words=known['expected'],
+    )
+    yield row
+    for owner in owners:
+        words = f'{parameter.words}, for {owner}{unit}'
+        yield row._replace(name=parameter.path_of(owner), default=nan, description=words)
+
+
+def _limits(actuators, commands):
+    """Yield the rows of limits, for all and for each of the actuators."""
+    common = {quantity.unit for quantity in commands}
+    common = common.pop() if len(common) == 1 else "each actuator's unit"
+    for key, (words, per) in _LIMITS.items():
+        least = 0.0 if key == 'rate' else -inf
+        units = [common, *(quantity.unit for quantity in commands)]
+        for owner, unit in zip(('', *actuators), units):
+            path = '.'.join(filter(None, ('limits', owner, key)))
+            whose = f', for {owner}' if owner else ''
+            said = f'{words}, within what the robot file allows{whose} [{unit or "-"}{per}]'
+            yield Row(path, 'double', nan, said, least)

@@ -1,0 +1,102 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a control law may be told while it runs: limits, and parameters of its own."""
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
+from softrobot_dynamics.schema.parameters import frozen, parameters_of
+
+
+@dataclass(frozen=True)
+class Settings:
+    """
+    All that may change while a controller runs; never edited, only replaced as a whole.
+
+    Every law has these limits. Its own parameters are fields of a frozen dataclass that inherits
+    from this one, declared by ``parameter``; :meth:`Controller.make_settings` makes an instance.
+    Arrays cannot be written to.
+    """
+
+    lower: np.ndarray  # (m,) limits of u, actuator units
+    upper: np.ndarray  # (m,)
+    rate: np.ndarray  # (m,) limit of |du/dt| [unit/s]
+    feed_forward: np.ndarray  # (m,) u of the actuators that are not controlled
+
+    def validate(self):
+        """Yield what does not fit together, as (name of the field, value, expected)."""
+        return ()
+
+    def replace(self, **changes):
+        """Return settings of which some fields are others; they are not checked again."""
+        return replace(self, **changes)
+
+    def tuned_alike(self, other):
+        """Tell whether all of the law's own parameters are the same, limits aside."""
+        own = {field.name for field in fields(self)} - LIMITS
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in own)
+
+
+LIMITS = {field.name for field in fields(Settings)}
+
+
+def controlled_names(model, controlled=None):
+    """Return the names of the controlled actuators, checked; by default all. ArgumentError."""
+    names = model.actuator_names if controlled is None else tuple(controlled)
+    unknown = [name for name in names if name not in model.actuator_names]
+    if unknown or not names or len(set(names)) != len(names):
+        words = 'one or more different names of ' + ', '.join(model.actuator_names)
+        raise ArgumentError('controlled', list(names), words)
+    return names
+
+
+def owners_of(model, controlled=None):
+    """Return the names of those that a parameter may be declared for each of, by the kind."""
+    return {
+        'actuator': model.actuator_names,
+        'output': controlled_names(model, controlled),
+        'coordinate': model.coordinate_names,
+    }
+
+
+def own_parameters(law):
+    """Return the parameters that a law declares, a tuple of ``schema.parameters.Parameter``."""
+    known = law.Settings.__dataclass_fields__
+    taken = [name for name in LIMITS if 'words' in known[name].metadata]
+    if taken:
+        raise ArgumentError(f'{law.__name__}.Settings', taken, 'names beside those of the limits')
+    return parameters_of(law.Settings, law.type_name)
+
+
+def make_settings(law, model, controlled, given):
+    """Return the Settings of a law, see :meth:`Controller.make_settings`."""
+    counts = {each: len(names) for each, names in owners_of(model, controlled).items()}
+    parameters, limits, problems = law.parameters(), _limits(model, given), []
+    own = {
+        p.name: p.read(given.pop(p.name, p.default), counts.get(p.each), problems)
+        for p in parameters
+    }
+    if given:
+        names = [*(p.name for p in parameters), *LIMITS]
+        raise UnknownNameError(f'parameter of {law.type_name}', next(iter(given)), names)
+    if not problems:
+        settings = law.Settings(**limits, **own)
+        paths = {p.name: p.path for p in parameters}
+        problems = [Problem(paths.get(name, name), *rest) for name, *rest in settings.validate()]
+    if problems:
+        raise DescriptionError(problems, 'parameters')
+    return settings
+
+
+def _limits(model, given):
+    """Take the limits out of ``given``; return all of them, else the description's."""
+    limits = {
+        name: frozen(np.broadcast_to(np.asarray(given.pop(name, own), dtype=float), (model.m,)))
+        for name, own in (
+            ('lower', model.lower),
+            ('upper', model.upper),
+            ('rate', model.rate_limit),
+        )
+    }
+    rest = np.clip(np.zeros(model.m), limits['lower'], limits['upper'])
+    return {**limits, 'feed_forward': frozen(given.pop('feed_forward', rest))}

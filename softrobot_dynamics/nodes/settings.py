@@ -1,0 +1,80 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""From the values of parameters to the settings of a law, one immutable object; no ROS in here."""
+
+from math import isnan
+
+import numpy as np
+from softrobot_dynamics.controllers.contract import owners_of
+from softrobot_dynamics.errors import DescriptionError, Problem
+
+
+def settings_of(law, model, controlled, values):
+    """
+    Return the Settings of a law that the parameters' `values` describe; DescriptionError if none.
+
+    `controlled` are names of actuators. Of what there is one for each, an actuator's own parameter
+    counts where it is not nan, then the one for all.
+    """
+    owners = owners_of(model, controlled)
+    own = {p.name: _own(p, owners.get(p.each), values) for p in law.parameters()}
+    return law.make_settings(model, controlled, **limits_of(model, values), **own)
+
+
+def limits_of(model, values):
+    """
+    Return the limits `lower`, `upper`, `rate` (m,) that parameters describe; or DescriptionError.
+
+    Where none is given, an actuator's own or one for all, they are the robot file's, which can
+    only be made narrower.
+    """
+    lower, lower_from = _each(model, values, 'lower', model.lower)
+    upper, upper_from = _each(model, values, 'upper', model.upper)
+    rate, rate_from = _each(model, values, 'rate', model.rate_limit)
+    problems = [
+        *_beyond(lower < model.lower, lower_from, lower, '>=', model.lower, model),
+        *_beyond(upper > model.upper, upper_from, upper, '<=', model.upper, model),
+        *_beyond(rate > model.rate_limit, rate_from, rate, '<=', model.rate_limit, model),
+    ]
+    problems += [
+        Problem(
+            upper_from[i] or lower_from[i],
+            upper[i] if upper_from[i] else lower[i],
+            f'a lower limit, {lower[i]:g}, not above the upper one, {upper[i]:g}',
+        )
+        for i in np.flatnonzero(lower > upper)
+    ]
+    if problems:
+        raise DescriptionError(tuple(dict.fromkeys(problems)), 'parameters')
+    return {'lower': lower, 'upper': upper, 'rate': rate}
+
+
+def _own(parameter, owners, values):
+    """Return the value of a law's parameter: an array of one for each of `owners`, if any."""
+    value = values.get(parameter.path, parameter.default)
+    if owners is None:
+        return value
+    given = [values.get(parameter.path_of(owner), np.nan) for owner in owners]
+    return np.where(np.isnan(given), value, given)
+
+
+def _each(model, values, key, default):
+    """Return (limits (m,), the parameter each is from, '' for the robot file)."""
+    numbers, sources = np.array(default, dtype=float), [''] * model.m
+    for i, name in enumerate(model.actuator_names):
+        for source in (f'limits.{key}', f'limits.{name}.{key}'):
+            value = values.get(source, np.nan)
+            if not isnan(value):
+                numbers[i], sources[i] = value, source
+    return numbers, sources
+
+
+def _beyond(wrong, sources, values, relation, bounds, model):
+    return [
+        Problem(
+            sources[i],
+            values[i],
+            f'a number {relation} {bounds[i]:g},'
+            f' the limit of {model.actuator_names[i]} in the robot file',
+        )
+        for i in np.flatnonzero(wrong)
+    ]

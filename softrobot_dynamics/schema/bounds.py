@@ -1,0 +1,47 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a number may be."""
+
+import math
+from typing import NamedTuple
+
+
+class Bounds(NamedTuple):
+    """What a number may be."""
+
+    above: float | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+    infinite: bool = False  # infinity, but never NaN, is allowed too
+
+    def contain(self, x):
+        """Tell whether the number `x`, as a float, is one of these."""
+        try:
+            x = float(x)
+        except OverflowError:  # a whole number beyond 1e308
+            return False
+        return (
+            (math.isfinite(x) or (self.infinite and not math.isnan(x)))
+            and (self.above is None or x > self.above)
+            and (self.at_least is None or x >= self.at_least)
+            and (self.at_most is None or x <= self.at_most)
+            and (self.below is None or x < self.below)
+        )
+
+    def closed(self):
+        """Return (least, greatest) number, infinities where there are none."""
+        least = -math.inf if self.at_least is None else self.at_least
+        most = math.inf if self.at_most is None else self.at_most
+        if self.above is not None:
+            least = max(least, math.nextafter(self.above, math.inf))
+        if self.below is not None:
+            most = min(most, math.nextafter(self.below, -math.inf))
+        return least, most
+
+    def __str__(self):
+        signs = zip(('>', '>=', '<=', '<'), self[:4])
+        words = [f'{sign} {bound:g}' for sign, bound in signs if bound is not None]
+        return ' '.join(['a number', ' and '.join(words)]).rstrip()
+
+
+ANY = Bounds()

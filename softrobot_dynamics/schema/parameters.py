@@ -1,0 +1,107 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Parameters: fields of a dataclass that may be set from outside while something runs.
+
+They are declared by the functions of `fields`, as what stands in a robot file is, with words for
+whoever sets them:
+
+    @dataclass(frozen=True)
+    class Gains(Settings):
+        p: np.ndarray = parameter(
+            number('1/s^2', at_least=0.0, default=100.0), 'Gain on the error', each='actuator'
+        )
+        form: str = parameter(choice(('full', 'short'), default='full'), 'Form of the law')
+"""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.errors import ArgumentError, MISSING, Problem
+
+EACH = ('actuator', 'output', 'coordinate')
+_KINDS = 'number, integer, flag, choice, text, vector, or items of number or text'
+
+
+class Parameter(NamedTuple):
+    """What is known of one parameter."""
+
+    name: str  # of the field
+    path: str  # the name from outside, group included
+    words: str
+    field: Any  # what `fields` know of it: parser, expected, unit, kind, bounds, choices, size
+    default: object
+    each: str  # one for each actuator, output or coordinate, kept as an array; '': one
+
+    def path_of(self, owner):
+        """Return the name from outside of the value for one actuator, output or coordinate."""
+        group, _, name = self.path.rpartition('.')
+        return '.'.join(filter(None, (group, owner, name)))
+
+    @property
+    def unit(self):
+        """The unit in words, '' for none."""
+        return self.field['unit'] or ''
+
+    def read(self, value, count, problems):
+        """
+        Return `value` converted, or append to `problems` what is wrong with it.
+
+        Of those for each, one number stands for all, and (`count`,) are kept, never to be written.
+        """
+        if not self.each:
+            if type(value) is type(self.default) and value == self.default:
+                return value  # such as the empty list that says: not given
+            return self.field['parser'](value, self.path, problems)
+        if np.ndim(value) > 1 or np.size(value) not in (1, count):
+            words = f'a number, or {count}, one for each {self.each} [{self.unit}]'
+            problems.append(Problem(self.path, value, words))
+            return None
+        given = np.resize(np.asarray(value, dtype=object), count)
+        numbers = [self.field['parser'](x, self.path, problems) for x in given.tolist()]
+        return None if None in numbers else frozen(numbers)
+
+
+def parameter(field, words, *, each='', group=None):
+    """
+    Return `field`, one of those that `fields` make with a default, as a parameter.
+
+    `words` say what it is, without its unit. `each`, of a number: there is one for each
+    'actuator', 'output' (that is controlled) or 'coordinate', kept as an array in their order;
+    from outside one can be set for all, and single ones by name. `group` begins its name from
+    outside ('' for none); by default that is the name of the type that it belongs to.
+    """
+    known = field.metadata
+    if known.get('kind') is None or known['default'] is MISSING:
+        raise ArgumentError('field', known.get('expected'), f'{_KINDS}, with a default')
+    if each and (each not in EACH or known['kind'] != 'double'):
+        raise ArgumentError('each', each, f'one of {", ".join(EACH)}, of a number')
+    return dataclasses.field(metadata={**known, 'words': words, 'each': each, 'group': group})
+
+
+def parameters_of(cls, group):
+    """Return the :class:`Parameter` s of a dataclass, a tuple; `group` as in :func:`parameter`."""
+    return tuple(
+        Parameter(
+            field.name,
+            '.'.join(filter(None, (_group(field, group), field.name))),
+            field.metadata['words'],
+            field.metadata,
+            field.metadata['default'],
+            field.metadata['each'],
+        )
+        for field in dataclasses.fields(cls)
+        if 'words' in field.metadata
+    )
+
+
+def frozen(array):
+    """Return a float array (.,) of its own that cannot be written to."""
+    array = np.array(array, dtype=float)
+    array.flags.writeable = False
+    return array
+
+
+def _group(field, otherwise):
+    given = field.metadata['group']
+    return otherwise if given is None else given
