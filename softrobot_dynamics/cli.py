@@ -2,6 +2,7 @@
 """The `softrobot` command; each sub-command imports what it needs when it runs."""
 
 import argparse
+from collections import Counter
 import contextlib
 import sys
 
@@ -160,7 +161,8 @@ def _check(options):
             wrong += 1
             _say(error)
         else:
-            _say(f'{file}: {robot.name}, {robot.n} coordinates, {_m(robot)} actuators')
+            counts = f'{robot.n} coordinates, {_m(robot)} actuators'
+            _say(f'{file}: {robot.name}, {counts}{_kinds(robot)}')
     return int(wrong > 0)
 
 
@@ -266,6 +268,13 @@ def _plot(options):
 
 def _m(robot):
     return len(robot.actuator_names)
+
+
+def _kinds(robot):
+    """Return what the commands of a RobotDescription are: ': 6 torque [N m], 1 pressure [Pa]'."""
+    counts = Counter(robot.commands)
+    parts = [f'{count} {name} [{unit or "-"}]' for (name, unit), count in counts.items()]
+    return f': {", ".join(parts)}' if parts else ''
 
 
 def _first_comment(file):

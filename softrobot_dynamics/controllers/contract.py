@@ -10,6 +10,7 @@ from softrobot_dynamics.controllers.settings import (
     controlled_names,
     make_settings,
     own_parameters,
+    owners_of,
     Settings,
 )
 from softrobot_dynamics.errors import ArgumentError
@@ -78,6 +79,7 @@ class Controller:
     """
 
     Settings = Settings
+    owners = staticmethod(owners_of)
 
     def __init__(self, model, *, period, controlled=None, settings=None):
         names = controlled_names(model, controlled)

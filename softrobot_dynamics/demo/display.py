@@ -8,6 +8,7 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.demo.units import in_words, shown
 
 try:
     from rich.console import Console, Group
@@ -29,7 +30,7 @@ class Sight(NamedTuple):
     """What is known about the loop at one moment; None where nothing is, yet."""
 
     u: np.ndarray | None  # (m,)
-    y_error: float | None  # greatest of the controlled outputs [m or rad]
+    y_errors: np.ndarray | None  # (c,) of the controlled outputs, each in its unit
     tip_error: float | None  # [m]
     diagnostics: dict  # {name of the node: {key: value in words}}
 
@@ -42,7 +43,7 @@ class Subject(NamedTuple):
     ramp: float  # [s] until the reference is blended in
     actuators: tuple  # names (m,)
     units: tuple  # of u (m,)
-    y_unit: str  # of the outputs
+    y_units: tuple  # of the controlled outputs (c,)
     lower: np.ndarray  # (m,) limits of u
     upper: np.ndarray  # (m,)
 
@@ -136,7 +137,7 @@ class _View:
     def render(self, t, sight):
         """Return the picture at time t [s]."""
         self._last = sight = _filled(sight, self._last)
-        what, error, words = error_of(sight, self._subject.y_unit)
+        what, error, words = error_of(sight, self._subject.y_units)
         if what != self._what:
             self._errors.clear()
             self._what = what
@@ -170,7 +171,8 @@ class _View:
         for name, value, share, unit in zip(subject.actuators, u, shares, subject.units):
             style = 'red' if share > 0.98 else 'blue'
             text = Text(bar(share, 24), style=style)
-            table.add_row(Text(name, style='dim'), text, f'{value:8.2f} {unit}')
+            factor, unit = shown(unit)
+            table.add_row(Text(name, style='dim'), text, f'{factor * value:8.2f} {unit}')
         return table
 
 
@@ -194,15 +196,21 @@ def fill(u, lower, upper):
     return np.where(known, np.abs(u) / np.where(known, limit, 1.0), 0.0)
 
 
-def error_of(sight, y_unit):
-    """Return (name, value, value in words) of the error to show: the tip's if it is known."""
+def error_of(sight, y_units):
+    """
+    Return (name, value, value in words) of the error to show: the tip's if it is known.
+
+    Of outputs of several units there is no one value, but the greatest of each in words.
+    """
     if sight.tip_error is not None:
         return 'tip error', sight.tip_error, f'{sight.tip_error * 1e3:.3f} mm'
-    error = sight.y_error
-    if error is None:
+    if sight.y_errors is None:
         return 'output error', None, ''
-    words = f'{error * 1e3:.3f} mm' if y_unit == 'm' else f'{error:.2e} {y_unit}'
-    return 'output error', error, words
+    largest = {}
+    for error, unit in zip(sight.y_errors, y_units):
+        largest[unit] = max(error, largest.get(unit, 0.0))
+    text = ', '.join(in_words(error, unit) for unit, error in largest.items())
+    return 'output error', max(largest.values()) if len(largest) == 1 else None, text
 
 
 def loop_rows(diagnostics):
@@ -225,7 +233,7 @@ def _filled(sight, last):
 
 
 def _line(subject, t, sight):
-    what, _, words = error_of(sight, subject.y_unit)
+    what, _, words = error_of(sight, subject.y_units)
     parts = [f'{t:6.1f} s', f'{what} {words}']
     parts += [f'{name} {value}' for name, value, _ in loop_rows(sight.diagnostics) if value]
     return '  '.join(parts)

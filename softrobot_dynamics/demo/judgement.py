@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.demo.shapes import reach_of
 from softrobot_dynamics.demo.targets import tips_at
+from softrobot_dynamics.demo.units import in_words
 
 MOST_MISSED = 0.05  # share of ticks without a command in time with which a loop still holds
 LEAST_STATES = 0.95  # share of the states that there should have been
@@ -171,8 +172,9 @@ def _strayed_outputs(shares, ways, task):
     if (shares > task.tolerance).any():
         k = np.nanargmax(shares)
         yield (
-            f'the output of {task.names[k]} does not follow: RMS {shares[k] * ways[k]:.3g}'
-            f' {task.units[k]}, {shares[k]:.1%} of {ways[k]:.3g} {task.units[k]};'
+            f'the output of {task.names[k]} does not follow: RMS'
+            f' {in_words(shares[k] * ways[k], task.units[k])}, {shares[k]:.1%} of'
+            f' {in_words(ways[k], task.units[k])};'
             f' at most {task.tolerance:.1%} is asked'
         )
 

@@ -118,7 +118,7 @@ class Monitor:
         state, output, reference = map(_newest, (self._states, self._outputs, self._references))
         return Sight(
             None if output is None else np.array(output.effort),
-            None if None in (output, reference) else self._output_error(output, reference),
+            None if None in (output, reference) else self._output_errors(output, reference),
             None if None in (state, reference) else self._tip_error(state, reference),
             self._diagnostics,
         )
@@ -130,9 +130,9 @@ class Monitor:
         self._executor.shutdown()
         self._node.destroy_node()
 
-    def _output_error(self, output, reference):
+    def _output_errors(self, output, reference):
         y = np.array(output.position)[self._controlled]
-        return float(np.abs(y - reference.points[0].positions).max(initial=0.0))
+        return np.abs(y - reference.points[0].positions)
 
     def _tip_error(self, state, reference):
         """Distance [m] of the tip farthest from where it should be at the time of this state."""

@@ -6,24 +6,13 @@ from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 import numpy as np
-from softrobot_dynamics.demo.report import units_of, y_units_of
+from softrobot_dynamics.demo.curves import draw_curves, FAINT, INK, step_of, STYLE, TIP
 from softrobot_dynamics.demo.shapes import surfaces
 
 SIZE, DPI, FINENESS = (13.0, 7.3), 110, 2  # [inch], [1/inch], pixels drawn for one shown
 VIEW = 14.0, -58.0  # elevation, azimuth [deg]
 SHAPES = 8  # postures drawn
-POINTS = 1500  # of a curve, at most
-_LETTERS = 112  # of a legend, in a row
-
-INK, FAINT, TIP, WANTED = '#22303c', '#9aa7b1', '#d1495b', '#22303c'
 BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
-PALETTE = (
-    ('#8c2d04', '#d94801', '#fd9a4e'),
-    ('#08519c', '#3182bd', '#85bcdb'),
-    ('#005a32', '#31a354', '#94d18f'),
-    ('#4a1486', '#807dba', '#b9b6d9'),
-)
-STYLE = {'color': INK, 'fontsize': 9}
 
 
 def draw_report(report, path):
@@ -31,14 +20,8 @@ def draw_report(report, path):
     figure = Figure(figsize=SIZE, dpi=FINENESS * DPI, facecolor='white')
     canvas = FigureCanvasAgg(figure)
     _draw_space(figure.add_axes((-0.02, 0.03, 0.5, 0.84), projection='3d'), report)
-    grid = figure.add_gridspec(3, 1, left=0.515, right=0.98, top=0.845, bottom=0.07, hspace=0.24)
-    axes = [figure.add_subplot(grid[row]) for row in range(3)]
-    _draw_error(axes[0], report)
-    _draw_outputs(axes[1], report)
-    _draw_commands(axes[2], report)
-    for axis in axes:
-        _tidy(axis, report, last=axis is axes[-1])
-    _draw_title(axes[0], report)
+    draw_curves(figure, report)
+    _draw_title(figure, report)
     canvas.draw()
     imsave(path, _averaged(np.asarray(canvas.buffer_rgba())[..., :3]))
 
@@ -139,7 +122,7 @@ def _lit(normals, body, paleness):
 def _draw_paths(axes, report, to_world):
     """Draw where tips were and should have been; return the points, (T, 3) each."""
     run, tips = report.run, report.tips
-    step, late, drawn = _step(run.t), run.t >= report.ramp, []
+    step, late, drawn = step_of(run.t), run.t >= report.ramp, []
     for k in range(tips.points.shape[1]):
         wanted, points = (_moved(to_world, p[:, k]) for p in (tips.wanted, tips.points))
         axes.plot(*wanted[::step].T, color=INK, lw=3.4, alpha=0.3, zorder=4, label='reference')
@@ -178,111 +161,16 @@ def _moved(transform, points):
     return points @ transform[:3, :3].T + transform[:3, 3]
 
 
-# Time
+# Title
 
 
-def _draw_error(axes, report):
-    run, figures = report.run, report.figures
-    units = [y_units_of(report.model.description)[i] for i in report.controlled]
-    if report.tips is not None:
-        values, rms, unit, word = report.tips.errors, figures.tip_rms_m, 'm', 'tip error'
-    else:
-        errors, unit, word = (
-            np.abs(run.y[:, report.controlled] - run.y_d),
-            units[0],
-            'output error',
-        )
-        rms = figures.y_rms
-        if len(set(units)) > 1:
-            errors, rms, unit = errors / report.ways, figures.y_share, 'of its way'
-        values = errors.max(axis=1, initial=0.0)
-    scale, unit = _shown(unit)
-    step = _step(run.t)
-    axes.semilogy(run.t[::step], np.maximum(scale * values[::step], 1e-6), color=TIP, lw=1.2)
-    axes.set_ylabel(f'{word} [{unit}]', **STYLE)
-    if rms:
-        axes.axhline(scale * rms, color=INK, lw=0.8, ls=(0, (4, 3)))
-        axes.text(1.0, 1.03, f'dashed: RMS {scale * rms:.2g} {unit}', transform=axes.transAxes,
-                  ha='right', color=INK, fontsize=8)  # fmt: skip
-
-
-def _draw_outputs(axes, report):
-    """Draw the controlled outputs and where they should be."""
-    run, step, controlled = report.run, _step(report.run.t), report.controlled
-    units = [y_units_of(report.model.description)[i] for i in controlled]
-    factors, unit = _together(run.y[:, controlled], units)
-    for i, factor, y_d in zip(controlled, factors, run.y_d.T):
-        color = _colors(len(run.actuators))[i]
-        axes.plot(run.t[::step], factor * run.y[::step, i], color=color, lw=1.4)
-        axes.plot(run.t[::step], factor * y_d[::step], color=INK, lw=0.8, ls=(0, (3, 3)))
-    axes.plot([], [], color=INK, lw=0.8, ls=(0, (3, 3)), label='$y_d$')
-    axes.plot([], [], color=FAINT, lw=1.4, label='$y$')
-    _legend(axes)
-    word = _kind(report, controlled, 'elongation', 'angle', 'output')
-    axes.set_ylabel(f'{word} [{unit}]', **STYLE)
-
-
-def _draw_commands(axes, report):
-    run, step = report.run, _step(report.run.t)
-    factors, unit = _together(run.u, units_of(report.model.description))
-    for color, name, factor, u in zip(
-        _colors(len(run.actuators)), run.actuators, factors, run.u.T
-    ):
-        axes.plot(run.t[::step], factor * u[::step], color=color, lw=1.2, label=name)
-    word = _kind(report, range(len(run.actuators)), 'tension', 'torque', 'command')
-    axes.set_ylabel(f'{word} [{unit}]', **STYLE)
-    _legend(axes)
-
-
-def _together(values, units):
-    """Return factors (k,) that bring columns (T, k) onto one axis, and its unit in words."""
-    if len(set(units)) > 1:
-        largest = np.nanmax(np.abs(values), axis=0, initial=0.0)
-        return 1.0 / np.where(largest > 0.0, largest, 1.0), 'of its largest'
-    scale, unit = _shown(units[0] if len(units) else '')
-    return np.full(len(units), scale), unit
-
-
-def _shown(unit):
-    """Return (factor, unit) in which values of a unit are drawn."""
-    return (1e3, 'mm') if unit == 'm' else (1.0, unit)
-
-
-def _legend(axes):
-    """Put the legend above the axes, to the right, in as many columns as there is room for."""
-    names = axes.get_legend_handles_labels()[1]
-    columns = next(k for k in range(len(names), 0, -1) if k == 1 or _width(names, k) <= _LETTERS)
-    axes.legend(loc='lower right', bbox_to_anchor=(1.005, 0.965), ncol=columns, frameon=False,
-                fontsize=8, labelcolor=INK, handlelength=1.2, columnspacing=1.0,
-                borderaxespad=0.0)  # fmt: skip
-
-
-def _width(names, columns):
-    """Return how wide a legend is in letters, six for each line and gap."""
-    return sum(6 + max(map(len, part)) for part in np.array_split(names, columns))
-
-
-def _tidy(axes, report, last):
-    """Give a curve's axes the looks they all share."""
-    axes.set_xlim(0.0, report.run.t[-1] + report.run.period)
-    axes.axvspan(0.0, min(report.ramp, report.run.t[-1]), color='#f1f4f7', zorder=0, lw=0)
-    axes.grid(color='#e6ebef', lw=0.6)
-    axes.set_axisbelow(True)
-    for side in ('top', 'right'):
-        axes.spines[side].set_visible(False)
-    for side in ('left', 'bottom'):
-        axes.spines[side].set_color(FAINT)
-    axes.tick_params(labelsize=8, labelcolor=INK, color=FAINT, which='both', labelbottom=last)
-    if last:
-        axes.set_xlabel('time [s]', **STYLE)
-
-
-def _draw_title(axes, report):
-    model, figure = report.model, axes.figure
+def _draw_title(figure, report):
+    model = report.model
     name = figure.text(0.03, 0.945, model.description.name, fontsize=17, color=INK, weight='bold')
-    axes.annotate(f'{model.n} coordinates, {model.m} actuators', (1.0, 0.0), xycoords=name,
-                  xytext=(9, 0), textcoords='offset points', va='bottom', color=FAINT,
-                  fontsize=12)  # fmt: skip
+    figure.axes[-1].annotate(
+        f'{model.n} coordinates, {model.m} actuators', (1.0, 0.0), xycoords=name, xytext=(9, 0),
+        textcoords='offset points', va='bottom', color=FAINT, fontsize=12,
+    )  # fmt: skip
     figure.text(0.03, 0.908, subtitle(report.figures, 1.0 / report.run.period), fontsize=10.5,
                 color='#55646f')  # fmt: skip
 
@@ -296,22 +184,3 @@ def subtitle(figures, rate):
         trip = figures.round_trip_us
         parts.append(f'round trip {trip["p50"]:.0f} µs, p99 {trip["p99"]:.0f} µs')
     return '  ·  '.join([*parts, f'{figures.missed_ticks} of {figures.ticks} ticks missed'])
-
-
-def _colors(count):
-    """Return `count` colours: triplets of one hue, as tendons come."""
-    flat = [color for hue in PALETTE for color in hue]
-    if count <= len(PALETTE):
-        flat = [hue[1] for hue in PALETTE]
-    return [flat[i % len(flat)] for i in range(count)]
-
-
-def _kind(report, actuators, tendon, joint, other):
-    """Return the word for what all of these actuators are, by their indices."""
-    entries = report.model.description.actuators
-    kinds = {entries[i].actuator.type_name for i in actuators}
-    return {('tendon',): tendon, ('joint',): joint}.get(tuple(kinds), other)
-
-
-def _step(t):
-    return max(1, len(t) // POINTS)

@@ -11,6 +11,7 @@ import numpy as np
 from softrobot_dynamics.demo import judgement, records
 from softrobot_dynamics.demo.shapes import reach_of
 from softrobot_dynamics.demo.targets import Targets, targets_of
+from softrobot_dynamics.demo.units import in_words
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
@@ -195,11 +196,11 @@ def rows(report):
     if report.tips is not None:
         yield (
             'tip error, RMS and peak',
-            _lengths(figures.tip_rms_m, figures.tip_peak_m, 'm') + _of_way(figures.tip_share),
+            _two(figures.tip_rms_m, figures.tip_peak_m, 'm') + _of_way(figures.tip_share),
         )
     units = {model.outputs[i].unit for i in report.controlled}
     if len(units) == 1:
-        errors = _lengths(figures.y_rms, figures.y_peak, *units)
+        errors = _two(figures.y_rms, figures.y_peak, *units)
         yield 'output error, RMS and peak', errors + _of_way(figures.y_share)
     elif figures.y_share is not None:  # nothing to compare them by but the way of each
         yield 'output error, RMS', f'{figures.y_share:.2%} of its way'
@@ -231,9 +232,8 @@ def _of_way(share):
     return '' if share is None else f' ({share:.2%} of its way)'
 
 
-def _lengths(first, second, unit):
-    """Return two values in words, lengths in mm."""
+def _two(first, second, unit):
+    """Return two values of a unit in words."""
     if first is None:
         return 'none: the run ended before the reference was blended in'
-    scale, unit = (1e3, 'mm') if unit == 'm' else (1.0, unit)
-    return f'{first * scale:.3g} {unit}, {second * scale:.3g} {unit}'
+    return f'{in_words(first, unit)}, {in_words(second, unit)}'

@@ -3,7 +3,6 @@
 
 from math import inf, nan
 
-from softrobot_dynamics.controllers.contract import owners_of
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes.parameters import Row
@@ -167,7 +166,7 @@ def configured_rows(law, robot, controlled=()):
     `law`: a Controller or its class; `robot`: a RobotDescription or a model; `controlled`: names
     of actuators, none for all. ArgumentError for a name that is taken.
     """
-    owners = owners_of(robot, controlled or None)
+    owners = law.owners(robot, controlled or None)
     rows = [row for p in law.parameters() for row in _declared(p, owners.get(p.each, ()))]
     rows += _limits(robot.actuator_names, robot.commands)
     names = [row.name for row in (*CONTROLLER, *rows)]

@@ -123,6 +123,8 @@ def _start(node, plant, values, topics, facts):
         'period': 1.0 / values['rate'],
         'coordinate_names': model.coordinate_names,
         'actuator_names': model.actuator_names,
+        'command_units': [quantity.unit for quantity in model.commands],
+        'output_units': [quantity.unit for quantity in model.outputs],
         **facts,
     }
     resolved = [t._replace(name=node.resolve_topic_name(t.name)) for t in topics(layouts)]

@@ -4,7 +4,6 @@
 from math import isnan
 
 import numpy as np
-from softrobot_dynamics.controllers.contract import owners_of
 from softrobot_dynamics.errors import DescriptionError, Problem
 
 
@@ -15,7 +14,7 @@ def settings_of(law, model, controlled, values):
     `controlled` are names of actuators. Of what there is one for each, an actuator's own parameter
     counts where it is not nan, then the one for all.
     """
-    owners = owners_of(model, controlled)
+    owners = law.owners(model, controlled)
     own = {p.name: _own(p, owners.get(p.each), values) for p in law.parameters()}
     return law.make_settings(model, controlled, **limits_of(model, values), **own)
 

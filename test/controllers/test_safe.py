@@ -92,3 +92,22 @@ def test_an_unknown_mode_is_named():
     """The error lists the modes there are."""
     with pytest.raises(UnknownNameError, match='pretension'):
         make('limp')
+
+
+@pytest.mark.parametrize(
+    'mode, expected',
+    [
+        ('auto', [2e4, 0.0]),
+        ('pretension', [2e4, 0.0]),
+        ('zero', [0.0, 0.0]),
+        ('hold', [11.0, 12.0]),
+        ('gravity', [7.0, -20.0]),
+    ],
+)
+def test_an_actuator_may_name_a_number(mode, expected):
+    """In its own unit; a pretension [N] is only for those that say so, never one for a valve."""
+    limit = np.full(2, 1e5)
+    safe = SafeCommand((2e4, 'zero'), -limit, limit, lambda q: WEIGHT[:2], lambda q: np.eye(2))
+    safe.choose(mode, 1.0, 2.0)
+    safe.begin(Q[:2], LAST[:2])
+    assert safe.at(0.0) == pytest.approx(expected)

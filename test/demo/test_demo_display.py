@@ -11,7 +11,14 @@ from softrobot_dynamics.demo.display import bar, error_of, fill, loop_rows, Sigh
 pytestmark = pytest.mark.quick
 
 SUBJECT = display.Subject(
-    'arm at 1000 Hz', 10.0, 2.0, ('t1', 't2'), ('N', 'N'), 'm', np.zeros(2), np.full(2, 40.0)
+    'arm at 1000 Hz',
+    10.0,
+    2.0,
+    ('t1', 't2'),
+    ('N', 'N'),
+    ('m', 'm'),
+    np.zeros(2),
+    np.full(2, 40.0),
 )
 DIAGNOSTICS = {
     'simulation': {'rate [Hz]': '999.96', 'missed ticks': '3',
@@ -19,7 +26,7 @@ DIAGNOSTICS = {
     'controller': {'mode': 'running'},
 }  # fmt: skip
 NOTHING = Sight(None, None, None, {})
-SEEN = Sight(np.array([10.0, 20.0]), 1e-4, 3.6e-4, DIAGNOSTICS)
+SEEN = Sight(np.array([10.0, 20.0]), np.array([1e-4, 2e-5]), 3.6e-4, DIAGNOSTICS)
 
 
 @pytest.mark.parametrize('share, filled', [(0.0, 0), (0.5, 5), (1.0, 10), (1.7, 10), (-1.0, 0)])
@@ -42,15 +49,16 @@ def test_commands_fill_up_to_the_limit_of_their_side():
     assert fill(u, lower, upper) == pytest.approx([0.25, 0.5, 0.0])
 
 
-@pytest.mark.parametrize('sight, unit, words', [
-    (SEEN, 'm', '0.360 mm'),
-    (SEEN._replace(tip_error=None), 'm', '0.100 mm'),
-    (SEEN._replace(tip_error=None), 'rad', '1.00e-04 rad'),
-    (NOTHING, 'm', ''),
+@pytest.mark.parametrize('sight, units, words', [
+    (SEEN, ('m', 'm'), '0.360 mm'),
+    (SEEN._replace(tip_error=None), ('m', 'm'), '0.1 mm'),
+    (SEEN._replace(tip_error=None), ('rad', 'rad'), '0.0001 rad'),
+    (SEEN._replace(tip_error=None), ('m', 'rad'), '0.1 mm, 2e-05 rad'),
+    (NOTHING, ('m', 'm'), ''),
 ])  # fmt: skip
-def test_the_error_shown(sight, unit, words):
-    """The tip's where it is known, else the outputs', else none."""
-    assert error_of(sight, unit)[2] == words
+def test_the_error_shown(sight, units, words):
+    """The tip's where it is known, else the outputs', the greatest of each unit, else none."""
+    assert error_of(sight, units)[2] == words
 
 
 def test_the_rows_are_what_the_nodes_report():

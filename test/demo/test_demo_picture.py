@@ -6,14 +6,9 @@ import pytest
 from recorded import write_demo
 from robots import compiled, states
 import softrobot_dynamics as sd
-from softrobot_dynamics.actuators.contract import Actuator
-from softrobot_dynamics.actuators.joint import JointActuator
-from softrobot_dynamics.actuators.pressure import Pressure
 from softrobot_dynamics.demo import report
 from softrobot_dynamics.demo.display import PlainDisplay
 from softrobot_dynamics.demo.shapes import surfaces
-from softrobot_dynamics.joints.planar import Planar
-from softrobot_dynamics.joints.prismatic import Prismatic
 
 PNG = b'\x89PNG\r\n\x1a\n'
 
@@ -93,22 +88,3 @@ def test_a_demo_keeps_the_one_before_it(tmp_path):
     second = report.prepare_folder(first)
     assert second == tmp_path / 'out_2' and second.is_dir()
     assert (first / 'controller.mcap').read_bytes() == before
-
-
-def test_units_follow_the_joints():
-    """Tendons are lengths and forces, motors at revolute joints angles and torques."""
-    arm, pendulum = (compiled(name).description for name in ('pcc_arm', 'double_pendulum'))
-    assert set(report.y_units_of(arm)) == {'m'} and set(report.units_of(arm)) == {'N'}
-    assert report.y_unit_of(pendulum) == 'rad' and set(report.units_of(pendulum)) == {'N m'}
-    hand = compiled('soft_hand').description
-    assert report.y_unit_of(hand) == 'm or rad'
-
-
-def test_units_are_those_of_the_actuator():
-    """Of a pressure, of a sliding joint, and of a kind that does not say."""
-    assert Pressure('b').units({}) == ('Pa', 'm^3')
-    joints = {'slide': Prismatic(), 'disc': Planar()}
-    assert JointActuator('slide').units(joints) == ('N', 'm')
-    assert JointActuator('disc', coordinate='x').units(joints) == ('N', 'm')
-    assert JointActuator('disc', coordinate='angle').units(joints) == ('N m', 'rad')
-    assert Actuator().units({}) == ('', '')

@@ -33,6 +33,7 @@ from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
 )
 from softrobot_dynamics.nodes.judging import FOLLOWS, StateJudge  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
+from softrobot_dynamics.nodes.settings import settings_of  # noqa: E402
 from softrobot_dynamics.nodes.simulation_loop import DIVERGED, DRIVEN, IDLE, SimulationLoop  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -159,7 +160,7 @@ class Control:
         if rate_limit is not None:
             model = self.plant.model._replace(rate_limit=rate_limit)
             self.plant = self.plant._replace(model=model)
-        settings = self.plant.settings(VALUES)
+        settings = settings_of(Controller, self.plant.model, None, VALUES)
         self.loop = ControlLoop(
             self.plant,
             self.clock,

@@ -136,6 +136,8 @@ def test_a_signal_leaves_the_safe_command_and_the_record(observer, start, tmp_pa
     record = sd.read_recording(path)
     assert record.complete and len(record) > RATE and set(record['mode']) == {1}
     assert record.facts['actuator_names'] == list(ACTUATORS)
+    assert record.facts['command_units'] == ['N', 'N']
+    assert record.facts['output_units'] == ['m', 'm']
     simulation.send_signal(number)
     assert simulation.wait(PATIENCE) == 0
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, register
+from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, Quantity, register
 from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.schema.fields import interval, number, reference, vector
 
@@ -29,12 +29,13 @@ class LineChamber(Actuator):
     limits: tuple = interval('Pa', default=(0.0, inf))
     rate_limit: float = number('Pa/s', above=0, infinite=True, default=inf)
 
-    sign = 1
-    safe = 'zero'
-
     def validate_against(self, bodies, joints):
         """Nothing: whatever is no `pcc` body has no three coordinates, and is not tried."""
         return ()
+
+    def quantities(self, joints):
+        """Return pressure and volume."""
+        return Quantity('pressure', 'Pa'), Quantity('volume', 'm^3')
 
     def segments(self, parts):
         """Return the growth of the volume."""

@@ -1,0 +1,23 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""In which units a demo shows what is in SI units, and in those of the actuators."""
+
+_SHOWN = {'m': (1e3, 'mm'), 'm^3': (1e6, 'cm³'), 'Pa': (1e-3, 'kPa'), '': (1.0, '-')}
+
+
+def shown(unit):
+    """Return (factor, unit) in which values of a unit are shown."""
+    return _SHOWN.get(unit, (1.0, unit))
+
+
+def in_words(value, unit):
+    """Return a value of a unit in words, three digits of it."""
+    factor, unit = shown(unit)
+    return f'{factor * value:.3g} {unit}'
+
+
+def by_quantity(quantities, chosen):
+    """Return [(Quantity, indices)] of the chosen indices, those of one quantity together."""
+    groups = {}
+    for i in chosen:
+        groups.setdefault(quantities[i], []).append(i)
+    return list(groups.items())
