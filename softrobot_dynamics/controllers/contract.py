@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What a controller is: a state goes in, a command comes out, at control rate and without ROS."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -88,7 +89,7 @@ class Controller:
         self.model, self.period = model, float(period)
         self.controlled = np.array([model.actuator_names.index(n) for n in names], dtype=np.int64)
         self.settings = settings or self.make_settings(model, names)
-        self._evaluate, self._sample = model.evaluator(), cached(sample_plan)
+        self._sample = cached(sample_plan)
         self.plan = Plan(constant(np.zeros(len(names))), constant(np.zeros(len(names))), 0.0, 0.0)
         self.last = np.full(model.m, np.nan)
 
@@ -140,6 +141,16 @@ class Controller:
         """Actuation coordinates y (m,) and their rates (m,) at a state."""
         terms = self.model.per_thread.evaluator(q, qd)
         return terms.y - self.model.y0, terms.J @ qd
+
+    @functools.cached_property
+    def evaluate(self):
+        """
+        A function of q and qd (n,), contiguous floats, that returns the model's ``Terms`` there.
+
+        These are h (n,) = c + g + s, M (n, n), y (m,), absolute, J (m, n) = dy/dq, and the bias
+        (m,) dJ/dt qd, in arrays that every call fills anew. For :meth:`compute` and its thread.
+        """
+        return self.model.evaluator()
 
     def compute(self, t, q, qd):
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""

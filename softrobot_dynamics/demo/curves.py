@@ -70,6 +70,9 @@ def _error(report):
 def _draw_error(t, values, rms, unit, axes):
     step = step_of(t)
     axes.semilogy(t[::step], np.maximum(values[::step], 1e-6), color=TIP, lw=1.2)
+    low, high = axes.get_ylim()
+    if high < 10.0 * low:  # a decade at least, or the ticks are no words to read
+        axes.set_ylim(low / 3.0, 3.0 * high)
     if rms:
         axes.axhline(rms, color=INK, lw=0.8, ls=(0, (4, 3)))
         axes.text(1.0, 1.03, f'dashed: RMS {rms:.2g} {unit}', transform=axes.transAxes,

@@ -1,23 +1,29 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Parameters are declared with their bounds, read as what they are, and changed whole or not."""
 
+from dataclasses import dataclass, FrozenInstanceError
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import Controller, Model  # noqa: E402
+from linear_plant import Controller as TwoMasses  # noqa: E402
+from linear_plant import Model
 from rclpy.parameter import Parameter  # noqa: E402
-from softrobot_dynamics.errors import ArgumentError, DescriptionError  # noqa: E402
+from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, Settings  # noqa: E402
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
 from softrobot_dynamics.nodes import parameter_rows  # noqa: E402
 from softrobot_dynamics.nodes.parameters import Parameters, Row, Table  # noqa: E402
 from softrobot_dynamics.nodes.settings import settings_of  # noqa: E402
+from softrobot_dynamics.schema.fields import choice, flag, integer, items, number, text, vector  # noqa: E402
+from softrobot_dynamics.schema.parameters import parameter  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
-ROWS = (*parameter_rows.CONTROLLER, *parameter_rows.configured_rows(Controller, Model()))
+ROWS = (*parameter_rows.CONTROLLER, *parameter_rows.configured_rows(TwoMasses, Model()))
 DEFAULTS = {row.name: row.default for row in ROWS}
 
 
@@ -220,7 +226,7 @@ def test_an_actuators_own_value_counts_before_that_for_all():
         'limits.left.lower': -2.0,
         'limits.right.rate': 9.0,
     }
-    settings = settings_of(Controller, Model(), None, values)
+    settings = settings_of(TwoMasses, Model(), None, values)
     assert settings.p.tolist() == [50.0, 70.0] and settings.d.tolist() == [20.0, 20.0]
     assert settings.lower.tolist() == [-2.0, -4.0] and settings.upper.tolist() == [10.0, 10.0]
     assert settings.rate.tolist() == [1e4, 9.0]
@@ -238,12 +244,139 @@ def test_an_actuators_own_value_counts_before_that_for_all():
 def test_limits_cannot_be_wider_than_the_robot_files(change, words):
     """Nor can they cross."""
     with pytest.raises(DescriptionError) as caught:
-        settings_of(Controller, Model(), None, {**DEFAULTS, **change})
+        settings_of(TwoMasses, Model(), None, {**DEFAULTS, **change})
     assert words in str(caught.value)
 
 
 def test_settings_are_arrays_of_their_own():
     """No later change of the model's arrays reaches them."""
     model = Model()
-    settings = settings_of(Controller, model, None, DEFAULTS)
+    settings = settings_of(TwoMasses, model, None, DEFAULTS)
     assert not np.shares_memory(settings.lower, model.lower)
+
+
+GUIDE = Path(__file__).parents[1] / 'docs' / 'nodes.md'
+
+
+@pytest.mark.parametrize('name', CONTROLLERS.names())
+def test_every_law_declares_sound_parameters(name):
+    """Words, a default that is allowed, and a name of its own; the node's guide has our laws'."""
+    law = CONTROLLERS.get(name)
+    rows = parameter_rows.configured_rows(law, Model())
+    for each in law.parameters():
+        assert len(each.words) > 5 and not each.words.endswith('.')
+        if law.__module__.startswith('softrobot_dynamics.'):
+            assert f'`{each.path}`' in GUIDE.read_text(encoding='utf-8')
+    settings = law.make_settings(Model())
+    assert settings.tuned_alike(settings_of(law, Model(), None, {r.name: r.default for r in rows}))
+
+
+@dataclass(frozen=True)
+class Told(Settings):
+    """One parameter of each sort."""
+
+    stiffness: np.ndarray = parameter(
+        number('N/m', above=0.0, default=3.0), 'Stiffness', each='coordinate'
+    )
+    weight: np.ndarray = parameter(number('-', default=1.0), 'Weight', each='output', group='w')
+    steps: int = parameter(integer(at_least=2, default=4), 'Number of steps')
+    feeds: bool = parameter(flag(default=False), 'Whether it feeds forward')
+    form: str = parameter(choice(('full', 'short'), default='full'), 'Form of the law')
+    note: str = parameter(text(default=''), 'A remark', group='')
+    axis: tuple = parameter(vector('-', 3, default=(0.0, 0.0, 1.0)), 'An axis')
+    poles: tuple = parameter(items(number('1/s', below=0.0), default=()), 'Wanted poles')
+
+    def validate(self):
+        """Yield what does not fit together."""
+        if self.form == 'short' and self.feeds:
+            yield 'feeds', True, 'false in the short form'
+
+
+class Law(Controller):
+    """A law that does nothing but be told."""
+
+    type_name, Settings = 'told', Told
+
+
+LAW_ROWS = parameter_rows.configured_rows(Law, Model(), ['right'])
+LAW_VALUES = {row.name: row.default for row in LAW_ROWS}
+
+
+def test_names_and_kinds_follow_from_the_declaration():
+    """For all and for each owner; the law's name first, unless a group is given."""
+    rows = {row.name: row for row in LAW_ROWS}
+    assert {'told.stiffness', 'told.x.stiffness', 'told.y.stiffness'} <= set(rows)
+    assert 'w.right.weight' in rows and 'w.left.weight' not in rows
+    assert 'note' in rows and 'Stiffness, for x [N/m]' == rows['told.x.stiffness'].description
+    kinds = [rows[f'told.{name}'].kind for name in ('steps', 'feeds', 'form', 'axis', 'poles')]
+    assert kinds == ['integer', 'bool', 'string', 'doubles', 'doubles']
+    assert rows['told.steps'].descriptor().integer_range[0].from_value == 2
+    assert rows['told.stiffness'].descriptor().floating_point_range[0].from_value == 5e-324
+
+
+def test_a_law_gets_its_own_settings():
+    """One immutable object, arrays in the order of their owners."""
+    changed = {'told.y.stiffness': 5.0, 'told.steps': 7, 'w.weight': 2.0, 'told.poles': (-1.0,)}
+    settings = settings_of(Law, Model(), ['right'], {**LAW_VALUES, **changed})
+    assert type(settings) is Told and settings.steps == 7 and settings.poles == (-1.0,)
+    assert settings.stiffness.tolist() == [3.0, 5.0] and settings.weight.tolist() == [2.0]
+    assert (settings.feeds, settings.form, settings.note) == (False, 'full', '')
+    assert settings.lower.tolist() == [-10.0, -10.0]
+    with pytest.raises(FrozenInstanceError):
+        settings.steps = 3
+    with pytest.raises(ValueError, match='read-only'):
+        settings.stiffness[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    'change, words',
+    [
+        ({'told.stiffness': 0.0}, 'told.stiffness: 0.0, expected a number > 0 [N/m]'),
+        ({'told.poles': (-1.0, 1.0)}, 'told.poles[1]: 1.0, expected a number < 0 [1/s]'),
+        ({'told.steps': 1}, 'told.steps: 1, expected a whole number >= 2'),
+        ({'told.form': 'short', 'told.feeds': True}, 'told.feeds: True, expected false'),
+    ],
+)
+def test_what_a_law_does_not_allow_is_refused(change, words):
+    """By the name that the parameter has outside, with what would be right."""
+    with pytest.raises(DescriptionError) as caught:
+        settings_of(Law, Model(), None, {**LAW_VALUES, **change})
+    assert words in str(caught.value)
+
+
+def test_settings_are_tuned_alike_whatever_the_limits():
+    """Limits aside, every parameter counts."""
+    settings = Law.make_settings(Model())
+    assert settings.tuned_alike(Law.make_settings(Model(), upper=3.0))
+    for changed in ({'note': 'x'}, {'stiffness': [3.0, 3.5]}, {'poles': (-1.0,)}):
+        assert not settings.tuned_alike(Law.make_settings(Model(), **changed))
+    with pytest.raises(UnknownNameError, match='stiffness'):
+        Law.make_settings(Model(), stifness=3.0)
+
+
+def test_a_declaration_that_cannot_be_is_refused():
+    """No default, a word for each actuator, the name of a limit, one that the node has."""
+    with pytest.raises(ArgumentError, match='with a default'):
+        parameter(number('m'), 'A length')
+    with pytest.raises(ArgumentError, match='of a number'):
+        parameter(text(default=''), 'Words', each='actuator')
+
+    @dataclass(frozen=True)
+    class Taken(Settings):
+        rate: float = parameter(number('Hz', default=1.0), 'A rate', group='')
+
+    class Taking(Controller):
+        type_name, Settings = 'taking', Taken
+
+    with pytest.raises(ArgumentError, match='rate'):
+        Taking.parameters()
+
+    @dataclass(frozen=True)
+    class Double(Settings):
+        record: str = parameter(text(default=''), 'A record', group='')
+
+    class Doubling(Controller):
+        type_name, Settings = 'doubling', Double
+
+    with pytest.raises(ArgumentError, match='record'):
+        parameter_rows.configured_rows(Doubling, Model())

@@ -1,9 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Each cross-section and each strain basis against its definition, and what they refuse."""
 
-from generated import instance
+from generated import instance, mapping
 import numpy as np
 import pytest
+import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.cosserat.bases.contract import BASES, read_basis
 from softrobot_dynamics.bodies.cosserat.sections.contract import SECTIONS
 from softrobot_dynamics.bodies.cosserat.strains import STRAIGHT, strain_bases, strain_reference
@@ -47,12 +48,14 @@ SIGMA = np.array([0.0, 0.3, 0.71, 1.0])
 
 def section(name, **fields):
     """Return a section."""
-    return instance(SECTIONS, {'type': name, **(fields or GIVEN[name])})
+    given = fields or GIVEN.get(name) or mapping(SECTIONS.get(name))
+    return instance(SECTIONS, {'type': name, **given})
 
 
 def basis(name, **fields):
     """Return a basis."""
-    return read(read_basis, {'basis': name, **(fields or BASIS[name])})
+    given = fields or BASIS.get(name) or mapping(BASES.get(name))
+    return read(read_basis, {'basis': name, **given})
 
 
 def read(function, value):
@@ -107,6 +110,23 @@ def strips(half_height, reach):
 
 
 @pytest.mark.parametrize('name', SECTIONS.names())
+def test_every_section_is_a_shape(name):
+    """Its moments are not below a disc's of its area, its torsion constant not above Ix + Iy."""
+    area, Ix, Iy, J = np.broadcast_arrays(*section(name).at(SIGMA), SIGMA)[:4]
+    assert (area > 0.0).all() and (J > 0.0).all()
+    least = area**2 / (4.0 * np.pi)  # of a disc, the polar moment of which is the smallest
+    assert (Ix + Iy >= 2.0 * least * (1.0 - 1e-12)).all()
+    assert (J <= (Ix + Iy) * (1.0 + 1e-12)).all()  # as warping only softens
+    assert section(name).at(0.3)[0] == pytest.approx(section(name).at(np.array([0.3]))[0][0])
+
+
+def test_every_section_that_comes_along_has_a_shape_here():
+    """What is asked of its moments below is asked of each."""
+    own = [n for n in SECTIONS.names() if SECTIONS.get(n).__module__.startswith(sd.__name__)]
+    assert set(own) == set(GIVEN)
+
+
+@pytest.mark.parametrize('name', GIVEN)
 def test_moments_of_sections(name):
     """Area and second moments are those of the shape, at any place of a tapered rod."""
     found = np.array(section(name).at(SIGMA)[:3])

@@ -1,0 +1,184 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What docs/extending.md shows: a package with a kind of each sort, as a user would have it."""
+
+import contextlib
+import os
+from pathlib import Path
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+
+GUIDE = Path(__file__).parents[1] / 'docs' / 'extending.md'
+FILES = dict(re.findall(r'<!-- file: (\S+) -->\n```\w+\n(.*?)```', GUIDE.read_text('utf-8'), re.S))
+ENTRY = re.compile(r"^'(softrobot_dynamics\.\w+)' = \{(\w+) = '([\w.]+)'\}", re.M)
+KINDS = ENTRY.findall(FILES['pyproject.toml'])
+SETPOINT = [0.5, 0.002, -0.001, -0.001]  # of tuning.yaml [rad], [L]
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """Return a folder with the files of the guide, and what pip would put beside them."""
+    folder = tmp_path_factory.mktemp('package')
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding='utf-8')
+    info = folder / 'my_kinds-1.0.dist-info'
+    info.mkdir()
+    (info / 'METADATA').write_text('Metadata-Version: 2.1\nName: my-kinds\nVersion: 1.0\n')
+    entries = [f'[{group}]\n{name} = {module}\n' for group, name, module in KINDS]
+    (info / 'entry_points.txt').write_text(''.join(entries))
+    return folder
+
+
+@pytest.fixture(scope='module')
+def environment(folder):
+    """Return the environment of processes that know the package."""
+    path = os.pathsep.join(filter(None, [str(folder), *sys.path]))
+    return {**os.environ, 'PYTHONPATH': path, 'PYTHONWARNINGS': 'error::RuntimeWarning'}
+
+
+@pytest.fixture(scope='module')
+def run(folder, environment):
+    """Return a function that runs Python with arguments there and returns what it said."""
+
+    def run(*arguments, cwd=folder, succeeds=True):
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=cwd, env=environment, text=True,
+            capture_output=True, timeout=280,
+        )  # fmt: skip
+        said = done.stdout + done.stderr
+        assert (done.returncode == 0) == succeeds, said
+        return said
+
+    return run
+
+
+def test_there_is_one_of_each_kind():
+    """Each file of the package is named by an entry point, of another sort of kind each."""
+    modules = {name for name in FILES if name.startswith('my_kinds/') and '__' not in name}
+    assert {f'{module.replace(".", "/")}.py' for _, _, module in KINDS} == modules
+    assert len({group for group, _, _ in KINDS}) == len(KINDS) == len(modules)
+
+
+def test_a_robot_file_may_name_them(run):
+    """The command knows them, with their units, and says what is wrong."""
+    said = run('-m', 'softrobot_dynamics.cli', 'check', 'cam_arm.yaml')
+    assert '4 coordinates, 4 actuators: 1 torque [N m], 3 pressure [kPa]' in said
+
+
+def test_what_holds_for_every_kind_holds_for_them(run):
+    """The tests that are made of what is registered, on these alone."""
+    names = ' or '.join(name for _, name, _ in KINDS)
+    files = (
+        'test_joints.py', 'test_actuator_kinds.py', 'test_pfbl.py', 'test_bodies.py',
+        'test_materials.py', 'test_sections_and_bases.py',
+    )  # fmt: skip
+    tests = [str(next(GUIDE.parents[1].glob(f'test/**/{name}'))) for name in files]
+    said = run('-m', 'pytest', '-v', '-p', 'no:cacheprovider', '-k', names, *tests)
+    for _, name, _ in KINDS:
+        assert re.search(rf'\[{name}(-\d+)?[\]-].* PASSED', said), name
+
+
+def test_the_law_follows_what_it_is_told(run):
+    """By its own parameters, checked: as an object, and as the node would read them."""
+    program = """
+import numpy as np
+import softrobot_dynamics as sd
+from my_kinds.output_pd import OutputPd
+from softrobot_dynamics.errors import DescriptionError
+from softrobot_dynamics.nodes.settings import settings_of
+
+model = sd.compile_model(sd.load_robot('cam_arm.yaml'))
+values = {'output_pd.stiffness': 7.0, 'output_pd.b2.stiffness': 9.0}
+values['output_pd.b1.damping'] = np.nan
+settings = settings_of(OutputPd, model, ['b1', 'b2'], values)
+assert settings.stiffness.tolist() == [7.0, 9.0] and settings.damping.tolist() == [20.0, 20.0]
+try:
+    OutputPd.make_settings(model, stiffness=[1.0, -2.0, 1.0, 1.0], carry='all', damping=0.0)
+except DescriptionError as error:
+    print(error)
+try:
+    OutputPd.make_settings(model, damping=0.0)
+except DescriptionError as error:
+    print(error)
+try:
+    settings.stiffness[0] = 1.0
+except ValueError as error:
+    print(error)
+"""
+    said = run('-c', program)
+    assert 'output_pd.stiffness: -2.0, expected a number >= 0 [unit of u per unit of y]' in said
+    assert "output_pd.carry: 'all', expected one of weight, nothing" in said
+    assert 'output_pd.damping: 0.0, expected a number > 0 beside a stiffness' in said
+    assert 'read-only' in said
+
+
+@pytest.fixture
+def observer():
+    """Return an Observer."""
+    pytest.importorskip('rclpy')
+    from observer import Observer
+
+    observer = Observer()
+    yield observer
+    observer.close()
+
+
+@pytest.fixture
+def start(folder, environment, tmp_path):
+    """Return a function that starts a node, by its name, as a process."""
+    with contextlib.ExitStack() as stack:
+
+        def start(name, *given):
+            log = stack.enter_context(open(tmp_path / f'{name}.log', 'a', encoding='utf-8'))
+            process = subprocess.Popen(
+                [sys.executable, '-m', f'softrobot_dynamics.nodes.{name}', '--ros-args', *given],
+                stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=folder,
+            )  # fmt: skip
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        yield start
+    for log in tmp_path.glob('*.log'):  # pytest shows it if the test failed
+        print(log.read_text(encoding='utf-8'))
+
+
+def near(observer, y, tolerance):
+    """Tell whether the outputs were last reported near y (m,)."""
+    reported = observer.heard.get('state')
+    return reported is not None and (np.abs(np.array(reported.position) - y) < tolerance).all()
+
+
+def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, run, tmp_path):
+    """From the file of parameters; a choice, one output's gain; the record has it, and units."""
+    run('-c', 'import softrobot_dynamics as sd; sd.compile_model(sd.load_robot("cam_arm.yaml"))')
+    robot = '-p', 'robot:=cam_arm.yaml'
+    start('simulation', *robot)
+    record = tmp_path / 'controller.mcap'
+    given = '-p', 'autostart:=true', '-p', f'record:={record}', '--params-file', 'tuning.yaml'
+    controller = start('controller', *robot, *given)
+    observer.until_running()
+    tolerance = np.array([0.02, 2e-4, 2e-4, 2e-4])
+    observer.until(lambda: near(observer, SETPOINT, tolerance), 'the set-point')
+    assert observer.get('output_pd.stiffness') == 2000.0
+    assert observer.get('output_pd.motor.stiffness') == 2.0
+    assert observer.set(output_pd__b1__stiffness=3000.0).successful
+    refused = observer.set(output_pd__carry='all')
+    assert not refused.successful and 'one of weight, nothing' in refused.reason
+    refused = observer.set(output_pd__damping=0.0, output_pd__motor__damping=0.0)
+    assert not refused.successful and 'beside a stiffness' in refused.reason
+    assert observer.set(output_pd__carry='nothing').successful
+    observer.until(lambda: not near(observer, SETPOINT, 0.5 * tolerance), 'the arm to sag')
+    controller.send_signal(signal.SIGTERM)
+    assert controller.wait(60) == 0
+    recording = sd.read_recording(record)
+    assert recording.facts['command_units'] == ['N m', 'kPa', 'kPa', 'kPa']
+    assert recording.facts['output_units'] == ['rad', 'L', 'L', 'L']
+    changes = [values for _, values in recording.parameters[1:]]
+    assert changes == [{'output_pd.b1.stiffness': 3000.0}, {'output_pd.carry': 'nothing'}]
