@@ -255,7 +255,7 @@ def test_settings_are_arrays_of_their_own():
     assert not np.shares_memory(settings.lower, model.lower)
 
 
-GUIDE = Path(__file__).parents[1] / 'docs' / 'nodes.md'
+GUIDE = Path(__file__).parents[2] / 'docs' / 'nodes.md'
 
 
 @pytest.mark.parametrize('name', CONTROLLERS.names())

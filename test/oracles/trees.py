@@ -12,7 +12,6 @@ A joint type not known here is placed by its own compiled kernel: plain numbers 
 import functools
 from typing import NamedTuple
 
-from kernel_calls import joint_slab
 import numpy as np
 
 IDENTITY = ([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0])
@@ -44,10 +43,8 @@ def place(robot, q, math):
 
 
 def joint_frame(joint, q, math):
-    """Distal frame of a joint in its parent's tip frame."""
-    if joint.type_name not in MOTIONS:
-        return frame_by_kernel(joint, q)
-    motion = MOTIONS[joint.type_name](joint, q, math)
+    """Distal frame of a joint in its parent's tip frame; of a user's own by its own formula."""
+    motion = MOTIONS.get(joint.type_name, lambda joint, *rest: joint.motion(*rest))(joint, q, math)
     return product(frame_of(joint.before), motion, frame_of(joint.after))
 
 
@@ -93,12 +90,6 @@ MOTIONS = {
     'free': lambda joint, q, math: product(shift(*q[:3]), orientation(joint, q[3:], math)),
 }
 """Motion of each joint type between its constant transforms, as the documentation has it."""
-
-
-def frame_by_kernel(joint, q):
-    """Distal frame of a joint, (R, t), from its compiled kernel."""
-    W = joint_slab(joint.kernel(), q, np.zeros(len(q)))
-    return list(W[:9]), list(W[9:12])
 
 
 def frame_of(T):
