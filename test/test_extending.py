@@ -17,7 +17,7 @@ GUIDE = Path(__file__).parents[1] / 'docs' / 'extending.md'
 FILES = dict(re.findall(r'<!-- file: (\S+) -->\n```\w+\n(.*?)```', GUIDE.read_text('utf-8'), re.S))
 ENTRY = re.compile(r"^'(softrobot_dynamics\.\w+)' = \{(\w+) = '([\w.]+)'\}", re.M)
 KINDS = ENTRY.findall(FILES['pyproject.toml'])
-SETPOINT = [0.5, 0.002, -0.001, -0.001]  # of tuning.yaml [rad], [L]
+SETPOINT = [0.5, 0.003, 0.002, 0.002]  # of tuning.yaml [rad], [L]
 
 
 @pytest.fixture(scope='module')
@@ -167,11 +167,11 @@ def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, run, tmp_path):
     tolerance = np.array([0.02, 2e-4, 2e-4, 2e-4])
     observer.until(lambda: near(observer, SETPOINT, tolerance), 'the set-point')
     assert observer.get('output_pd.stiffness') == 2000.0
-    assert observer.get('output_pd.motor.stiffness') == 2.0
+    assert observer.get('output_pd.turn.stiffness') == 2.0
     assert observer.set(output_pd__b1__stiffness=3000.0).successful
     refused = observer.set(output_pd__carry='all')
     assert not refused.successful and 'one of weight, nothing' in refused.reason
-    refused = observer.set(output_pd__damping=0.0, output_pd__motor__damping=0.0)
+    refused = observer.set(output_pd__damping=0.0, output_pd__turn__damping=0.0)
     assert not refused.successful and 'beside a stiffness' in refused.reason
     assert observer.set(output_pd__carry='nothing').successful
     observer.until(lambda: not near(observer, SETPOINT, 0.5 * tolerance), 'the arm to sag')
