@@ -81,7 +81,7 @@ def examine(model: CompiledModel, times: Vector, postures: Postures) -> list[str
     change = CubicSpline(times, u)(times, 1)
     demands = (
         _effort(model, times, u, np.arange(model.m)),
-        _speed('change of ', model.actuator_names, times, change, model.rate_limit),
+        _speed('change of ', _with_units(model, '/s'), times, change, model.rate_limit),
         _speed('speed of ', model.coordinate_names, times, rates, model.qd_limit),
     )
     return _judged(demands)
@@ -201,10 +201,17 @@ def _effort(
     low, high = (limit[chosen] for limit in _limits(model))
     over = np.maximum(np.maximum(low - u[:, chosen], u[:, chosen] - high), 0.0)
     ratios = 1.0 + 2.0 * over / (high - low)
-    return _worst(
-        'effort of ', [model.actuator_names[i] for i in chosen], times, u[:, chosen], ratios,
-        (low, high),
-    )  # fmt: skip
+    names = _with_units(model)
+    own = [names[i] for i in chosen]
+    return _worst('effort of ', own, times, u[:, chosen], ratios, (low, high))
+
+
+def _with_units(model, per=''):
+    """Return the names of the actuators with the units of their commands."""
+    return [
+        f'{name} [{quantity.unit or "-"}{per}]'
+        for name, quantity in zip(model.actuator_names, model.commands)
+    ]
 
 
 def _speed(
