@@ -166,9 +166,9 @@ def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, run, tmp_path):
     observer.until_running()
     tolerance = np.array([0.02, 2e-4, 2e-4, 2e-4])
     observer.until(lambda: near(observer, SETPOINT, tolerance), 'the set-point')
-    assert observer.get('output_pd.stiffness') == 2000.0
+    assert observer.get('output_pd.stiffness') == 20000.0
     assert observer.get('output_pd.turn.stiffness') == 2.0
-    assert observer.set(output_pd__b1__stiffness=3000.0).successful
+    assert observer.set(output_pd__b1__stiffness=30000.0).successful
     refused = observer.set(output_pd__carry='all')
     assert not refused.successful and 'one of weight, nothing' in refused.reason
     refused = observer.set(output_pd__damping=0.0, output_pd__turn__damping=0.0)
@@ -181,4 +181,4 @@ def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, run, tmp_path):
     assert recording.facts['command_units'] == ['N m', 'kPa', 'kPa', 'kPa']
     assert recording.facts['output_units'] == ['rad', 'L', 'L', 'L']
     changes = [values for _, values in recording.parameters[1:]]
-    assert changes == [{'output_pd.b1.stiffness': 3000.0}, {'output_pd.carry': 'nothing'}]
+    assert changes == [{'output_pd.b1.stiffness': 30000.0}, {'output_pd.carry': 'nothing'}]

@@ -19,7 +19,7 @@ POINTS = 1500  # of a curve, at most
 LEFT, RIGHT, BOTTOM, TOP = 0.515, 0.98, 0.07, 0.845  # of all panels, as shares of the figure
 _LETTERS = 112  # of a legend, in a line
 _LINE, _GAP = 0.022, 0.018  # height of such a line, and between panels, as shares of the figure
-_LABEL = -0.065  # where labels stand, as a share of the panels' width
+_LABEL = -0.075  # where labels stand, as a share of the panels' width
 _DASHED = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
 
 
