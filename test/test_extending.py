@@ -37,9 +37,11 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def environment(folder):
-    """Return the environment of processes that know the package."""
+    """Return the environment of processes that know the package; no worker's, for tests in one."""
     path = os.pathsep.join(filter(None, [str(folder), *sys.path]))
-    return {**os.environ, 'PYTHONPATH': path, 'PYTHONWARNINGS': 'error::RuntimeWarning'}
+    own = ('PYTEST_XDIST', 'SOFTROBOT_TEST_SESSION')
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    return {**kept, 'PYTHONPATH': path, 'PYTHONWARNINGS': 'error::RuntimeWarning'}
 
 
 @pytest.fixture(scope='module')
@@ -155,6 +157,7 @@ def near(observer, y, tolerance):
     return reported is not None and (np.abs(np.array(reported.position) - y) < tolerance).all()
 
 
+@pytest.mark.realtime
 def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, run, tmp_path):
     """From the file of parameters; a choice, one output's gain; the record has it, and units."""
     run('-c', 'import softrobot_dynamics as sd; sd.compile_model(sd.load_robot("cam_arm.yaml"))')
