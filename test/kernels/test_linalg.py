@@ -1,0 +1,45 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Small dense linear algebra: factors solve, and a pivot that is none is told by its place."""
+
+import numpy as np
+import pytest
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.kernels import linalg
+
+pytestmark = pytest.mark.quick
+
+
+def positive(n, seed=0):
+    """Return a positive definite matrix (n, n)."""
+    half = np.random.default_rng(seed).normal(size=(n, n))
+    return half @ half.T + 0.1 * np.eye(n)
+
+
+def test_cholesky_solves():
+    """Two triangles, one after the other."""
+    A, b = positive(5), np.arange(5.0)
+    L, x = A.copy(), b.copy()
+    assert cached(linalg.cholesky)(L, 0.0) == 0
+    np.testing.assert_allclose(np.tril(L) @ np.tril(L).T, A, rtol=1e-13)
+    cached(linalg.solve_lower)(L, x)
+    cached(linalg.solve_lower_transposed)(L, x)
+    np.testing.assert_allclose(A @ x, b, atol=1e-12)
+
+
+def test_factors_solve_what_is_not_symmetric():
+    """L U without pivots."""
+    A = positive(4) + np.array(np.triu(np.ones((4, 4)), 1) - np.tril(np.ones((4, 4)), -1))
+    LU, x = A.copy(), np.arange(4.0)
+    assert cached(linalg.factorise)(LU) == 0
+    cached(linalg.solve_factorised)(LU, x)
+    np.testing.assert_allclose(A @ x, np.arange(4.0), atol=1e-12)
+
+
+@pytest.mark.parametrize('value', [0.0, -1.0, np.nan])
+@pytest.mark.parametrize('place', [0, 2])
+def test_what_has_no_factor_is_told_by_its_pivot(place, value):
+    """Not above zero, or not a number."""
+    A = np.eye(4)
+    A[place, place] = value
+    assert cached(linalg.cholesky)(A.copy(), 0.0) == 1 + place
+    assert cached(linalg.factorise)(A.copy()) == 1 + place
