@@ -117,7 +117,7 @@ def _draw_commands(run, own, factor, axes):
 
 def _legend(axes, names):
     """Put the legend above the axes, to the right."""
-    axes.legend(loc='lower right', bbox_to_anchor=(1.005, 0.965), ncol=_columns(names),
+    axes.legend(loc='lower right', bbox_to_anchor=(1.005, 0.99), ncol=_columns(names),
                 frameon=False, fontsize=8, labelcolor=INK, handlelength=1.2, columnspacing=1.0,
                 borderaxespad=0.0)  # fmt: skip
 

@@ -88,3 +88,33 @@ def test_a_demo_keeps_the_one_before_it(tmp_path):
     second = report.prepare_folder(first)
     assert second == tmp_path / 'out_2' and second.is_dir()
     assert (first / 'controller.mcap').read_bytes() == before
+
+
+@pytest.mark.parametrize('robot', ['soft_hand', 'double_pendulum'])
+def test_each_quantity_has_a_panel_of_its_own(tmp_path, robot):
+    """With its word and unit; no legend covers a curve."""
+    pytest.importorskip('matplotlib')
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from softrobot_dynamics.demo.curves import draw_curves
+
+    write_demo(tmp_path, robot=robot, kind='hold')
+    figure = Figure(figsize=(13.0, 7.3))
+    canvas = FigureCanvasAgg(figure)
+    draw_curves(figure, report.load(tmp_path))
+    canvas.draw()
+    assert [axes.get_ylabel().replace('\n', ' ') for axes in figure.axes] == {
+        'soft_hand': ['output error [of its way]', 'angle [rad]', 'elongation [mm]',
+                      'torque [N m]', 'tension [N]'],
+        'double_pendulum': ['output error [rad]', 'angle [rad]', 'torque [N m]'],
+    }[robot]  # fmt: skip
+    legends = [axes.get_legend() for axes in figure.axes if axes.get_legend()]
+    assert len(legends) == (3 if robot == 'soft_hand' else 2)
+    for legend in legends:
+        box = legend.get_window_extent()
+        assert not any(
+            text.get_window_extent().overlaps(axes.get_window_extent())
+            for text in legend.get_texts()
+            for axes in figure.axes
+        )
+        assert box.x0 > 0.45 * figure.bbox.width
