@@ -12,8 +12,6 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, NotConver
 from softrobot_dynamics.kernels import layout
 from solids import box
 
-pytestmark = pytest.mark.quick
-
 
 def round_off(mesh, radius):
     """Points of a mesh whose square sections, of sides 2, become discs of a radius."""
