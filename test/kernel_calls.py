@@ -24,12 +24,12 @@ def call(kernel, arguments, *arrays):
 
 def body_slab(kernel, q, qd, w=(0.0, 0.0, 0.0)):
     """Return the slab that a body's kernel fills at q, qd (n,), turning at w (3,) [rad/s]."""
-    return _filled(kernel, 'P, q, qd, w, W, S', layout.body_size.py_func(len(q)), q, qd, w)
+    return _filled(kernel, 'P, q, qd, w, W, S', layout.slab(len(q)).size, q, qd, w)
 
 
 def joint_slab(kernel, q, qd):
     """Return the frame slab that a joint's kernel fills at q, qd (n,)."""
-    W = np.full(layout.frame_size.py_func(len(q)), np.nan)
+    W = np.full(layout.frame_size(len(q)), np.nan)
     call(kernel, 'P, q, qd, W', q, qd, W)
     return W
 

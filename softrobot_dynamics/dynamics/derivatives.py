@@ -9,15 +9,14 @@ Those of the recursion come from :mod:`softrobot_dynamics.recursion.tangents`, a
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.compiling.addresses import call, run, run_three
+from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
-from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.recursion.differences import by_fourth_order, ELEMENT_STEP, fibre_stiffness
 from softrobot_dynamics.recursion.masses import accelerations
-from softrobot_dynamics.recursion.tangents import allocate_tangents, STEP, tangents
-from softrobot_dynamics.recursion.transmission import COORDINATE, LINE
+from softrobot_dynamics.recursion.tangents import allocate_tangents, tangents
+from softrobot_dynamics.recursion.transmission import LINE
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -59,7 +58,7 @@ class Differentiator:
     def inverse(self, q, qd, qdd):
         """Return ID (n,) and its derivatives by (q, qd), (n, 2 n)."""
         self._differentiate(q, qd, qdd)
-        return self._tangents.rest, self._tangents.by_state
+        return self._tangents.force, self._tangents.by_state
 
     def actuation_stiffness(self, q, u):
         """Return the derivative (n, n) by q of the actuation's generalized force A(q) u."""
@@ -86,42 +85,12 @@ class Differentiator:
 
     def _differences(self, q, force):
         """As `actuation_stiffness`, by differences of all of A: for straight lines between."""
-        zero, columns = np.zeros(self.model.n), []
-        for unit in STEP * np.eye(self.model.n):
-            near, back, far, farther = (
-                force @ self._evaluate(q + k * unit, zero).J for k in (1.0, -1.0, 2.0, -2.0)
-            )
-            columns.append((8.0 * (near - back) - (far - farther)) / (12.0 * STEP))
-        return np.array(columns).T
+        zero = np.zeros(self.model.n)
 
+        def pull(q):
+            return force @ self._evaluate(q, zero).J
 
-@kernel
-def fibre_stiffness(robot, rough, stiffness, x, q, force):
-    """
-    Fill ``stiffness`` (n, n) with the derivative by q of J' f, of all lengths within bodies.
-
-    By differences of fourth order (``rough``: second) of each length's gradient, by its own body's
-    coordinates; ``force`` (m,) along y, ``x`` room for a body's coordinates.
-    """
-    S = robot.S
-    stiffness[:] = 0.0
-    for i in range(len(robot.segments)):
-        row = robot.segments[i]
-        kind, first, count = row[1], row[3], row[4]
-        if kind <= COORDINATE or force[row[0]] == 0.0:
-            continue
-        P, out = robot.P[row[2] :], S[: count + 2]
-        for j in range(count):
-            copy(q[first : first + count], x[:count])
-            for k in (1.0, -1.0, 2.0, -2.0):
-                share = 6.0 * k if rough else (8.0 / k if abs(k) == 1.0 else -2.0 / k)
-                if rough and abs(k) > 1.0:
-                    break
-                x[j] = q[first + j] + k * STEP
-                call(row[5], P, x, x, out, S[count + 2 :])
-                weight = force[row[0]] * share / (12.0 * STEP)
-                for r in range(count):
-                    stiffness[first + r, first + j] += weight * out[1 + r]
+        return by_fourth_order(pull, q, ELEMENT_STEP, range(self.model.n))
 
 
 def inverse_dynamics_derivatives(model, *, q, qd, qdd):

@@ -18,12 +18,21 @@ from softrobot_dynamics.dynamics.settling import settle, TURN
 from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.dynamics.wrenches import generalized_force, read_wrenches
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
-from softrobot_dynamics.kernels.layout import JACOBIAN
+from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
+from softrobot_dynamics.recursion.differences import by_second_order, STATIC_NOISE
 from softrobot_dynamics.recursion.frames import point_jacobian
-from softrobot_dynamics.recursion.passes import JOINT_POSE, STATE, TIP_POSE
+from softrobot_dynamics.recursion.passes import (
+    BODY_COUNT,
+    BODY_FIRST,
+    BODY_SLAB,
+    JOINT_COUNT,
+    JOINT_FIRST,
+    JOINT_POSE,
+    JOINT_SLAB,
+    STATE,
+    TIP_POSE,
+)
 
-DIFFERENCE = 1e-6  # step of the central differences [unit of the coordinate]
-NOISE = 2e-9  # of a tangent by such differences, of the forces at play
 MAX_ITERATIONS = 100
 ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
 LEAST_SIZE = 1e-3  # of the forces at play [N, N m]: below, all is noise
@@ -112,11 +121,11 @@ class Statics:
     def tangent(self, q, u):
         """Stiffness d residual / dq (n, n)."""
         if self._derivatives is None:
-            return _differences(lambda q: self.residual(q, u)[0], q)
-        rest = self._derivatives.inverse(q, self._zero, self._zero)[1][:, : self.model.n]
-        K = rest - self._share * self._derivatives.actuation_stiffness(q, u)
+            return by_second_order(lambda q: self.residual(q, u)[0], q)
+        own = self._derivatives.inverse(q, self._zero, self._zero)[1][:, : self.model.n]
+        K = own - self._share * self._derivatives.actuation_stiffness(q, u)
         if self._loads:
-            K -= _differences(self._load_force_at, q)
+            K -= by_second_order(self._load_force_at, q)
         return K
 
     def linearised(self, q, u):
@@ -124,9 +133,9 @@ class Statics:
         size = self.residual(q, u)[1]
         M = self._evaluate.terms.M + np.diag(self.model.least_mass)  # none is not solved for
         K = self.tangent(q, u)
-        K[np.abs(K) < NOISE * size] = 0.0  # a joint that may stand anywhere
+        K[np.abs(K) < STATIC_NOISE * size] = 0.0  # a joint that may stand anywhere
         D = self._derivatives.inverse(q, self._zero, self._zero)[1][:, self.model.n :]
-        return Linearised(K, D, M, NOISE * size)
+        return Linearised(K, D, M, STATIC_NOISE * size)
 
     def stands(self, found, u):
         """Tell whether a :class:`_Found` is balanced, and nothing pushes the robot out of it."""
@@ -165,7 +174,10 @@ class Statics:
         """Largest change of a frame by a step: in its angular (0) or linear (1) Jacobian."""
         robot, largest = self._evaluate.robot, 0.0
         for row in robot.modules:
-            for first, count, slab in (row[2:5], row[6:9]):
+            for first, count, slab in (
+                row[[JOINT_FIRST, JOINT_COUNT, JOINT_SLAB]],
+                row[[BODY_FIRST, BODY_COUNT, BODY_SLAB]],
+            ):
                 start = slab + JACOBIAN + 3 * count * kind
                 columns = robot.W[start : start + 3 * count].reshape(count, 3)
                 change = np.linalg.norm(step[first : first + count] @ columns)
@@ -176,7 +188,7 @@ class Statics:
         """Largest distance [m] of a joint or a tip from the base, at the last posture."""
         robot = self._evaluate.robot
         frames = robot.W[: len(robot.modules) * STATE].reshape(-1, STATE)
-        places = [frames[:, p + 9 : p + 12] for p in (JOINT_POSE, TIP_POSE)]
+        places = [frames[:, p + ORIGIN :][:, :3] for p in (JOINT_POSE, TIP_POSE)]
         return float(np.linalg.norm(np.concatenate(places), axis=1).max())
 
     def actuation_matrix(self):
@@ -188,7 +200,7 @@ class Statics:
         robot = self._evaluate.robot
         J, points, jacobians = np.empty(6 * self.model.n), [], []
         for body in bodies:
-            origin = body * STATE + TIP_POSE + 9
+            origin = body * STATE + TIP_POSE + ORIGIN
             points.append(robot.W[origin : origin + 3].copy())
             self._jacobian(robot, body, True, points[-1], J)
             jacobians.append(J.reshape(6, -1)[3:].copy())
@@ -231,7 +243,7 @@ def _descend(statics, q, u, r, size):
     K = statics.tangent(q, u)
     if not (np.isfinite(r).all() and np.isfinite(K).all()):
         return None  # a posture that the model cannot represent
-    K[np.abs(K) < NOISE * size] = 0.0  # a joint that may stand anywhere
+    K[np.abs(K) < STATIC_NOISE * size] = 0.0  # a joint that may stand anywhere
     columns, inverse = _scaled_inverse(K)
     correction = -inverse @ r
     step, length = columns * correction, np.linalg.norm(correction)
@@ -243,12 +255,6 @@ def _descend(statics, q, u, r, size):
             if not statics.obstacle(better):
                 return better, trial, size, scale == 1.0
     return None
-
-
-def _differences(force, q):
-    """Return the derivative (n, n) of a force (n,) by q, by central differences."""
-    pairs = [force(q + step) - force(q - step) for step in DIFFERENCE * np.eye(len(q))]
-    return np.array(pairs).T / (2.0 * DIFFERENCE)
 
 
 def _scaled_inverse(K):

@@ -28,21 +28,22 @@ damping force         n       d(q, qd)
 ====================  ======  ==================================================================
 """
 
+from typing import NamedTuple
+
 from softrobot_dynamics.compiling.jit import inlined
 
 ROTATION, ORIGIN, ANGULAR_BIAS, LINEAR_BIAS, JACOBIAN = 0, 9, 12, 15, 18
 
 
-@inlined
 def frame_size(n):
-    """Length of a frame with n coordinates."""
-    return 18 + 6 * n
+    """Length of a frame with n coordinates; not for kernels."""
+    return JACOBIAN + 6 * n
 
 
 @inlined
 def inertia_offset(n):
     """Offset of a body's ten inertia numbers in its slab."""
-    return 18 + 6 * n
+    return JACOBIAN + 6 * n
 
 
 @inlined
@@ -73,3 +74,31 @@ def bias_offset(n):
 def body_size(n):
     """Length of a body's slab."""
     return 34 + 15 * n + n * n
+
+
+class Slab(NamedTuple):
+    """Offsets in a body's slab, and its length, for code that is not compiled."""
+
+    inertia: int
+    wrench: int
+    coupling: int
+    mass: int
+    bias: int
+    elastic: int
+    damping: int
+    size: int
+
+
+def slab(n):
+    """Return the :class:`Slab` of a body of n coordinates."""
+    bias = bias_offset.py_func(n)
+    return Slab(
+        inertia=inertia_offset.py_func(n),
+        wrench=wrench_offset.py_func(n),
+        coupling=coupling_offset.py_func(n),
+        mass=mass_offset.py_func(n),
+        bias=bias,
+        elastic=bias + n,
+        damping=bias + 2 * n,
+        size=body_size.py_func(n),
+    )

@@ -8,6 +8,7 @@ offset f holds R (9) and t (3), see :mod:`softrobot_dynamics.kernels.layout`.
 """
 
 from softrobot_dynamics.compiling.jit import inlined
+from softrobot_dynamics.kernels.layout import ANGULAR_BIAS, JACOBIAN, LINEAR_BIAS, ORIGIN
 
 
 @inlined
@@ -49,13 +50,33 @@ def add_wrench(F, f, A, a, B, b):
     """Add the wrench A[a:a+6], given at the frame's origin in it, to B[b:b+6] at the outer one."""
     m0, m1, m2 = rotate(F, f, A[a], A[a + 1], A[a + 2])
     f0, f1, f2 = rotate(F, f, A[a + 3], A[a + 4], A[a + 5])
-    t0, t1, t2 = F[f + 9], F[f + 10], F[f + 11]
+    t = f + ORIGIN
+    t0, t1, t2 = F[t], F[t + 1], F[t + 2]
     B[b] += m0 + t1 * f2 - t2 * f1
     B[b + 1] += m1 + t2 * f0 - t0 * f2
     B[b + 2] += m2 + t0 * f1 - t1 * f0
     B[b + 3] += f0
     B[b + 4] += f1
     B[b + 5] += f2
+
+
+@inlined
+def work_along(F, f, n, j, g, r0, r1, r2):
+    """
+    Work of a wrench at a frame's origin along its j-th coordinate of n.
+
+    Its moment is F[g:g+3] in the frame, its force r in the outer one.
+    """
+    k = f + JACOBIAN + 3 * j
+    h = k + 3 * n
+    return (
+        F[k] * F[g]
+        + F[k + 1] * F[g + 1]
+        + F[k + 2] * F[g + 2]
+        + F[h] * r0
+        + F[h + 1] * r1
+        + F[h + 2] * r2
+    )
 
 
 @inlined
@@ -121,12 +142,12 @@ def move_motion(F, f, n, qd, qdd, A, a, B, b):
     A[a:a+9] = (w, dw/dt, a) of the outer frame in itself; B[b:b+9] receives those of the frame
     in itself: (60)-(66) of [P], with the velocity products gathered.
     """
-    bias = f + 12
-    p0, p1, p2 = F[bias], F[bias + 1], F[bias + 2]  # relative angular acceleration, in B
-    c0, c1, c2 = F[bias + 3], F[bias + 4], F[bias + 5]  # relative linear acceleration, in A
+    p, c, t = f + ANGULAR_BIAS, f + LINEAR_BIAS, f + ORIGIN
+    p0, p1, p2 = F[p], F[p + 1], F[p + 2]  # relative angular acceleration, in B
+    c0, c1, c2 = F[c], F[c + 1], F[c + 2]  # relative linear acceleration, in A
     r0 = r1 = r2 = v0 = v1 = v2 = 0.0
     for j in range(n):
-        g = f + 18 + 3 * j
+        g = f + JACOBIAN + 3 * j
         h = g + 3 * n
         rate, push = qd[j], qdd[j]
         r0 += F[g] * rate
@@ -143,7 +164,7 @@ def move_motion(F, f, n, qd, qdd, A, a, B, b):
         c2 += F[h + 2] * push
     w0, w1, w2 = A[a], A[a + 1], A[a + 2]
     d0, d1, d2 = A[a + 3], A[a + 4], A[a + 5]
-    t0, t1, t2 = F[f + 9], F[f + 10], F[f + 11]
+    t0, t1, t2 = F[t], F[t + 1], F[t + 2]
     u0 = w1 * t2 - w2 * t1 + 2.0 * v0  # w x t + 2 dt/dt
     u1 = w2 * t0 - w0 * t2 + 2.0 * v1
     u2 = w0 * t1 - w1 * t0 + 2.0 * v2

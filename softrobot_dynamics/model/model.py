@@ -6,14 +6,14 @@ import functools
 import numpy as np
 from softrobot_dynamics.compiling.cache import share
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
-from softrobot_dynamics.model.tables import note_rests, Tables
+from softrobot_dynamics.model.tables import note_identities, Tables
 from softrobot_dynamics.model.terms import allocate_terms
+from softrobot_dynamics.recursion.differences import by_fourth_order, ENERGY_STEP
 from softrobot_dynamics.recursion.masses import least_masses
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 _KEPT = 64  # sets of material points whose tables stay
-_STEP = 1e-5  # of the differences that linearise a strain energy [unit of the coordinate]
 
 
 def compile_model(description):
@@ -67,7 +67,7 @@ class CompiledModel:
         share(recursion, tables.compile, *others)
         evaluator = self.evaluator()
         evaluator(np.zeros(self.n), np.zeros(self.n))
-        note_rests(evaluator.robot)
+        note_identities(evaluator.robot)
         # lengths at q = 0, by the same kernels that will be compared with them
         self.y0 = evaluator(np.zeros(self.n), np.zeros(self.n)).y
         self._linearise()
@@ -103,19 +103,17 @@ class CompiledModel:
         """Take stiffness and damping of bodies with a strain energy from their forces."""
         self.nonlinear = _nonlinear_parts(self.description)
         self.linear = not len(self.nonlinear)
-        evaluator, own = self.evaluator(), np.eye(self.n)
+        evaluator, zero = self.evaluator(), np.zeros(self.n)
+
+        def elastic(q):
+            return evaluator.passive(q, zero)[0]
+
         for first, count in self.nonlinear:
             part = list(range(first, first + count))
-            for j in part:
-                near, back, far, farther = (
-                    evaluator.passive(k * _STEP * own[j], 0.0 * own[j])[0][part]
-                    for k in (1.0, -1.0, 2.0, -2.0)
-                )
-                slope = (8.0 * (near - back) - (far - farther)) / (12.0 * _STEP)
-                self.stiffness[part, j] = slope
-                self.damping[part, j] = evaluator.passive(0.0 * own[j], own[j])[1][part]
-            block = np.ix_(part, part)
-            self.stiffness[block] = 0.5 * (self.stiffness[block] + self.stiffness[block].T)
+            slopes = by_fourth_order(elastic, zero, ENERGY_STEP, part)[part]
+            self.stiffness[np.ix_(part, part)] = 0.5 * (slopes + slopes.T)
+            for j, rate in zip(part, np.eye(self.n)[part]):
+                self.damping[part, j] = evaluator.passive(zero, rate)[1][part]
 
 
 def _nonlinear_parts(description):

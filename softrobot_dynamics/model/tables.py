@@ -11,16 +11,20 @@ from softrobot_dynamics.recursion.passes import (
     BODY_SLAB,
     JOINT_COUNT,
     JOINT_FIRST,
-    JOINT_RESTS,
+    JOINT_IDENTITY,
     JOINT_SLAB,
     PARENT,
     STATE,
-    TIP_RESTS,
+    TIP_IDENTITY,
 )
 from softrobot_dynamics.recursion.transmission import COORDINATE, FIBRE, LINE
 
 # arguments of the kernels of joints, bodies and lengths
 JOINT, BODY, LENGTH = 'P, q, qd, W', 'P, q, qd, w, W, S', 'P, q, qd, out, S'
+
+
+def _slab_size(n):
+    return layout.slab(n).size
 
 
 class Tables:
@@ -35,7 +39,7 @@ class Tables:
         rows, kernels, first = [], [], 0
         for module in description.modules:
             joint, *own = self._part(JOINT, module.joint, layout.frame_size, first)
-            body, *others = self._part(BODY, module.body, layout.body_size, first + own[2])
+            body, *others = self._part(BODY, module.body, _slab_size, first + own[2])
             rows.append([module.parent if module.parent >= 0 else N, *own, *others, 0, 0])
             kernels.append([joint, body])
             self._springs(module.joint, first)
@@ -73,7 +77,7 @@ class Tables:
         """Kernel, numbers, first coordinate, coordinates and slab of a joint or a body."""
         count = len(part.coordinates())
         slab = self.size
-        self.size += size.py_func(count)
+        self.size += size(count)
         return [*self._enter(part.kernel(), arguments), first, count, slab]
 
     def _enter(self, kernel, arguments):
@@ -150,14 +154,16 @@ class _Parts:
         return self._modules[i].parent == self._bodies[first] and self._rows[i][JOINT_COUNT] == 0
 
 
-def note_rests(robot):
-    """Note in a robot's table which joints and tips are at rest: as their kernels have said."""
+def note_identities(robot):
+    """Note in a robot's table which joints' and tips' frames never move, as their kernels say."""
     identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
     for m in robot.modules:
-        m[JOINT_RESTS] = not m[JOINT_COUNT] and np.array_equal(
+        m[JOINT_IDENTITY] = not m[JOINT_COUNT] and np.array_equal(
             robot.W[m[JOINT_SLAB] :][:12], identity
         )
-        m[TIP_RESTS] = not m[BODY_COUNT] and np.array_equal(robot.W[m[BODY_SLAB] :][:12], identity)
+        m[TIP_IDENTITY] = not m[BODY_COUNT] and np.array_equal(
+            robot.W[m[BODY_SLAB] :][:12], identity
+        )
 
 
 def _coordinates_below(modules):

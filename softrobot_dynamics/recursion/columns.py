@@ -4,9 +4,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.compiling.addresses import call, run
+from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
+from softrobot_dynamics.recursion.differences import COLUMN_STEP, subtract_fibres
 from softrobot_dynamics.recursion.passes import (
     backward,
     BODY_COUNT,
@@ -20,9 +21,6 @@ from softrobot_dynamics.recursion.passes import (
     poses,
 )
 from softrobot_dynamics.recursion.passive import passive_forces
-from softrobot_dynamics.recursion.transmission import FIBRE
-
-STEP = 1e-7  # of one-sided differences by q [unit of the coordinate]
 
 
 class Work(NamedTuple):
@@ -113,15 +111,15 @@ def columns(robot, terms, lines, x, work, first, last):
             work.v[j] = work.qd[j]
             for i in range(len(work.q)):
                 x.D[i, j] = work.forces[1, i] - work.base[1, i]
-        work.x[j] += STEP
+        work.x[j] += COLUMN_STEP
         _evaluate_again(robot, work, j)
         for i in range(len(work.q)):
-            x.K[i, j] = (work.forces[0, i] - work.base[0, i]) / STEP
+            x.K[i, j] = (work.forces[0, i] - work.base[0, i]) / COLUMN_STEP
         if lines.address != 0:
             _pull(robot, terms, lines, work, work.x, work.pull[1])
             for i in range(len(work.q)):
-                x.K[i, j] -= (work.pull[1, i] - work.pull[0, i]) / STEP
-        _subtract_fibres(robot, work, j, x.K)
+                x.K[i, j] -= (work.pull[1, i] - work.pull[0, i]) / COLUMN_STEP
+        subtract_fibres(robot, work, j, x.K)
 
 
 @kernel
@@ -148,19 +146,3 @@ def _pull(robot, terms, lines, work, q, out):
     for k in range(len(work.force)):
         for i in range(len(out)):
             out[i] += terms.J[k, i] * work.force[k]
-
-
-@kernel
-def _subtract_fibres(robot, work, j, K):
-    """Subtract from column j of K what lengths within the body of coordinate j pull more."""
-    S, x = robot.S, work.x
-    for s in range(len(robot.segments)):
-        row = robot.segments[s]
-        first, count, force = row[3], row[4], work.force[row[0]]
-        if row[1] == FIBRE and first <= j < first + count and force != 0.0:
-            out = S[: count + 2]
-            for side in (1.0, -1.0):
-                x[j] = work.q[j] + side * STEP
-                call(row[5], robot.P[row[2] :], x[first:], work.qd[first:], out, S[count + 2 :])
-                for i in range(count):
-                    K[first + i, j] -= side * force * out[1 + i] / (2.0 * STEP)

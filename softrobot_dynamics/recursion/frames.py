@@ -2,6 +2,7 @@
 """Jacobians and accelerations of frames, from terms and poses in the workspace."""
 
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
 from softrobot_dynamics.kernels.spatial import rotate
 from softrobot_dynamics.recursion.passes import (
     AT_JOINT,
@@ -24,7 +25,8 @@ def point_position(robot, module, at_tip, r, p):
     """Position p (3,) [m], base frame, of the point r (3,) [m] of a joint frame or tip."""
     W, pose = robot.W, module * STATE + (TIP_POSE if at_tip else JOINT_POSE)
     x, y, z = rotate(W, pose, r[0], r[1], r[2])
-    p[0], p[1], p[2] = x + W[pose + 9], y + W[pose + 10], z + W[pose + 11]
+    t = pose + ORIGIN
+    p[0], p[1], p[2] = x + W[t], y + W[t + 1], z + W[t + 2]
 
 
 @kernel
@@ -77,10 +79,11 @@ def point_jacobian(robot, module, at_tip, p, J):
 @kernel
 def _columns(W, f, n, first, pose, outer, p, J):
     """Columns of one frame's coordinates; ``outer`` is the outer frame's pose."""
-    r0, r1, r2 = p[0] - W[pose + 9], p[1] - W[pose + 10], p[2] - W[pose + 11]
+    t = pose + ORIGIN
+    r0, r1, r2 = p[0] - W[t], p[1] - W[t + 1], p[2] - W[t + 2]
     row = len(J) // 6
     for j in range(n):
-        k = f + 18 + 3 * j
+        k = f + JACOBIAN + 3 * j
         x = k + 3 * n
         w0, w1, w2 = rotate(W, pose, W[k], W[k + 1], W[k + 2])
         v0, v1, v2 = rotate(W, outer, W[x], W[x + 1], W[x + 2])

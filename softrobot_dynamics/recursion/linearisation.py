@@ -1,18 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Stiffness and damping of a robot at the posture where it is, kept up to date in small bits."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.compiling.addresses import NOTHING, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.recursion.differences import displace, store_columns
 from softrobot_dynamics.recursion.passes import forward, FULL
 from softrobot_dynamics.recursion.passive import passive_forces
-
-STEP = 1e-8  # of the one-sided differences [unit of the coordinate]
 
 
 class Near(NamedTuple):
@@ -46,7 +43,19 @@ class Linearisation:
         self.stiffness, self.damping = model.stiffness.copy(), model.damping.copy()
         parts, self._evaluate = model.nonlinear, evaluate
         turn = np.array([0, parts[:, 1].max(initial=0)])
-        self.near = Near(self.stiffness, self.damping, parts, turn, *np.zeros((6, model.n)))
+        n = model.n
+        self.near = Near(
+            K=self.stiffness,
+            D=self.damping,
+            parts=parts,
+            turn=turn,
+            q=np.zeros(n),
+            qd=np.zeros(n),
+            here=np.zeros(n),
+            there=np.zeros(n),
+            damping=np.zeros(n),
+            zero=np.zeros(n),
+        )
         self.follow = NOTHING
         self._nonlinear = not model.linear
         if self._nonlinear:
@@ -73,31 +82,7 @@ def follow(robot, near, q, qd):
     j = near.turn[0]
     near.turn[0] = (j + 1) % near.turn[1]
     passive_forces(robot, q, qd, near.here, near.damping)
-    _displace(near.parts, j, q, near.q, near.qd)
+    displace(near.parts, j, q, near.q, near.qd)
     forward(robot, near.q, near.qd, near.zero, FULL)
     passive_forces(robot, near.q, near.qd, near.there, near.damping)
-    _store_columns(near.parts, j, near.here, near.there, near.damping, near.K, near.D)
-
-
-@kernel
-def _displace(parts, j, q, x, v):
-    """Fill x = q + STEP e and v = e, where e is the j-th coordinate of each part."""
-    copy(q[: len(x)], x)
-    v[:] = 0.0
-    for i in range(len(parts)):
-        if j < parts[i, 1]:
-            x[parts[i, 0] + j] += STEP
-            v[parts[i, 0] + j] = 1.0
-
-
-@kernel
-def _store_columns(parts, j, here, there, damping, K, D):
-    """Set column and row j of each part's blocks of K and D; what is not a number is left out."""
-    for i in range(len(parts)):
-        first, last = parts[i, 0], parts[i, 0] + parts[i, 1]
-        c = first + j
-        for r in range(first, last):
-            slope = (there[r] - here[r]) / STEP
-            if c < last and math.isfinite(slope) and math.isfinite(damping[r]):
-                K[r, c] = K[c, r] = slope
-                D[r, c] = D[c, r] = damping[r]
+    store_columns(near.parts, j, near.here, near.there, near.damping, near.K, near.D)

@@ -10,7 +10,7 @@ else is judged after scaling to a unit diagonal.
 import numpy as np
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SingularMassError
-from softrobot_dynamics.kernels.layout import JACOBIAN
+from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
 from softrobot_dynamics.kernels.mass_solve import solve_mass
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
@@ -39,11 +39,11 @@ def least_masses(robot, stiffness):
     """
     W, least = robot.W, np.diag(stiffness) / FASTEST**2
     modules = robot.modules.astype(int)
-    centre = W[(len(modules) - 1) * STATE + TIP_POSE + 9 :][:3]  # of all inertias
+    centre = W[(len(modules) - 1) * STATE + TIP_POSE + ORIGIN :][:3]  # of all inertias
     for i, m in enumerate(modules):
         mass, *_, xx, yy, zz, _, _, _ = W[i * STATE + TIP_INERTIA :][:10]
         radius = np.sqrt(max(xx + yy + zz, 0.0) / (2.0 * mass))
-        lever = np.linalg.norm(centre - W[i * STATE + JOINT_POSE + 9 :][:3]) + radius
+        lever = np.linalg.norm(centre - W[i * STATE + JOINT_POSE + ORIGIN :][:3]) + radius
         for first, count, slab in (
             m[[JOINT_FIRST, JOINT_COUNT, JOINT_SLAB]],
             m[[BODY_FIRST, BODY_COUNT, BODY_SLAB]],

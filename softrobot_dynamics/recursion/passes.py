@@ -13,13 +13,13 @@ being number N::
 
     parent, joint numbers, first joint coordinate, joint coordinates, joint slab,
             body numbers,  first body coordinate,  body coordinates,  body slab,
-            joint at rest, tip at rest
+            joint an identity, tip an identity
 
 where numbers and slabs are offsets into the parameters P and the workspace W. The latter begins
 with the state of each module and of the ground (:data:`STATE` numbers), then six numbers for each
-coordinate. A joint or a tip is at rest (1) if its frame is always the one before it, so that what
-is carried across stays as it is. All offsets are unsigned, so that compiled code need not look
-for negative indices.
+coordinate. A joint or a tip is an identity (1) if its frame is always the one before it, so that
+what is carried across stays as it is. All offsets are unsigned, so that compiled code need not
+look for negative indices.
 """
 
 from typing import NamedTuple
@@ -28,6 +28,7 @@ import numpy as np
 from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
 from softrobot_dynamics.kernels.spatial import (
     add_inertia,
     add_within,
@@ -37,10 +38,11 @@ from softrobot_dynamics.kernels.spatial import (
     inertia_times,
     move_motion,
     rotate,
+    work_along,
 )
 
 PARENT, JOINT_NUMBERS, JOINT_FIRST, JOINT_COUNT, JOINT_SLAB = range(5)
-BODY_NUMBERS, BODY_FIRST, BODY_COUNT, BODY_SLAB, JOINT_RESTS, TIP_RESTS = range(5, 11)
+BODY_NUMBERS, BODY_FIRST, BODY_COUNT, BODY_SLAB, JOINT_IDENTITY, TIP_IDENTITY = range(5, 11)
 JOINT_KERNEL, BODY_KERNEL = 0, 1
 
 # a module's state: (w, dw/dt, a) of S_J and of the tip; wrench and inertia the tip carries; the
@@ -94,13 +96,13 @@ def pass_module(robot, i, q, qd, qdd, anew):
     bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
     if anew:
         call(kernels[i, JOINT_KERNEL], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
-    if m[JOINT_RESTS]:
+    if m[JOINT_IDENTITY]:
         copy_within(W, outer, s + AT_JOINT, 9)
     else:
         move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
     if anew:
         call(kernels[i, BODY_KERNEL], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s:], W[bf:], S)
-    if m[TIP_RESTS]:
+    if m[TIP_IDENTITY]:
         copy_within(W, s + AT_JOINT, s + AT_TIP, 9)
     else:
         move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
@@ -115,35 +117,31 @@ def backward(robot, q, qd, qdd, mode, Q):
         m = modules[i]
         s = np.uint32(i * STATE)
         n, f, first = m[BODY_COUNT], m[BODY_SLAB], m[BODY_FIRST]
-        body_force(n, f, s, W, qdd[first:], mode, Q[first:], m[TIP_RESTS])
+        body_force(n, f, s, W, qdd[first:], mode, Q[first:], m[TIP_IDENTITY])
         n, f, g = m[JOINT_COUNT], m[JOINT_SLAB], s + JOINT_WRENCH
         first, springs = m[JOINT_FIRST], m[JOINT_NUMBERS]
         r0, r1, r2 = rotate(W, f, W[g + 3], W[g + 4], W[g + 5])
         for j in range(n):
-            k = f + 18 + 3 * j
-            h = k + 3 * n
-            Q[first + j] = (
-                W[k] * W[g]
-                + W[k + 1] * W[g + 1]
-                + W[k + 2] * W[g + 2]
-                + W[h] * r0
-                + W[h + 1] * r1
-                + W[h + 2] * r2
-            )
-            if mode == FULL:  # P: stiffness, damping, rest per coordinate
-                Q[first + j] += (
-                    P[springs + j] * (q[first + j] - P[springs + 2 * n + j])
-                    + P[springs + n + j] * qd[first + j]
-                )
+            Q[first + j] = work_along(W, f, n, j, g, r0, r1, r2)
+            if mode == FULL:
+                elastic, damping = spring(P, springs, n, j, q[first + j], qd[first + j])
+                Q[first + j] += elastic + damping
         carrier = m[PARENT] * STATE + TIP_WRENCH
-        if m[JOINT_RESTS]:
+        if m[JOINT_IDENTITY]:
             add_within(W, g, carrier, 6)
         elif m[PARENT] < len(modules):
             add_wrench(W, f, W, g, W, carrier)
 
 
 @inlined
-def body_force(n, f, s, W, qdd, mode, Q, at_rest=False):
+def spring(P, numbers, n, j, q, qd):
+    """Elastic and damping force of the spring and damper at the j-th coordinate of a joint."""
+    stiffness, damping, neutral = P[numbers + j], P[numbers + n + j], P[numbers + 2 * n + j]
+    return stiffness * (q - neutral), damping * qd
+
+
+@inlined
+def body_force(n, f, s, W, qdd, mode, Q, tip_identity=False):
     """Wrench at S_J and generalized forces of one body that carries a wrench at its tip."""
     H, M, bias = (
         f + layout.coupling_offset(n),
@@ -160,20 +158,14 @@ def body_force(n, f, s, W, qdd, mode, Q, at_rest=False):
     W[g + 3] = f0 + W[wrench + 3]
     W[g + 4] = f1 + W[wrench + 4]
     W[g + 5] = f2 + W[wrench + 5]
-    if at_rest:
+    if tip_identity:
         add_within(W, tip, g, 6)
         return
     r0, r1, r2 = rotate(W, f, W[tip + 3], W[tip + 4], W[tip + 5])
     for j in range(n):
-        k, h = f + 18 + 3 * j, H + 6 * j
-        x = k + 3 * n
+        h = H + 6 * j
         total = (
-            W[k] * W[tip]
-            + W[k + 1] * W[tip + 1]
-            + W[k + 2] * W[tip + 2]
-            + W[x] * r0
-            + W[x + 1] * r1
-            + W[x + 2] * r2
+            work_along(W, f, n, j, tip, r0, r1, r2)
             + W[h] * d0
             + W[h + 1] * d1
             + W[h + 2] * d2
@@ -203,11 +195,11 @@ def poses(robot):
     for i in range(len(modules)):
         m, s = modules[i], np.uint32(i * STATE)
         outer = m[PARENT] * STATE + TIP_POSE
-        if m[JOINT_RESTS]:
+        if m[JOINT_IDENTITY]:
             copy_within(W, outer, s + JOINT_POSE, 12)
         else:
             compose(W, outer, W, m[JOINT_SLAB], W, s + JOINT_POSE)
-        if m[TIP_RESTS]:
+        if m[TIP_IDENTITY]:
             copy_within(W, s + JOINT_POSE, s + TIP_POSE, 12)
         else:
             compose(W, s + JOINT_POSE, W, m[BODY_SLAB], W, s + TIP_POSE)
@@ -224,7 +216,7 @@ def mass_matrix(robot, M):
     """
     modules, W, N = robot.modules, robot.W, len(robot.modules)
     columns = W[(N + 1) * STATE :][: 6 * len(M)].reshape((6, len(M)))
-    centre = np.uint32((N - 1) * STATE + TIP_POSE + 9)
+    centre = np.uint32((N - 1) * STATE + TIP_POSE + ORIGIN)
     poses(robot)
     for i in range(len(M)):
         for j in range(len(M)):
@@ -255,7 +247,7 @@ def _rows(robot, i, f, n, first, outer, inner, centre, columns, M):
     t0, t1, t2 = _between(W, centre, inner)
     for b in range(n):
         j = np.uint32(n - 1 - b)
-        row, k = first + j, f + 18 + 3 * j
+        row, k = first + j, f + JACOBIAN + 3 * j
         x = k + 3 * n
         w0, w1, w2 = rotate(W, inner, W[k], W[k + 1], W[k + 2])
         v0, v1, v2 = rotate(W, outer, W[x], W[x + 1], W[x + 2])
@@ -293,7 +285,8 @@ def _add_body(W, f, n, first, pose, inertia, centre, columns, M):
 @inlined
 def _between(W, a, pose):
     """Vector (3) from the point W[a:a+3] to a pose's origin."""
-    return W[pose + 9] - W[a], W[pose + 10] - W[a + 1], W[pose + 11] - W[a + 2]
+    t = pose + ORIGIN
+    return W[t] - W[a], W[t + 1] - W[a + 1], W[t + 2] - W[a + 2]
 
 
 @kernel

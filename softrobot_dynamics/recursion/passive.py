@@ -10,6 +10,7 @@ from softrobot_dynamics.recursion.passes import (
     JOINT_COUNT,
     JOINT_FIRST,
     JOINT_NUMBERS,
+    spring,
 )
 
 
@@ -23,10 +24,9 @@ def passive_forces(robot, q, qd, elastic, damping):
     for i in range(len(robot.modules)):
         m = robot.modules[i]
         n, first, springs = m[JOINT_COUNT], m[JOINT_FIRST], m[JOINT_NUMBERS]
-        for j in range(n):  # P: stiffness, damping, rest per coordinate
-            displacement = q[first + j] - robot.P[springs + 2 * n + j]
-            elastic[first + j] = robot.P[springs + j] * displacement
-            damping[first + j] = robot.P[springs + n + j] * qd[first + j]
+        for j in range(n):
+            own = spring(robot.P, springs, n, j, q[first + j], qd[first + j])
+            elastic[first + j], damping[first + j] = own
         n, first = m[BODY_COUNT], m[BODY_FIRST]
         slab = m[BODY_SLAB] + layout.bias_offset(n) + n
         for j in range(n):

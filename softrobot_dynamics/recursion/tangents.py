@@ -17,7 +17,8 @@ from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.linalg import copy
-from softrobot_dynamics.kernels.spatial import add_wrench, move_motion, rotate
+from softrobot_dynamics.kernels.spatial import add_wrench, move_motion, rotate, work_along
+from softrobot_dynamics.recursion.differences import difference, ELEMENT_STEP, ROUGH_STEP, shift
 from softrobot_dynamics.recursion.passes import (
     AT_JOINT,
     AT_TIP,
@@ -35,12 +36,11 @@ from softrobot_dynamics.recursion.passes import (
     JOINT_NUMBERS,
     JOINT_WRENCH,
     PARENT,
+    spring,
     STATE,
     TIP_WRENCH,
 )
 
-STEP = 5e-5  # of the differences by q [rad, m, 1/m, -]: errors of some 1e-11
-ROUGH = 1e-7  # of one-sided differences, of a third of the evaluations: errors of some 1e-6
 BASE, TIP, OWN = 0, 9, 15  # offsets in x; in y: tip motion, base wrench, forces
 
 
@@ -54,7 +54,7 @@ class Tangents(NamedTuple):
     x: np.ndarray  # an element's inputs
     y: np.ndarray  # (4, .) its outputs
     W: np.ndarray  # its state and slab
-    rest: np.ndarray  # (n,) ID itself
+    force: np.ndarray  # (n,) ID itself
 
 
 def allocate_tangents(robot, n):
@@ -62,14 +62,14 @@ def allocate_tangents(robot, n):
     count = 2 * len(robot.modules)
     own = int(robot.modules[:, [JOINT_COUNT, BODY_COUNT]].max())
     return Tangents(
-        np.zeros((n, 2 * n)),
-        np.zeros((count, OWN + own, OWN + 2 * own)),
-        np.zeros((count + 2, 9, 2 * n)),
-        np.zeros((count + 2, 6, 2 * n)),
-        np.zeros(OWN + 2 * own),
-        np.zeros((4, OWN + own)),
-        np.zeros(STATE + layout.body_size.py_func(own)),
-        np.zeros(n),
+        by_state=np.zeros((n, 2 * n)),
+        matrices=np.zeros((count, OWN + own, OWN + 2 * own)),
+        motions=np.zeros((count + 2, 9, 2 * n)),
+        wrenches=np.zeros((count + 2, 6, 2 * n)),
+        x=np.zeros(OWN + 2 * own),
+        y=np.zeros((4, OWN + own)),
+        W=np.zeros(STATE + layout.slab(own).size),
+        force=np.zeros(n),
     )
 
 
@@ -81,8 +81,8 @@ def tangents(robot, rough, t, q, qd, qdd):
     With ``rough`` those of the bodies are one-sided differences.
     """
     forward(robot, q, qd, qdd, FULL)
-    backward(robot, q, qd, qdd, FULL, t.rest)
-    N, n = len(robot.modules), len(t.rest)
+    backward(robot, q, qd, qdd, FULL, t.force)
+    N, n = len(robot.modules), len(t.force)
     for i in range(N):
         m = robot.modules[i]
         parent = 2 * m[PARENT] + 1
@@ -112,13 +112,13 @@ def _joint_matrix(robot, i, q, qd, qdd, t):
     push, A = qdd[first:], t.matrices[2 * i]
     for c in range(OWN + 2 * n):
         points = 4 if OWN <= c < OWN + n else 2
-        step = STEP if points == 4 else 1.0
+        step = ELEMENT_STEP if points == 4 else 1.0
         for k in range(points):
             own, anew = x[c], c >= OWN or c + k == 0  # a base or tip alters no terms
-            x[c] = own + _shift(k) * step
+            x[c] = own + shift(k) * step
             _joint(robot, i, x, push, t.W, y[k], anew)
             x[c] = own
-        _difference(y, points, step, OWN + n, A, c)
+        difference(y, points, step, OWN + n, A, c)
 
 
 @kernel
@@ -137,34 +137,13 @@ def _body_matrix(robot, i, q, qd, qdd, rough, t):
     for j in range(OWN + 2 * n):
         c = (j + 3) % OWN if j < OWN else j  # last what alters the terms of the body
         points = 1 if rough else 4 if OWN <= c < OWN + n else 2
-        step = ROUGH if rough else STEP if points == 4 else 1.0
+        step = ROUGH_STEP if rough else ELEMENT_STEP if points == 4 else 1.0
         for k in range(points):
             own, anew = x[c], j >= OWN - 3 or (j + k == 0 and not rough)
-            x[c] = own + _shift(k) * step
+            x[c] = own + shift(k) * step
             _body(robot, i, x, push, t.W, y[k], anew)
             x[c] = own
-        _difference(y, points, step, OWN + n, A, c)
-
-
-@kernel
-def _shift(k):
-    """Where the k-th point of a difference lies, in steps."""
-    return 1.0 if k == 0 else (-1.0 if k == 1 else (2.0 if k == 2 else -2.0))
-
-
-@kernel
-def _difference(y, points, step, rows, A, column):
-    """Column of a matrix: one-sided difference, or central of second or fourth order."""
-    if points == 1:  # against y[1], where nothing is displaced
-        for r in range(rows):
-            A[r, column] = (y[0, r] - y[1, r]) / step
-    elif points == 2:
-        for r in range(rows):
-            A[r, column] = (y[0, r] - y[1, r]) / (2.0 * step)
-    else:
-        for r in range(rows):
-            near, far = y[0, r] - y[1, r], y[2, r] - y[3, r]
-            A[r, column] = (8.0 * near - far) / (12.0 * step)
+        difference(y, points, step, OWN + n, A, c)
 
 
 @kernel
@@ -183,18 +162,8 @@ def _joint(robot, i, x, qdd, W, y, anew):
     g = TIP_WRENCH
     r0, r1, r2 = rotate(W, STATE, W[g + 3], W[g + 4], W[g + 5])
     for j in range(n):
-        k = STATE + 18 + 3 * j
-        h = k + 3 * n
-        y[OWN + j] = (
-            W[k] * W[g]
-            + W[k + 1] * W[g + 1]
-            + W[k + 2] * W[g + 2]
-            + W[h] * r0
-            + W[h + 1] * r1
-            + W[h + 2] * r2
-            + P[springs + j] * (q[j] - P[springs + 2 * n + j])
-            + P[springs + n + j] * qd[j]
-        )
+        elastic, damping = spring(P, springs, n, j, q[j], qd[j])
+        y[OWN + j] = work_along(W, STATE, n, j, g, r0, r1, r2) + elastic + damping
     copy(W[AT_TIP : AT_TIP + 9], y[BASE:TIP])
     copy(W[JOINT_WRENCH : JOINT_WRENCH + 6], y[TIP:OWN])
 

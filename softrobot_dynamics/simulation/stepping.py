@@ -8,8 +8,8 @@ import numpy as np
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.dynamics.derivatives import fibre_stiffness
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
+from softrobot_dynamics.recursion.differences import fibre_stiffness
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.tangents import allocate_tangents, tangents
 from softrobot_dynamics.simulation.integrators import (
@@ -38,6 +38,11 @@ class Clock(NamedTuple):
     span: np.ndarray  # [s] before that they were taken the time before; 0: never
 
 
+def _clock():
+    one = {name: np.zeros(1) for name in Clock._fields}
+    return Clock(**one)
+
+
 class Fixed:
     """
     Steps of a second-order method, all as long as ``substep`` [s] or a little shorter.
@@ -51,7 +56,7 @@ class Fixed:
         evaluate = model.evaluator()
         self._linearisation = Linearisation(model, evaluate)
         self.terms = evaluate.terms
-        self.clock = Clock(*np.zeros((6, 1)))
+        self.clock = _clock()
         self.advance = cached(
             fixed_steps,
             evaluate=evaluate.entry,
@@ -118,9 +123,9 @@ class Adaptive:
     def __init__(self, model, longest, tolerance):
         n, evaluate = model.n, model.evaluator()
         self.terms = evaluate.terms
-        self.clock = Clock(*np.zeros((6, 1)))
+        self.clock = _clock()
         robot, t = evaluate.robot, allocate_tangents(evaluate.robot, n)
-        jacobian = Jacobian(*np.zeros((7, n, n)), np.zeros(n + 1), np.zeros(n))
+        jacobian = _jacobian(n)
         own = {'stiffness': jacobian.fibres, 'x': jacobian.x}
         self.advance = cached(
             adaptive_steps,
@@ -156,6 +161,12 @@ class Jacobian(NamedTuple):
     fibres: np.ndarray  # (n, n)
     x: np.ndarray  # (n + 1,)
     qdd: np.ndarray  # (n,)
+
+
+def _jacobian(n):
+    matrices = 'K', 'D', 'last_K', 'last_D', 'first_K', 'first_D', 'fibres'
+    square = {name: np.zeros((n, n)) for name in matrices}
+    return Jacobian(**square, x=np.zeros(n + 1), qdd=np.zeros(n))
 
 
 @kernel

@@ -66,17 +66,17 @@ def body_terms(
     rows += [
         f'S[{used + i * BLOCK} + k] = C[k] * ({code.name(node)})' for i, node in enumerate(forces)
     ]
-    elastic = layout.bias_offset.py_func(n) + n
+    slab = layout.slab(n)
     slots = frame_slots(code, frame, n)
     source = _BODY.format(
         n=n,
         matrices=2 * n * n + 1,
         scratch=used + len(forces) * BLOCK,
-        stress=_ADD_STRESS.format(used=used, count=2 * n, elastic=elastic, last=elastic + 2 * n)
+        stress=_ADD_STRESS.format(used=used, count=2 * n, elastic=slab.elastic, last=slab.size)
         if forces
         else '',
-        first=layout.inertia_offset.py_func(n),
-        last=layout.body_size.py_func(n),
+        first=slab.inertia,
+        last=slab.size,
         **_loop(code, rows, slots),
     )
     return TracedKernel(HEADER + source, code.tables, used + len(forces) * BLOCK)

@@ -86,7 +86,7 @@ def _slabs(body: Any, postures: Matrix, rates: Matrix) -> Matrix:
     """Slabs (S, size) of a body's kernel, its joint frame turning."""
     n, kernel = len(body.coordinates()), body.kernel()
     function = getattr(import_module(kernel.module), kernel.function)
-    W, S = np.zeros((len(postures), layout.body_size.py_func(n))), np.zeros(kernel.scratch)
+    W, S = np.zeros((len(postures), layout.slab(n).size)), np.zeros(kernel.scratch)
     for q, qd, slab in zip(postures, rates, W):
         function(kernel.parameters, q, qd, np.array([0.3, -0.5, 0.7]), slab, S)
         if not np.isfinite(slab).all():
@@ -96,12 +96,8 @@ def _slabs(body: Any, postures: Matrix, rates: Matrix) -> Matrix:
 
 def _difference(body: Any, found: Matrix, wanted: Matrix) -> float:
     n = len(body.coordinates())
-    parts = [
-        layout.inertia_offset.py_func(n), layout.coupling_offset.py_func(n),
-        layout.mass_offset.py_func(n), layout.bias_offset.py_func(n),
-        layout.bias_offset.py_func(n) + n, layout.bias_offset.py_func(n) + 2 * n,
-        layout.body_size.py_func(n),
-    ]  # fmt: skip
+    at = layout.slab(n)
+    parts = [at.inertia, at.coupling, at.mass, at.bias, at.elastic, at.damping, at.size]
     return max(
         np.abs(found[:, a:b] - wanted[:, a:b]).max() / (np.abs(wanted[:, a:b]).max() or 1.0)
         for a, b in zip(parts, parts[1:])

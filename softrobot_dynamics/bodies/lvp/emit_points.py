@@ -52,7 +52,7 @@ def point_sums(
     point += [
         f'S[{at["E"] + i * BLOCK} + k] = C[k] * ({code.name(e)})' for i, e in enumerate(forces)
     ]
-    own = layout.bias_offset.py_func(n)
+    slab = layout.slab(n)
     source = _TERMS.format(
         **at,
         block=BLOCK,
@@ -60,9 +60,9 @@ def point_sums(
         shapes=rows * BLOCK,
         stride=(rows + backbone.NODES) * BLOCK,
         forces=2 * n,
-        first=layout.inertia_offset.py_func(n),
-        elastic=own + n,
-        last=own + 3 * n,
+        first=slab.inertia,
+        elastic=slab.elastic,
+        last=slab.size,
         call=indented(code.call, 4),
         point=indented(code.point + point, 12),
     )

@@ -63,11 +63,10 @@ def test_sums_over_the_body_equal_jets(n, hidden, activation):
     one = body(network(n, hidden, activation), quadrature=13)
     q, qd, w = state(n)
     W = run(one, q, qd, w)
-    parts = (layout.inertia_offset, 10), (layout.wrench_offset, 6), (layout.coupling_offset, 6 * n)
-    parts += (layout.mass_offset, n * n), (layout.bias_offset, n)
-    for (offset, size), wanted in zip(parts, newton_euler.body_sums(one, q, qd, w)):
-        assert_close(W[offset.py_func(n) :][:size], wanted)
-    M = W[layout.mass_offset.py_func(n) :][: n * n].reshape(n, n)
+    *starts, _, _ = layout.slab(n)  # without the forces
+    for first, last, wanted in zip(starts, starts[1:], newton_euler.body_sums(one, q, qd, w)):
+        assert_close(W[first:last], wanted)
+    M = W[layout.slab(n).mass :][: n * n].reshape(n, n)
     assert np.array_equal(M, M.T) and np.linalg.eigvalsh(M)[0] > 0.0
 
 
@@ -127,7 +126,7 @@ def test_forces_of_a_material():
         F = gradients(one, q)
         return np.swapaxes(F, 1, 2) @ F
 
-    W, first = run(one, q, qd), layout.bias_offset.py_func(2) + 2
+    W, first = run(one, q, qd), layout.slab(2).elastic
     assert_close(W[first : first + 2], gradient(energy, q), 1e-9)
     slopes = gradient(strain, q)
     damping = np.einsum('k,kabi,kabj,i->j', volumes, slopes, slopes, qd)

@@ -1,0 +1,153 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Differences of forces by coordinates, in place of derivatives that there are no formulas for.
+
+All of them are here, with their steps, in units of the coordinate (rad, m, 1/m, -):
+
+==============  ======================  ======================================================
+step            formula                 of what
+==============  ======================  ======================================================
+ENERGY_STEP     fourth order            forces of a strain energy at q = 0: the model's matrices
+ELEMENT_STEP    fourth order            an element of the recursion, lengths, straight lines
+ROUGH_STEP      one-sided               an element, where 1e-6 will do
+STATIC_STEP     second order            the static residual, and loads
+COLUMN_STEP     one-sided, lengths      forces in motion, for the response to a held command
+                of second order
+FOLLOWED_STEP   one-sided               forces of a strain energy, column by column in a motion
+==============  ======================  ======================================================
+
+What is linear or quadratic is differenced by steps of 1, exactly.
+"""
+
+import math
+
+import numpy as np
+from softrobot_dynamics.compiling.addresses import call
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.recursion.transmission import COORDINATE, FIBRE
+
+ENERGY_STEP = 1e-5
+ELEMENT_STEP = 5e-5  # errors of some 1e-11
+ROUGH_STEP = 1e-7  # a third of the evaluations, errors of some 1e-6
+STATIC_STEP = 1e-6
+STATIC_NOISE = 2e-9  # of a derivative by it, of the forces at play
+COLUMN_STEP = 1e-7
+FOLLOWED_STEP = 1e-8
+
+
+def by_second_order(force, q):
+    """Return the derivative (n, n) of a force (n,) by q (n,), by central differences."""
+    pairs = [force(q + step) - force(q - step) for step in STATIC_STEP * np.eye(len(q))]
+    return np.array(pairs).T / (2.0 * STATIC_STEP)
+
+
+def by_fourth_order(force, q, step, columns):
+    """Return some columns (., k) of the derivative of a force (.,) by q (n,)."""
+    slopes = []
+    for unit in step * np.eye(len(q))[columns]:
+        near, back, far, farther = (force(q + k * unit) for k in (1.0, -1.0, 2.0, -2.0))
+        slopes.append((8.0 * (near - back) - (far - farther)) / (12.0 * step))
+    return np.array(slopes).T
+
+
+@kernel
+def shift(k):
+    """Where the k-th point of a difference lies, in steps."""
+    return 1.0 if k == 0 else (-1.0 if k == 1 else (2.0 if k == 2 else -2.0))
+
+
+@kernel
+def difference(y, points, step, rows, A, column):
+    """
+    Fill a column of a matrix with a difference of y (4, .) at the places of :func:`shift`.
+
+    One-sided of one point, against y[1]; central of second or fourth order of two or four.
+    """
+    if points == 1:
+        for r in range(rows):
+            A[r, column] = (y[0, r] - y[1, r]) / step
+    elif points == 2:
+        for r in range(rows):
+            A[r, column] = (y[0, r] - y[1, r]) / (2.0 * step)
+    else:
+        for r in range(rows):
+            near, far = y[0, r] - y[1, r], y[2, r] - y[3, r]
+            A[r, column] = (8.0 * near - far) / (12.0 * step)
+
+
+@kernel
+def displace(parts, j, q, x, v):
+    """Fill x = q + FOLLOWED_STEP e and v = e, where e is the j-th coordinate of each part."""
+    copy(q[: len(x)], x)
+    v[:] = 0.0
+    for i in range(len(parts)):
+        if j < parts[i, 1]:
+            x[parts[i, 0] + j] += FOLLOWED_STEP
+            v[parts[i, 0] + j] = 1.0
+
+
+@kernel
+def store_columns(parts, j, here, there, damping, K, D):
+    """
+    Set column and row j of each part's blocks of K and D, after :func:`displace`.
+
+    By the elastic forces ``here`` and ``there``, displaced; what is not a number is left out.
+    """
+    for i in range(len(parts)):
+        first, last = parts[i, 0], parts[i, 0] + parts[i, 1]
+        c = first + j
+        for r in range(first, last):
+            slope = (there[r] - here[r]) / FOLLOWED_STEP
+            if c < last and math.isfinite(slope) and math.isfinite(damping[r]):
+                K[r, c] = K[c, r] = slope
+                D[r, c] = D[c, r] = damping[r]
+
+
+@kernel
+def fibre_stiffness(robot, rough, stiffness, x, q, force):
+    """
+    Fill ``stiffness`` (n, n) with the derivative by q of J' f, of all lengths within bodies.
+
+    By differences of fourth order (``rough``: second) of each length's gradient, by its own body's
+    coordinates; ``force`` (m,) along y, ``x`` room for a body's coordinates.
+    """
+    S = robot.S
+    stiffness[:] = 0.0
+    for i in range(len(robot.segments)):
+        row = robot.segments[i]
+        kind, first, count = row[1], row[3], row[4]
+        if kind <= COORDINATE or force[row[0]] == 0.0:
+            continue
+        P, out = robot.P[row[2] :], S[: count + 2]
+        for j in range(count):
+            copy(q[first : first + count], x[:count])
+            for k in (1.0, -1.0, 2.0, -2.0):
+                share = 6.0 * k if rough else (8.0 / k if abs(k) == 1.0 else -2.0 / k)
+                if rough and abs(k) > 1.0:
+                    break
+                x[j] = q[first + j] + k * ELEMENT_STEP
+                call(row[5], P, x, x, out, S[count + 2 :])
+                weight = force[row[0]] * share / (12.0 * ELEMENT_STEP)
+                for r in range(count):
+                    stiffness[first + r, first + j] += weight * out[1 + r]
+
+
+@kernel
+def subtract_fibres(robot, work, j, K):
+    """
+    Subtract from column j of K what lengths within the body of coordinate j pull more.
+
+    ``work`` is that of :mod:`softrobot_dynamics.recursion.columns`; its x is used up.
+    """
+    S, x = robot.S, work.x
+    for s in range(len(robot.segments)):
+        row = robot.segments[s]
+        first, count, force = row[3], row[4], work.force[row[0]]
+        if row[1] == FIBRE and first <= j < first + count and force != 0.0:
+            out = S[: count + 2]
+            for side in (1.0, -1.0):
+                x[j] = work.q[j] + side * COLUMN_STEP
+                call(row[5], robot.P[row[2] :], x[first:], work.qd[first:], out, S[count + 2 :])
+                for i in range(count):
+                    K[first + i, j] -= side * force * out[1 + i] / (2.0 * COLUMN_STEP)
