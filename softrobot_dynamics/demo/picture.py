@@ -151,7 +151,7 @@ def _frame_space(axes, points):
         axes.tick_params(axis=name, labelsize=8, labelcolor=INK, color=FAINT, pad=1)
         axes.locator_params(axis=name, nbins=5 if h > 0.6 * half.max() else 3)
         axis._axinfo['grid'].update(color='#e1e7ec', linewidth=0.6)  # there is no public way
-    axes.set_box_aspect(half, zoom=0.9)
+    axes.set_box_aspect(half, zoom=0.86)
     axes.view_init(*VIEW)
     axes.set_proj_type('persp', focal_length=0.7)
     axes.computed_zorder = False
