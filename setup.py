@@ -24,7 +24,7 @@ ROS = [  # for a machine without a ROS installation; x86_64 Linux only
     'ros-kilted-trajectory-msgs==5.5.*',
     *RECORD,
 ]
-LINT = ['ruff==0.17.*']
+LINT = ['mypy==2.4.*', 'ruff==0.17.*']
 TEST = [
     'hypothesis',
     'mcap-ros2-support',
@@ -57,7 +57,7 @@ setup(
     maintainer_email='maintainers@softrobot-dynamics.org',
     license='Apache-2.0',
     packages=find_packages(exclude=['test', 'test.*']),
-    package_data={NAME: ['nodes/messaging/*.xml']},
+    package_data={NAME: ['nodes/messaging/*.xml', 'py.typed']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),

@@ -1,15 +1,24 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The `softrobot` command; each sub-command imports what it needs when it runs."""
 
+from __future__ import annotations
+
 import argparse
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import sys
+from typing import Any, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from softrobot_dynamics.description.robot import RobotDescription
 
 WRONG_INPUT = 2  # exit status, as argparse has it
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (default: the process's own); return the exit status."""
     options = _parser().parse_args(argv)
     from softrobot_dynamics.errors import SoftRobotError
@@ -22,7 +31,7 @@ def main(argv=None):
         return 130
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='softrobot',
         description='Model, simulate and control robots of rigid and soft bodies.',
@@ -47,13 +56,15 @@ def _parser():
     return parser
 
 
-def _add(commands, name, run, words):
+def _add(
+    commands: Any, name: str, run: Callable[[argparse.Namespace], int], words: str
+) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=words, description=words[0].upper() + words[1:] + '.')
     parser.set_defaults(run=run)
     return parser
 
 
-def _add_demo(commands):
+def _add_demo(commands: Any) -> None:
     demo = _add(commands, 'demo', _demo, 'run a simulated robot and its controller over ROS 2')
     demo.add_argument(
         '--robot', default='pcc_arm', metavar='NAME|FILE', help='shipped name or robot file'
@@ -82,7 +93,7 @@ def _add_demo(commands):
     demo.add_argument('--no-plot', action='store_true', help='draw no picture')
 
 
-def _add_modes(commands):
+def _add_modes(commands: Any) -> None:
     modes = _add(commands, 'modes', _modes, 'reduce a tetrahedral mesh to the modes of a fem body')
     modes.add_argument('mesh', metavar='FILE', help='tetrahedra on z = 0, any format meshio reads')
     for name, unit in (
@@ -107,7 +118,7 @@ def _add_modes(commands):
     modes.add_argument('--output', required=True, metavar='FILE', help='what to write (.npz)')
 
 
-def _add_fit(commands):
+def _add_fit(commands: Any) -> None:
     fit = _add(commands, 'fit', _fit, 'fit the network of a learned body to sampled deformations')
     fit.add_argument(
         'samples', metavar='FILE', help='.npz archive of x (S, 3), q (S, n), p (S, 3) [m]'
@@ -129,14 +140,14 @@ def _add_fit(commands):
     fit.add_argument('--output', required=True, metavar='FILE', help='what to write (.npz)')
 
 
-def _positive(text):
+def _positive(text: str) -> float:
     value = float(text)
     if not 0.0 < value < float('inf'):
         raise argparse.ArgumentTypeError(f'{text}, expected a number > 0')
     return value
 
 
-def _demo(options):
+def _demo(options: argparse.Namespace) -> int:
     try:
         from softrobot_dynamics.demo.session import run
     except ModuleNotFoundError as error:
@@ -149,7 +160,7 @@ def _demo(options):
     return run(options)
 
 
-def _check(options):
+def _check(options: argparse.Namespace) -> int:
     from softrobot_dynamics.description.robot import load_robot
     from softrobot_dynamics.errors import SoftRobotError
 
@@ -166,7 +177,7 @@ def _check(options):
     return int(wrong > 0)
 
 
-def _robots(options):
+def _robots(options: argparse.Namespace) -> int:
     from softrobot_dynamics.description.robot import load_robot
     from softrobot_dynamics.description.shipped import shipped
 
@@ -178,7 +189,7 @@ def _robots(options):
     return 0
 
 
-def _compile(options):
+def _compile(options: argparse.Namespace) -> int:
     from softrobot_dynamics.compiling.folder import cache_folder
     from softrobot_dynamics.demo.display import display
     from softrobot_dynamics.demo.warming import warm
@@ -192,7 +203,7 @@ def _compile(options):
     return 0
 
 
-def _modes(options):
+def _modes(options: argparse.Namespace) -> int:
     from softrobot_dynamics.bodies.fem.modes import reduced_basis, Solid
     from softrobot_dynamics.bodies.fem.modes_file import Modes, save_modes
     from softrobot_dynamics.bodies.meshes import read_tetrahedra
@@ -210,7 +221,7 @@ def _modes(options):
     return 0
 
 
-def _fit(options):
+def _fit(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from softrobot_dynamics.bodies.learned import fit
@@ -241,7 +252,7 @@ def _fit(options):
 
 
 @contextlib.contextmanager
-def _counting(text, total):
+def _counting(text: str, total: int) -> Iterator[Callable[[int, str], object]]:
     """Show a bar if `rich` is there; yield a function (steps done, words)."""
     try:
         from rich.progress import Progress
@@ -254,7 +265,7 @@ def _counting(text, total):
         yield lambda step, words: bar.update(task, completed=step, description=f'{text}, {words}')
 
 
-def _plot(options):
+def _plot(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from softrobot_dynamics.demo import report
@@ -266,28 +277,28 @@ def _plot(options):
     return 0
 
 
-def _m(robot):
+def _m(robot: RobotDescription) -> int:
     return len(robot.actuator_names)
 
 
-def _kinds(robot):
+def _kinds(robot: RobotDescription) -> str:
     """Return what the commands of a RobotDescription are: ': 6 torque [N m], 1 pressure [Pa]'."""
     counts = Counter(robot.commands)
     parts = [f'{count} {name} [{unit or "-"}]' for (name, unit), count in counts.items()]
     return f': {", ".join(parts)}' if parts else ''
 
 
-def _first_comment(file):
+def _first_comment(file: Path) -> str:
     """Return the first line of a file's opening comment."""
     line = file.read_text(encoding='utf-8').partition('\n')[0]
     return line.lstrip('# ') if line.startswith('#') else ''
 
 
-def _say(words):
+def _say(words: object) -> None:
     print(words, flush=True)
 
 
-def _refuse(words):
+def _refuse(words: object) -> int:
     print(f'softrobot: {words}', file=sys.stderr)
     return WRONG_INPUT
 

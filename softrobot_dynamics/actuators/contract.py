@@ -1,9 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What every actuator kind has: limits, a sign, a safe command, parts of the robot it needs."""
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
+from softrobot_dynamics.annotations import Complaints
+from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.schema.registry import Registry
 
 ACTUATORS = Registry('actuator', 'softrobot_dynamics.actuators', 'softrobot_dynamics.actuators')
@@ -36,10 +40,23 @@ class LineSegment(NamedTuple):
 
     start_body: str
     start_at_tip: bool
-    start: tuple  # (3,) [m]
+    start: Sequence[float]  # (3,) [m]
     end_body: str
     end_at_tip: bool
-    end: tuple  # (3,) [m]
+    end: Sequence[float]  # (3,) [m]
+
+
+Segment: TypeAlias = CoordinateSegment | FibreSegment | LineSegment
+
+
+class Parts(Protocol):
+    """What an actuator may ask about a robot's bodies."""
+
+    def body(self, name: str) -> Body:
+        """Return a body by name."""
+
+    def rigidly_joined(self, first: str, second: str) -> bool:
+        """Tell whether ``second`` stands on the tip of ``first`` by a joint that does not move."""
 
 
 class Actuator:
@@ -50,6 +67,10 @@ class Actuator:
     u times the rate of y is a power, as virtual work has it: so u in Pa goes with y in m^3.
     """
 
+    limits: tuple[float, float]
+    rate_limit: float
+    type_name: ClassVar[str]
+
     sign = 1  # of the column of A: nu = sign (dy/dq)^T u
     safe = 'zero'
     """
@@ -57,7 +78,9 @@ class Actuator:
     carries the weight, led to zero; pretension, a small pull; or a number, in the unit of u.
     """
 
-    def validate_against(self, bodies, joints):
+    def validate_against(
+        self, bodies: Mapping[str, Body | None], joints: Mapping[str, Joint | None]
+    ) -> Complaints:
         """
         Yield what does not fit the robot, as (path below this actuator, value, expected).
 
@@ -66,18 +89,18 @@ class Actuator:
         """
         raise NotImplementedError
 
-    def segments(self, parts):
+    def segments(self, parts: Parts) -> Sequence[Segment]:
         """Return the segments that y is the sum of; `parts` offers the robot's bodies by name."""
         raise NotImplementedError
 
-    def command_limits(self, joints):
+    def command_limits(self, joints: Mapping[str, Joint]) -> tuple[float, float]:
         """Return (low, high), the limits of this actuator on a robot with `joints` by name."""
         return self.limits
 
-    def quantities(self, joints):
+    def quantities(self, joints: Mapping[str, Joint]) -> tuple[Quantity, Quantity]:
         """Return the :class:`Quantity` s that u and y are, on a robot with `joints` by name."""
         raise NotImplementedError(f'{type(self).__name__}.quantities: what u and y are')
 
-    def wire_name(self, name):
+    def wire_name(self, name: str) -> str:
         """Return the name that messages give this actuator, which the description calls `name`."""
         return name

@@ -1,11 +1,22 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A motor at a coordinate of a joint."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
-from softrobot_dynamics.actuators.contract import Actuator, CoordinateSegment, Quantity, register
+from softrobot_dynamics.actuators.contract import (
+    Actuator,
+    CoordinateSegment,
+    Parts,
+    Quantity,
+    register,
+)
+from softrobot_dynamics.annotations import Complaints
+from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.errors import closest, MISSING
+from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.schema.fields import interval, name, number, reference
 
 
@@ -19,14 +30,16 @@ class JointActuator(Actuator):
     """
 
     joint: str = reference('joint')
-    limits: tuple = interval('N m or N', default=(-inf, inf))
+    limits: tuple[float, float] = interval('N m or N', default=(-inf, inf))
     rate_limit: float = number('N m/s or N/s', above=0, infinite=True, default=inf)
-    coordinate: str = name(default=None)
+    coordinate: str | None = name(default=None)
 
     sign = 1
     safe = 'gravity'
 
-    def validate_against(self, bodies, joints):
+    def validate_against(
+        self, bodies: Mapping[str, Body | None], joints: Mapping[str, Any]
+    ) -> Complaints:
         """Yield a joint that does not move or lacks the coordinate, limits beyond the joint's."""
         joint = joints[self.joint]
         if joint is None:
@@ -42,18 +55,18 @@ class JointActuator(Actuator):
             if low >= high:
                 yield 'limits', self.limits, f'limits within the effort limit of {self.joint}'
 
-    def segments(self, parts):
+    def segments(self, parts: Parts) -> list[CoordinateSegment]:
         """Return the joint's coordinate."""
         return [CoordinateSegment(self.joint, self.coordinate or '')]
 
-    def command_limits(self, joints):
+    def command_limits(self, joints: Mapping[str, Joint]) -> tuple[float, float]:
         """Return `limits`, no wider than the effort limit of the coordinate."""
         joint = joints[self.joint]
         efforts = dict(zip(joint.coordinates(), joint.effort_limits()))
         effort = efforts[self.coordinate or '']
         return max(self.limits[0], -effort), min(self.limits[1], effort)
 
-    def quantities(self, joints):
+    def quantities(self, joints: Mapping[str, Joint]) -> tuple[Quantity, Quantity]:
         """Return torque and angle, or force and displacement of a coordinate that is a length."""
         unit = joints[self.joint].unit(self.coordinate or '')
         if unit == 'rad':
@@ -63,11 +76,11 @@ class JointActuator(Actuator):
         force = f'J/({unit})' if unit else 'J'
         return Quantity('generalized force', force), Quantity('coordinate', unit)
 
-    def wire_name(self, name):
+    def wire_name(self, name: str) -> str:
         """Return the coordinate's name on the wire: the joint's, or joint/coordinate."""
         return f'{self.joint}/{self.coordinate}' if self.coordinate else self.joint
 
-    def _coordinate_of(self, joint):
+    def _coordinate_of(self, joint: Joint) -> str:
         """Say in words which coordinates `joint` has."""
         names = joint.coordinates()
         if names == ('',):

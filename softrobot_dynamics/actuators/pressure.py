@@ -1,10 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The pressure in the cavity of a body."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 
-from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, Quantity, register
+from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, Parts, Quantity, register
+from softrobot_dynamics.annotations import Complaints
+from softrobot_dynamics.bodies.contract import Body
+from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.schema.fields import interval, number, reference
 
 
@@ -18,23 +22,25 @@ class Pressure(Actuator):
     """
 
     body: str = reference('body')
-    limits: tuple = interval('Pa', default=(0.0, inf))
+    limits: tuple[float, float] = interval('Pa', default=(0.0, inf))
     rate_limit: float = number('Pa/s', above=0, infinite=True, default=inf)
 
     sign = 1
     safe = 'zero'
 
-    def validate_against(self, bodies, joints):
+    def validate_against(
+        self, bodies: Mapping[str, Body | None], joints: Mapping[str, Joint | None]
+    ) -> Complaints:
         """Yield a body without a cavity whose volume changes."""
         body = bodies[self.body]
         if body is not None and not body.has_cavity:
             hollow = ', '.join(key for key, each in bodies.items() if each and each.has_cavity)
             yield 'body', self.body, f'a body with a cavity: {hollow or "there is none"}'
 
-    def segments(self, parts):
+    def segments(self, parts: Parts) -> list[FibreSegment]:
         """Return the volume of the cavity."""
         return [FibreSegment(self.body, parts.body(self.body).cavity_kernel())]
 
-    def quantities(self, joints):
+    def quantities(self, joints: Mapping[str, Joint]) -> tuple[Quantity, Quantity]:
         """Return pressure and volume."""
         return Quantity('pressure', 'Pa'), Quantity('volume', 'm^3')

@@ -1,19 +1,27 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A tendon through one or several bodies."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
+from typing import Any
 
 import numpy as np
 from softrobot_dynamics.actuators.contract import (
     Actuator,
     FibreSegment,
     LineSegment,
+    Parts,
     Quantity,
     register,
+    Segment,
 )
+from softrobot_dynamics.annotations import Complaints, Value
+from softrobot_dynamics.bodies.contract import Body
+from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import MISSING
+from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.schema.fields import (
     custom,
     interval,
@@ -25,20 +33,21 @@ from softrobot_dynamics.schema.fields import (
     reference,
     vector,
 )
+from softrobot_dynamics.schema.parsing import Problems
 
 
 @dataclass(frozen=True)
 class Polynomial:
     """A routing whose place in the section is a polynomial of s/L, lowest power first."""
 
-    x: tuple = items(number('m'), default=(0.0,))
-    y: tuple = items(number('m'), default=(0.0,))
+    x: tuple[float, ...] = items(number('m'), default=(0.0,))
+    y: tuple[float, ...] = items(number('m'), default=(0.0,))
 
-    def at(self, sigma, math=np):
+    def at(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
         """Return (x, y) [m] in the section at `sigma` = s/L [-]."""
         return _horner(self.x, sigma), _horner(self.y, sigma)
 
-    def slope(self, sigma, math=np):
+    def slope(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
         """Return the derivative of (x, y) by s/L [m] at `sigma` = s/L [-]."""
         return _horner(_derivative(self.x), sigma), _horner(_derivative(self.y), sigma)
 
@@ -51,12 +60,12 @@ class Helix:
     phase: float = number('rad', default=0.0)  # the angle from x towards y at s = 0
     turns: float = number('-', default=0.0)  # over the whole length, from x towards y
 
-    def at(self, sigma, math=np):
+    def at(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
         """Return (x, y) [m] in the section at `sigma` = s/L [-]."""
         angle = self.phase + 2 * np.pi * self.turns * sigma
         return self.radius * math.cos(angle), self.radius * math.sin(angle)
 
-    def slope(self, sigma, math=np):
+    def slope(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
         """Return the derivative of (x, y) by s/L [m] at `sigma` = s/L [-]."""
         x, y = self.at(sigma, math)
         rate = 2 * np.pi * self.turns
@@ -70,7 +79,7 @@ ROUTING = (
 _POINT = reader(vector('m', 2, expected=ROUTING))
 
 
-def _read_routing(value, path, problems):
+def _read_routing(value: Any, path: str, problems: Problems) -> Any:
     if isinstance(value, dict) and value:
         return parse(Helix if 'radius' in value else Polynomial, value, path, problems)
     point = _POINT(value, path, problems)
@@ -82,11 +91,13 @@ class Passage:
     """One entry of a path: along a body's length at an offset, or over points of a rigid body."""
 
     body: str = reference('body')
-    offset: Polynomial | Helix = custom(_read_routing, expected=ROUTING, default=None)
-    span: tuple = interval('-', default=(0.0, 1.0))  # from s/L to s/L
-    points: tuple = items(vector('m', 3), default=None)  # in the body's joint frame
+    offset: Any = custom(_read_routing, expected=ROUTING, default=None)
+    span: tuple[float, float] = interval('-', default=(0.0, 1.0))  # from s/L to s/L
+    points: tuple[tuple[float, float, float], ...] | None = items(
+        vector('m', 3), default=None
+    )  # in the body's joint frame
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield what is wrong: one of offset and points; a span in [0, 1]; points that differ."""
         if self.offset is not None and self.points is not None:
             yield 'points', self.points, 'either offset or points, not both'
@@ -100,7 +111,7 @@ class Passage:
             if point == last:
                 yield f'points[{i}]', point, f'a point other than points[{i - 1}] [m]'
 
-    def length(self, body):
+    def length(self, body: Any) -> Kernel:
         """Return the kernel of the length of this passage through `body`."""
         sigma, weights = body.fibre_points(*self.span)
         s, weights = sigma * body.length, weights * body.length
@@ -108,7 +119,7 @@ class Passage:
         slopes = np.column_stack([*np.broadcast_arrays(*self.offset.slope(sigma), s)])[:, :2]
         return body.fibre_kernel(points, slopes / body.length, weights)
 
-    def end(self, which):
+    def end(self, which: int) -> tuple[bool, tuple[float, float, float]]:
         """Return (whether it is in the tip frame, point (3,) [m]) of the entry, 0, or exit, -1."""
         if self.points is not None:
             return False, self.points[which]
@@ -126,14 +137,14 @@ class Tendon(Actuator):
     next one's entry.
     """
 
-    path: tuple = items(nested(Passage))
-    limits: tuple = interval('N', default=(-inf, inf))
+    path: tuple[Passage, ...] = items(nested(Passage))
+    limits: tuple[float, float] = interval('N', default=(-inf, inf))
     rate_limit: float = number('N/s', above=0, infinite=True, default=inf)
 
     sign = -1
     safe = 'pretension'
 
-    def validate(self):
+    def validate(self) -> Complaints:
         """Yield spans that begin or end inside a body where the tendon comes from or goes on."""
         for i, passage in enumerate(self.path):
             if i > 0 and passage.span[0] > 0:
@@ -141,7 +152,7 @@ class Tendon(Actuator):
             if i < len(self.path) - 1 and passage.span[1] < 1:
                 yield f'path[{i}].span', passage.span, 'a span up to 1: only the last ends earlier'
 
-    def validate_against(self, bodies, joints):
+    def validate_against(self, bodies: Mapping[str, Any], joints: Mapping[str, Any]) -> Complaints:
         """Yield bodies out of order, and offsets and points on the wrong kind of body."""
         for i, passage in enumerate(self.path):
             if bodies[passage.body] is not None:
@@ -154,9 +165,9 @@ class Tendon(Actuator):
                 'more than one rigid body: the length of this tendon never changes',
             )
 
-    def segments(self, parts):
+    def segments(self, parts: Parts) -> list[Segment]:
         """Return the curve through each body, and the lines whose length can change."""
-        result = []
+        result: list[Segment] = []
         for passage in self.path:
             if passage.points is None:
                 result.append(FibreSegment(passage.body, passage.length(parts.body(passage.body))))
@@ -165,11 +176,11 @@ class Tendon(Actuator):
                 result.append(LineSegment(last.body, *last.end(-1), this.body, *this.end(0)))
         return result
 
-    def quantities(self, joints):
+    def quantities(self, joints: Mapping[str, Joint]) -> tuple[Quantity, Quantity]:
         """Return tension and elongation."""
         return Quantity('tension', 'N'), Quantity('elongation', 'm')
 
-    def _out_of_order(self, names):
+    def _out_of_order(self, names: list[str]) -> Complaints:
         for i, (last, this) in enumerate(pairwise(self.path), start=1):
             if names.index(this.body) <= names.index(last.body):
                 yield (
@@ -179,7 +190,7 @@ class Tendon(Actuator):
                 )
 
 
-def _wrong_kind(path, passage, body):
+def _wrong_kind(path: str, passage: Passage, body: Body) -> Complaints:
     if body.section_path and passage.points is not None:
         yield f'{path}.points', passage.points, f'offset: {ROUTING} ({passage.body} has sections)'
     if not body.section_path and passage.offset is not None:
@@ -190,12 +201,12 @@ def _wrong_kind(path, passage, body):
         )
 
 
-def _horner(coefficients, x):
+def _horner(coefficients: Sequence[float], x: Value) -> Value:
     value = coefficients[-1]
     for a in coefficients[-2::-1]:
         value = value * x + a
     return value
 
 
-def _derivative(coefficients):
+def _derivative(coefficients: Sequence[float]) -> tuple[float, ...]:
     return tuple(k * a for k, a in enumerate(coefficients))[1:] or (0.0,)

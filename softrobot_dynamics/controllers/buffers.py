@@ -4,40 +4,41 @@
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.controllers.allocation import allocate_room, Room
 
 
 class Told(NamedTuple):
     """What the compiled law reads of the :class:`pfbl.Gains`, (m,) each."""
 
-    p: np.ndarray
-    d: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    rate: np.ndarray
-    feed_forward: np.ndarray
+    p: Array
+    d: Array
+    lower: Array
+    upper: Array
+    rate: Array
+    feed_forward: Array
 
 
 class Buffers(NamedTuple):
     """Results and scratch of the law; c controlled actuators."""
 
-    u: np.ndarray  # (m,)
-    y: np.ndarray  # (m,) relative to q = 0
-    velocity: np.ndarray  # (m,)
-    unmet: np.ndarray  # (m,)
-    desired: np.ndarray  # (3, c)
-    blend: np.ndarray  # (3, c)
-    X: np.ndarray  # (c, n) J G
-    drift: np.ndarray  # (n,) R K v
-    S: np.ndarray  # (c, c) J G J'
-    r: np.ndarray  # (c,)
-    w: np.ndarray  # (c,) force along y: sign * u
-    favoured: np.ndarray  # (c,) of w
-    bounds: np.ndarray  # (2, c)
+    u: Vector  # (m,)
+    y: Vector  # (m,) relative to q = 0
+    velocity: Vector  # (m,)
+    unmet: Vector  # (m,)
+    desired: Matrix  # (3, c)
+    blend: Matrix  # (3, c)
+    X: Matrix  # (c, n) J G
+    drift: Vector  # (n,) R K v
+    S: Matrix  # (c, c) J G J'
+    r: Vector  # (c,)
+    w: Vector  # (c,) force along y: sign * u
+    favoured: Vector  # (c,) of w
+    bounds: Matrix  # (2, c)
     room: Room
 
 
-def allocate_buffers(n, m, c):
+def allocate_buffers(n: int, m: int, c: int) -> Buffers:
     """Return :class:`Buffers` for n coordinates and m actuators, c of them controlled."""
     return Buffers(
         u=np.zeros(m),

@@ -1,10 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What a controller is: a state goes in, a command comes out, at control rate and without ROS."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.settings import (
@@ -15,8 +19,13 @@ from softrobot_dynamics.controllers.settings import (
     Settings,
 )
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.references.contract import braking, constant, Reference, sample
+from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.schema.registry import Registry
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 CONTROLLERS = Registry(
     'controller', 'softrobot_dynamics.controllers', 'softrobot_dynamics.controllers'
@@ -36,11 +45,11 @@ class Plan(NamedTuple):
 class Command(NamedTuple):
     """What one tick decided. The arrays belong to the controller: valid until its next tick."""
 
-    u: np.ndarray  # (m,) command, actuator units
-    y: np.ndarray  # (m,) actuation coordinates
-    velocity: np.ndarray  # (m,) their rates
-    desired: np.ndarray  # (3, controlled) y_d, its rate and acceleration
-    unmet: np.ndarray  # (m,) acceleration asked for that the limits do not allow
+    u: Vector  # (m,) command, actuator units
+    y: Vector  # (m,) actuation coordinates
+    velocity: Vector  # (m,) their rates
+    desired: Matrix  # (3, controlled) y_d, its rate and acceleration
+    unmet: Vector  # (m,) acceleration asked for that the limits do not allow
     saturated: int  # number of commands at a limit
     ok: bool  # False: no valid command; use the safe one
 
@@ -82,7 +91,9 @@ class Controller:
     Settings = Settings
     owners = staticmethod(owners_of)
 
-    def __init__(self, model, *, period, controlled=None, settings=None):
+    def __init__(
+        self, model: CompiledModel, *, period: float, controlled: Any = None, settings: Any = None
+    ) -> None:
         names = controlled_names(model, controlled)
         if not period > 0.0:
             raise ArgumentError('period', period, 'a time > 0 [s]')
@@ -94,12 +105,14 @@ class Controller:
         self.last = np.full(model.m, np.nan)
 
     @classmethod
-    def parameters(cls):
+    def parameters(cls) -> tuple[Parameter, ...]:
         """Return the law's own :class:`~softrobot_dynamics.schema.parameters.Parameter` s."""
         return own_parameters(cls)
 
     @classmethod
-    def make_settings(cls, model, controlled=None, **given):
+    def make_settings(
+        cls, model: CompiledModel, controlled: Sequence[str] | None = None, **given: Any
+    ) -> Any:
         """
         Return the law's ``Settings`` for a model, checked.
 
@@ -109,11 +122,11 @@ class Controller:
         """
         return make_settings(cls, model, controlled, given)
 
-    def use(self, settings):
+    def use(self, settings: Any) -> None:
         """Replace all settings from the next tick on."""
         self.settings = settings
 
-    def start(self, q, qd, t, u=None):
+    def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """
         Begin at the present state (q, qd) at time t [s]: the plan takes over from there.
 
@@ -126,24 +139,24 @@ class Controller:
         )
         self.last[:] = np.nan if u is None else u
 
-    def follow(self, reference, t, ramp):
+    def follow(self, reference: Reference, t: float, ramp: float) -> None:
         """Turn to another reference, whose time zero is now, t [s], within ``ramp`` [s]."""
         state = self.desired(t)
         self.plan = Plan(braking(state, 0.0, ramp), reference, float(t), float(ramp))
 
-    def desired(self, t):
+    def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]."""
         out = np.empty((3, len(self.controlled)))
         self._sample(self.plan, float(t), out, np.empty_like(out))
         return out
 
-    def outputs(self, q, qd):
+    def outputs(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Actuation coordinates y (m,) and their rates (m,) at a state."""
         terms = self.model.per_thread.evaluator(q, qd)
         return terms.y - self.model.y0, terms.J @ qd
 
     @functools.cached_property
-    def evaluate(self):
+    def evaluate(self) -> Callable[[Vector, Vector], Terms]:
         """
         A function of q and qd (n,), contiguous floats, that returns the model's ``Terms`` there.
 
@@ -152,11 +165,13 @@ class Controller:
         """
         return self.model.evaluator()
 
-    def compute(self, t, q, qd):
+    def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         raise NotImplementedError
 
-    def answer(self, u, y, velocity, desired, unmet=None):
+    def answer(
+        self, u: Vector, y: Vector, velocity: Any, desired: Any, unmet: Any = None
+    ) -> Command:
         """
         Return the :class:`Command` for u (m,) as far as limits and rate limits let it.
 
@@ -175,7 +190,7 @@ class Controller:
         saturated = int(np.count_nonzero((u < low) | (u > high)))
         return Command(limited, y, velocity, desired, unmet, saturated, ok)
 
-    def growth(self, q, u, settings):
+    def growth(self, q: Vector, u: Vector, settings: Any) -> float:
         """
         Return the rate [1/s] at which errors about rest at q (n,) under u (m,) would grow.
 
@@ -183,7 +198,7 @@ class Controller:
         """
         return np.nan
 
-    def warm(self):
+    def warm(self) -> None:
         """Run everything once, so that no tick has to wait for the compiler."""
         q, plan, last = self.model.q0, self.plan, self.last.copy()
         zero = np.zeros(self.model.n)

@@ -1,10 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Collocated partial feedback linearization in actuation coordinates, by a held command."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Vector
 from softrobot_dynamics.compiling.addresses import Entry, run, run_three
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel, summing
@@ -26,6 +29,9 @@ from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
 RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
 
 
@@ -33,13 +39,13 @@ RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
 class Gains(Settings):
     """What may be tuned: p and d of [P, Sec. 6], and what is known of the loop."""
 
-    p: np.ndarray = parameter(
+    p: Array = parameter(
         number('1/s^2', at_least=0.0, at_most=1e6, default=100.0),
         'Gain on the error of y',
         each='actuator',
         group='gains',
     )
-    d: np.ndarray = parameter(
+    d: Array = parameter(
         number('1/s', at_least=0.0, at_most=1e5, default=20.0),
         'Gain on the error of its rate',
         each='actuator',
@@ -58,11 +64,11 @@ class Fixed(NamedTuple):
     evaluate: Entry  # of the terms
     terms: Terms
     held: Entry  # of what brings the response on by a tick
-    response: np.ndarray  # (2, n, n) G and R K of this tick
-    signs: np.ndarray  # (m,)
-    y0: np.ndarray  # (m,)
-    controlled: np.ndarray  # (c,)
-    last: np.ndarray  # (m,) the command in force, NaN where unknown
+    response: Array  # (2, n, n) G and R K of this tick
+    signs: Vector  # (m,)
+    y0: Vector  # (m,)
+    controlled: Integers  # (c,)
+    last: Vector  # (m,) the command in force, NaN where unknown
     period: float
     b: Buffers
 
@@ -89,7 +95,7 @@ class PartialFeedbackLinearization(Controller):
 
     Settings = Gains
 
-    def __init__(self, model, **options):
+    def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
         evaluate = Evaluator(model, with_mass=False)
         self._held = HeldCommand(model, self.period)
@@ -110,7 +116,7 @@ class PartialFeedbackLinearization(Controller):
         )
         self._obey(self.plan, self.settings)
 
-    def start(self, q, qd, t, u=None):
+    def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""
         super().start(q, qd, t, u)
         self._prediction.begin(q)
@@ -119,7 +125,7 @@ class PartialFeedbackLinearization(Controller):
             self._held.begin(q, qd, self._buffers.u)
             self.last[:] = np.nan
 
-    def compute(self, t, q, qd):
+    def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         b, plan, settings = self._buffers, self.plan, self.settings
         if not (plan is self._obeyed[0] and settings is self._obeyed[1]):
@@ -133,15 +139,15 @@ class PartialFeedbackLinearization(Controller):
             self._prediction.sent(b.u)
         return Command(b.u, b.y, b.velocity, b.desired, b.unmet, saturated, ok)
 
-    def growth(self, q, u, settings):
+    def growth(self, q: Vector, u: Vector, settings: Any) -> float:
         """Return the rate [1/s] at which errors would grow, see :class:`SampledLoop`."""
         return self._sampled.growth(q, u, settings.p, settings.d)
 
-    def _in_force(self):
+    def _in_force(self) -> Vector:
         """Return the last command (m,), or what comes without one where it is not known."""
         return self.last if self.last[0] == self.last[0] else self.settings.feed_forward
 
-    def _obey(self, plan, settings):
+    def _obey(self, plan: Any, settings: Any) -> Any:
         """Prepare the law for a plan and settings: given once, they cost a tick no time."""
         self._obeyed = plan, settings
         told = Told(*(getattr(settings, name) for name in Told._fields))

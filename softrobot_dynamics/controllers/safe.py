@@ -1,9 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What to command when nothing better is known: no state, no answer, an emergency, the end."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TYPE_CHECKING
+
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.errors import SoftRobotError, UnknownNameError
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 MODES = ('auto', 'zero', 'pretension', 'hold', 'gravity')
 
@@ -23,7 +32,9 @@ class SafeCommand:
     (n, m).
     """
 
-    def __init__(self, defaults, lower, upper, gravity, matrix):
+    def __init__(
+        self, defaults: Sequence[Any], lower: Vector, upper: Vector, gravity: Any, matrix: Any
+    ) -> None:
         self._defaults = tuple(defaults)
         self._lower, self._upper = np.array(lower, dtype=float), np.array(upper, dtype=float)
         self._gravity, self._matrix = gravity, matrix
@@ -31,7 +42,7 @@ class SafeCommand:
         self.begin(None, None)
 
     @classmethod
-    def of_model(cls, model):
+    def of_model(cls, model: CompiledModel) -> 'SafeCommand':
         """Return the safe command of a compiled model, with everything it calls compiled."""
         safe = cls(
             [entry.actuator.safe for entry in model.description.actuators],
@@ -43,7 +54,7 @@ class SafeCommand:
         safe.begin(model.q0, None)
         return safe
 
-    def choose(self, mode, pretension, ramp):
+    def choose(self, mode: str, pretension: float, ramp: float) -> None:
         """Set the mode, the pretension [actuator unit] and the ramp [s], for the next `begin`."""
         if mode not in MODES:
             raise UnknownNameError('safe command', mode, MODES)
@@ -53,7 +64,7 @@ class SafeCommand:
             float(ramp),
         )
 
-    def begin(self, q, u):
+    def begin(self, q: Vector | None, u: Vector | None) -> None:
         """
         Fix the command that `at` returns from now on.
 
@@ -71,12 +82,12 @@ class SafeCommand:
             self._base[self._fading] = self._weight(np.array(q, dtype=float))
         self._base = self._limited(self._base)
 
-    def at(self, elapsed):
+    def at(self, elapsed: float) -> Vector:
         """Return u (m,), `elapsed` seconds after `begin`."""
         share = min(1.0, max(0.0, 1.0 - elapsed / self._ramp)) if self._ramp > 0.0 else 0.0
         return self._limited(np.where(self._fading, share * self._base, self._base))
 
-    def _weight(self, q):
+    def _weight(self, q: Vector) -> Any:
         """Return what the fading actuators must do to carry the weight at q, if they can."""
         try:
             matrix, weight = self._matrix(q)[:, self._fading], self._gravity(q)
@@ -84,10 +95,10 @@ class SafeCommand:
             return np.zeros(np.count_nonzero(self._fading))
         return np.linalg.lstsq(matrix, weight, rcond=None)[0]
 
-    def _limited(self, u):
+    def _limited(self, u: Vector) -> Vector:
         return np.minimum(np.maximum(u, self._lower), self._upper)
 
 
-def _suitable(mode, default):
+def _suitable(mode: str, default: Any) -> Any:
     meaningless = {'pretension': default != 'pretension', 'gravity': default == 'pretension'}
     return default if mode == 'auto' or meaningless.get(mode) else mode

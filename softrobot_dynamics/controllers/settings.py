@@ -1,11 +1,19 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What a control law may be told while it runs: limits, and parameters of its own."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
-from softrobot_dynamics.schema.parameters import frozen, parameters_of
+from softrobot_dynamics.schema.parameters import frozen, Parameter, parameters_of
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 
 @dataclass(frozen=True)
@@ -18,20 +26,20 @@ class Settings:
     Arrays cannot be written to.
     """
 
-    lower: np.ndarray  # (m,) limits of u, actuator units
-    upper: np.ndarray  # (m,)
-    rate: np.ndarray  # (m,) limit of |du/dt| [unit/s]
-    feed_forward: np.ndarray  # (m,) u of the actuators that are not controlled
+    lower: Vector  # (m,) limits of u, actuator units
+    upper: Vector  # (m,)
+    rate: Vector  # (m,) limit of |du/dt| [unit/s]
+    feed_forward: Vector  # (m,) u of the actuators that are not controlled
 
-    def validate(self):
+    def validate(self) -> Iterable[tuple[str, object, str]]:
         """Yield what does not fit together, as (name of the field, value, expected)."""
         return ()
 
-    def replace(self, **changes):
+    def replace(self, **changes: Any) -> Any:
         """Return settings of which some fields are others; they are not checked again."""
         return replace(self, **changes)
 
-    def tuned_alike(self, other):
+    def tuned_alike(self, other: Any) -> bool:
         """Tell whether all of the law's own parameters are the same, limits aside."""
         own = {field.name for field in fields(self)} - LIMITS
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in own)
@@ -40,7 +48,7 @@ class Settings:
 LIMITS = {field.name for field in fields(Settings)}
 
 
-def controlled_names(model, controlled=None):
+def controlled_names(model: CompiledModel, controlled: Any = None) -> tuple[str, ...]:
     """Return the names of the controlled actuators, checked; by default all. ArgumentError."""
     names = model.actuator_names if controlled is None else tuple(controlled)
     unknown = [name for name in names if name not in model.actuator_names]
@@ -50,7 +58,7 @@ def controlled_names(model, controlled=None):
     return names
 
 
-def owners_of(model, controlled=None):
+def owners_of(model: CompiledModel, controlled: Any = None) -> dict[str, Any]:
     """Return the names of those that a parameter may be declared for each of, by the kind."""
     return {
         'actuator': model.actuator_names,
@@ -59,7 +67,7 @@ def owners_of(model, controlled=None):
     }
 
 
-def own_parameters(law):
+def own_parameters(law: Any) -> tuple[Parameter, ...]:
     """Return the parameters that a law declares, a tuple of ``schema.parameters.Parameter``."""
     known = law.Settings.__dataclass_fields__
     taken = [name for name in LIMITS if 'words' in known[name].metadata]
@@ -68,27 +76,28 @@ def own_parameters(law):
     return parameters_of(law.Settings, law.type_name)
 
 
-def make_settings(law, model, controlled, given):
+def make_settings(law: Any, model: CompiledModel, controlled: Any, given: Any) -> Any:
     """Return the Settings of a law, see :meth:`Controller.make_settings`."""
     counts = {each: len(names) for each, names in owners_of(model, controlled).items()}
-    parameters, limits, problems = law.parameters(), _limits(model, given), []
+    parameters, limits = law.parameters(), _limits(model, given)
+    problems: list[Problem] = []
     own = {
         p.name: p.read(given.pop(p.name, p.default), counts.get(p.each), problems)
         for p in parameters
     }
     if given:
         names = [*(p.name for p in parameters), *LIMITS]
-        raise UnknownNameError(f'parameter of {law.type_name}', next(iter(given)), names)
+        raise UnknownNameError(f'parameter of {law.type_name}', next(iter(given)), tuple(names))
     if not problems:
         settings = law.Settings(**limits, **own)
         paths = {p.name: p.path for p in parameters}
         problems = [Problem(paths.get(name, name), *rest) for name, *rest in settings.validate()]
     if problems:
-        raise DescriptionError(problems, 'parameters')
+        raise DescriptionError(tuple(problems), 'parameters')
     return settings
 
 
-def _limits(model, given):
+def _limits(model: CompiledModel, given: Any) -> Any:
     """Take the limits out of ``given``; return all of them, else the description's."""
     limits = {
         name: frozen(np.broadcast_to(np.asarray(given.pop(name, own), dtype=float), (model.m,)))

@@ -1,10 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The curves of a demo in time: errors, then outputs and commands, of each quantity a panel."""
 
+from collections.abc import Callable, Iterator, Sequence
 import functools
 from typing import Any, NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.demo.units import by_quantity, shown
 
 INK, FAINT, TIP = '#22303c', '#9aa7b1', '#d1495b'
@@ -26,12 +28,12 @@ _DASHED = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
 class Panel(NamedTuple):
     """One of the axes, one above the other."""
 
-    draw: Any  # (axes)
+    draw: Callable[..., object]  # (axes)
     label: str
-    names: tuple = ()  # in its legend, which stands above it
+    names: tuple[str, ...] = ()  # in its legend, which stands above it
 
 
-def draw_curves(figure, report):
+def draw_curves(figure: Any, report: Any) -> None:
     """Draw the curves of a Report into the right half of a figure."""
     panels = [_error(report), *_outputs(report), *_commands(report)]
     heads = [_GAP + _LINE * _lines(panel.names) for panel in panels]
@@ -49,7 +51,7 @@ def draw_curves(figure, report):
             _legend(axes, panel.names)
 
 
-def _error(report):
+def _error(report: Any) -> Panel:
     """Return the panel of the errors: of the tips, else of the outputs."""
     run, figures, controlled = report.run, report.figures, report.controlled
     units = {report.model.outputs[i].unit for i in controlled}
@@ -67,7 +69,7 @@ def _error(report):
     return Panel(draw, f'{word}\n[{unit}]')
 
 
-def _draw_error(t, values, rms, unit, axes):
+def _draw_error(t: Any, values: Any, rms: Any, unit: str, axes: Any) -> None:
     step = step_of(t)
     axes.semilogy(t[::step], np.maximum(values[::step], 1e-6), color=TIP, lw=1.2)
     low, high = axes.get_ylim()
@@ -79,9 +81,9 @@ def _draw_error(t, values, rms, unit, axes):
                   ha='right', color=INK, fontsize=8)  # fmt: skip
 
 
-def _outputs(report):
+def _outputs(report: Any) -> Iterator[Panel]:
     """Yield the panels of the controlled outputs and where they should be."""
-    names = ('$y_d$', '$y$')
+    names: tuple[str, ...] = ('$y_d$', '$y$')
     for quantity, own in by_quantity(report.model.outputs, report.controlled):
         factor, unit = shown(quantity.unit)
         draw = functools.partial(_draw_outputs, report, own, factor)
@@ -89,7 +91,7 @@ def _outputs(report):
         names = ()
 
 
-def _draw_outputs(report, own, factor, axes):
+def _draw_outputs(report: Any, own: Any, factor: float, axes: Any) -> None:
     run, step, colors = report.run, step_of(report.run.t), _colors(len(report.run.actuators))
     for i in own:
         y_d = run.y_d[::step, report.controlled.index(i)]
@@ -99,7 +101,7 @@ def _draw_outputs(report, own, factor, axes):
     axes.plot([], [], color=FAINT, lw=1.4, label='$y$')
 
 
-def _commands(report):
+def _commands(report: Any) -> Iterator[Panel]:
     """Yield the panels of the commands."""
     actuators = report.run.actuators
     for quantity, own in by_quantity(report.model.commands, range(len(actuators))):
@@ -108,21 +110,21 @@ def _commands(report):
         yield Panel(draw, f'{quantity.name}\n[{unit}]', tuple(actuators[i] for i in own))
 
 
-def _draw_commands(run, own, factor, axes):
+def _draw_commands(run: Any, own: Any, factor: float, axes: Any) -> None:
     step, colors = step_of(run.t), _colors(len(run.actuators))
     for i in own:
         u, name = factor * run.u[::step, i], run.actuators[i]
         axes.plot(run.t[::step], u, color=colors[i], lw=1.2, label=name)
 
 
-def _legend(axes, names):
+def _legend(axes: Any, names: Sequence[str]) -> None:
     """Put the legend above the axes, to the right."""
     axes.legend(loc='lower right', bbox_to_anchor=(1.005, 0.99), ncol=_columns(names),
                 frameon=False, fontsize=8, labelcolor=INK, handlelength=1.2, columnspacing=1.0,
                 borderaxespad=0.0)  # fmt: skip
 
 
-def _columns(names):
+def _columns(names: Sequence[str]) -> int:
     """Return in how many columns of a legend there is room for names."""
     for columns in range(len(names), 1, -1):
         if _width(names, columns) <= _LETTERS:
@@ -130,17 +132,17 @@ def _columns(names):
     return 1
 
 
-def _lines(names):
+def _lines(names: Sequence[str]) -> int:
     """Return how many lines the legend of names has."""
     return -(-len(names) // _columns(names))
 
 
-def _width(names, columns):
+def _width(names: Sequence[str], columns: int) -> int:
     """Return how wide a legend is in letters, six for each line and gap."""
     return sum(6 + max(map(len, part)) for part in np.array_split(names, columns))
 
 
-def _tidy(axes, report, last):
+def _tidy(axes: Any, report: Any, last: bool) -> None:
     """Give a curve's axes the looks they all share."""
     axes.set_xlim(0.0, report.run.t[-1] + report.run.period)
     axes.axvspan(0.0, min(report.ramp, report.run.t[-1]), color='#f1f4f7', zorder=0, lw=0)
@@ -155,7 +157,7 @@ def _tidy(axes, report, last):
         axes.set_xlabel('time [s]', **STYLE)
 
 
-def _colors(count):
+def _colors(count: int) -> list[Any]:
     """Return `count` colours: triplets of one hue, as tendons come."""
     flat = [color for hue in PALETTE for color in hue]
     if count <= len(PALETTE):
@@ -163,6 +165,6 @@ def _colors(count):
     return [flat[i % len(flat)] for i in range(count)]
 
 
-def step_of(t):
+def step_of(t: Vector) -> int:
     """Return how many ticks lie between two points of a curve over t (T,)."""
     return max(1, len(t) // POINTS)

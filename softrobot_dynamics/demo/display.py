@@ -2,12 +2,14 @@
 """What a demo shows in the terminal: with `rich` if it is there, else in plain lines."""
 
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 import contextlib
 import sys
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.demo.units import in_words, shown
 
 try:
@@ -32,23 +34,23 @@ class Sight(NamedTuple):
     u: np.ndarray | None  # (m,)
     y_errors: np.ndarray | None  # (c,) of the controlled outputs, each in its unit
     tip_error: float | None  # [m]
-    diagnostics: dict  # {name of the node: {key: value in words}}
+    diagnostics: dict[str, Any]  # {name of the node: {key: value in words}}
 
 
 class Subject(NamedTuple):
     """What does not change while a demo runs."""
 
     title: str
-    duration: float  # [s]
+    duration: Any  # [s]
     ramp: float  # [s] until the reference is blended in
-    actuators: tuple  # names (m,)
-    units: tuple  # of u (m,)
-    y_units: tuple  # of the controlled outputs (c,)
-    lower: np.ndarray  # (m,) limits of u
-    upper: np.ndarray  # (m,)
+    actuators: tuple[str, ...]  # names (m,)
+    units: tuple[str, ...]  # of u (m,)
+    y_units: tuple[str, ...]  # of the controlled outputs (c,)
+    lower: Vector  # (m,) limits of u
+    upper: Vector  # (m,)
 
 
-def display():
+def display() -> Any:
     """Return the display that suits this terminal."""
     if Console is None:
         shown = PlainDisplay()
@@ -61,12 +63,12 @@ def display():
 class PlainDisplay:
     """One line for each thing that happens; while the loop runs, one that changes."""
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         """Show a line."""
         print(text, flush=True)
 
     @contextlib.contextmanager
-    def stage(self, text):
+    def stage(self, text: str) -> Iterator[None]:
         """Say what is going on, and in the end how long it took."""
         self.say(f'{text} ...')
         started = time.monotonic()
@@ -74,7 +76,7 @@ class PlainDisplay:
         self.say(f'  done in {time.monotonic() - started:.1f} s')
 
     @contextlib.contextmanager
-    def live(self, subject):
+    def live(self, subject: Subject) -> Iterator[Callable[[float, Sight], None]]:
         """Return a function (time [s], Sight) that shows the loop as it is."""
         self.say(f'{subject.title}, {subject.duration:g} s ...')
         if not sys.stdout.isatty():
@@ -83,7 +85,7 @@ class PlainDisplay:
         yield lambda t, sight: print(f'\r{_line(subject, t, sight):78}', end='', flush=True)
         print()
 
-    def table(self, title, rows):
+    def table(self, title: str, rows: Iterable[tuple[str, str]]) -> None:
         """Show (name, value) in two columns."""
         width = max((len(name) for name, _ in rows), default=0)
         self.say('\n'.join([title, *(f'  {name:<{width}}  {value}' for name, value in rows)]))
@@ -92,15 +94,15 @@ class PlainDisplay:
 class RichDisplay:
     """The same with spinners, bars and boxes."""
 
-    def __init__(self, console):
+    def __init__(self, console: Any) -> None:
         self._console = console
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         """Show a line."""
         self._console.print(text, markup=False, highlight=False)
 
     @contextlib.contextmanager
-    def stage(self, text):
+    def stage(self, text: str) -> Iterator[None]:
         """Say what is going on, and for how long."""
         columns = SpinnerColumn(finished_text='[green]✓'), TextColumn('{task.description}')
         with Progress(*columns, TimeElapsedColumn(), console=self._console) as progress:
@@ -109,13 +111,13 @@ class RichDisplay:
             progress.update(task, completed=1)
 
     @contextlib.contextmanager
-    def live(self, subject):
+    def live(self, subject: Subject) -> Iterator[Callable[[float, Sight], None]]:
         """Return a function (time [s], Sight) that shows the loop as it is."""
         view = _View(subject)
         with Live(console=self._console, auto_refresh=False) as live:
             yield lambda t, sight: live.update(view.render(t, sight), refresh=True)
 
-    def table(self, title, rows):
+    def table(self, title: str, rows: Iterable[tuple[str, str]]) -> None:
         """Show (name, value) in two columns."""
         if not rows:
             self.say(title)
@@ -129,12 +131,13 @@ class RichDisplay:
 class _View:
     """The picture of a running loop."""
 
-    def __init__(self, subject):
+    def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self._errors = deque(maxlen=_CURVE)  # of the last polls
-        self._last, self._what = None, None
+        self._errors: deque[float] = deque(maxlen=_CURVE)  # of the last polls
+        self._last: Sight | None = None
+        self._what: str | None = None
 
-    def render(self, t, sight):
+    def render(self, t: float, sight: Sight) -> Any:
         """Return the picture at time t [s]."""
         self._last = sight = _filled(sight, self._last)
         what, error, words = error_of(sight, self._subject.y_units)
@@ -157,12 +160,12 @@ class _View:
             border_style='cyan',
         )
 
-    def _progress(self, t):
+    def _progress(self, t: float) -> Any:
         ramp = t < self._subject.ramp
         text = Text(bar(t / self._subject.duration, 30), style='yellow' if ramp else 'green')
         return text.append(' blending in' if ramp else '', style='dim')
 
-    def _bars(self, u):
+    def _bars(self, u: Any) -> Any:
         table = Table.grid(padding=(0, 2))
         subject = self._subject
         if u is None:
@@ -176,27 +179,27 @@ class _View:
         return table
 
 
-def bar(share, width):
+def bar(share: float, width: int) -> str:
     """Return a bar of `width` characters, filled up to `share` from 0 to 1."""
     eighths = round(min(max(share, 0.0), 1.0) * width * 8)
     full, part = divmod(eighths, 8)
     return ('█' * full + (_BLOCKS[part] if part else '')).ljust(width, '·')
 
 
-def sparkline(values):
+def sparkline(values: Any) -> str:
     """Return a small curve of positive values, from 0 to the greatest."""
     top = max(values, default=0.0) or 1.0
     return ''.join(_SPARKS[min(7, int(8 * value / top))] for value in values)
 
 
-def fill(u, lower, upper):
+def fill(u: Vector, lower: Vector, upper: Vector) -> Vector:
     """Return how far each command (m,) is out, from 0 to 1 at the limit of its side of zero."""
     limit = np.where(np.asarray(u) < 0.0, -np.asarray(lower), np.asarray(upper))
     known = np.isfinite(limit) & (limit > 0.0)
     return np.where(known, np.abs(u) / np.where(known, limit, 1.0), 0.0)
 
 
-def error_of(sight, y_units):
+def error_of(sight: Sight, y_units: Sequence[str]) -> tuple[str, Any, str]:
     """
     Return (name, value, value in words) of the error to show: the tip's if it is known.
 
@@ -206,14 +209,14 @@ def error_of(sight, y_units):
         return 'tip error', sight.tip_error, f'{sight.tip_error * 1e3:.3f} mm'
     if sight.y_errors is None:
         return 'output error', None, ''
-    largest = {}
+    largest: dict[str, Any] = {}
     for error, unit in zip(sight.y_errors, y_units):
         largest[unit] = max(error, largest.get(unit, 0.0))
     text = ', '.join(in_words(error, unit) for unit, error in largest.items())
     return 'output error', max(largest.values()) if len(largest) == 1 else None, text
 
 
-def loop_rows(diagnostics):
+def loop_rows(diagnostics: dict[str, Any]) -> Any:
     """Return (name, value, remark) of what the nodes report about themselves, once a second."""
     simulation, controller = (diagnostics.get(name, {}) for name in ('simulation', 'controller'))
     trip = simulation.get('round trip p50 / p99 / max [us]', '')
@@ -225,14 +228,14 @@ def loop_rows(diagnostics):
     )
 
 
-def _filled(sight, last):
+def _filled(sight: Sight, last: Any) -> Sight:
     """Return `sight` with what is missing as it was last."""
     if last is None:
         return sight
-    return type(sight)(*(old if new is None else new for new, old in zip(sight, last)))
+    return Sight._make(old if new is None else new for new, old in zip(sight, last))
 
 
-def _line(subject, t, sight):
+def _line(subject: Subject, t: float, sight: Sight) -> str:
     what, _, words = error_of(sight, subject.y_units)
     parts = [f'{t:6.1f} s', f'{what} {words}']
     parts += [f'{name} {value}' for name, value, _ in loop_rows(sight.diagnostics) if value]

@@ -1,15 +1,25 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What came out of a run: errors, times, whether the loop held and the robot followed."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 import csv
 import json
 import math
-from typing import NamedTuple
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.demo.records import Run
 from softrobot_dynamics.demo.shapes import reach_of
 from softrobot_dynamics.demo.targets import tips_at
 from softrobot_dynamics.demo.units import in_words
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 MOST_MISSED = 0.05  # share of ticks without a command in time with which a loop still holds
 LEAST_STATES = 0.95  # share of the states that there should have been
@@ -22,12 +32,12 @@ _LEAST_WAY = 0.1  # that an actuator's errors are compared with, as a share of i
 class Task(NamedTuple):
     """What a run was to do, c actuators following the reference, and how it is judged."""
 
-    names: tuple  # of these actuators (c,)
-    controlled: list  # their indices (c,)
-    kinds: tuple  # (c,) what they are: the ways of those of one kind are compared
-    units: tuple  # of their y (c,)
-    still: np.ndarray  # (c,) what counts as a way where nothing moves at all
-    limits: tuple  # of u: lower (c,), upper (c,)
+    names: tuple[str, ...]  # of these actuators (c,)
+    controlled: list[int]  # their indices (c,)
+    kinds: tuple[Any, ...]  # (c,) what they are: the ways of those of one kind are compared
+    units: tuple[Any, ...]  # of their y (c,)
+    still: Vector  # (c,) what counts as a way where nothing moves at all
+    limits: tuple[Vector, Vector]  # of u: lower (c,), upper (c,)
     ramp: float  # [s] until the reference is blended in; until then errors do not count
     tolerance: float = TOLERANCE
 
@@ -35,17 +45,17 @@ class Task(NamedTuple):
 class Tips(NamedTuple):
     """Where P tips were and should have been, base frame."""
 
-    points: np.ndarray  # (T, P, 3) [m]
-    wanted: np.ndarray  # (T, P, 3) [m]
-    sizes: np.ndarray  # (P,) [m] of the paths: a circle's is its diameter
+    points: Array  # (T, P, 3) [m]
+    wanted: Array  # (T, P, 3) [m]
+    sizes: Vector  # (P,) [m] of the paths: a circle's is its diameter
 
     @property
-    def distances(self):
+    def distances(self) -> Matrix:
         """Distance (T, P) [m] of each tip from where it should be."""
         return np.linalg.norm(self.points - self.wanted, axis=2)
 
     @property
-    def errors(self):
+    def errors(self) -> Vector:
         """Distance (T,) [m] of the tip that is farthest off."""
         return self.distances.max(axis=1, initial=0.0)
 
@@ -60,15 +70,17 @@ class Figures(NamedTuple):
     y_peak: float | None
     y_share: float | None  # RMS as a share of its way, of the output with the largest
     rate_hz: float | None  # of states
-    round_trip_us: dict  # p50, p99, max: from a state leaving the simulation to its command there
+    round_trip_us: dict[
+        str, Any
+    ]  # p50, p99, max: from a state leaving the simulation to its command there
     missed_ticks: int  # states that had no command when the next one left
     ticks: int
     saturated_share: float | None  # of ticks with a command to a controlled actuator at a limit
     held: bool
-    lapses: tuple  # why not, in words
+    lapses: tuple[str, ...]  # why not, in words
 
 
-def tips_of(run, model, targets):
+def tips_of(run: Run, model: CompiledModel, targets: Any) -> Tips | None:
     """Return the Tips of a run that was to follow Targets."""
     points = np.array([tips_at(model, targets.bodies, q) for q in run.q])
     wanted, sizes, length = targets.points(run.t), targets.sizes(), reach_of(model)
@@ -76,7 +88,9 @@ def tips_of(run, model, targets):
     return Tips(points.reshape(wanted.shape), wanted, sizes)
 
 
-def judge(run, task, *, tips=None, expected=0, lapses=()):
+def judge(
+    run: Run, task: Task, *, tips: Tips | None = None, expected: Any = 0, lapses: Any = ()
+) -> Figures:
     """
     Return the Figures of a Run.
 
@@ -110,16 +124,16 @@ def judge(run, task, *, tips=None, expected=0, lapses=()):
     )
 
 
-def _at_a_limit(u, lower, upper):
+def _at_a_limit(u: Any, lower: Any, upper: Any) -> Any:
     return ((u <= lower + 1e-9) | (u >= upper - 1e-9)).any(axis=1)
 
 
-def _after(run, task):
+def _after(run: Run, task: Task) -> Any:
     """Tell of each row whether the reference was blended in (T,)."""
     return run.t >= task.ramp - 0.5 * run.period
 
 
-def ways_of(run, task):
+def ways_of(run: Run, task: Task) -> Any:
     """
     Return what the errors of each output are compared with (c,), in its own unit.
 
@@ -139,7 +153,7 @@ def ways_of(run, task):
     return ways
 
 
-def _spans(rows):
+def _spans(rows: Any) -> Any:
     """Return how far each column of (T, k) goes, 0 for what is rounding."""
     rows = rows[np.isfinite(rows).all(axis=1)]
     if not len(rows):
@@ -148,7 +162,7 @@ def _spans(rows):
     return np.where(spans > 1e-9 * np.abs(rows).max(axis=0), spans, 0.0)
 
 
-def _shares(errors, sizes):
+def _shares(errors: Any, sizes: Any) -> Any:
     """Return the RMS of errors (T, k) as shares of sizes (k,); nan where there are none."""
     seen = np.isfinite(errors).all(axis=1)
     if not seen.any():
@@ -156,7 +170,7 @@ def _shares(errors, sizes):
     return np.sqrt(np.mean(errors[seen] ** 2, axis=0)) / sizes
 
 
-def _strayed_tips(shares, tips, tolerance):
+def _strayed_tips(shares: Any, tips: Any, tolerance: float) -> Iterator[str]:
     """Yield, in words, the tip that does not follow, if one does not."""
     if (shares > tolerance).any():
         k = np.nanargmax(shares)
@@ -167,7 +181,7 @@ def _strayed_tips(shares, tips, tolerance):
         )
 
 
-def _strayed_outputs(shares, ways, task):
+def _strayed_outputs(shares: Any, ways: Any, task: Task) -> Iterator[str]:
     """Yield, in words, the output that follows least, if one does not."""
     if (shares > task.tolerance).any():
         k = np.nanargmax(shares)
@@ -179,23 +193,26 @@ def _strayed_outputs(shares, ways, task):
         )
 
 
-def _largest(shares):
+def _largest(shares: Any) -> float | None:
     return float(np.nanmax(shares)) if np.isfinite(shares).any() else None
 
 
-def nothing(lapses):
+def nothing(lapses: Any) -> Figures:
     """Return the Figures where nothing was recorded."""
     trips = {'p50': None, 'p99': None, 'max': None}
-    return Figures(*[None] * 7, trips, 0, 0, None, False, tuple(lapses))
+    absent: Any = [None] * 7
+    return Figures._make([*absent, trips, 0, 0, None, False, tuple(lapses)])
 
 
-def write_json(path, figures):
+def write_json(path: Path, figures: Figures) -> None:
     """Write the Figures for machines; what is None becomes null."""
     text = json.dumps(figures._asdict(), indent=2, allow_nan=False)
     path.write_text(text + '\n', encoding='utf-8')
 
 
-def write_csv(path, run, controlled, tips=None):
+def write_csv(
+    path: str | PathLike[str], run: Run, controlled: Sequence[int], tips: Tips | None = None
+) -> None:
     """Write one line for every tick, in SI units and the units of the actuators."""
     names = [run.actuators[i] for i in controlled]
     columns = {
@@ -212,7 +229,7 @@ def write_csv(path, run, controlled, tips=None):
         np.savetxt(file, np.column_stack(list(columns.values())), fmt='%.9g', delimiter=',')
 
 
-def _tip_columns(tips):
+def _tip_columns(tips: Tips) -> dict[str, Any]:
     """Return the tips by name: tip/x, ..., or tip1/x, ... where there are several."""
     several = tips.points.shape[1] > 1
     columns = {
@@ -223,7 +240,7 @@ def _tip_columns(tips):
     return {**columns, 'tip_error': tips.errors}
 
 
-def _lapses(run, expected):
+def _lapses(run: Run, expected: Any) -> Iterator[str]:
     """Yield, in words, why the loop did not hold."""
     if not len(run.t):
         yield 'no state was answered by the law'
@@ -239,22 +256,22 @@ def _lapses(run, expected):
         yield f'only {len(run.t)} of {expected} states'
 
 
-def _rate(run):
+def _rate(run: Run) -> float | None:
     passed = len(run.t) * run.period + run.slipped
     return len(run.t) / passed if passed else None
 
 
-def _rms_and_peak(errors):
+def _rms_and_peak(errors: Any) -> tuple[float | None, float | None]:
     errors = errors[np.isfinite(errors)]
     if not len(errors):
         return None, None
     return math.sqrt(np.mean(errors**2)), float(errors.max())
 
 
-def _quantile(values, percent):
+def _quantile(values: Any, percent: float) -> float | None:
     values = values[np.isfinite(values)]
     return float(np.percentile(values, percent)) if len(values) else None
 
 
-def _mean(values):
+def _mean(values: Any) -> float | None:
     return float(np.mean(values)) if len(values) else None

@@ -6,7 +6,11 @@ It must not disturb the loop that it watches. The subscriptions keep the newest 
 are looked at when `poll` is called, past every executor: no Python runs at the rate of the loop.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 import time
+from typing import Any, TYPE_CHECKING
 
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
@@ -27,6 +31,9 @@ from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of, StateReader
 from trajectory_msgs.msg import JointTrajectory
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
 TRANSITIONS = {
     name: getattr(Transition, f'TRANSITION_{name.upper()}')
     for name in ('configure', 'activate', 'deactivate', 'cleanup')
@@ -42,11 +49,11 @@ class TransitionError(SoftRobotError):
 class Ros:
     """ROS for this process, apart from the global context."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.context = Context()
         rclpy.init(args=[], context=self.context, signal_handler_options=SignalHandlerOptions.NO)
 
-    def node(self, name, arguments=(), **options):
+    def node(self, name: str, arguments: Sequence[str] = (), **options: Any) -> Any:
         """Return a node that takes its parameters from `arguments`, unseen by `ros2 param`."""
         return Node(
             name,
@@ -58,7 +65,7 @@ class Ros:
             **options,
         )
 
-    def close(self):
+    def close(self) -> None:
         """End it."""
         self.context.try_shutdown()
 
@@ -71,15 +78,22 @@ class Monitor:
     shall follow; both or none are None.
     """
 
-    def __init__(self, ros, model, controlled, reference, targets):
+    def __init__(
+        self,
+        ros: Ros,
+        model: CompiledModel,
+        controlled: Sequence[int],
+        reference: Any,
+        targets: Any,
+    ) -> None:
         self._model, self._controlled = model, list(controlled)
         self._reference, self._targets = reference, targets
-        self._begin = None  # the stamp at which the reference began [ns], as far as known
+        self._begin: Any = None  # the stamp at which the reference began [ns], as far as known
         self._node = ros.node('monitor', namespace=NAMESPACE)
         self._executor = SingleThreadedExecutor(context=ros.context)
         self._executor.add_node(self._node)
         self._client = self._node.create_client(ChangeState, 'controller/change_state')
-        self._diagnostics = {}
+        self._diagnostics: dict[str, Any] = {}
         self._node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self._reader = StateReader(model.coordinate_names)
         self._states, self._outputs, self._references = (
@@ -91,7 +105,9 @@ class Monitor:
             )
         )
 
-    def transition(self, name, patience, meanwhile=lambda: None):
+    def transition(
+        self, name: str, patience: float, meanwhile: Callable[[], object] = lambda: None
+    ) -> None:
         """
         Take the controller through a transition; call `meanwhile` while it lasts.
 
@@ -105,14 +121,16 @@ class Monitor:
         if not future.result().success:
             raise TransitionError(f'{name}: the controller could not')
 
-    def _wait(self, ready, end, failure, meanwhile):
+    def _wait(
+        self, ready: Callable[[], Any], end: float, failure: Any, meanwhile: Callable[[], object]
+    ) -> Any:
         while not ready():
             self._executor.spin_once(timeout_sec=_STEP)
             meanwhile()
             if time.monotonic() > end:
                 raise TransitionError(failure)
 
-    def poll(self):
+    def poll(self) -> Sight:
         """Return the Sight of the loop as it is now."""
         self._executor.spin_once(timeout_sec=0)
         state, output, reference = map(_newest, (self._states, self._outputs, self._references))
@@ -123,18 +141,18 @@ class Monitor:
             self._diagnostics,
         )
 
-    def close(self):
+    def close(self) -> None:
         """Give everything back."""
         for inbox in (self._states, self._outputs, self._references):
             inbox.close()
         self._executor.shutdown()
         self._node.destroy_node()
 
-    def _output_errors(self, output, reference):
+    def _output_errors(self, output: Any, reference: Any) -> Any:
         y = np.array(output.position)[self._controlled]
         return np.abs(y - reference.points[0].positions)
 
-    def _tip_error(self, state, reference):
+    def _tip_error(self, state: Any, reference: Any) -> float | None:
         """Distance [m] of the tip farthest from where it should be at the time of this state."""
         if self._targets is None or not self._find_begin(reference):
             return None
@@ -146,7 +164,7 @@ class Monitor:
         gaps = tips_at(self._model, self._targets.bodies, q) - self._targets.points([t])[0]
         return float(np.linalg.norm(gaps, axis=1).max())
 
-    def _find_begin(self, message):
+    def _find_begin(self, message: Any) -> bool:
         """Work out when the reference began from what it is now; return whether it can be."""
         stamp = stamp_of(message)
         if self._begin is None:
@@ -157,13 +175,13 @@ class Monitor:
             self._begin = stamp - round(t * SECOND)
         return t is not None
 
-    def _on_diagnostics(self, message):
+    def _on_diagnostics(self, message: Any) -> None:
         for status in message.status:
             node = status.name.partition(':')[0].rpartition('/')[2]
             self._diagnostics[node] = {pair.key: pair.value for pair in status.values}
 
 
-def _newest(inbox):
+def _newest(inbox: Any) -> Any:
     """Return what an inbox has, None if that is nothing or cannot be read."""
     try:
         return inbox.wait(0)

@@ -1,11 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The picture of a demo: the robot and its tip in space, errors, outputs and commands in time."""
 
+from os import PathLike
+from typing import Any
+
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.demo.curves import draw_curves, FAINT, INK, step_of, STYLE, TIP
 from softrobot_dynamics.demo.shapes import surfaces
 
@@ -15,7 +19,7 @@ SHAPES = 8  # postures drawn
 BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
 
 
-def draw_report(report, path):
+def draw_report(report: Any, path: str | PathLike[str]) -> None:
     """Draw the Report of a demo into a PNG file."""
     figure = Figure(figsize=SIZE, dpi=FINENESS * DPI, facecolor='white')
     canvas = FigureCanvasAgg(figure)
@@ -26,7 +30,7 @@ def draw_report(report, path):
     imsave(path, _averaged(np.asarray(canvas.buffer_rgba())[..., :3]))
 
 
-def _averaged(pixels):
+def _averaged(pixels: Any) -> Any:
     """Return an image of FINENESS times fewer rows and columns, smooth at every edge."""
     k = FINENESS
     rows, columns = pixels.shape[0] // k, pixels.shape[1] // k
@@ -37,7 +41,7 @@ def _averaged(pixels):
 # Space
 
 
-def _draw_space(axes, report):
+def _draw_space(axes: Any, report: Any) -> None:
     """Draw the robot at several times, the path of its tip, and the path wanted."""
     to_world = report.model.description.base.matrix()
     run = report.run
@@ -52,20 +56,20 @@ def _draw_space(axes, report):
     _frame_space(axes, np.concatenate(points))
 
 
-def shape_rows(t, span, count=SHAPES):
+def shape_rows(t: Vector, span: float, count: int = SHAPES) -> Any:
     """Return the rows of at most `count` moments in the last `span` [s] of t (T,), in order."""
     times = t[-1] - span * np.arange(count)[::-1] / count
     return np.unique(np.searchsorted(t, times).clip(0, len(t) - 1))
 
 
-def _span(report):
+def _span(report: Any) -> float:
     """Return the time [s] over which to show shapes: a turn, or all after the blending in."""
     t = report.run.t
     free = max(t[-1] - report.ramp, 0.0) or t[-1]
     return min(free, report.targets.duration) if report.targets else free
 
 
-def _draw_shapes(axes, shapes):
+def _draw_shapes(axes: Any, shapes: Any) -> Any:
     """Draw the surfaces of several postures: the last one on top, earlier ones ever paler."""
     *earlier, last = shapes
     ghosts = []
@@ -80,7 +84,7 @@ def _draw_shapes(axes, shapes):
     _add_surfaces(axes, [(_faces(surface), body, 0.0) for body, surface in enumerate(last)], 3)
 
 
-def _add_surfaces(axes, parts, order):
+def _add_surfaces(axes: Any, parts: Any, order: Any) -> None:
     """Add ((faces, normals), number of the body, paleness) as one collection."""
     if not parts:
         return
@@ -98,7 +102,7 @@ def _add_surfaces(axes, parts, order):
     )
 
 
-def _faces(surface):
+def _faces(surface: Array) -> tuple[Array, Matrix]:
     """Return the quadrilaterals (K, 4, 3) that face the viewer and their normals (K, 3)."""
     corners = surface[:-1, :-1], surface[1:, :-1], surface[1:, 1:], surface[:-1, 1:]
     quads = np.stack(corners, axis=2).reshape(-1, 4, 3)
@@ -111,7 +115,7 @@ def _faces(surface):
     return quads[facing], normals[facing]
 
 
-def _lit(normals, body, paleness):
+def _lit(normals: Matrix, body: int, paleness: float) -> Matrix:
     """Return the colours (K, 3) of faces: lit from one side, every second body darker."""
     light = np.clip(normals @ (LIGHT / np.linalg.norm(LIGHT)), 0.0, 1.0)[:, None]
     color = BODY * (1.0 if body % 2 else 0.8) * (0.6 + 0.6 * light) + 0.15 * light**6
@@ -119,7 +123,7 @@ def _lit(normals, body, paleness):
     return color + (1.0 - color) * paleness
 
 
-def _draw_paths(axes, report, to_world):
+def _draw_paths(axes: Any, report: Any, to_world: Matrix) -> list[Any]:
     """Draw where tips were and should have been; return the points, (T, 3) each."""
     run, tips = report.run, report.tips
     step, late, drawn = step_of(run.t), run.t >= report.ramp, []
@@ -137,7 +141,7 @@ def _draw_paths(axes, report, to_world):
     return drawn
 
 
-def _frame_space(axes, points):
+def _frame_space(axes: Any, points: Any) -> None:
     """Set equal scales on all axes, around everything drawn."""
     lower, upper = points.min(axis=0), points.max(axis=0)
     middle, half = (lower + upper) / 2, (upper - lower) / 2
@@ -157,14 +161,14 @@ def _frame_space(axes, points):
     axes.computed_zorder = False
 
 
-def _moved(transform, points):
+def _moved(transform: Matrix, points: Any) -> Any:
     return points @ transform[:3, :3].T + transform[:3, 3]
 
 
 # Title
 
 
-def _draw_title(figure, report):
+def _draw_title(figure: Any, report: Any) -> None:
     model = report.model
     name = figure.text(0.03, 0.945, model.description.name, fontsize=17, color=INK, weight='bold')
     figure.axes[-1].annotate(
@@ -175,7 +179,7 @@ def _draw_title(figure, report):
                 color='#55646f')  # fmt: skip
 
 
-def subtitle(figures, rate):
+def subtitle(figures: Any, rate: float | None) -> str:
     """Return the figures in one line."""
     parts = [f'simulation and controller, two processes over ROS 2 at {rate:g} Hz']
     if figures.tip_rms_m is not None:

@@ -1,19 +1,25 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What a demo runs: robot, parameters and reference, all checked before anything moves."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 import functools
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.demo.warming import simulation_elsewhere
-from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes import parameter_rows, plants
 from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.references import planning
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 NAMESPACE = 'softrobot_demo'  # of both nodes: nothing of theirs meets a robot's own topics
 OWN_FILE = 'parameters.yaml'  # in the demo's folder: what the command line said
@@ -24,13 +30,15 @@ class Plan(NamedTuple):
 
     robot: str  # shipped name, or path of a robot file
     description: Any  # RobotDescription
-    files: tuple  # of parameters, for both nodes; the last is the demo's own
-    controller: dict  # the controller's parameters by name
-    simulation: dict  # the simulation's
-    unknown: tuple  # in words, parameters in the files that no table has
+    files: tuple[Any, ...]  # of parameters, for both nodes; the last is the demo's own
+    controller: dict[str, Any]  # the controller's parameters by name
+    simulation: dict[str, Any]  # the simulation's
+    unknown: tuple[str, ...]  # in words, parameters in the files that no table has
 
 
-def draw_up(node, robot, controller_file, rate, folder):
+def draw_up(
+    node: Callable[..., Any], robot: str, controller_file: str | None, rate: float, folder: Path
+) -> Plan:
     """
     Return the Plan of `robot` at `rate` [Hz], with records to be written into `folder`.
 
@@ -47,7 +55,7 @@ def draw_up(node, robot, controller_file, rate, folder):
     return Plan(robot, description, files, controller, simulation, (*unknown, *also_unknown))
 
 
-def parameter_arguments(files):
+def parameter_arguments(files: Iterable[Any]) -> list[str]:
     """Return the command-line arguments that give a node its namespace and parameter files."""
     arguments = ['--ros-args', '-r', f'__ns:=/{NAMESPACE}']
     for file in files:
@@ -55,7 +63,7 @@ def parameter_arguments(files):
     return arguments
 
 
-def compile_everything(plan):
+def compile_everything(plan: Plan) -> tuple[CompiledModel, Callable[[], Any]]:
     """
     Compile what both nodes will need; return (model, a function that returns the reference).
 
@@ -73,7 +81,9 @@ def compile_everything(plan):
     return model, lambda: planning.from_settings(model, controlled, settings, model.q0)
 
 
-def _controller_files(robot, description, chosen):
+def _controller_files(
+    robot: str, description: RobotDescription, chosen: str | None
+) -> tuple[Any, ...]:
     """Return the chosen file, or the one shipped for the robot if there is one, as a tuple."""
     if chosen is not None:
         if not Path(chosen).is_file():
@@ -84,7 +94,7 @@ def _controller_files(robot, description, chosen):
     return (files[name],) if name in files else ()
 
 
-def _write_own(path, robot, rate, folder):
+def _write_own(path: Path, robot: str, rate: float, folder: Path) -> None:
     """Write the file of the demo's own parameters; JSON is YAML in which texts stay texts."""
     common = {
         'robot': robot,
@@ -100,13 +110,15 @@ def _write_own(path, robot, rate, folder):
     path.write_text(json.dumps({'/**': nodes}, indent=2) + '\n', encoding='utf-8')
 
 
-def _own_rows(description, values):
+def _own_rows(description: RobotDescription, values: Any) -> Any:
     """Return the rows of the law and the robot that the controller's parameters choose."""
     law = CONTROLLERS.get(values['controller'])
     return parameter_rows.configured_rows(law, description, values['controlled'])
 
 
-def _read(make_node, name, files, rows, more=lambda values: ()):
+def _read(
+    make_node: Callable[..., Any], name: str, files: Any, rows: Any, more: Any = lambda values: ()
+) -> tuple[dict[str, Any], Any]:
     """
     Return ({name: value}, unknown names in words) of the parameters a node would be given.
 

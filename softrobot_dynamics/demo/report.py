@@ -1,13 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What a demo leaves behind: facts, figures, a table, a picture; needs no ROS."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 import json
 import math
+from os import PathLike
 from pathlib import Path
 import shutil
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.demo import judgement, records
 from softrobot_dynamics.demo.shapes import reach_of
 from softrobot_dynamics.demo.targets import Targets, targets_of
@@ -18,6 +23,9 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.settings import limits_of
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
 FACTS, ROBOT, PICTURE, TICKS = 'demo.json', 'robot.yaml', 'demo.png', 'demo.csv'
 _SERIOUS, _LAST = ('[WARN]', '[ERROR]', '[FATAL]'), 3  # lines of a log, how many are shown
 LOGS = ('simulation.log', 'controller.log')
@@ -27,17 +35,17 @@ INSTALL_MATPLOTLIB = "no picture: that needs matplotlib: pip install 'softrobot_
 class Report(NamedTuple):
     """A demo and what came out of it."""
 
-    model: Any
+    model: CompiledModel
     run: records.Run
-    controlled: list  # indices of the actuators that follow the reference
+    controlled: list[int]  # indices of the actuators that follow the reference
     targets: Targets | None  # that tips follow
     tips: judgement.Tips | None
     ramp: float  # [s] until the reference is blended in
-    ways: np.ndarray  # (c,) what the errors of the outputs are shares of, each in its unit
+    ways: Vector  # (c,) what the errors of the outputs are shares of, each in its unit
     figures: judgement.Figures
 
 
-def prepare_folder(path):
+def prepare_folder(path: str | PathLike[str]) -> Path:
     """Return the folder, made if need be; with a number where a demo is in it. ArgumentError."""
     first = folder = Path(path).expanduser().resolve()
     number = 1
@@ -51,7 +59,7 @@ def prepare_folder(path):
     return folder
 
 
-def prepare_json(path):
+def prepare_json(path: str | PathLike[str]) -> None:
     """Remove the figures of an earlier demo; ArgumentError where none can be written."""
     if path is None:
         return
@@ -62,7 +70,7 @@ def prepare_json(path):
         raise ArgumentError('--json', str(path), f'a file to write to ({error})') from error
 
 
-def save_facts(folder, plan, tolerance, duration):
+def save_facts(folder: Path, plan: Any, tolerance: float, duration: float | None) -> None:
     """Write down what is run, so that it can be drawn again: the robot and all parameters."""
     source = Path(shipped('robots').get(plan.robot, plan.robot)).resolve()
     shutil.copyfile(source, folder / ROBOT)
@@ -78,7 +86,7 @@ def save_facts(folder, plan, tolerance, duration):
     (folder / FACTS).write_text(text + '\n', encoding='utf-8')
 
 
-def load(folder):
+def load(folder: str | PathLike[str]) -> Report:
     """Return the Report of a demo of before; ArgumentError if the folder has none."""
     folder = Path(folder)
     try:
@@ -93,7 +101,9 @@ def load(folder):
     return make(folder, model, task, values, duration=facts.get('duration', np.inf))
 
 
-def task_of(model, values, tolerance=None):
+def task_of(
+    model: CompiledModel, values: dict[str, Any], tolerance: float | None = None
+) -> judgement.Task:
     """Return the Task that the controller's parameters `values` set; tolerance as in there."""
     controlled, limits = controlled_of(model, values), limits_of(model, values)
     actuators = [entry.actuator for entry in model.description.actuators]
@@ -111,7 +121,16 @@ def task_of(model, values, tolerance=None):
     )
 
 
-def make(folder, model, task, values, *, duration=np.inf, expected=0, lapses=()):
+def make(
+    folder: Path,
+    model: CompiledModel,
+    task: judgement.Task,
+    values: dict[str, Any],
+    *,
+    duration: float | None = np.inf,
+    expected: Any = 0,
+    lapses: Any = (),
+) -> Report:
     """
     Return the Report on the records in a folder, the first `duration` [s] of them.
 
@@ -126,7 +145,15 @@ def make(folder, model, task, values, *, duration=np.inf, expected=0, lapses=())
     return Report(model, run, task.controlled, targets, tips, task.ramp, ways, figures)
 
 
-def conclude(folder, shown, report, *, lapses=(), json_file=None, picture=True):
+def conclude(
+    folder: Path,
+    shown: Any,
+    report: Report | None,
+    *,
+    lapses: Any = (),
+    json_file: Any = None,
+    picture: bool = True,
+) -> bool:
     """
     Write ticks, figures and the picture of a Report; return whether the loop held.
 
@@ -149,14 +176,14 @@ def conclude(folder, shown, report, *, lapses=(), json_file=None, picture=True):
     return figures.held
 
 
-def _verdict(figures):
+def _verdict(figures: judgement.Figures) -> str:
     if figures.held:
         return 'the loop held and the robot followed'
     followed = not any('not follow' in lapse for lapse in figures.lapses)
     return 'the loop did not hold' if followed else 'the robot did not follow'
 
 
-def log_ends(folder):
+def log_ends(folder: Path) -> Iterator[str]:
     """Yield the last warnings and errors in the logs of both nodes, a line each."""
     for name in LOGS:
         try:
@@ -168,7 +195,7 @@ def log_ends(folder):
             yield f'{name}: {line}'
 
 
-def _write(report, folder, shown, picture):
+def _write(report: Report, folder: Path, shown: Any, picture: bool) -> Any:
     """Write the ticks, and the picture if wanted; return the names of the files."""
     judgement.write_csv(folder / TICKS, report.run, report.controlled, report.tips)
     if not (picture and len(report.run.t) and np.isfinite(report.run.q).all()):
@@ -180,7 +207,7 @@ def _write(report, folder, shown, picture):
     return [TICKS, PICTURE] if drawn else [TICKS]
 
 
-def draw(report, path):
+def draw(report: Report, path: str | PathLike[str]) -> bool:
     """Draw the picture; return whether there is matplotlib to do so."""
     try:
         from softrobot_dynamics.demo.picture import draw_report
@@ -190,7 +217,7 @@ def draw(report, path):
     return True
 
 
-def rows(report):
+def rows(report: Report) -> Iterator[tuple[str, str]]:
     """Yield the figures as (name, value in words)."""
     figures, model = report.figures, report.model
     if report.tips is not None:
@@ -214,25 +241,25 @@ def rows(report):
     yield 'ticks with a command at a limit', _words(figures.saturated_share, '{:.1%}')
 
 
-def controlled_of(model, values):
+def controlled_of(model: CompiledModel, values: dict[str, Any]) -> list[int]:
     """Return the indices of the actuators whose coordinates follow the reference."""
     names = values['controlled'] or model.actuator_names
     return [model.actuator_names.index(name) for name in names]
 
 
-def _is_nan(value):
+def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _words(value, form):
+def _words(value: Any, form: str) -> str:
     return '-' if value is None else form.format(value)
 
 
-def _of_way(share):
+def _of_way(share: Any) -> str:
     return '' if share is None else f' ({share:.2%} of its way)'
 
 
-def _two(first, second, unit):
+def _two(first: Any, second: Any, unit: str) -> str:
     """Return two values of a unit in words."""
     if first is None:
         return 'none: the run ended before the reference was blended in'

@@ -1,11 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A demo from beginning to end: check, start, watch, end, judge."""
 
+from __future__ import annotations
+
+from argparse import Namespace
 import contextlib
 import os
 from pathlib import Path
 import signal
 import time
+from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.demo import report
 from softrobot_dynamics.demo.display import display, Subject
@@ -20,12 +24,15 @@ from softrobot_dynamics.demo.processes import keep_to_this_machine, NodeProcess,
 from softrobot_dynamics.demo.targets import targets_of
 from softrobot_dynamics.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
 _POLL = 0.1  # [s] between two looks at the loop
 _PATIENCE = {'configure': 180.0, 'activate': 180.0, 'deactivate': 5.0, 'cleanup': 5.0}  # [s]
 _MARGIN = 0.1  # [s] beyond the duration, for states that are late
 
 
-def run(options):
+def run(options: Namespace) -> int:
     """
     Run a demo; return the exit status: 0 if all went well, 1 if not, 130 after Ctrl-C.
 
@@ -72,7 +79,7 @@ def run(options):
     return 130 if interrupted else int(not held)
 
 
-def _prepare(ros, options, folder, shown):
+def _prepare(ros: Any, options: Namespace, folder: Path, shown: Any) -> tuple[Any, ...]:
     """Return (Plan, model, Reference or None) once all is compiled and known to be good."""
     plan = draw_up(ros.node, options.robot, options.controller, options.rate, folder)
     for words in plan.unknown:
@@ -89,16 +96,25 @@ def _prepare(ros, options, folder, shown):
 class _Session:
     """The part of a demo in which things move."""
 
-    def __init__(self, ros, plan, model, reference, folder, shown, signals):
-        self.lapses = []  # in words, what went wrong
+    def __init__(
+        self,
+        ros: Any,
+        plan: Any,
+        model: CompiledModel,
+        reference: Any,
+        folder: Path,
+        shown: Any,
+        signals: '_Signals',
+    ) -> None:
+        self.lapses: list[str] = []  # in words, what went wrong
         self._plan, self._model, self._folder, self._shown = plan, model, folder, shown
         self._signals = signals
         controlled = report.controlled_of(model, plan.controller)
         targets = targets_of(plan.controller)
         self._monitor = Monitor(ros, model, controlled, reference, targets)
-        self._nodes = []
+        self._nodes: list[Any] = []
 
-    def carry_out(self, duration):
+    def carry_out(self, duration: float) -> bool:
         """Close the loop for `duration` [s]; return whether it was interrupted."""
         interrupted = False
         try:
@@ -115,7 +131,7 @@ class _Session:
                 self._end()
         return interrupted
 
-    def _start(self):
+    def _start(self) -> None:
         arguments = parameter_arguments(self._plan.files)
         self._shown.say(f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}, namespace /{NAMESPACE}')
         for name in ('simulation', 'controller'):
@@ -129,11 +145,11 @@ class _Session:
                 log = self._nodes[-1].log_end()
                 raise TransitionError(f'{error}; the end of its log:\n{log}') from None
 
-    def _check(self):
+    def _check(self) -> None:
         for node in self._nodes:
             node.check()
 
-    def _watch(self, duration):
+    def _watch(self, duration: float) -> None:
         started = time.monotonic()
         with self._shown.live(self._subject(duration)) as show:
             while (t := time.monotonic() - started) < duration + _MARGIN:
@@ -142,7 +158,7 @@ class _Session:
                 show(min(t, duration), self._monitor.poll())
                 time.sleep(_POLL)
 
-    def _subject(self, duration):
+    def _subject(self, duration: float) -> Any:
         values, model = self._plan.controller, self._model
         return Subject(
             f'{model.description.name} at {values["rate"]:g} Hz',
@@ -155,7 +171,7 @@ class _Session:
             model.upper,
         )
 
-    def _end(self):
+    def _end(self) -> None:
         """End the controller first, so that the simulation still gets the safe command."""
         if len(self._nodes) == 2:
             with contextlib.suppress(TransitionError, ProcessDiedError):
@@ -176,25 +192,25 @@ class _Signals:
 
     _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-    def __enter__(self):
+    def __enter__(self) -> '_Signals':
         self._noted = False
         self._before = {number: signal.signal(number, self._note) for number in self._NUMBERS}
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: Any) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _note(self, number, frame):
+    def _note(self, number: int, frame: Any) -> None:
         self._noted = True
         raise KeyboardInterrupt
 
-    def check(self):
+    def check(self) -> None:
         """Raise KeyboardInterrupt if a signal has come."""
         if self._noted:
             raise KeyboardInterrupt
 
-    def ignore(self):
+    def ignore(self) -> None:
         """Take no notice from now on."""
         for number in self._NUMBERS:
             signal.signal(number, signal.SIG_IGN)

@@ -1,23 +1,26 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """In which units a demo shows what is in SI units, and in those of the actuators."""
 
+from collections.abc import Sequence
+from typing import Any
+
 _SHOWN = {'m': (1e3, 'mm'), 'm^3': (1e6, 'cm³'), 'Pa': (1e-3, 'kPa'), '': (1.0, '-')}
 
 
-def shown(unit):
+def shown(unit: str) -> tuple[float, str]:
     """Return (factor, unit) in which values of a unit are shown."""
     return _SHOWN.get(unit, (1.0, unit))
 
 
-def in_words(value, unit):
+def in_words(value: float, unit: str) -> str:
     """Return a value of a unit in words, three digits of it."""
     factor, unit = shown(unit)
     return f'{factor * value:.3g} {unit}'
 
 
-def by_quantity(quantities, chosen):
+def by_quantity(quantities: Any, chosen: Sequence[int]) -> list[tuple[Any, list[int]]]:
     """Return [(Quantity, indices)] of the chosen indices, those of one quantity together."""
-    groups = {}
+    groups: dict[Any, list[int]] = {}
     for i in chosen:
         groups.setdefault(quantities[i], []).append(i)
     return list(groups.items())

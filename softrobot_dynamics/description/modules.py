@@ -9,15 +9,26 @@ does not hide the others, nor show up as a dozen.
 """
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from softrobot_dynamics.actuators.contract import Actuator, ACTUATORS
 from softrobot_dynamics.bodies.contract import BODIES, Body
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.joints.contract import Joint, JOINTS
 from softrobot_dynamics.schema.fields import member, NAME, name, number
-from softrobot_dynamics.schema.parsing import entry, join, parse, reader, validated
+from softrobot_dynamics.schema.parsing import (
+    entry,
+    join,
+    parse,
+    Parser,
+    Problems,
+    reader,
+    validated,
+)
 
+_UNREAD: Any = None  # in place of what is wrong, until all problems are known
 BASE = 'base'  # the frame that the first joint stands on; no body may bear its name
 
 
@@ -31,7 +42,7 @@ class Module:
     joint: Joint
     body: Body
 
-    def coordinate_names(self):
+    def coordinate_names(self) -> tuple[str, ...]:
         """Return the names of this module's coordinates on the wire, the joint's first."""
         joint = self.joint.coordinates() if self.joint else ()
         body = self.body.coordinates() if self.body else ()
@@ -57,11 +68,11 @@ class _Heading:
     name: str = name()
 
 
-def _or_made(field, cls):
+def _or_made(field: Any, cls: type) -> Parser:
     """Return the reader of a mapping, in whose place an object made in Python may stand."""
     read = reader(field)
 
-    def either(value, path, problems):
+    def either(value: Any, path: str, problems: Problems) -> Any:
         if isinstance(value, cls):
             return validated(value, {}, path, problems)
         if isinstance(value, dict):
@@ -79,12 +90,12 @@ _body = _or_made(member(BODIES), Body)
 _actuator = reader(member(ACTUATORS, ignore=('name',)))
 
 
-def read_modules(value, problems):
+def read_modules(value: Any, problems: Problems) -> tuple[Module, ...]:
     """Return a Module for each entry of the list `bodies`, and note their names in `problems`."""
     if not isinstance(value, (list, tuple)) or not value:
         problems.append(Problem('bodies', value, 'a list, not empty, of bodies'))
         return ()
-    modules = []
+    modules: list[Module] = []
     for i, row in enumerate(value):
         modules.append(_read_module(row, f'bodies[{i}]', modules, problems))
     _refuse_shared_names(modules, problems)
@@ -100,7 +111,9 @@ def read_modules(value, problems):
     return tuple(modules)
 
 
-def read_actuators(value, modules, problems):
+def read_actuators(
+    value: Any, modules: Sequence[Module], problems: Problems
+) -> tuple[NamedActuator, ...]:
     """Return a NamedActuator for each right entry of the list `actuators`."""
     if value is not None and not isinstance(value, (list, tuple)):
         problems.append(Problem('actuators', value, 'a list of actuators'))
@@ -113,7 +126,9 @@ def read_actuators(value, modules, problems):
     return actuators
 
 
-def read_initial(value, modules, problems):
+def read_initial(
+    value: Any, modules: Sequence[Module], problems: Problems
+) -> tuple[tuple[str, float, float], ...]:
     """Return ((coordinate name, value, rate), ...) of the mapping `initial`."""
     if value is not None and not isinstance(value, dict):
         words = 'a mapping of coordinate names to numbers, or to [value, rate]'
@@ -126,21 +141,22 @@ def read_initial(value, modules, problems):
         for name, part in ((m.name, m.body), (m.joint_name, m.joint))
         if not part
     }
-    for key in value or ():
+    given = value or {}
+    for key in given:
         if problems.names and key not in known and str(key).split('/')[0] not in unread:
             problems.append(
                 Problem(
                     f'initial.{key}',
-                    value[key],
+                    given[key],
                     f'one of the coordinates {", ".join(known)}{closest(key, known)}',
                 )
             )
     return tuple(
-        (key, *_value_and_rate(x, f'initial.{key}', problems)) for key, x in (value or {}).items()
+        (key, *_value_and_rate(x, f'initial.{key}', problems)) for key, x in given.items()
     )
 
 
-def _value_and_rate(value, path, problems):
+def _value_and_rate(value: Any, path: str, problems: Problems) -> tuple[float, float]:
     """Return (value, rate) of a coordinate, from a number or a list of two."""
     if not isinstance(value, (list, tuple)):
         return _value(value, path, problems), 0.0
@@ -150,10 +166,10 @@ def _value_and_rate(value, path, problems):
     return tuple(_value(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
 
 
-def _read_module(row, path, above, problems):
+def _read_module(row: Any, path: str, above: Sequence[Module], problems: Problems) -> Module:
     if not isinstance(row, dict):
         problems.append(Problem(path, row, 'a mapping of name, joint, body and perhaps parent'))
-        return Module(None, None, None, None, None)
+        return Module(_UNREAD, _UNREAD, _UNREAD, _UNREAD, _UNREAD)
     parse(_Heading, row, path, problems, ignore=('joint', 'body'))
     joint = row.get('joint', MISSING)
     body_name = joint_name = _text(row.get('name'))
@@ -166,12 +182,12 @@ def _read_module(row, path, above, problems):
         body_name,
         _parent(row, path, above, problems),
         joint_name,
-        joint if joint_name else None,
-        body if body_name else None,
+        joint if joint_name else _UNREAD,
+        body if body_name else _UNREAD,
     )
 
 
-def _parent(row, path, above, problems):
+def _parent(row: Any, path: str, above: Sequence[Module], problems: Problems) -> Any:
     """Return the index of the parent, an entry above this one, by default the last; -1 is base."""
     wanted = row.get('parent')
     if wanted is None:
@@ -190,7 +206,9 @@ def _parent(row, path, above, problems):
     return None
 
 
-def _read_actuator(row, path, modules, problems):
+def _read_actuator(
+    row: Any, path: str, modules: Sequence[Module], problems: Problems
+) -> NamedActuator:
     actuator = _actuator(row, path, problems)
     if actuator and problems.names:
         bodies = {m.name: m.body for m in modules}
@@ -199,27 +217,27 @@ def _read_actuator(row, path, modules, problems):
             Problem(join(path, sub), entry(row, sub, value), expected)
             for sub, value, expected in actuator.validate_against(bodies, joints)
         )
-    name = None
+    name = _UNREAD
     if isinstance(row, dict):
         name = _name(row.get('name', MISSING), f'{path}.name', problems)
     return NamedActuator(name, actuator)
 
 
-def _named(modules):
+def _named(modules: Sequence[Module]) -> bool:
     """Tell whether all names can be read, so that references to them can be judged."""
     return all(m.name and m.joint_name for m in modules)
 
 
-def _text(value):
+def _text(value: Any) -> Any:
     """Return `value` if it is a text, which others may refer to even if it is no good name."""
     return value if isinstance(value, str) else None
 
 
-def _coordinates(modules):
+def _coordinates(modules: Sequence[Module]) -> list[str]:
     return [c for module in modules for c in module.coordinate_names()]
 
 
-def _refuse_shared_names(modules, problems):
+def _refuse_shared_names(modules: Sequence[Module], problems: Problems) -> None:
     bodies, joints = (Counter(getattr(m, key) for m in modules) for key in ('name', 'joint_name'))
     rows = [(f'bodies[{i}]', m) for i, m in enumerate(modules)]
     problems.extend(
@@ -249,7 +267,7 @@ def _refuse_shared_names(modules, problems):
     )
 
 
-def _refuse_shared_commands(actuators, problems):
+def _refuse_shared_commands(actuators: Sequence[NamedActuator], problems: Problems) -> None:
     names = Counter(a.name for a in actuators)
     rows = [(f'actuators[{i}]', a) for i, a in enumerate(actuators)]
     _refuse_shared('actuator', ((f'{path}.name', a.name) for path, a in rows), problems)
@@ -264,9 +282,9 @@ def _refuse_shared_commands(actuators, problems):
     )
 
 
-def _refuse_shared(kind, rows, problems):
+def _refuse_shared(kind: str, rows: Iterable[tuple[str, str | None]], problems: Problems) -> None:
     """Report each of the (path, name) in `rows` whose name one above it has."""
-    first = {}
+    first: dict[str | None, str] = {}
     for path, key in rows:
         if key is not None and key in first:
             problems.append(Problem(path, key, f'a {kind} name of its own: {first[key]} has it'))

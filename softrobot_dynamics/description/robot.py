@@ -10,9 +10,16 @@ from dataclasses import dataclass, fields, is_dataclass
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from softrobot_dynamics.description.modules import read_actuators, read_initial, read_modules
+from softrobot_dynamics.description.modules import (
+    Module,
+    NamedActuator,
+    read_actuators,
+    read_initial,
+    read_modules,
+)
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import (
     ArgumentError,
@@ -32,68 +39,70 @@ class RobotDescription:
     """A robot: a tree of modules from base to tips, and its actuators, each in file order."""
 
     name: str
-    gravity: tuple  # [m/s^2], in the base frame
+    gravity: tuple[float, float, float]  # [m/s^2], in the base frame
     base: Pose  # of the base frame in the world, for tf and markers only
-    modules: tuple  # of Module
-    actuators: tuple  # of NamedActuator
-    start: tuple = ()  # of (coordinate name, value, rate); all others start at zero
+    modules: tuple[Module, ...]  # of Module
+    actuators: tuple[NamedActuator, ...]  # of NamedActuator
+    start: tuple[
+        tuple[str, float, float], ...
+    ] = ()  # of (coordinate name, value, rate); all others start at zero
 
     @property
-    def n(self):
+    def n(self) -> int:
         """The number of coordinates."""
         return len(self.coordinate_names)
 
     @property
-    def coordinate_names(self):
+    def coordinate_names(self) -> tuple[str, ...]:
         """The coordinates' names on the wire, module by module, (n,)."""
         return tuple(c for module in self.modules for c in module.coordinate_names())
 
     @property
-    def body_names(self):
+    def body_names(self) -> tuple[str, ...]:
         """The bodies' names."""
         return tuple(module.name for module in self.modules)
 
     @property
-    def joint_names(self):
+    def joint_names(self) -> tuple[str, ...]:
         """The joints' names, one per body."""
         return tuple(module.joint_name for module in self.modules)
 
     @property
-    def actuator_names(self):
+    def actuator_names(self) -> tuple[str, ...]:
         """The actuators' names on the wire, (m,); a joint actuator has its joint's."""
         return tuple(a.actuator.wire_name(a.name) for a in self.actuators)
 
     @property
-    def commands(self):
+    def commands(self) -> Any:
         """What the actuators' u are, a Quantity (name, unit) each, (m,)."""
         return tuple(u for u, _ in self._quantities())
 
     @property
-    def outputs(self):
+    def outputs(self) -> Any:
         """What the actuators' y are, a Quantity (name, unit) each, (m,)."""
         return tuple(y for _, y in self._quantities())
 
-    def _quantities(self):
+    def _quantities(self) -> Any:
         joints = {module.joint_name: module.joint for module in self.modules}
         return [entry.actuator.quantities(joints) for entry in self.actuators]
 
     @property
-    def digest(self):
+    def digest(self) -> str:
         """A text that two descriptions share only if they say the same, files included."""
         return sha256(_spelled(self).encode()).hexdigest()
 
     @property
-    def initial(self):
+    def initial(self) -> dict[str, float]:
         """The initial values that are not zero, {coordinate name: value}."""
         return {name: value for name, value, rate in self.start}
 
     @property
-    def initial_rates(self):
+    def initial_rates(self) -> dict[str, float]:
         """The initial rates that are not zero, {coordinate name: rate}."""
         return {name: rate for name, value, rate in self.start if rate}
 
 
-def _spelled(value):
+def _spelled(value: Any) -> str:
     """Return all of a value as a text, arrays whole."""
     if is_dataclass(value):
         value = type(value).__qualname__, {f.name: getattr(value, f.name) for f in fields(value)}
@@ -106,7 +115,9 @@ def _spelled(value):
     return getattr(value, '__qualname__', None) or repr(value)
 
 
-def load_robot(source, *, folder=None):
+def load_robot(
+    source: str | PathLike[str] | dict[str, Any], *, folder: str | PathLike[str] | None = None
+) -> RobotDescription:
     """
     Return the RobotDescription of a shipped robot's name, a path to a YAML file, or a dict.
 
@@ -126,10 +137,10 @@ def load_robot(source, *, folder=None):
     return _checked(data, Problems(duplicates, folder or path.expanduser().parent), str(path))
 
 
-def _shipped_robot(source):
+def _shipped_robot(source: str) -> Path:
     robots = shipped('robots')
     if source not in robots:
-        raise UnknownNameError('robot', source, robots)
+        raise UnknownNameError('robot', source, tuple(robots))
     return robots[source]
 
 
@@ -138,11 +149,11 @@ class _Header:
     """What stands at the top of a robot file, beside its lists."""
 
     name: str = name()
-    gravity: tuple = vector('m/s^2', 3, default=(0.0, 0.0, -9.81))
+    gravity: tuple[float, float, float] = vector('m/s^2', 3, default=(0.0, 0.0, -9.81))
     base: Pose = nested(Pose, default=Pose())
 
 
-def _checked(data, problems, source):
+def _checked(data: Any, problems: Problems, source: str) -> RobotDescription:
     if isinstance(data, dict):
         header = parse(_Header, data, '', problems, ignore=('bodies', 'actuators', 'initial'))
         modules = read_modules(data.get('bodies', MISSING), problems)
@@ -151,5 +162,5 @@ def _checked(data, problems, source):
     else:
         problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
     if problems:
-        raise DescriptionError(problems, source)
+        raise DescriptionError(tuple(problems), source)
     return RobotDescription(header.name, header.gravity, header.base, modules, actuators, start)

@@ -1,17 +1,22 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Quadrature points and weights."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 
 
-def gauss_legendre(count, start=0.0, end=1.0):
+def gauss_legendre(count: int, start: float = 0.0, end: float = 1.0) -> tuple[Vector, Vector]:
     """Gauss-Legendre points and weights, (count,) each, on [start, end]."""
     points, weights = np.polynomial.legendre.leggauss(count)
     half = 0.5 * (end - start)
     return start + half * (points + 1.0), half * weights
 
 
-def cylinder_points(length, outer, inner, axial, radial, angular):
+def cylinder_points(
+    length: float, outer: float, inner: float, axial: int, radial: int, angular: int
+) -> tuple[Matrix, Vector]:
     """
     Points (K, 3) [m] and volumes (K,) [m^3] of a cylinder along +z, solid or hollow.
 
@@ -26,7 +31,7 @@ def cylinder_points(length, outer, inner, axial, radial, angular):
     return points, np.outer(along, areas).ravel()
 
 
-def annulus_points(outer, inner, radial, angular):
+def annulus_points(outer: float, inner: float, radial: int, angular: int) -> tuple[Matrix, Vector]:
     """Points (K, 2) [m] and areas (K,) [m^2] of the section of :func:`cylinder_points`."""
     squares, across = gauss_legendre(radial, inner**2, outer**2)
     angles = (np.arange(angular) + 0.5) * (2.0 * np.pi / angular)
@@ -35,7 +40,9 @@ def annulus_points(outer, inner, radial, angular):
     return points.reshape(-1, 2), np.outer(across, np.full(angular, np.pi / angular)).ravel()
 
 
-def rod_points(length, radii, density, count, section_inertia):
+def rod_points(
+    length: float, radii: Sequence[float], density: float, count: int, section_inertia: bool
+) -> tuple[Matrix, Vector]:
     """
     Points (K, 3) [m] and masses (K,) [kg] of a rod along +z with radii (base, tip).
 

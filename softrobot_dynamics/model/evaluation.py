@@ -1,14 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What evaluates a robot at a state, in arrays of its own: one for each thread."""
 
+from collections.abc import Callable
 import functools
 import threading
 
 import numpy as np
-from softrobot_dynamics.compiling.addresses import NOTHING, run, run_three
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
-from softrobot_dynamics.model.terms import allocate_terms, evaluate_terms
-from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
+from softrobot_dynamics.model.terms import allocate_terms, evaluate_terms, Terms
+from softrobot_dynamics.recursion.contract import Model
+from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics, Robot
 from softrobot_dynamics.recursion.passive import passive_forces
 from softrobot_dynamics.recursion.transmission import add_lines, LINE, transmit
 
@@ -22,7 +25,7 @@ class Evaluator:
     the same by q and qd, and ``lines``, that of ``add_lines``, or NOTHING.
     """
 
-    def __init__(self, model, with_mass=True):
+    def __init__(self, model: Model, with_mass: bool = True) -> None:
         self.robot, self.terms = model.robot(), allocate_terms(model.n, model.m)
         recursion, transmission, self.lines = (
             part() for part in evaluation_parts(self.robot, self.terms, with_mass)
@@ -36,12 +39,12 @@ class Evaluator:
         )
         self._evaluate = cached(run, entry=self.entry)
 
-    def __call__(self, q, qd):
+    def __call__(self, q: Vector, qd: Vector) -> Terms:
         """Return the terms at (q, qd), contiguous arrays (n,) of floats, unchecked."""
         self._evaluate(q, qd)
         return self.terms
 
-    def passive(self, q, qd):
+    def passive(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return new arrays of the elastic force s(q) and the damping force d(q, qd), (n,)."""
         self(q, qd)
         elastic, damping = np.empty((2, len(q)))
@@ -49,7 +52,9 @@ class Evaluator:
         return elastic, damping
 
 
-def evaluation_parts(robot, terms, with_mass=True):
+def evaluation_parts(
+    robot: Robot, terms: Terms, with_mass: bool = True
+) -> tuple[Callable[[], Entry], ...]:
     """
     Return three functions that compile, and return the entries of, the parts of an evaluation.
 
@@ -77,12 +82,12 @@ class Recursion:
     so are all poses in the robot's workspace.
     """
 
-    def __init__(self, model, mode, with_mass):
+    def __init__(self, model: Model, mode: int, with_mass: bool) -> None:
         self.robot, self.Q, self.M = model.robot(), np.zeros(model.n), np.zeros((model.n,) * 2)
         given = {'mode': mode, 'with_mass': with_mass, 'Q': self.Q, 'M': self.M}
         self._run = cached(run_three, entry=entry(inverse_dynamics, robot=self.robot, **given))
 
-    def __call__(self, q, qd, qdd):
+    def __call__(self, q: Vector, qd: Vector, qdd: Vector) -> None:
         """Fill the results at (q, qd, qdd), contiguous arrays (n,) of floats, unchecked."""
         self._run(q, qd, qdd)
 
@@ -94,10 +99,10 @@ class PerThread(threading.local):
     Attributes: ``evaluator``.
     """
 
-    def __init__(self, model):
+    def __init__(self, model: Model) -> None:
         self.evaluator, self.recursion = model.evaluator(), functools.cache(self._recursion)
         self._model = model
 
-    def _recursion(self, mode, with_mass):
+    def _recursion(self, mode: int, with_mass: bool) -> Recursion:
         """Return the :class:`Recursion` of these options."""
         return Recursion(self._model, mode, with_mass)

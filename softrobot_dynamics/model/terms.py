@@ -4,6 +4,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.jit import kernel
 
@@ -11,14 +12,14 @@ from softrobot_dynamics.compiling.jit import kernel
 class Terms(NamedTuple):
     """All a controller or a simulator needs of a robot at one state; arrays to be filled."""
 
-    h: np.ndarray  # (n,) c + g + s = ID(q, qd, 0)
-    M: np.ndarray  # (n, n)
-    y: np.ndarray  # (m,) actuation coordinates, absolute
-    J: np.ndarray  # (m, n) dy/dq
-    bias: np.ndarray  # (m,) (dJ/dt) qd
+    h: Vector  # (n,) c + g + s = ID(q, qd, 0)
+    M: Matrix  # (n, n)
+    y: Vector  # (m,) actuation coordinates, absolute
+    J: Matrix  # (m, n) dy/dq
+    bias: Vector  # (m,) (dJ/dt) qd
 
 
-def allocate_terms(n, m):
+def allocate_terms(n: int, m: int) -> Terms:
     """Return :class:`Terms` for n coordinates and m actuators."""
     return Terms(np.zeros(n), np.zeros((n, n)), np.zeros(m), np.zeros((m, n)), np.zeros(m))
 

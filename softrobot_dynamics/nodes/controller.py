@@ -1,8 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The controller as a lifecycle node; see `ControllerNode`."""
 
+from collections.abc import Callable, Sequence
 import sys
 import traceback
+from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
@@ -25,6 +27,7 @@ from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.outlets import ControlOutlet
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
+from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.serving import Part
 from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
 from softrobot_dynamics.nodes.watching import Watch
@@ -51,11 +54,16 @@ class ControllerNode(LifecycleNodeMixin, Node):
     waits for nothing that is slow: `standing_orders` says which thread may touch what.
     """
 
-    def __init__(self, stop=None, build=plants.controlled):
+    def __init__(
+        self, stop: Stop | None = None, build: Callable[..., Any] = plants.controlled
+    ) -> None:
         Node.__init__(self, 'controller')
         LifecycleNodeMixin.__init__(self, callback_group=MutuallyExclusiveCallbackGroup())
         self._build, self._stop = build, stop
-        self._plant = self._inbox = self._outlet = self._diagnostics = None
+        self._plant: Any = None
+        self._inbox: Any = None
+        self._outlet: Any = None
+        self._diagnostics: Any = None
         self._orders = StandingOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
@@ -73,42 +81,42 @@ class ControllerNode(LifecycleNodeMixin, Node):
 
     # Life
 
-    def begin(self):
+    def begin(self) -> bool:
         """Configure and activate if `autostart` says so; return whether that went well."""
         if not self.options.values['autostart']:
             return True
         return self.trigger_configure() == SUCCESS and self.trigger_activate() == SUCCESS
 
-    def finish(self):
+    def finish(self) -> None:
         """Leave the robot with the safe command, and the record complete."""
         self._attempt(self._end_loop)
         self._attempt(self._release)
 
-    def on_configure(self, state):
+    def on_configure(self, state: Any) -> Any:
         """Load, compile and warm everything."""
         return self._attempt(self._configure)
 
-    def on_activate(self, state):
+    def on_activate(self, state: Any) -> Any:
         """Prepare the reference and start the loop, which begins with the first valid state."""
         return self._attempt(self._activate)
 
-    def on_deactivate(self, state):
+    def on_deactivate(self, state: Any) -> Any:
         """End the loop with a last safe command; complete the record."""
         return self._attempt(self._end_loop)
 
-    def on_cleanup(self, state):
+    def on_cleanup(self, state: Any) -> Any:
         """Give back what configure made."""
         return self._attempt(self._release)
 
-    def on_shutdown(self, state):
+    def on_shutdown(self, state: Any) -> Any:
         """Do what deactivate and cleanup do."""
         return self._attempt(self.finish)
 
-    def on_error(self, state):
+    def on_error(self, state: Any) -> Any:
         """Go back to unconfigured."""
         return self._attempt(self.finish)
 
-    def _attempt(self, action):
+    def _attempt(self, action: Callable[[], object]) -> Any:
         """Return SUCCESS, or FAILURE with the reason in the log: rclpy would keep it to itself."""
         try:
             action()
@@ -120,12 +128,12 @@ class ControllerNode(LifecycleNodeMixin, Node):
             return FAILURE
         return SUCCESS
 
-    def _configure(self):
+    def _configure(self) -> None:
         with self.options.lock:
             self._load(self.options.values)
         process.keep_collector_away()
 
-    def _load(self, values):
+    def _load(self, values: dict[str, Any]) -> None:
         self.get_logger().info(
             f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
         )
@@ -153,12 +161,12 @@ class ControllerNode(LifecycleNodeMixin, Node):
             f' {plant.model.n} coordinates, {len(names)} actuators'
         )
 
-    def _reporter(self, values, watch):
+    def _reporter(self, values: dict[str, Any], watch: Any) -> Callable[[], Any]:
         """Return what reports on the loop of the moment, by the thread of the diagnostics."""
         growth = Growth(self._plant, 1.0 / values['rate'], self.get_logger().warning)
         return lambda: report_on(self._orders.loop, watch, growth)
 
-    def _activate(self):
+    def _activate(self) -> None:
         with self.options.lock, self._orders.planning(activating=True) as job:
             values = self.options.values
             reference = self._first_reference(values, job)
@@ -167,7 +175,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
             self._orders.engage(loop)
         loop.start()
 
-    def _first_reference(self, values, job):
+    def _first_reference(self, values: dict[str, Any], job: Any) -> Any:
         """Return what the parameters describe, or a Hold if that was ordered meanwhile."""
         try:
             return self._prepare(values, job)
@@ -176,7 +184,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
                 raise
             return Hold()
 
-    def _make_loop(self, values, reference):
+    def _make_loop(self, values: dict[str, Any], reference: Any) -> Any:
         plant = self._plant
         return ControlLoop(
             plant,
@@ -189,14 +197,14 @@ class ControllerNode(LifecycleNodeMixin, Node):
             record=recording.of_controller(self, plant, values),
         )
 
-    def _end_loop(self):
+    def _end_loop(self) -> None:
         loop = self._orders.disengage('deactivation')
         if loop is None:
             return
         loop.finish()
         recording.close(loop.record, self.get_logger())
 
-    def _release(self):
+    def _release(self) -> None:
         self._orders.cancel('cleanup')
         with self.options.lock:
             for part in (self._inbox, self._outlet, self._diagnostics):
@@ -206,7 +214,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
 
     # Parameters and services
 
-    def _accept(self, values, changed):
+    def _accept(self, values: dict[str, Any], changed: Any) -> None:
         """Take changed parameters as the new orders; SoftRobotError refuses them."""
         if self._plant is None:
             return
@@ -223,7 +231,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
             loop.watchdog = _watchdog(values)
             recording.note(loop.record, values, changed)
 
-    def _prepare(self, values, job):
+    def _prepare(self, values: dict[str, Any], job: Any) -> Any:
         """Return the reference that the parameters describe; this may take some seconds."""
         if values['reference.type'] == 'hold':
             return Hold()
@@ -233,17 +241,17 @@ class ControllerNode(LifecycleNodeMixin, Node):
             self.get_logger().warning(words)
         return planned.reference
 
-    def _choose_safe(self, values):
+    def _choose_safe(self, values: dict[str, Any]) -> None:
         self._plant.safe.choose(
             values['safe_command'], values['safe_pretension'], values['safe_ramp']
         )
 
-    def _on_hold(self, request, response):
+    def _on_hold(self, request: Any, response: Any) -> Any:
         refusal = self._orders.hold()
         response.success, response.message = not refusal, refusal or 'holding'
         return response
 
-    def _on_emergency_stop(self, request, response):
+    def _on_emergency_stop(self, request: Any, response: Any) -> Any:
         """Latch, also while inactive; a release leads to holding, never to going on."""
         self._orders.stop(request.data)
         response.success = True
@@ -252,16 +260,16 @@ class ControllerNode(LifecycleNodeMixin, Node):
         return response
 
 
-def _reference_changed(values, changed):
+def _reference_changed(values: dict[str, Any], changed: Any) -> bool:
     parts = ('reference.type', f'reference.{values["reference.type"]}')
     return any(name.startswith(parts) for name in changed)
 
 
-def _watchdog(values):
+def _watchdog(values: dict[str, Any]) -> float:
     return round(messages.SECOND / values['rate']) * values['watchdog_periods']
 
 
-def main(argv=None, build=plants.controlled):
+def main(argv: Sequence[str] | None = None, build: Callable[..., Any] = plants.controlled) -> int:
     """Run the controller node until Ctrl-C or SIGTERM."""
     return process.run(lambda stop: ControllerNode(stop, build), argv)
 

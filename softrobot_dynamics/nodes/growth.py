@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Whether a loop can be stable at its rate: looked at before it is changed, and as it runs."""
 
+from typing import Any
+
 import numpy as np
 from softrobot_dynamics.errors import UnstableLoopError
 from softrobot_dynamics.nodes.control_loop import RUNNING
@@ -16,12 +18,12 @@ class Growth:
     in words of a running loop that grows.
     """
 
-    def __init__(self, plant, period, warn=None):
+    def __init__(self, plant: Any, period: float, warn: Any = None) -> None:
         self._plant, self._period, self._warn = plant, period, warn
-        self._looked_at = None
+        self._looked_at: Any = None
         self.last = np.nan  # [1/s] where the loop was looked at last
 
-    def check(self, loop, settings):
+    def check(self, loop: Any, settings: Any) -> None:
         """Raise UnstableLoopError if new Settings would make errors grow, or grow faster."""
         if loop is None or settings.tuned_alike(loop.orders.settings):
             return
@@ -32,13 +34,13 @@ class Growth:
         if new > GROWS and not new < now:
             raise UnstableLoopError(new, self._period)
 
-    def along(self, places, settings):
+    def along(self, places: Any, settings: Any) -> tuple[str, ...]:
         """Return in words, a tuple, what is to be said of (q, u) along a reference."""
         rates = [self._plant.growth(q, u, settings) for q, u in places]
         worst = max((rate for rate in rates if rate > GROWS), default=np.nan)  # some may be nan
         return (f'along the reference, {self._words(worst)}',) if worst > GROWS else ()
 
-    def look(self, loop):
+    def look(self, loop: Any) -> str:
         """Return in words, or '', how a running loop grows: looked at once for each order."""
         orders, (q, u) = loop.orders, loop.place()
         if loop.mode == RUNNING and u is not None and orders is not self._looked_at:
@@ -47,5 +49,5 @@ class Growth:
                 self._warn(self._words(self.last))
         return self._words(self.last) if self.last > GROWS else ''
 
-    def _words(self, growth):
+    def _words(self, growth: float) -> str:
         return str(UnstableLoopError(growth, self._period))

@@ -1,7 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The parameters of the two nodes, one row each. Rates [Hz], times [s], else as described."""
 
+from collections.abc import Iterator, Sequence
 from math import inf, nan
+from typing import Any
 
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.errors import ArgumentError
@@ -159,7 +161,7 @@ _LIMITS = {
 }
 
 
-def configured_rows(law, robot, controlled=()):
+def configured_rows(law: Any, robot: Any, controlled: Any = ()) -> Any:
     """
     Return the rows that are known once there is a law and a robot: what both may be told.
 
@@ -176,17 +178,19 @@ def configured_rows(law, robot, controlled=()):
     return tuple(rows)
 
 
-def _declared(parameter, owners):
+def _declared(parameter: Any, owners: Sequence[str]) -> Iterator[Row]:
     """Yield the row of a law's parameter, and one for each of the owners."""
     unit = f' [{parameter.unit}]' if parameter.unit else ''
     known = parameter.field
     bounds = known.get('bounds') or ANY
+    lower, upper = bounds.closed()
     row = Row(
         parameter.path,
         known['kind'],
         parameter.default,
         parameter.words + unit,
-        *bounds.closed(),
+        lower,
+        upper,
         choices=known.get('choices', ()),
         size=known.get('size', 0),
         words=known['expected'],
@@ -197,10 +201,10 @@ def _declared(parameter, owners):
         yield row._replace(name=parameter.path_of(owner), default=nan, description=words)
 
 
-def _limits(actuators, commands):
+def _limits(actuators: Sequence[str], commands: Any) -> Iterator[Row]:
     """Yield the rows of limits, for all and for each of the actuators."""
-    common = {quantity.unit for quantity in commands}
-    common = common.pop() if len(common) == 1 else "each actuator's unit"
+    known = {quantity.unit for quantity in commands}
+    common = known.pop() if len(known) == 1 else "each actuator's unit"
     for key, (words, per) in _LIMITS.items():
         least = 0.0 if key == 'rate' else -inf
         units = [common, *(quantity.unit for quantity in commands)]

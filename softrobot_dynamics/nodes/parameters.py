@@ -6,9 +6,10 @@ The rows themselves are in `parameter_rows`. A change is checked whole and then 
 or refused whole with a reason that names the parameter, its value and what would be right.
 """
 
+from collections.abc import Callable, Iterable, Mapping
 import math
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -28,21 +29,21 @@ class Row(NamedTuple):
 
     name: str
     kind: str  # double, integer, bool, string, doubles or strings
-    default: object  # nan: not set, another parameter or the robot file decides
+    default: Any  # nan: not set, another parameter or the robot file decides
     description: str
     lower: float = -math.inf
     upper: float = math.inf
-    choices: tuple = ()
+    choices: tuple[Any, ...] = ()
     size: int = 0  # of doubles; 0: any
     read_only: bool = False
     words: str = ''  # what a value must be; default: as the others say
 
     @property
-    def optional(self):
+    def optional(self) -> bool:
         """Tell whether nan is a value, as it is where it is the default."""
         return self.kind == 'double' and math.isnan(self.default)
 
-    def expected(self):
+    def expected(self) -> str:
         """Return in words what a value must be."""
         if self.words:
             return self.words + (', or nan for not set' if self.optional else '')
@@ -62,7 +63,7 @@ class Row(NamedTuple):
             words += f'{" and" if math.isfinite(self.lower) else ""} <= {self.upper:g}'
         return words + (', or nan for not set' if self.optional else '')
 
-    def read(self, value):
+    def read(self, value: Any) -> Any:
         """Return `value` as the kind of this row (an int is a double too); ValueError if not."""
         converted = _CONVERSIONS[self.kind](value)
         for number in {'double': [converted], 'integer': [converted], 'doubles': converted}.get(
@@ -77,7 +78,7 @@ class Row(NamedTuple):
             raise ValueError
         return converted
 
-    def descriptor(self):
+    def descriptor(self) -> Any:
         """Return the ParameterDescriptor of this row."""
         bounded = math.isfinite(self.lower) or math.isfinite(self.upper)
         low, high = max(self.lower, -_LARGEST), min(self.upper, _LARGEST)
@@ -99,8 +100,8 @@ class Row(NamedTuple):
         return descriptor
 
 
-def _is(kind):
-    def convert(value):
+def _is(kind: type) -> Callable[[Any], Any]:
+    def convert(value: Any) -> Any:
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise ValueError
         return value
@@ -108,14 +109,14 @@ def _is(kind):
     return convert
 
 
-def _double(value):
+def _double(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError
     return float(value)
 
 
-def _list(convert):
-    def convert_all(value):
+def _list(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def convert_all(value: Any) -> Any:
         if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
             raise ValueError
         return tuple(map(convert, value))
@@ -136,10 +137,10 @@ _CONVERSIONS = {
 class Table:
     """Rows by name; reads raw values against them."""
 
-    def __init__(self, rows):
+    def __init__(self, rows: Iterable[Row]) -> None:
         self.rows = {row.name: row for row in rows}
 
-    def read(self, values):
+    def read(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return `values` (name: raw) converted; DescriptionError with every problem."""
         good, problems = {}, []
         for name, value in values.items():
@@ -148,7 +149,7 @@ class Table:
             except ValueError:
                 problems.append(Problem(name, value, self.rows[name].expected()))
         if problems:
-            raise DescriptionError(problems, 'parameters')
+            raise DescriptionError(tuple(problems), 'parameters')
         return good
 
 
@@ -162,15 +163,15 @@ class Parameters:
     than a moment holds `lock`, as a change does.
     """
 
-    def __init__(self, node, rows):
+    def __init__(self, node: Any, rows: Iterable[Row]) -> None:
         self._node = node
         self.lock = threading.RLock()  # again: rclpy calls `_on_set` within `declare`
         self._table = Table(())
-        self._accept = None
-        self.values = {}
+        self._accept: Any = None
+        self.values: dict[str, Any] = {}
         self.declare(rows)
 
-    def declare(self, rows):
+    def declare(self, rows: Iterable[Row]) -> None:
         """
         Declare further rows, unless they are already.
 
@@ -186,7 +187,7 @@ class Parameters:
         self._table = Table([*self._table.rows.values(), *new])
         self.values = {**self.values, **values}
 
-    def _given(self, row):
+    def _given(self, row: Row) -> Any:
         """Return the value for a row that the node was given, whatever it is, or the default."""
         anything = ParameterDescriptor(dynamic_typing=True)
         self._node.declare_parameter(row.name, _plain(row.default), anything)
@@ -194,7 +195,7 @@ class Parameters:
         self._node.undeclare_parameter(row.name)
         return value
 
-    def on_change(self, accept):
+    def on_change(self, accept: Callable[[dict[str, Any], Any], object]) -> None:
         """Let live changes through to `accept` from now on."""
         if self._accept is None:
             self._node.add_on_set_parameters_callback(self._on_set)
@@ -202,7 +203,7 @@ class Parameters:
                 self._node.add_pre_set_parameters_callback(self._as_doubles)
         self._accept = accept
 
-    def unknown(self):
+    def unknown(self) -> list[str]:
         """Return, in words each, the given parameters that nobody has declared by now."""
         known = self._table.rows  # most of the others are misspelt
         return [
@@ -211,14 +212,14 @@ class Parameters:
             if not (self._node.has_parameter(name) or name.startswith(_FOREIGN))
         ]
 
-    def _overrides(self):
+    def _overrides(self) -> Any:
         return getattr(self._node, '_parameter_overrides', {})  # not public, for words only
 
-    def _as_doubles(self, parameters):
+    def _as_doubles(self, parameters: Any) -> list[Any]:
         """Return the parameters with whole numbers as doubles where they belong to one."""
         return [self._as_double(parameter) for parameter in parameters]
 
-    def _as_double(self, parameter):
+    def _as_double(self, parameter: Any) -> Any:
         row = self._table.rows.get(parameter.name)
         if row is None or row.kind not in ('double', 'doubles'):
             return parameter
@@ -228,7 +229,7 @@ class Parameters:
             return parameter  # to be refused in words later
         return Parameter(parameter.name, value=value)
 
-    def _on_set(self, parameters):
+    def _on_set(self, parameters: Any) -> Any:
         with self.lock:
             raw = {p.name: p.value for p in parameters if p.name in self._table.rows}
             try:
@@ -241,11 +242,11 @@ class Parameters:
             return SetParametersResult(successful=True)
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def reason_of(error):
+def reason_of(error: Exception) -> str:
     """Return the reason for a refusal, in one line."""
     if isinstance(error, DescriptionError):
         return '; '.join(map(str, error.problems))

@@ -1,10 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """From parameter values to the robot, controller or simulator that a node runs; no ROS in here."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 import functools
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
@@ -17,29 +21,38 @@ from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import constant
 from softrobot_dynamics.simulation.simulator import Simulator
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
 
 class Controlled(NamedTuple):
     """What the controller node runs."""
 
-    model: Any
+    model: CompiledModel
     controller: Any
     safe: SafeCommand
-    settings: Callable  # (values) -> the law's Settings; DescriptionError if they break a limit
-    reference: Callable  # (values, q, Job for what takes long) -> Planned; or SoftRobotError
-    hold: Callable  # (q, qd) -> Reference that stays at the present outputs
-    judge: Callable  # () -> StateJudge of the robot's states
-    growth: Callable  # (q, u, Settings) -> rate [1/s] at which errors would grow; nan: not known
+    settings: Callable[
+        ..., Any
+    ]  # (values) -> the law's Settings; DescriptionError if they break a limit
+    reference: Callable[
+        ..., Any
+    ]  # (values, q, Job for what takes long) -> Planned; or SoftRobotError
+    hold: Callable[..., Any]  # (q, qd) -> Reference that stays at the present outputs
+    judge: Callable[..., Any]  # () -> StateJudge of the robot's states
+    growth: Callable[
+        ..., Any
+    ]  # (q, u, Settings) -> rate [1/s] at which errors would grow; nan: not known
 
 
 class Simulated(NamedTuple):
     """What the simulation node runs."""
 
-    model: Any
+    model: CompiledModel
     simulator: Simulator
     safe: SafeCommand
 
 
-def controlled(values):
+def controlled(values: Mapping[str, Any]) -> Controlled:
     """Return the :class:`Controlled` of parameter `values`, compiled and warmed: takes a while."""
     model = compile_model(load_robot(values['robot']))
     names = values['controlled'] or model.actuator_names
@@ -65,21 +78,21 @@ def controlled(values):
     )
 
 
-def _plan(model, controlled, settings, q, job):
+def _plan(model: CompiledModel, controlled: Any, settings: Any, q: Vector, job: Any) -> Any:
     """Return a Planned reference; what takes long is done by `job`, in another process."""
     if settings['type'] in ('circle', 'path'):
         return plan_elsewhere(job, model.description, controlled, settings, q)
     return feasibility.plan(model, controlled, settings, q)
 
 
-def _warm_references(model):
+def _warm_references(model: CompiledModel) -> None:
     """Compile what a reference needs, so that the process that plans finds it compiled."""
     statics = Statics(model)
     statics.residual(model.q0, np.zeros(model.m))
     statics.tips([0])
 
 
-def simulated(values):
+def simulated(values: Mapping[str, Any]) -> Simulated:
     """Return the :class:`Simulated` of parameter `values`, compiled and warmed."""
     model = compile_model(load_robot(values['robot']))
     simulator = Simulator(model, substep=values['substep'])
@@ -88,7 +101,7 @@ def simulated(values):
     return Simulated(model, simulator, SafeCommand.of_model(model))
 
 
-def _reference(values):
+def _reference(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters `reference.*` by their names without the prefix."""
     prefix = 'reference.'
     return {

@@ -1,10 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Which records the nodes make: into what file, of what columns, with what beside them."""
 
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from importlib.util import find_spec
 import os
 from pathlib import Path
+from typing import Any
 
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes import control_loop, simulation_loop
@@ -13,7 +15,7 @@ from softrobot_dynamics.recordings.reading import INSTALL
 SUFFIX = '.mcap'
 
 
-def prepare(record):
+def prepare(record: str) -> None:
     """
     Make the folder that a record goes to; '' is no record.
 
@@ -33,7 +35,7 @@ def prepare(record):
         raise ArgumentError('record', record, 'a file in a folder that can be written to')
 
 
-def new_path(record, node):
+def new_path(record: str, node: str) -> Path:
     """
     Return the path of a file that does not exist yet.
 
@@ -53,17 +55,17 @@ def new_path(record, node):
     return path
 
 
-def _folder(record):
+def _folder(record: str) -> Any:
     path = Path(record).expanduser()
     return path if str(record).endswith(os.sep) or path.is_dir() else path.parent
 
 
-def of_controller(node, plant, values):
+def of_controller(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
     """Return the Record of one activation, None if there shall be none; see :func:`_start`."""
     model, controlled = plant.model, plant.controller.controlled
     followed = [model.actuator_names[i] for i in controlled]
 
-    def topics(layouts):
+    def topics(layouts: Any) -> Any:
         coordinates, actuators = model.coordinate_names, model.actuator_names
         return (
             layouts.joint_state('joint_states', coordinates, position='q', velocity='qd'),
@@ -84,11 +86,11 @@ def of_controller(node, plant, values):
     return _start(node, plant, values, topics, facts)
 
 
-def of_simulation(node, plant, values):
+def of_simulation(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
     """Return the Record of a simulation, None if there shall be none; see :func:`_start`."""
     model = plant.model
 
-    def topics(layouts):
+    def topics(layouts: Any) -> Any:
         coordinates, actuators = model.coordinate_names, model.actuator_names
         return (
             layouts.joint_state('joint_states', coordinates, position='q', velocity='qd'),
@@ -102,7 +104,9 @@ def of_simulation(node, plant, values):
     return _start(node, plant, values, topics, {'modes': simulation_loop.MODES})
 
 
-def _start(node, plant, values, topics, facts):
+def _start(
+    node: Any, plant: Any, values: Mapping[str, Any], topics: Callable[..., Any], facts: Any
+) -> Any:
     """
     Start the Record that the parameter `record` asks for.
 
@@ -139,13 +143,13 @@ def _start(node, plant, values, topics, facts):
     return record
 
 
-def note(record, values, changed):
+def note(record: Any, values: Mapping[str, Any], changed: Iterable[str]) -> None:
     """Note the parameters of these names in a Record, if there is one."""
     if record is not None:
         record.note({name: values[name] for name in sorted(changed)})
 
 
-def close(record, log):
+def close(record: Any, log: Any) -> None:
     """End a Record, if there is one, and say what is in it."""
     if record is None:
         return
@@ -154,7 +158,7 @@ def close(record, log):
     log.info(f'{len(record)} ticks recorded in {record.path}{lost}')
 
 
-def words(record):
+def words(record: Any) -> str:
     """Return what is wrong with a record, '' if nothing is or there is none."""
     if record is None or not record.lost and record.error is None:
         return ''

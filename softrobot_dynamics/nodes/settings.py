@@ -1,13 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """From the values of parameters to the settings of a law, one immutable object; no ROS in here."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from math import isnan
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.errors import DescriptionError, Problem
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
-def settings_of(law, model, controlled, values):
+
+def settings_of(law: Any, model: CompiledModel, controlled: Any, values: Mapping[str, Any]) -> Any:
     """
     Return the Settings of a law that the parameters' `values` describe; DescriptionError if none.
 
@@ -19,7 +26,7 @@ def settings_of(law, model, controlled, values):
     return law.make_settings(model, controlled, **limits_of(model, values), **own)
 
 
-def limits_of(model, values):
+def limits_of(model: CompiledModel, values: Mapping[str, Any]) -> dict[str, Any]:
     """
     Return the limits `lower`, `upper`, `rate` (m,) that parameters describe; or DescriptionError.
 
@@ -47,7 +54,7 @@ def limits_of(model, values):
     return {'lower': lower, 'upper': upper, 'rate': rate}
 
 
-def _own(parameter, owners, values):
+def _own(parameter: Any, owners: Sequence[str], values: Mapping[str, Any]) -> Any:
     """Return the value of a law's parameter: an array of one for each of `owners`, if any."""
     value = values.get(parameter.path, parameter.default)
     if owners is None:
@@ -56,7 +63,9 @@ def _own(parameter, owners, values):
     return np.where(np.isnan(given), value, given)
 
 
-def _each(model, values, key, default):
+def _each(
+    model: CompiledModel, values: Mapping[str, Any], key: str, default: Any
+) -> tuple[Any, Any]:
     """Return (limits (m,), the parameter each is from, '' for the robot file)."""
     numbers, sources = np.array(default, dtype=float), [''] * model.m
     for i, name in enumerate(model.actuator_names):
@@ -67,7 +76,9 @@ def _each(model, values, key, default):
     return numbers, sources
 
 
-def _beyond(wrong, sources, values, relation, bounds, model):
+def _beyond(
+    wrong: Any, sources: Any, values: Any, relation: Any, bounds: Any, model: CompiledModel
+) -> Any:
     return [
         Problem(
             sources[i],

@@ -1,7 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The simulated robot as a node; see `SimulationNode`."""
 
+from collections.abc import Callable, Sequence
 import sys
+from typing import Any
 
 from rclpy.node import Node
 from softrobot_dynamics.nodes import (
@@ -41,15 +43,15 @@ class SimulationNode(Node):
 
     parts = ()  # all is quick, and served by the main thread
 
-    def __init__(self, stop=None, build=plants.simulated):
+    def __init__(self, stop: Any = None, build: Callable[..., Any] = plants.simulated) -> None:
         super().__init__('simulation')
         self._build, self._stop = build, stop
-        self._loop = None
+        self._loop: Any = None
         self.options = Parameters(self, parameter_rows.SIMULATION)
         self.options.on_change(self._accept)
         self.create_service(Trigger, '~/reset', self._on_reset)
 
-    def begin(self):
+    def begin(self) -> Any:
         """Load, compile and start."""
         values = self.options.values
         self.get_logger().info(
@@ -84,7 +86,7 @@ class SimulationNode(Node):
         self._loop.start()
         return True
 
-    def finish(self):
+    def finish(self) -> None:
         """End the loop and complete the record."""
         if self._loop is None:
             return
@@ -93,24 +95,24 @@ class SimulationNode(Node):
         self._inbox.close()
         recording.close(self._loop.record, self.get_logger())
 
-    def _accept(self, values, changed):
+    def _accept(self, values: dict[str, Any], changed: Any) -> None:
         """Take changed parameters; they have been checked one by one."""
         if self._loop is not None:
             self._choose_safe(values)
             self._loop.timeout = values['command_timeout_periods']
             recording.note(self._loop.record, values, changed)
 
-    def _choose_safe(self, values):
+    def _choose_safe(self, values: dict[str, Any]) -> None:
         self._plant.safe.choose(
             values['safe_command'], values['safe_pretension'], values['safe_ramp']
         )
 
-    def _on_reset(self, request, response):
+    def _on_reset(self, request: Any, response: Any) -> Any:
         response.success = self._loop is not None and self._loop.reset()
         response.message = 'at the initial state' if response.success else 'no answer in time'
         return response
 
-    def _report(self):
+    def _report(self) -> Any:
         """Return (level, message, values) for /diagnostics."""
         loop = self._loop
         seconds, counts, refused = loop.tally.recent()
@@ -131,7 +133,7 @@ class SimulationNode(Node):
             **loop.tally.refusals(),
         }
 
-    def _judgement(self, loop, counts, refused):
+    def _judgement(self, loop: Any, counts: Any, refused: Any) -> Any:
         mode = simulation_loop.MODES[loop.mode]
         if loop.error is not None:
             return diagnostics.ERROR, f'stopped: {loop.error}'
@@ -146,7 +148,7 @@ class SimulationNode(Node):
         return diagnostics.OK, mode
 
 
-def main(argv=None, build=plants.simulated):
+def main(argv: Sequence[str] | None = None, build: Callable[..., Any] = plants.simulated) -> int:
     """Run the simulation node until Ctrl-C or SIGTERM."""
     return process.run(lambda stop: SimulationNode(stop, build), argv)
 

@@ -206,7 +206,7 @@ def _effort(
     return _worst('effort of ', own, times, u[:, chosen], ratios, (low, high))
 
 
-def _with_units(model, per=''):
+def _with_units(model: CompiledModel, per: str = '') -> list[str]:
     """Return the names of the actuators with the units of their commands."""
     return [
         f'{name} [{quantity.unit or "-"}{per}]'

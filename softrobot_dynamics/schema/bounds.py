@@ -2,7 +2,7 @@
 """What a number may be."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Bounds(NamedTuple):
@@ -14,7 +14,7 @@ class Bounds(NamedTuple):
     below: float | None = None
     infinite: bool = False  # infinity, but never NaN, is allowed too
 
-    def contain(self, x):
+    def contain(self, x: Any) -> bool:
         """Tell whether the number `x`, as a float, is one of these."""
         try:
             x = float(x)
@@ -28,7 +28,7 @@ class Bounds(NamedTuple):
             and (self.below is None or x < self.below)
         )
 
-    def closed(self):
+    def closed(self) -> tuple[float, float]:
         """Return (least, greatest) number, infinities where there are none."""
         least = -math.inf if self.at_least is None else self.at_least
         most = math.inf if self.at_most is None else self.at_most
@@ -38,7 +38,7 @@ class Bounds(NamedTuple):
             most = min(most, math.nextafter(self.below, -math.inf))
         return least, most
 
-    def __str__(self):
+    def __str__(self) -> str:
         signs = zip(('>', '>=', '<=', '<'), self[:4])
         words = [f'{sign} {bound:g}' for sign, bound in signs if bound is not None]
         return ' '.join(['a number', ' and '.join(words)]).rstrip()

@@ -15,37 +15,56 @@ Each function here returns a `dataclasses.field` whose metadata holds a parser: 
     rod = parse(Rod, {'length': 0.2, 'radius': [0.03, 0.02]}, 'bodies[0].body', problems=[])
 """
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 import math
 from numbers import Integral, Real
 from pathlib import Path
 import re
+from typing import Any
 
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.schema.bounds import ANY, Bounds
-from softrobot_dynamics.schema.parsing import custom, join, mapping_of, parse, reader
+from softrobot_dynamics.schema.parsing import (
+    custom,
+    join,
+    mapping_of,
+    parse,
+    Parser,
+    Problems,
+    reader,
+)
+from softrobot_dynamics.schema.registry import Registry
 
 NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
 
 def number(
-    unit, *, above=None, at_least=None, at_most=None, below=None, infinite=False, default=MISSING
-):
+    unit: str,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+    infinite: bool = False,
+    default: Any = MISSING,
+) -> Any:
     """Return the field of a finite (unless `infinite`) number within bounds, in `unit`."""
     bounds = Bounds(above, at_least, at_most, below, infinite)
     return custom(_number(unit, bounds), unit=unit, default=default, kind='double', bounds=bounds)
 
 
-def vector(unit, size, *, expected=None, default=MISSING):
+def vector(unit: str, size: int, *, expected: str | None = None, default: Any = MISSING) -> Any:
     """Return the field of a list of `size` finite numbers, kept as a tuple."""
     read = _numbers(unit, size, expected=expected)
     return custom(read, unit=unit, default=default, kind='doubles', size=size)
 
 
-def direction(*, default=MISSING):
+def direction(*, default: Any = MISSING) -> Any:
     """Return the field of a direction: 3 numbers, not all zero, kept as a unit vector."""
     numbers = _numbers('-', 3)
 
-    def read(value, path, problems):
+    def read(value: Any, path: str, problems: Problems) -> tuple[float, ...] | None:
         vector = _checked(numbers, value, path, problems)
         length = math.hypot(*vector or (1.0,))
         if length == 0:
@@ -55,11 +74,11 @@ def direction(*, default=MISSING):
     return custom(read, expected=numbers.expected, unit='-', default=default)
 
 
-def interval(unit, *, default=MISSING):
+def interval(unit: str, *, default: Any = MISSING) -> Any:
     """Return the field of a pair [low, high] with low < high, kept as a tuple; .inf is allowed."""
     pair = _numbers(unit, 2, Bounds(infinite=True))
 
-    def read(value, path, problems):
+    def read(value: Any, path: str, problems: Problems) -> tuple[Any, ...] | None:
         limits = _checked(pair, value, path, problems)
         if limits is not None and not limits[0] < limits[1]:
             problems.append(Problem(path, value, f'[low, high] with low < high [{unit}]'))
@@ -70,13 +89,13 @@ def interval(unit, *, default=MISSING):
     )
 
 
-def profile(unit, *, above=0.0, default=MISSING):
+def profile(unit: str, *, above: float = 0.0, default: Any = MISSING) -> Any:
     """Return the field of one number or a pair [base, tip], kept as the tuple (base, tip)."""
     bounds = Bounds(above=above)
     one, two = _number(unit, bounds), _numbers(unit, 2, bounds)
     expected = f'{one.expected} or a pair [base, tip] of such numbers'
 
-    def read(value, path, problems):
+    def read(value: Any, path: str, problems: Problems) -> tuple[Any, ...] | None:
         if isinstance(value, Real):
             return (one(value, path, problems),) * 2
         if _size(value) == 2:
@@ -86,30 +105,30 @@ def profile(unit, *, above=0.0, default=MISSING):
     return custom(read, expected=expected, unit=unit, default=default)
 
 
-def integer(*, at_least=1, default=MISSING):
+def integer(*, at_least: int = 1, default: Any = MISSING) -> Any:
     """Return the field of a whole number, not below `at_least`."""
     return _simple(
         f'a whole number >= {at_least}',
         default,
         int,
-        lambda v: isinstance(v, Integral) and _is_number(v) and v >= at_least,
+        lambda v: isinstance(v, Integral) and _is_number(v) and int(v) >= at_least,
         kind='integer',
         bounds=Bounds(at_least=at_least),
     )
 
 
-def flag(*, default=MISSING):
+def flag(*, default: Any = MISSING) -> Any:
     """Return the field of true or false."""
     return _simple('true or false', default, bool, lambda v: isinstance(v, bool), kind='bool')
 
 
-def choice(names, *, default=MISSING):
+def choice(names: Sequence[str], *, default: Any = MISSING) -> Any:
     """Return the field of one of `names`."""
     words, one = 'one of ' + ', '.join(names), lambda v: isinstance(v, str) and v in names
     return _simple(words, default, str, one, kind='string', choices=tuple(names))
 
 
-def name(*, default=MISSING):
+def name(*, default: Any = MISSING) -> Any:
     """Return the field of a name: letters, digits and _, not starting with a digit."""
     return _simple(
         f'a name matching {NAME.pattern}',
@@ -119,11 +138,11 @@ def name(*, default=MISSING):
     )
 
 
-def reference(kind, *, default=MISSING):
+def reference(kind: str, *, default: Any = MISSING) -> Any:
     """Return the field of the name of a `kind`, 'body' or 'joint', that the robot has."""
     a_name = reader(name())
 
-    def read(value, path, problems):
+    def read(value: Any, path: str, problems: Problems) -> str | None:
         known = getattr(problems, 'names', {}).get(kind)
         if not isinstance(value, str) or known is None:
             return a_name(value, path, problems)
@@ -135,19 +154,21 @@ def reference(kind, *, default=MISSING):
     return custom(read, expected=f'the name of a {kind}', default=default)
 
 
-def text(*, default=MISSING):
+def text(*, default: Any = MISSING) -> Any:
     """Return the field of any text."""
     return _simple('text', default, str, lambda v: isinstance(v, str), kind='string')
 
 
-def file(content=None, *, expected='a file', default=MISSING):
+def file(
+    content: Parser | None = None, *, expected: str = 'a file', default: Any = MISSING
+) -> Any:
     """
     Return the field of a file, given by its path relative to the robot file that names it.
 
     Kept is the absolute path, a text, or what the parser `content` makes of that path.
     """
 
-    def read(value, path, problems):
+    def read(value: Any, path: str, problems: Problems) -> Any:
         words = f'the path of {expected}'
         if isinstance(value, (str, Path)):
             found = Path(getattr(problems, 'folder', ''), Path(value).expanduser()).absolute()
@@ -159,12 +180,12 @@ def file(content=None, *, expected='a file', default=MISSING):
     return custom(read, expected=f'the path of {expected}', default=default)
 
 
-def items(item, *, default=MISSING):
+def items(item: Any, *, default: Any = MISSING) -> Any:
     """Return the field of a list, not empty, of what the field `item` reads; kept as a tuple."""
     one = reader(item)
     expected = f'a list, not empty, of {item.metadata["expected"]}'
 
-    def read(value, path, problems):
+    def read(value: Any, path: str, problems: Problems) -> tuple[Any, ...] | None:
         if _size(value):
             return tuple(one(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
         problems.append(Problem(path, value, expected))
@@ -173,7 +194,7 @@ def items(item, *, default=MISSING):
     return custom(read, expected=expected, default=default, kind=kind)
 
 
-def nested(cls, *, default=MISSING):
+def nested(cls: type, *, default: Any = MISSING) -> Any:
     """Return the field of a mapping, read into the dataclass `cls`."""
     return custom(
         lambda value, path, problems: parse(cls, value, path, problems),
@@ -182,11 +203,11 @@ def nested(cls, *, default=MISSING):
     )
 
 
-def member(registry, *, ignore=(), default=MISSING):
+def member(registry: Registry, *, ignore: Sequence[str] = (), default: Any = MISSING) -> Any:
     """Return the field of a mapping whose `type` names a class of `registry`, which reads it."""
     expected = 'a mapping with a type and its fields'
 
-    def read(value, path, problems):
+    def read(value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
             problems.append(Problem(path, value, expected))
             return None
@@ -205,8 +226,25 @@ def member(registry, *, ignore=(), default=MISSING):
     return custom(read, expected=expected, default=default)
 
 
-def _simple(expected, default, convert, accepts, **known):
-    def read(value, path, problems):
+@dataclass(frozen=True)
+class _Reader:
+    """A parser that says what it accepts."""
+
+    read: Parser
+    expected: str
+
+    def __call__(self, value: Any, path: str, problems: Problems) -> Any:
+        return self.read(value, path, problems)
+
+
+def _simple(
+    expected: str,
+    default: Any,
+    convert: Callable[[Any], object],
+    accepts: Callable[[Any], object],
+    **known: Any,
+) -> Any:
+    def read(value: Any, path: str, problems: Problems) -> object:
         if accepts(value):
             return convert(value)
         problems.append(Problem(path, value, expected))
@@ -214,49 +252,47 @@ def _simple(expected, default, convert, accepts, **known):
     return custom(read, expected=expected, default=default, **known)
 
 
-def _number(unit, bounds):
+def _number(unit: str, bounds: Bounds) -> _Reader:
     expected = f'{bounds} [{unit}]'
 
-    def read(value, path, problems):
+    def read(value: Any, path: str, problems: Problems) -> float | None:
         if _is_number(value) and bounds.contain(value):
             return float(value)
         problems.append(Problem(path, value, expected + _hint(value)))
 
-    read.expected = expected
-    return read
+    return _Reader(read, expected)
 
 
-def _numbers(unit, size, bounds=ANY, expected=None):
+def _numbers(unit: str, size: int, bounds: Bounds = ANY, expected: str | None = None) -> _Reader:
     expected = expected or f'a list of {size} numbers [{unit}]'
     one = _number(unit, bounds)
 
-    def read(value, path, problems):
+    def read(value: Any, path: str, problems: Problems) -> tuple[float | None, ...] | None:
         if _size(value) == size:
             return tuple(one(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
         problems.append(Problem(path, value, expected))
 
-    read.expected = expected
-    return read
+    return _Reader(read, expected)
 
 
-def _checked(read, value, path, problems):
+def _checked(read: Parser, value: Any, path: str, problems: Problems) -> Any:
     before = len(problems)
     result = read(value, path, problems)
     return result if len(problems) == before else None
 
 
-def _is_number(value):
+def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _size(value):
+def _size(value: Any) -> int | None:
     """Return the length of a list, tuple or 1-D array; None for anything else."""
     if isinstance(value, (list, tuple)) or getattr(value, 'ndim', 0) == 1:
         return len(value)
     return None
 
 
-def _hint(value):
+def _hint(value: Any) -> str:
     """Explain what is easily overlooked: a number that is not finite, or one that is text."""
     try:
         finite = math.isfinite(float(value))

@@ -17,7 +17,10 @@ import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import ArgumentError, MISSING, Problem
+from softrobot_dynamics.schema.parsing import Problems
 
 EACH = ('actuator', 'output', 'coordinate')
 _KINDS = 'number, integer, flag, choice, text, vector, or items of number or text'
@@ -33,17 +36,17 @@ class Parameter(NamedTuple):
     default: object
     each: str  # one for each actuator, output or coordinate, kept as an array; '': one
 
-    def path_of(self, owner):
+    def path_of(self, owner: str) -> str:
         """Return the name from outside of the value for one actuator, output or coordinate."""
         group, _, name = self.path.rpartition('.')
         return '.'.join(filter(None, (group, owner, name)))
 
     @property
-    def unit(self):
+    def unit(self) -> str:
         """The unit in words, '' for none."""
         return self.field['unit'] or ''
 
-    def read(self, value, count, problems):
+    def read(self, value: Any, count: int, problems: Problems) -> Any:
         """
         Return `value` converted, or append to `problems` what is wrong with it.
 
@@ -62,7 +65,7 @@ class Parameter(NamedTuple):
         return None if None in numbers else frozen(numbers)
 
 
-def parameter(field, words, *, each='', group=None):
+def parameter(field: Any, words: str, *, each: str = '', group: str | None = None) -> Any:
     """
     Return `field`, one of those that `fields` make with a default, as a parameter.
 
@@ -79,7 +82,7 @@ def parameter(field, words, *, each='', group=None):
     return dataclasses.field(metadata={**known, 'words': words, 'each': each, 'group': group})
 
 
-def parameters_of(cls, group):
+def parameters_of(cls: type, group: str) -> tuple[Parameter, ...]:
     """Return the :class:`Parameter` s of a dataclass, a tuple; `group` as in :func:`parameter`."""
     return tuple(
         Parameter(
@@ -95,13 +98,13 @@ def parameters_of(cls, group):
     )
 
 
-def frozen(array):
+def frozen(array: ArrayLike) -> Vector:
     """Return a float array (.,) of its own that cannot be written to."""
     array = np.array(array, dtype=float)
     array.flags.writeable = False
     return array
 
 
-def _group(field, otherwise):
+def _group(field: Any, otherwise: str) -> str:
     given = field.metadata['group']
     return otherwise if given is None else given

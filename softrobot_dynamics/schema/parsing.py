@@ -1,13 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Read mappings into dataclasses whose fields carry a parser, and collect every problem found."""
 
+from collections.abc import Callable, Iterable, Sequence
 import dataclasses
+from os import PathLike
 import re
+from typing import Any, TypeAlias
 
 from softrobot_dynamics.errors import closest, MISSING, Problem
 
 
-class Problems(list):
+class Problems(list[Problem]):
     """
     The problems found so far, and what fields need to know of the whole description.
 
@@ -15,12 +18,24 @@ class Problems(list):
     fields start, that of the robot file ('': the working folder).
     """
 
-    def __init__(self, found=(), folder=''):
+    def __init__(self, found: Iterable[Problem] = (), folder: str | PathLike[str] = '') -> None:
         super().__init__(found)
-        self.names, self.folder = {}, folder
+        self.names: dict[str, list[str]] = {}
+        self.folder = folder
 
 
-def custom(read, *, expected=None, unit=None, default=MISSING, **known):
+Parser: TypeAlias = Callable[[Any, str, Problems], Any]
+"""(value, path, problems) -> converted value; appends a Problem for whatever is wrong."""
+
+
+def custom(
+    read: Parser,
+    *,
+    expected: str | None = None,
+    unit: str | None = None,
+    default: Any = MISSING,
+    **known: Any,
+) -> Any:
     """
     Return a field read by `read(value, path, problems)`; `expected` says what it accepts.
 
@@ -32,12 +47,14 @@ def custom(read, *, expected=None, unit=None, default=MISSING, **known):
     return dataclasses.field(metadata=metadata, **given)
 
 
-def reader(field):
+def reader(field: Any) -> Parser:
     """Return the function (value, path, problems) -> converted value of a field made here."""
     return field.metadata['parser']
 
 
-def parse(cls, mapping, path, problems, ignore=()):
+def parse(
+    cls: type, mapping: Any, path: str, problems: Problems, ignore: Sequence[str] = ()
+) -> Any:
     """
     Read `mapping` into the dataclass `cls`, or return None and append every problem found.
 
@@ -62,12 +79,12 @@ def parse(cls, mapping, path, problems, ignore=()):
     return validated(cls(**values), mapping, path, problems)
 
 
-def join(path, key):
+def join(path: str, key: object) -> str:
     """Return the path of the entry `key` of the mapping at `path`; '' is the mapping itself."""
     return '.'.join(filter(None, (path, str(key))))
 
 
-def entry(mapping, path, otherwise):
+def entry(mapping: Any, path: str, otherwise: object) -> Any:
     """Return what stands at `path` below `mapping`, as it was written, else `otherwise`."""
     for key in re.findall(r'[^.[\]]+', path):
         try:
@@ -77,12 +94,12 @@ def entry(mapping, path, otherwise):
     return mapping
 
 
-def mapping_of(cls):
+def mapping_of(cls: type) -> str:
     """Say in words what `cls` is read from."""
     return f'a mapping of {", ".join(_known(cls))}'
 
 
-def validated(instance, mapping, path, problems):
+def validated(instance: Any, mapping: Any, path: str, problems: Problems) -> Any:
     """Return `instance`, made of `mapping`, if its `validate()` yields nothing, else None."""
     wrong = [
         Problem(join(path, key), entry(mapping, key, value), expected)
@@ -92,7 +109,9 @@ def validated(instance, mapping, path, problems):
     return None if wrong else instance
 
 
-def _refuse_unknown(known, mapping, path, problems, ignore):
+def _refuse_unknown(
+    known: Iterable[str], mapping: Any, path: str, problems: Problems, ignore: Sequence[str]
+) -> None:
     allowed = [*ignore, *known]
     for key in mapping:
         if key not in allowed:
@@ -105,5 +124,5 @@ def _refuse_unknown(known, mapping, path, problems, ignore):
             )
 
 
-def _known(cls):
+def _known(cls: type) -> dict[str, dataclasses.Field[Any]]:
     return {f.name: f for f in dataclasses.fields(cls) if 'parser' in f.metadata}
