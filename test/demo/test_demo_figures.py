@@ -92,6 +92,18 @@ def test_tip_errors_are_distances_to_the_target_at_the_same_time():
     assert figures.tip_share == pytest.approx(np.sin(np.pi * lag / TURN))
 
 
+def test_shares_are_of_the_root_mean_square():
+    """Errors half of the time count as much as a root of two of them less all the time."""
+    targets = targets_of(parameters())
+    run, _ = judged(*recordings())
+    wanted = targets.points(run.t)
+    off = 1e-3 * (np.arange(len(run.t)) % 2)[:, None, None] * [1.0, 0.0, 0.0]
+    tips = judgement.Tips(wanted + off, wanted, targets.sizes())
+    figures = judgement.judge(run, TASK, tips=tips)
+    assert figures.tip_rms_m == pytest.approx(1e-3 / np.sqrt(2.0), rel=1e-6)
+    assert figures.tip_share == pytest.approx(figures.tip_rms_m / (2.0 * RADIUS), rel=1e-6)
+
+
 @pytest.mark.parametrize('share, held', [(0.039, True), (0.041, False)])
 def test_a_tip_must_follow_its_path(share, held):
     """Within a share of its size, of a circle the diameter; after the ramp, and in words."""

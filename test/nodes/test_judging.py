@@ -103,6 +103,12 @@ def test_a_healthy_robot_is_never_refused(period, amplitude, noise):
     assert all(sender.send(late=int(late)) == FOLLOWS for late in jitter)
 
 
+def test_a_stamp_does_not_come_twice(sender):
+    """The second state with it is no later than the first; the next one is welcome."""
+    assert sender.send(ahead=-PERIOD) == 'out of order'
+    assert sender.send() == FOLLOWS
+
+
 def test_a_stall_and_a_slipping_simulation_are_ridden_through(sender):
     """States that are missing for 15 ms; stamps that stand still for 30 ms while time passes."""
     sender.k += 15

@@ -493,9 +493,10 @@ def test_reference_time_follows_stamps_and_stands_still_with_them():
         (5, 13 * PERIOD),
         (0, 14 * PERIOD),
         (0, 15 * PERIOD),
+        (2 * WATCHDOG, 16 * PERIOD),
     ]
     times = [time.advance(*step) for step in steps]
-    assert times == pytest.approx([0.0, 1e-3, 2e-3, 3e-3, 4e-3, 5e-3])
+    assert times == pytest.approx([0.0, 1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3])
 
 
 class Simulation:
