@@ -6,9 +6,13 @@ Those of the recursion come from :mod:`softrobot_dynamics.recursion.tangents`, a
 1e-11.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
@@ -18,22 +22,25 @@ from softrobot_dynamics.recursion.masses import accelerations
 from softrobot_dynamics.recursion.tangents import allocate_tangents, tangents
 from softrobot_dynamics.recursion.transmission import LINE
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
 
 class InverseDynamicsDerivatives(NamedTuple):
     """Derivatives of nu = ID(q, qd, qdd), (n, n) each; that by qdd is the mass matrix."""
 
-    by_q: np.ndarray
-    by_qd: np.ndarray
-    by_qdd: np.ndarray
+    by_q: Matrix
+    by_qd: Matrix
+    by_qdd: Matrix
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
     """The acceleration (n,) at (q, qd, u) and its derivatives (n, n), (n, n), (n, m)."""
 
-    qdd: np.ndarray
-    by_q: np.ndarray
-    by_qd: np.ndarray
-    by_u: np.ndarray
+    qdd: Vector
+    by_q: Matrix
+    by_qd: Matrix
+    by_u: Matrix
 
 
 class Differentiator:
@@ -43,7 +50,7 @@ class Differentiator:
     Arguments are contiguous float arrays, unchecked.
     """
 
-    def __init__(self, model):
+    def __init__(self, model: CompiledModel) -> None:
         self.model, self._evaluate = model, model.evaluator()
         self.robot = self._evaluate.robot
         self._tangents = allocate_tangents(self.robot, model.n)
@@ -55,12 +62,12 @@ class Differentiator:
         self._differentiate = cached(run_three, entry=differentiate)
         self._stiffen = cached(run, entry=stiffen)
 
-    def inverse(self, q, qd, qdd):
+    def inverse(self, q: Vector, qd: Vector, qdd: Vector) -> tuple[Vector, Matrix]:
         """Return ID (n,) and its derivatives by (q, qd), (n, 2 n)."""
         self._differentiate(q, qd, qdd)
         return self._tangents.force, self._tangents.by_state
 
-    def actuation_stiffness(self, q, u):
+    def actuation_stiffness(self, q: Vector, u: Vector) -> Matrix:
         """Return the derivative (n, n) by q of the actuation's generalized force A(q) u."""
         force = u * self.model.signs
         if self._has_lines:
@@ -68,7 +75,7 @@ class Differentiator:
         self._stiffen(q, force)
         return self._stiffness
 
-    def forward(self, q, qd, u):
+    def forward(self, q: Vector, qd: Vector, u: Vector) -> ForwardDynamicsDerivatives:
         """Return the :class:`ForwardDynamicsDerivatives`; SingularMassError."""
         model, n = self.model, self.model.n
         t = self._evaluate(q, qd)
@@ -83,17 +90,19 @@ class Differentiator:
             qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
 
-    def _differences(self, q, force):
+    def _differences(self, q: Vector, force: Vector) -> Matrix:
         """As `actuation_stiffness`, by differences of all of A: for straight lines between."""
         zero = np.zeros(self.model.n)
 
-        def pull(q):
+        def pull(q: Vector) -> Vector:
             return force @ self._evaluate(q, zero).J
 
         return by_fourth_order(pull, q, ELEMENT_STEP, range(self.model.n))
 
 
-def inverse_dynamics_derivatives(model, *, q, qd, qdd):
+def inverse_dynamics_derivatives(
+    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> InverseDynamicsDerivatives:
     """Return the :class:`InverseDynamicsDerivatives` at q, qd, qdd (n,) each; ArgumentError."""
     n = model.n
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
@@ -103,7 +112,9 @@ def inverse_dynamics_derivatives(model, *, q, qd, qdd):
     return InverseDynamicsDerivatives(by_state[:, :n].copy(), by_state[:, n:].copy(), mass)
 
 
-def forward_dynamics_derivatives(model, *, q, qd, u):
+def forward_dynamics_derivatives(
+    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike, u: ArrayLike
+) -> ForwardDynamicsDerivatives:
     """
     Return the :class:`ForwardDynamicsDerivatives` at q, qd (n,) and u (m,).
 
@@ -116,7 +127,7 @@ def forward_dynamics_derivatives(model, *, q, qd, u):
     return result
 
 
-def _finite(q, result):
+def _finite(q: Vector, result: Array) -> Array:
     if not np.isfinite(result).all():
         raise ArgumentError('q', q, 'a posture that the bodies can represent')
     return result

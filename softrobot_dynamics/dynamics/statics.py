@@ -7,16 +7,21 @@ Newton's method, and where that fails by ramping the load from none. Each evalua
 GIL.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.settling import settle, TURN
 from softrobot_dynamics.dynamics.stability import Linearised
-from softrobot_dynamics.dynamics.wrenches import generalized_force, read_wrenches
+from softrobot_dynamics.dynamics.wrenches import generalized_force, Load, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
 from softrobot_dynamics.recursion.differences import by_second_order, STATIC_NOISE
@@ -32,6 +37,9 @@ from softrobot_dynamics.recursion.passes import (
     STATE,
     TIP_POSE,
 )
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 MAX_ITERATIONS = 100
 ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
@@ -51,14 +59,21 @@ class Equilibrium(NamedTuple):
     an oscillation grow (see :class:`softrobot_dynamics.dynamics.stability.Linearised`).
     """
 
-    q: np.ndarray
+    q: Vector
     residual: float
     iterations: int
     stability: float
     stable: bool
 
 
-def equilibrium(model, *, u, q0=None, wrenches=None, ramp=False):
+def equilibrium(
+    model: CompiledModel,
+    *,
+    u: ArrayLike,
+    q0: ArrayLike | None = None,
+    wrenches: Wrenches | None = None,
+    ramp: bool = False,
+) -> Equilibrium:
     """
     Return the :class:`Equilibrium` under constant actuation u (m,), gravity and ``wrenches``.
 
@@ -97,19 +112,21 @@ class Statics:
     for new types of bodies; without one it consists of differences of the residual.
     """
 
-    def __init__(self, model, loads=(), derivatives=None):
+    def __init__(
+        self, model: CompiledModel, loads: Sequence[Load] = (), derivatives: Any = None
+    ) -> None:
         self.model, self._evaluate, self._loads = model, model.evaluator(), loads
         self._zero, self._share, self._derivatives = np.zeros(model.n), 1.0, derivatives
         self._jacobian = cached(point_jacobian)
 
-    def set_share(self, share):
+    def set_share(self, share: float) -> None:
         """From now on let a share, from 0 to 1, of u, gravity and loads act."""
         gravity = share * np.array(self.model.description.gravity, dtype=float)
         for each in filter(None, (self._evaluate, self._derivatives)):
             each.robot.gravity[:] = gravity
         self._share = share
 
-    def residual(self, q, u):
+    def residual(self, q: Vector, u: Vector) -> tuple[Vector, float]:
         """Return the static residual (n,) and the size of the forces in it."""
         elastic, t = self._evaluate.passive(q, self._zero)[0], self._evaluate.terms
         parts = (self._share * self.model.signs * u)[:, None] * t.J
@@ -118,7 +135,7 @@ class Statics:
         size = max(np.abs(t.h).max(), np.abs(elastic).max(), np.abs(parts).max(initial=0.0))
         return t.h - parts.sum(axis=0), max(size, LEAST_SIZE)
 
-    def tangent(self, q, u):
+    def tangent(self, q: Vector, u: Vector) -> Matrix:
         """Stiffness d residual / dq (n, n)."""
         if self._derivatives is None:
             return by_second_order(lambda q: self.residual(q, u)[0], q)
@@ -128,7 +145,7 @@ class Statics:
             K -= by_second_order(self._load_force_at, q)
         return K
 
-    def linearised(self, q, u):
+    def linearised(self, q: Vector, u: Vector) -> Linearised:
         """Return the motion about q (n,) under u (m,), :class:`Linearised`."""
         size = self.residual(q, u)[1]
         M = self._evaluate.terms.M + np.diag(self.model.least_mass)  # none is not solved for
@@ -137,11 +154,11 @@ class Statics:
         D = self._derivatives.inverse(q, self._zero, self._zero)[1][:, self.model.n :]
         return Linearised(K, D, M, STATIC_NOISE * size)
 
-    def stands(self, found, u):
+    def stands(self, found: '_Found', u: Vector) -> bool:
         """Tell whether a :class:`_Found` is balanced, and nothing pushes the robot out of it."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
-    def obstacle(self, q):
+    def obstacle(self, q: Vector) -> str:
         """Return in words what makes q (n,) no posture to rest in: a body inside out; or ''."""
         first = 0
         for module in self.model.description.modules:
@@ -153,24 +170,24 @@ class Statics:
                 return f'{module.name} would be inside out, with a stretch of {stretch:.3g}'
         return ''
 
-    def _load_force_at(self, q):
+    def _load_force_at(self, q: Vector) -> Vector:
         self._evaluate(q, self._zero)
         return self._load_force(q)
 
-    def _load_force(self, q):
+    def _load_force(self, q: Vector) -> Vector:
         """Generalized force (n,) of the loads at the posture that was evaluated last."""
         placed = Placement(self.model, self._evaluate.robot, q)
         return self._share * generalized_force(placed, self._loads)
 
-    def turn(self, step):
+    def turn(self, step: Vector) -> float:
         """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
         return self._largest(step, 0)
 
-    def shift(self, step):
+    def shift(self, step: Vector) -> float:
         """Largest distance [m] by which a joint or a body is longer by a small step (n,) of q."""
         return self._largest(step, 1)
 
-    def _largest(self, step, kind):
+    def _largest(self, step: Vector, kind: int) -> float:
         """Largest change of a frame by a step: in its angular (0) or linear (1) Jacobian."""
         robot, largest = self._evaluate.robot, 0.0
         for row in robot.modules:
@@ -184,18 +201,18 @@ class Statics:
                 largest = max(largest, float(change))
         return largest
 
-    def size(self):
+    def size(self) -> float:
         """Largest distance [m] of a joint or a tip from the base, at the last posture."""
         robot = self._evaluate.robot
         frames = robot.W[: len(robot.modules) * STATE].reshape(-1, STATE)
         places = [frames[:, p + ORIGIN :][:, :3] for p in (JOINT_POSE, TIP_POSE)]
         return float(np.linalg.norm(np.concatenate(places), axis=1).max())
 
-    def actuation_matrix(self):
+    def actuation_matrix(self) -> Matrix:
         """Return A (n, m) at the last residual's posture."""
         return (self._evaluate.terms.J * self.model.signs[:, None]).T
 
-    def tips(self, bodies):
+    def tips(self, bodies: Iterable[int]) -> tuple[Matrix, Array]:
         """Tip points (P, 3) and their Jacobians (P, 3, n) at the last residual's posture."""
         robot = self._evaluate.robot
         J, points, jacobians = np.empty(6 * self.model.n), [], []
@@ -210,18 +227,18 @@ class Statics:
 class _Found(NamedTuple):
     """Where Newton's method ended: balanced or not; ``direct``: no step had to be shortened."""
 
-    q: np.ndarray
+    q: Vector
     residual: float
     iterations: int
     balanced: bool
     direct: bool
 
 
-def _newton(statics, q, u, most):
+def _newton(statics: Statics, q: Vector, u: Vector, most: int) -> _Found:
     """Iterate from q, at most so often, down to rounding; return :class:`_Found`."""
     r, size = statics.residual(q, u)
-    direct = True
-    for iteration in range(most + 1):
+    direct, iteration = True, 0
+    while True:
         error = float(np.abs(r).max())
         if error <= ROUNDING * size:
             return _Found(q, error, iteration, True, direct)
@@ -231,9 +248,12 @@ def _newton(statics, q, u, most):
             return _Found(q, error, min(iteration + 1, most), balanced, direct)
         q, r, size, whole = better
         direct = direct and (whole or error <= CONTENT * size)
+        iteration += 1
 
 
-def _descend(statics, q, u, r, size):
+def _descend(
+    statics: Statics, q: Vector, u: Vector, r: Vector, size: float
+) -> tuple[Vector, Vector, float, bool] | None:
     """
     Return q, residual, size after one Newton step with line search, and whether it was whole.
 
@@ -257,7 +277,7 @@ def _descend(statics, q, u, r, size):
     return None
 
 
-def _scaled_inverse(K):
+def _scaled_inverse(K: Matrix) -> tuple[Vector, Matrix]:
     """Return c (n,) and the pseudo-inverse of K diag(c), rows and columns being of like size."""
     rows = 1.0 / np.maximum(np.abs(K).max(axis=1), 1e-300)
     K = rows[:, None] * K
@@ -265,7 +285,7 @@ def _scaled_inverse(K):
     return columns, np.linalg.pinv(K * columns, rcond=1e-12) * rows
 
 
-def _ramped(statics, q, u, iterations):
+def _ramped(statics: Statics, q: Vector, u: Vector, iterations: int) -> _Found:
     """Follow equilibria from no load to all of it; return :class:`_Found`, or raise."""
     share = step = 0.0  # at first only the load is taken off
     reason = ''

@@ -4,7 +4,10 @@
 import functools
 
 import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.cache import share
+from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
 from softrobot_dynamics.model.tables import note_identities, Tables
 from softrobot_dynamics.model.terms import allocate_terms
@@ -16,7 +19,7 @@ from softrobot_dynamics.tracing.arithmetic import NUMERIC
 _KEPT = 64  # sets of material points whose tables stay
 
 
-def compile_model(description):
+def compile_model(description: RobotDescription) -> 'CompiledModel':
     """
     Return the :class:`CompiledModel` of a RobotDescription (see ``load_robot``).
 
@@ -46,7 +49,7 @@ class CompiledModel:
     does.
     """
 
-    def __init__(self, description):
+    def __init__(self, description: RobotDescription) -> None:
         self.description = description
         self.coordinate_names = tuple(description.coordinate_names)
         self.actuator_names = tuple(description.actuator_names)
@@ -76,21 +79,22 @@ class CompiledModel:
         self.per_thread = PerThread(self)
         self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
 
-    def robot(self):
+    def robot(self) -> Robot:
         """Return the arrays kernels take, workspace and gravity its own: one for each thread."""
-        *shared, gravity = self._arrays
-        return Robot(*shared, gravity.copy(), *map(np.zeros, self._sizes))
+        W, S = map(np.zeros, self._sizes)
+        robot = Robot(*self._arrays, W, S)
+        return robot._replace(gravity=robot.gravity.copy())
 
-    def evaluator(self):
+    def evaluator(self) -> Evaluator:
         """Return a new :class:`Evaluator`: one for each thread."""
         return Evaluator(self)
 
-    def _points_kernel(self, body, points):
+    def _points_kernel(self, body: int, points: bytes) -> Kernel:
         with np.errstate(all='ignore'):  # NaN where there is no such point
-            points = np.frombuffer(points).reshape(-1, 3)
-            return self.description.modules[body].body.points_kernel(points)
+            own = self.description.modules[body].body
+            return own.points_kernel(np.frombuffer(points).reshape(-1, 3))
 
-    def _read_actuators(self):
+    def _read_actuators(self) -> None:
         joints = {m.joint_name: m.joint for m in self.description.modules}
         actuators = [entry.actuator for entry in self.description.actuators]
         limits = np.array([a.command_limits(joints) for a in actuators]).reshape(-1, 2)
@@ -99,13 +103,13 @@ class CompiledModel:
         self.commands, self.outputs = self.description.commands, self.description.outputs
         self.signs = np.array([a.sign for a in actuators], dtype=float)
 
-    def _linearise(self):
+    def _linearise(self) -> None:
         """Take stiffness and damping of bodies with a strain energy from their forces."""
         self.nonlinear = _nonlinear_parts(self.description)
         self.linear = not len(self.nonlinear)
         evaluator, zero = self.evaluator(), np.zeros(self.n)
 
-        def elastic(q):
+        def elastic(q: Vector) -> Vector:
             return evaluator.passive(q, zero)[0]
 
         for first, count in self.nonlinear:
@@ -116,7 +120,7 @@ class CompiledModel:
                 self.damping[part, j] = evaluator.passive(zero, rate)[1][part]
 
 
-def _nonlinear_parts(description):
+def _nonlinear_parts(description: RobotDescription) -> Integers:
     """First coordinate and number of coordinates of each body with a strain energy, (., 2)."""
     parts, first = [], 0
     for module in description.modules:
@@ -128,7 +132,7 @@ def _nonlinear_parts(description):
     return np.array(parts, dtype=np.int64).reshape(-1, 2)
 
 
-def _position_limits(description):
+def _position_limits(description: RobotDescription) -> Matrix:
     """Lower and upper bound of each coordinate; bodies have none."""
     free = -np.inf, np.inf
     pairs = [
@@ -139,7 +143,7 @@ def _position_limits(description):
     return np.array(pairs, dtype=float).reshape(-1, 2).T.copy()
 
 
-def _speed_limits(description):
+def _speed_limits(description: RobotDescription) -> Vector:
     """Greatest speed of each coordinate; bodies have none."""
     limits = [
         limit

@@ -1,9 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The flat arrays of a robot, for the recursion."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
-from softrobot_dynamics.actuators.contract import CoordinateSegment, FibreSegment
+from softrobot_dynamics.actuators.contract import CoordinateSegment, FibreSegment, Segment
+from softrobot_dynamics.annotations import Integers, Vector
+from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.binding import address
+from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
@@ -14,6 +22,7 @@ from softrobot_dynamics.recursion.passes import (
     JOINT_IDENTITY,
     JOINT_SLAB,
     PARENT,
+    Robot,
     STATE,
     TIP_IDENTITY,
 )
@@ -23,19 +32,21 @@ from softrobot_dynamics.recursion.transmission import COORDINATE, FIBRE, LINE
 JOINT, BODY, LENGTH = 'P, q, qd, W', 'P, q, qd, w, W, S', 'P, q, qd, out, S'
 
 
-def _slab_size(n):
+def _slab_size(n: int) -> int:
     return layout.slab(n).size
 
 
 class Tables:
     """The arrays of a robot while they are being filled, at last by :meth:`compile`."""
 
-    def __init__(self, description, n):
+    def __init__(self, description: RobotDescription, n: int) -> None:
         self.stiffness, self.damping = np.zeros((2, n, n))
         self.rest = np.zeros(n)
         N = len(description.modules)
         self.size, self.scratch = (N + 1) * STATE + 6 * n, [12 + 12 * n]
-        self._n, self._numbers, self._count, self._codes = n, [], 0, []
+        self._n, self._count = n, 0
+        self._numbers: list[Vector] = []
+        self._codes: list[tuple[str, str, str]] = []
         rows, kernels, first = [], [], 0
         for module in description.modules:
             joint, *own = self._part(JOINT, module.joint, layout.frame_size, first)
@@ -55,7 +66,9 @@ class Tables:
         ]
         self._segments = np.array(rows, dtype=np.int64).reshape(-1, 6)
 
-    def arrays(self, gravity):
+    def arrays(
+        self, gravity: Vector
+    ) -> tuple[Integers, Integers, Integers, Integers, Vector, Vector]:
         """Return the modules, kernels, below, segments, P and gravity of :class:`Robot`."""
         return (
             self._modules,
@@ -66,21 +79,21 @@ class Tables:
             gravity,
         )
 
-    def compile(self):
+    def compile(self) -> None:
         """Put the addresses of all kernels where their numbers have been until now."""
         addresses = np.array([address(*code) for code in self._codes], dtype=np.uint64)
         self._kernels[:] = addresses[self._kernels]
         fibres = self._segments[:, 1] == FIBRE
         self._segments[fibres, 5] = addresses[self._segments[fibres, 5]]
 
-    def _part(self, arguments, part, size, first):
+    def _part(self, arguments: str, part: Joint | Body, size: Any, first: int) -> list[int]:
         """Kernel, numbers, first coordinate, coordinates and slab of a joint or a body."""
         count = len(part.coordinates())
         slab = self.size
         self.size += size(count)
         return [*self._enter(part.kernel(), arguments), first, count, slab]
 
-    def _enter(self, kernel, arguments):
+    def _enter(self, kernel: Kernel, arguments: str) -> tuple[int, int]:
         """Return the number of a kernel among all, and the offset of its numbers."""
         code = kernel.module, kernel.function, arguments
         if code not in self._codes:
@@ -88,24 +101,24 @@ class Tables:
         self.scratch.append(kernel.scratch + self._n + 64)
         return self._codes.index(code), self._append(kernel.parameters)
 
-    def _append(self, values):
+    def _append(self, values: Sequence[float] | Vector) -> int:
         offset = 1 + self._count
         self._numbers.append(np.asarray(values, dtype=float))
         self._count += len(values)
         return offset
 
-    def _springs(self, joint, first):
+    def _springs(self, joint: Joint, first: int) -> None:
         stiffness, damping, rest = joint.springs()
         part = slice(first, first + len(rest))
         self.stiffness[part, part], self.damping[part, part] = np.diag(stiffness), np.diag(damping)
         self.rest[part] = rest
 
-    def _matrices(self, body, first):
+    def _matrices(self, body: Body, first: int) -> None:
         part = slice(first, first + len(body.coordinates()))
         self.stiffness[part, part] = body.stiffness()
         self.damping[part, part] = body.damping_matrix()
 
-    def _segment(self, actuator, segment, parts):
+    def _segment(self, actuator: int, segment: Segment, parts: '_Parts') -> list[int]:
         """Row of a segment, see :mod:`softrobot_dynamics.recursion.transmission`."""
         if isinstance(segment, CoordinateSegment):
             return [actuator, COORDINATE, 0, parts.joint_coordinate(*segment), 1, 0]
@@ -126,35 +139,35 @@ class Tables:
 class _Parts:
     """What actuators may ask about a robot's bodies and joints, by name."""
 
-    def __init__(self, description, modules):
+    def __init__(self, description: RobotDescription, modules: Integers) -> None:
         self._modules, self._rows = description.modules, modules
         self._bodies = {m.name: i for i, m in enumerate(description.modules)}
         self._joints = {m.joint_name: i for i, m in enumerate(description.modules)}
 
-    def index(self, body):
+    def index(self, body: str) -> int:
         """Row of a body's module."""
         return self._bodies[body]
 
-    def body(self, name):
+    def body(self, name: str) -> Body:
         """Return a body by name."""
         return self._modules[self._bodies[name]].body
 
-    def joint_coordinate(self, joint, coordinate):
+    def joint_coordinate(self, joint: str, coordinate: str) -> int:
         """Index of a coordinate of a joint."""
         i = self._joints[joint]
         return self._rows[i][JOINT_FIRST] + self._modules[i].joint.coordinates().index(coordinate)
 
-    def body_coordinates(self, body):
+    def body_coordinates(self, body: str) -> tuple[int, int]:
         """First coordinate and number of coordinates of a body."""
         return tuple(self._rows[self._bodies[body]][[BODY_FIRST, BODY_COUNT]])
 
-    def rigidly_joined(self, first, second):
+    def rigidly_joined(self, first: str, second: str) -> bool:
         """Tell whether ``second`` stands on the tip of ``first`` by a joint that does not move."""
         i = self._bodies[second]
         return self._modules[i].parent == self._bodies[first] and self._rows[i][JOINT_COUNT] == 0
 
 
-def note_identities(robot):
+def note_identities(robot: Robot) -> None:
     """Note in a robot's table which joints' and tips' frames never move, as their kernels say."""
     identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
     for m in robot.modules:
@@ -166,9 +179,10 @@ def note_identities(robot):
         )
 
 
-def _coordinates_below(modules):
+def _coordinates_below(modules: Integers) -> Integers:
     """Compressed rows: for each module, (first, last + 1) of the coordinates it moves or has."""
-    below = [[] for _ in range(len(modules) + 1)]  # the last are those beyond the ground
+    # the last are those beyond the ground
+    below: list[list[int]] = [[] for _ in range(len(modules) + 1)]
     for i in range(len(modules) - 1, -1, -1):
         m = modules[i]
         for first, count in ((JOINT_FIRST, JOINT_COUNT), (BODY_FIRST, BODY_COUNT)):
@@ -179,6 +193,6 @@ def _coordinates_below(modules):
     return np.array([*starts, *(c for row in rows for c in row)], dtype=np.uint32)
 
 
-def _ranges(numbers):
+def _ranges(numbers: Sequence[int]) -> list[int]:
     """First and last + 1 of each run in sorted numbers, one after the other."""
     return sorted(set(numbers) ^ {x + 1 for x in numbers})

@@ -4,9 +4,11 @@
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
+from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.differences import COLUMN_STEP, subtract_fibres
 from softrobot_dynamics.recursion.passes import (
     backward,
@@ -19,6 +21,7 @@ from softrobot_dynamics.recursion.passes import (
     lay_ground,
     pass_module,
     poses,
+    Robot,
 )
 from softrobot_dynamics.recursion.passive import passive_forces
 
@@ -26,21 +29,21 @@ from softrobot_dynamics.recursion.passive import passive_forces
 class Work(NamedTuple):
     """Where a robot is linearised, and scratch, for n coordinates, m actuators."""
 
-    q: np.ndarray  # (n,)
-    qd: np.ndarray  # (n,)
-    force: np.ndarray  # (m,) along y
-    qdd: np.ndarray  # (n,) in force
-    base: np.ndarray  # (2, n) ID(q, qd, qdd), and the damping in it
-    forces: np.ndarray  # (2, n) the same where it is displaced
-    elastic: np.ndarray  # (n,)
-    x: np.ndarray  # (n,) displaced coordinates
-    v: np.ndarray  # (n,) and rates
-    pull: np.ndarray  # (2, n) generalized force of straight lines at q, and displaced
-    owner: np.ndarray  # (n,) module of each coordinate
-    varies: np.ndarray  # (n,) whether its damping is that of a strain energy
+    q: Vector  # (n,)
+    qd: Vector  # (n,)
+    force: Vector  # (m,) along y
+    qdd: Vector  # (n,) in force
+    base: Matrix  # (2, n) ID(q, qd, qdd), and the damping in it
+    forces: Matrix  # (2, n) the same where it is displaced
+    elastic: Vector  # (n,)
+    x: Vector  # (n,) displaced coordinates
+    v: Vector  # (n,) and rates
+    pull: Matrix  # (2, n) generalized force of straight lines at q, and displaced
+    owner: Integers  # (n,) module of each coordinate
+    varies: Integers  # (n,) whether its damping is that of a strain energy
 
 
-def allocate_work(model, robot):
+def allocate_work(model: Model, robot: Robot) -> Work:
     """Return the :class:`Work` for a model and its robot."""
     n, owner, varies = (
         model.n,

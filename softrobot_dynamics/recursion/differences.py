@@ -19,9 +19,11 @@ FOLLOWED_STEP   one-sided               forces of a strain energy, column by col
 What is linear or quadratic is differenced by steps of 1, exactly.
 """
 
+from collections.abc import Callable, Sequence
 import math
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
@@ -36,13 +38,15 @@ COLUMN_STEP = 1e-7
 FOLLOWED_STEP = 1e-8
 
 
-def by_second_order(force, q):
+def by_second_order(force: Callable[[Vector], Vector], q: Vector) -> Matrix:
     """Return the derivative (n, n) of a force (n,) by q (n,), by central differences."""
     pairs = [force(q + step) - force(q - step) for step in STATIC_STEP * np.eye(len(q))]
     return np.array(pairs).T / (2.0 * STATIC_STEP)
 
 
-def by_fourth_order(force, q, step, columns):
+def by_fourth_order(
+    force: Callable[[Vector], Vector], q: Vector, step: float, columns: Sequence[int]
+) -> Matrix:
     """Return some columns (., k) of the derivative of a force (.,) by q (n,)."""
     slopes = []
     for unit in step * np.eye(len(q))[columns]:

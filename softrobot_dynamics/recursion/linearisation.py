@@ -1,12 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Stiffness and damping of a robot at the posture where it is, kept up to date in small bits."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import NOTHING, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.differences import displace, store_columns
 from softrobot_dynamics.recursion.passes import forward, FULL
 from softrobot_dynamics.recursion.passive import passive_forces
@@ -15,16 +17,16 @@ from softrobot_dynamics.recursion.passive import passive_forces
 class Near(NamedTuple):
     """The matrices of a :class:`Linearisation`, and what kernels need to keep them up to date."""
 
-    K: np.ndarray  # (n, n)
-    D: np.ndarray  # (n, n)
-    parts: np.ndarray  # (., 2) first coordinate and coordinates of each body to be measured
-    turn: np.ndarray  # (2,) the next column of each part, and the largest number of them
-    q: np.ndarray  # (n,) where columns are measured
-    qd: np.ndarray  # (n,)
-    here: np.ndarray  # (n,) elastic force where the robot is
-    there: np.ndarray  # (n,) where it is displaced
-    damping: np.ndarray  # (n,)
-    zero: np.ndarray  # (n,) zeros
+    K: Matrix  # (n, n)
+    D: Matrix  # (n, n)
+    parts: Integers  # (., 2) first coordinate and coordinates of each body to be measured
+    turn: Integers  # (2,) the next column of each part, and the largest number of them
+    q: Vector  # (n,) where columns are measured
+    qd: Vector  # (n,)
+    here: Vector  # (n,) elastic force where the robot is
+    there: Vector  # (n,) where it is displaced
+    damping: Vector  # (n,)
+    zero: Vector  # (n,) zeros
 
 
 class Linearisation:
@@ -39,7 +41,7 @@ class Linearisation:
     :class:`Near`, and the Entry of :func:`follow` by q and qd, for robots that are not linear.
     """
 
-    def __init__(self, model, evaluate):
+    def __init__(self, model: Model, evaluate: Any) -> None:
         self.stiffness, self.damping = model.stiffness.copy(), model.damping.copy()
         parts, self._evaluate = model.nonlinear, evaluate
         turn = np.array([0, parts[:, 1].max(initial=0)])
@@ -62,7 +64,7 @@ class Linearisation:
             self.follow = entry(follow, robot=evaluate.robot, near=self.near)
             self._follow = cached(run, entry=self.follow)
 
-    def begin(self, q):
+    def begin(self, q: Vector) -> None:
         """Replace all columns by those at q (n,); the next :meth:`refresh` begins anew."""
         if self._nonlinear:
             self.near.turn[0] = 0
@@ -70,7 +72,7 @@ class Linearisation:
                 self._evaluate(q, self.near.zero)
                 self._follow(q, self.near.zero)
 
-    def refresh(self, q, qd):
+    def refresh(self, q: Vector, qd: Vector) -> None:
         """Replace the next columns by those at q; the robot was evaluated last at (q, qd)."""
         if self._nonlinear:
             self._follow(q, qd)

@@ -8,10 +8,12 @@ else is judged after scaling to a unit diagonal.
 """
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SingularMassError
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
 from softrobot_dynamics.kernels.mass_solve import solve_mass
+from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
     BODY_FIRST,
@@ -20,6 +22,7 @@ from softrobot_dynamics.recursion.passes import (
     JOINT_FIRST,
     JOINT_POSE,
     JOINT_SLAB,
+    Robot,
     STATE,
     TIP_INERTIA,
     TIP_POSE,
@@ -30,7 +33,7 @@ FASTEST = 1e15  # [rad/s], beyond any vibration of matter
 PIVOT = 10.0 * np.finfo(float).eps  # per coordinate: what is left of a unit diagonal, or rounding
 
 
-def least_masses(robot, stiffness):
+def least_masses(robot: Robot, stiffness: Matrix) -> Vector:
     """
     Return the diagonal entries (n,) of M below which there is no inertia, after an evaluation.
 
@@ -56,7 +59,7 @@ def least_masses(robot, stiffness):
     return least
 
 
-def accelerations(model, M, forces):
+def accelerations(model: Model, M: Matrix, forces: Array) -> Array:
     """
     Return M^-1 ``forces``, (n,) or (k, n) row by row, of the mass matrix M (n, n) of a model.
 
@@ -73,7 +76,7 @@ def accelerations(model, M, forces):
     return rows.reshape(np.shape(forces))
 
 
-def without_inertia(model, M):
+def without_inertia(model: Model, M: Matrix) -> tuple[str, ...]:
     """Return the names of the coordinates along which M (n, n) has no inertia, a tuple."""
     names, own = np.array(model.coordinate_names), np.diag(M)
     massless = ~(own > model.least_mass)

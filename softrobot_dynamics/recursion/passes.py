@@ -25,6 +25,7 @@ look for negative indices.
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Vector
 from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
@@ -56,14 +57,14 @@ INERTIAL, FULL = 0, 1  # without or with gravity, elasticity and damping
 class Robot(NamedTuple):
     """All arrays of a compiled robot that kernels see. W and S belong to one thread at a time."""
 
-    modules: np.ndarray  # (N, 11), see above
-    kernels: np.ndarray  # (N, 2) addresses: of the joint's kernel, of the body's
-    below: np.ndarray  # ranges of a module's coordinates and of all beyond, in compressed rows
-    segments: np.ndarray  # (., 6), see softrobot_dynamics.recursion.transmission
-    P: np.ndarray  # all parameters
-    gravity: np.ndarray  # (3,) [m/s^2], base frame
-    W: np.ndarray  # workspace: states, column wrenches, slabs
-    S: np.ndarray  # scratch of the kernels
+    modules: Integers  # (N, 11), see above
+    kernels: Integers  # (N, 2) addresses: of the joint's kernel, of the body's
+    below: Integers  # ranges of a module's coordinates and of all beyond, in compressed rows
+    segments: Integers  # (., 6), see softrobot_dynamics.recursion.transmission
+    P: Array  # all parameters
+    gravity: Vector  # (3,) [m/s^2], base frame
+    W: Array  # workspace: states, column wrenches, slabs
+    S: Array  # scratch of the kernels
 
 
 @kernel

@@ -13,6 +13,7 @@ along the tree as the recursion carries motions and wrenches.
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels import layout
@@ -36,6 +37,7 @@ from softrobot_dynamics.recursion.passes import (
     JOINT_NUMBERS,
     JOINT_WRENCH,
     PARENT,
+    Robot,
     spring,
     STATE,
     TIP_WRENCH,
@@ -47,17 +49,17 @@ BASE, TIP, OWN = 0, 9, 15  # offsets in x; in y: tip motion, base wrench, forces
 class Tangents(NamedTuple):
     """Arrays for :func:`tangents` of one robot; for one thread at a time."""
 
-    by_state: np.ndarray  # (n, 2 n) the result, dID/dq and dID/dqd
-    matrices: np.ndarray  # (2 N, rows, columns) dy/dx of each element
-    motions: np.ndarray  # (2 N + 2, 9, 2 n) tangents of tip motions; the last is the ground's
-    wrenches: np.ndarray  # (2 N + 2, 6, 2 n) of the wrenches at tips
-    x: np.ndarray  # an element's inputs
-    y: np.ndarray  # (4, .) its outputs
-    W: np.ndarray  # its state and slab
-    force: np.ndarray  # (n,) ID itself
+    by_state: Matrix  # (n, 2 n) the result, dID/dq and dID/dqd
+    matrices: Array  # (2 N, rows, columns) dy/dx of each element
+    motions: Array  # (2 N + 2, 9, 2 n) tangents of tip motions; the last is the ground's
+    wrenches: Array  # (2 N + 2, 6, 2 n) of the wrenches at tips
+    x: Array  # an element's inputs
+    y: Matrix  # (4, .) its outputs
+    W: Array  # its state and slab
+    force: Vector  # (n,) ID itself
 
 
-def allocate_tangents(robot, n):
+def allocate_tangents(robot: Robot, n: int) -> Tangents:
     """Return :class:`Tangents` for a robot of n coordinates."""
     count = 2 * len(robot.modules)
     own = int(robot.modules[:, [JOINT_COUNT, BODY_COUNT]].max())

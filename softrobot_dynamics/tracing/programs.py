@@ -6,8 +6,8 @@ Each function takes formulas that have been traced (graph nodes) and returns a
 :class:`TracedKernel`: source text plus the tables it reads. Nothing here knows a robot.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from softrobot_dynamics.annotations import Value, Values
 from softrobot_dynamics.kernels import layout
@@ -175,7 +175,7 @@ def point_values(position: Sequence[Node], n: int) -> TracedKernel:
     return TracedKernel(HEADER + source, code.tables, 0)
 
 
-def _loop(code, rows, slots=()):
+def _loop(code: Emitter, rows: list[str], slots: Iterable[str] = ()) -> dict[str, Any]:
     """Fields of a template: what an Emitter computes, ``rows`` per point, ``slots`` per call."""
     return {
         'block': BLOCK,
