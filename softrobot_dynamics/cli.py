@@ -7,12 +7,11 @@ import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 import contextlib
+from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from softrobot_dynamics.description.robot import RobotDescription
 
 WRONG_INPUT = 2  # exit status, as argparse has it
@@ -222,8 +221,6 @@ def _modes(options: argparse.Namespace) -> int:
 
 
 def _fit(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from softrobot_dynamics.bodies.learned import fit
     from softrobot_dynamics.bodies.learned.networks import write_network
     from softrobot_dynamics.errors import ArgumentError
@@ -266,8 +263,6 @@ def _counting(text: str, total: int) -> Iterator[Callable[[int, str], object]]:
 
 
 def _plot(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from softrobot_dynamics.demo import report
 
     path = Path(options.out or Path(options.folder) / report.PICTURE)

@@ -15,7 +15,7 @@ Each function here returns a `dataclasses.field` whose metadata holds a parser: 
     rod = parse(Rod, {'length': 0.2, 'radius': [0.03, 0.02]}, 'bodies[0].body', problems=[])
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 from numbers import Integral, Real
@@ -23,6 +23,7 @@ from pathlib import Path
 import re
 from typing import Any
 
+from softrobot_dynamics.annotations import Function
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.schema.bounds import ANY, Bounds
 from softrobot_dynamics.schema.parsing import (
@@ -238,11 +239,7 @@ class _Reader:
 
 
 def _simple(
-    expected: str,
-    default: Any,
-    convert: Callable[[Any], object],
-    accepts: Callable[[Any], object],
-    **known: Any,
+    expected: str, default: Any, convert: Function, accepts: Function, **known: Any
 ) -> Any:
     def read(value: Any, path: str, problems: Problems) -> object:
         if accepts(value):

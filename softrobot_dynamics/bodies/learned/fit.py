@@ -96,11 +96,8 @@ def fit(
     fit to judge it. ``progress(step, rms)`` [m] is called after each step. Raises ArgumentError.
     """
     length = _checked(samples, hidden, activation, length, held_out)
-    for name, value, least in (
-        ('iterations', iterations, 1),
-        ('seed', seed, 0),
-        ('decay', decay, 0),
-    ):
+    bounds = ('iterations', iterations, 1), ('seed', seed, 0), ('decay', decay, 0)
+    for name, value, least in bounds:
         if not value >= least:
             raise ArgumentError(name, value, f'a number >= {least}')
     rng = np.random.default_rng(seed)
