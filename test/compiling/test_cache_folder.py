@@ -13,8 +13,6 @@ import pytest
 from softrobot_dynamics.compiling import cache, folder
 from softrobot_dynamics.errors import CacheError, SoftRobotError
 
-pytestmark = pytest.mark.quick
-
 CONTENT = bytes(range(256)) * 8
 
 
@@ -61,6 +59,7 @@ def test_a_full_disk_is_done_without(tmp_path):
     assert not any(file.stat().st_size for file in tmp_path.rglob('*'))
 
 
+@pytest.mark.quick
 def test_what_is_not_whole_is_not_read(own):
     """A file that was cut anywhere, or changed in any byte, counts for nothing, and is removed."""
     rng, path = np.random.default_rng(1), own / 'file'
@@ -79,6 +78,7 @@ def test_what_is_not_whole_is_not_read(own):
     assert folder.read(own / 'other') is None  # another file's
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     'error', [OSError(28, 'No space left on device'), PermissionError(13, '')]
 )
@@ -98,6 +98,7 @@ def test_a_file_is_written_whole_or_not_at_all(own, monkeypatch, error):
     assert folder.read(own / 'file') == CONTENT
 
 
+@pytest.mark.quick
 def test_a_new_folder_is_for_its_owner_alone(tmp_path, monkeypatch):
     """Whatever the umask is."""
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'new'))
@@ -111,6 +112,7 @@ def test_a_new_folder_is_for_its_owner_alone(tmp_path, monkeypatch):
     assert not (made / 'file').stat().st_mode & 0o022
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('mode', [0o777, 0o775, 0o1777, 0o722], ids=oct)
 def test_a_folder_that_others_may_write_to_is_refused(own, mode):
     """Nothing is loaded from it or put into it; the error names it and the remedy."""
@@ -135,6 +137,7 @@ def foreign(own, monkeypatch):
     return own
 
 
+@pytest.mark.quick
 def test_a_folder_of_another_user_is_refused(foreign):
     """Though nobody but he may write to it; the error names it, its owner and the remedy."""
     with pytest.raises(CacheError, match='SOFTROBOT_CACHE_DIR') as caught:
@@ -143,6 +146,7 @@ def test_a_folder_of_another_user_is_refused(foreign):
     assert str(foreign) in str(caught.value) and not list(foreign.iterdir())
 
 
+@pytest.mark.quick
 def test_a_folder_of_root_will_do(own, monkeypatch):
     """As in an image: its code is used by a user who may not add to it."""
     state = os.stat_result((0o40755, 0, 0, 2, 0, 0, 4096, 0, 0, 0))
@@ -159,6 +163,7 @@ class Bomb:
         return exec, ('raise AssertionError("this ran")',)
 
 
+@pytest.mark.quick
 def test_a_file_that_others_may_write_to_is_not_run(own):
     """Even if it is whole, and the folder is ours."""
     path = own / 'file.nbc'
@@ -168,6 +173,7 @@ def test_a_file_that_others_may_write_to_is_not_run(own):
         assert folder.read(path) is None
 
 
+@pytest.mark.quick
 def test_many_modules_make_one_warning(own, monkeypatch):
     """A folder that cannot be written is named once in a process, with the reason."""
 

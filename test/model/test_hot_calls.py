@@ -20,8 +20,6 @@ from softrobot_dynamics.controllers.held.command import CYCLE
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.model.evaluation import Evaluator
 
-pytestmark = pytest.mark.quick
-
 ROBOT = 'pcc_arm'  # its bodies are traced formulas over blocks of points
 APART = 8192  # numbers: 64 KiB
 RATIO = 1.3  # of times by where buffers lie; scalar code takes at least twice as long
@@ -60,6 +58,7 @@ def placed(robot, order, gap):
     return Evaluator(SimpleNamespace(n=model.n, m=model.m, robot=lambda: robot))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('order', ['PWS', 'PSW', 'SPW', 'WPS'])
 def test_neighbouring_buffers_do_not_switch_vector_code_off(loop, order):
     """
@@ -129,11 +128,13 @@ def ignore(*arguments):
     """Do nothing with arguments: what this allocates is what passing them takes."""
 
 
+@pytest.mark.quick
 def test_evaluations_allocate_nothing(loop, allocations):
     """A thousand evaluations within compiled code allocate no more than one."""
     assert np.array_equal(allocations(loop, 1000), allocations(loop, 1))
 
 
+@pytest.mark.quick
 def test_a_controller_allocates_nothing(allocations):
     """A tick runs one program, which allocates nothing but what passing its arguments takes."""
     model = compiled(ROBOT)
@@ -171,6 +172,7 @@ def patient():
     sys.setswitchinterval(interval)
 
 
+@pytest.mark.quick
 def test_the_gil_is_released(loop, patient):
     """Another Python thread goes on while compiled code runs."""
     ticks, end = [], threading.Event()
@@ -200,6 +202,7 @@ def within(ticks, loop, least=0.1):
     return sum(start < tick < end for tick in ticks)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('made', ['robot', 'evaluator'])
 def test_what_is_written_to_is_not_shared(made):
     """Each robot and each evaluator has a workspace, scratch and results of its own."""

@@ -23,8 +23,6 @@ from rclpy.serialization import deserialize_message  # noqa: E402
 from softrobot_dynamics.nodes import layouts, record, recording  # noqa: E402
 from softrobot_dynamics.nodes.record import Record  # noqa: E402
 
-pytestmark = pytest.mark.quick
-
 COORDINATES, ACTUATORS = ('shoulder', 'arm/bend_x', 'arm/bend_y'), ('left', 'right')
 NAMES = 'q', 'qd', 'u', 'y_d', 'y_d_rate', 't', 'mode'
 FIELDS = {
@@ -105,6 +103,7 @@ def check(recording, count):
         assert np.array_equal(recording[name], values, equal_nan=values.dtype == float), name
 
 
+@pytest.mark.quick
 def test_what_is_recorded_is_read(tmp_path):
     """Columns to the last bit, facts, and parameters with the times of their changes."""
     path = tmp_path / 'run.mcap'
@@ -125,6 +124,7 @@ def test_what_is_recorded_is_read(tmp_path):
         recording['p']
 
 
+@pytest.mark.quick
 def test_other_readers_find_the_same(tmp_path):
     """By the index of the file and the definitions in it, without anything of ours."""
     path = tmp_path / 'run.mcap'
@@ -158,6 +158,7 @@ def test_other_readers_find_the_same(tmp_path):
     assert message.publish_time == STAMP
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('kind', [layouts.JointState, layouts.JointTrajectory])
 def test_definitions_are_those_of_the_messages(kind):
     """Field by field, in their order, those that they are made of included."""
@@ -173,6 +174,7 @@ def test_definitions_are_those_of_the_messages(kind):
     }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('topic', topics(), ids=lambda topic: topic.name)
 def test_messages_have_no_bytes_to_spare(topic):
     """Strict readers refuse those; what is left is a whole message."""
@@ -223,6 +225,7 @@ def test_wherever_a_file_is_cut_the_rest_can_be_read(tmp_path):
     assert {0, 1000, 2000, 3000} == set(lengths)
 
 
+@pytest.mark.quick
 def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path):
     """It is said once; the loop can go on adding; what was written can be read."""
     said, path = [], tmp_path / 'run.mcap'
@@ -258,6 +261,7 @@ def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path):
     check(recorded, 2000)
 
 
+@pytest.mark.quick
 def test_a_disk_that_waits_costs_rows_and_no_memory(tmp_path, monkeypatch):
     """Beyond what the ring holds ticks are left out, counted, and said."""
     monkeypatch.setattr(record, '_ROWS', 64)
@@ -270,6 +274,7 @@ def test_a_disk_that_waits_costs_rows_and_no_memory(tmp_path, monkeypatch):
     check(sd.read_recording(slow.path), 64)
 
 
+@pytest.mark.quick
 def test_an_empty_record_has_its_columns(tmp_path):
     """With no rows."""
     path = tmp_path / 'run.mcap'
@@ -278,6 +283,7 @@ def test_an_empty_record_has_its_columns(tmp_path):
     assert len(recording) == 0 and recording['q'].shape == (0, 3) and recording.complete
 
 
+@pytest.mark.quick
 def test_files_are_named_and_never_overwritten(tmp_path):
     """A file that exists gets a number, a folder a file named after node and time."""
     (tmp_path / 'run.mcap').touch()
@@ -292,6 +298,7 @@ def test_files_are_named_and_never_overwritten(tmp_path):
         start(tmp_path / 'run.mcap')
 
 
+@pytest.mark.quick
 def test_a_record_that_cannot_be_is_refused_beforehand(tmp_path, monkeypatch):
     """Where nothing can be written, and without mcap, which the words say how to get."""
     recording.prepare('')
@@ -305,6 +312,7 @@ def test_a_record_that_cannot_be_is_refused_beforehand(tmp_path, monkeypatch):
         recording.prepare(str(tmp_path / 'run.mcap'))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('content', [None, b'', b'PK', b'\x89MCAP0\r\n'])
 def test_what_is_no_record_is_refused(tmp_path, content):
     """With the path and the reason."""
@@ -315,6 +323,7 @@ def test_what_is_no_record_is_refused(tmp_path, content):
         sd.read_recording(path)
 
 
+@pytest.mark.quick
 def test_reading_without_mcap_says_what_to_install(tmp_path, monkeypatch):
     """And importing the library does not need it."""
     monkeypatch.setitem(sys.modules, 'softrobot_dynamics.recordings.mcap_content', None)

@@ -21,8 +21,6 @@ from softrobot_dynamics.tracing.graph import constant, symbol, SYMBOLIC
 
 mpmath = pytest.importorskip('mpmath')
 
-pytestmark = pytest.mark.quick
-
 TOLERANCE = 1e-14  # of the largest intermediate value
 
 OPERATIONS = {
@@ -76,6 +74,7 @@ def symbols(kind, count):
     return [symbol(kind, i) for i in range(count)]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('name', OPERATIONS)
 def test_derivatives_of_each_operation(name):
     """J and Jdot qd of every operation equal fifty-digit arithmetic to 1e-14."""
@@ -146,6 +145,7 @@ def test_emitted_kernel_by_call(kernel):
     check([*W[9:12], *linear, *W[15:18]], [0.3, -0.2, 0.7], q, qd)
 
 
+@pytest.mark.quick
 def test_what_is_compiled_says_what_it_fills(kernel):
     """Comments name the slots, each before what fills it, also in the source that is compiled."""
     _, terms = kernel
@@ -157,6 +157,7 @@ def test_what_is_compiled_says_what_it_fills(kernel):
     assert marks['# bias'].startswith(f'S[{(3 + 3 * 3) * BLOCK} + k] = ')
 
 
+@pytest.mark.quick
 def test_padding_and_blocks_do_not_change_sums(kernel):
     """One point more than a block gives the sums of both parts; padding has no mass."""
     x, q, qd = random_inputs(3, count=BLOCK + 1)
@@ -166,6 +167,7 @@ def test_padding_and_blocks_do_not_change_sums(kernel):
     assert whole[start] == BLOCK + 1
 
 
+@pytest.mark.quick
 def test_hoisting():
     """What depends on constants is offline, on x a row, on q once per call, the rest by point."""
     p, x, q = symbol('p', 0), symbol('x', 0), symbol('q', 0)
@@ -180,6 +182,7 @@ def test_hoisting():
     assert sorted(code.tables.numbers({('p', 0): 0.25})) == [0.25, np.sin(0.5)]
 
 
+@pytest.mark.quick
 def test_simplification():
     """Trivial algebra leaves no trace, and equal expressions are one node."""
     a, b, zero, one = symbol('q', 0), symbol('q', 1), constant(0.0), constant(1.0)
@@ -195,6 +198,7 @@ def test_simplification():
     assert tangent([a * b], {('q', 0): 1.0})[0] is b
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     'use',
     [
