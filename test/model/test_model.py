@@ -1,0 +1,27 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a compiled model has of its description: everything in the order of the coordinates."""
+
+import numpy as np
+import pytest
+from robots import link
+import softrobot_dynamics as sd
+
+pytestmark = pytest.mark.quick
+
+
+def test_what_is_given_by_name_stands_at_its_coordinate():
+    """Initial values and joint limits, whatever the order of the alphabet."""
+    bodies = [
+        {
+            'name': f'link{i}',
+            'joint': {'type': 'revolute', 'name': name, 'limits': {'position': limits}},
+            'body': link(),
+        }
+        for i, (name, limits) in enumerate([('wrist', [-1.0, 2.0]), ('elbow', [-3.0, 0.5])])
+    ]
+    initial = {'elbow': -0.2, 'wrist': 0.3}
+    model = sd.compile_model(sd.load_robot({'name': 'r', 'bodies': bodies, 'initial': initial}))
+    assert model.coordinate_names == ('wrist', 'elbow')
+    np.testing.assert_array_equal(model.q0, [0.3, -0.2])
+    np.testing.assert_array_equal(model.q_lower, [-1.0, -3.0])
+    np.testing.assert_array_equal(model.q_upper, [2.0, 0.5])
