@@ -87,6 +87,33 @@ def solve_factorised(LU, b):
 
 
 @kernel
+def invert(A):
+    """
+    Replace A (n, n) by its inverse, row by row, to multiply often by it.
+
+    Without pivots: for matrices whose symmetric part is positive definite. Returns 0, or 1 + i at
+    the first pivot that is not above 0 (or not a number).
+    """
+    n = len(A)
+    for k in range(n):
+        source = A[k]
+        if not source[k] > 0.0:
+            return 1 + k
+        pivot = 1.0 / source[k]
+        source[k] = 1.0
+        for j in range(n):
+            source[j] *= pivot
+        for i in range(n):
+            if i != k:
+                target = A[i]
+                factor = target[k]
+                target[k] = 0.0
+                for j in range(n):
+                    target[j] -= factor * source[j]
+    return 0
+
+
+@kernel
 def all_finite(values):
     """Tell whether every number of a 1-D array is finite."""
     total = 0.0

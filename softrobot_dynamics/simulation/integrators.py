@@ -8,8 +8,8 @@ of Rosenbrock's kind, for y = (q, qd), y' = f(y) and A near df/dy::
 
     (1 / (g h) - A) u_i = f(y + sum_j a_ij u_j) + sum_j c_ij u_j / h,   y += sum_j m_j u_j
 
-Both methods here keep their order whatever K and D are (W-methods), and damp stiff motions at once
-for good ones (they are L-stable). A step is ``begin``, then ``solve_stage`` for each stage, after
+The one here keeps its order whatever K and D are (a W-method), and damps stiff motions at once for
+good ones (it is L-stable). A step is ``begin``, then ``solve_stage`` for each stage, after
 ``next_stage`` and an evaluation at its (q, qd) for all but the first, then ``end``.
 """
 
@@ -47,11 +47,6 @@ def method(order, gamma, alpha, beta, b, embedded):
         order, gamma, np.array(alpha) @ inverse, c, b @ inverse, (b - embedded) @ inverse
     )
 
-
-_G = 1.0 - 0.5**0.5  # 1 + 0.5**0.5 bears forces seven times as stiff as K, D, not 1.17; but errs
-
-# Verwer, Spee, Blom, Hundsdorfer, SIAM J. Sci. Comput. 20 (1999): two evaluations a step.
-ROS2 = method(2, _G, [[0, 0], [1, 0]], [[0, 0], [-2 * _G, 0]], [0.5, 0.5], [1, 0])
 
 # Rang, Angermann, BIT 45 (2005), ROS34PW2: four.
 ROS34PW2 = method(
@@ -109,14 +104,14 @@ def allocate_stages(n, s):
 @kernel
 def start(terms, force, b):
     """Keep what every attempt at a step needs of the terms where it starts."""
-    _force(terms, force, b.F)
+    generalized_force(terms, force, b.F)
     for i in range(len(b.F)):
         for j in range(len(b.F)):
             b.M[i, j] = terms.M[i, j]
 
 
 @kernel
-def _force(terms, force, F):
+def generalized_force(terms, force, F):
     """Fill F (n,) with the generalized force under ``force`` (m,) along y."""
     for i in range(len(F)):
         F[i] = -terms.h[i]
@@ -165,7 +160,7 @@ def solve_stage(method, i, terms, K, force, qd, h, b):
     for k in range(n):
         r[k] = qd[k] if i == 0 else b.qd[k]
     if i > 0:
-        _force(terms, force, a)
+        generalized_force(terms, force, a)
         if cholesky(terms.M) != 0:
             return 1
         solve_lower(terms.M, a)

@@ -12,12 +12,17 @@ from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve
 from softrobot_dynamics.recursion.differences import fibre_stiffness
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.tangents import allocate_tangents, tangents
+from softrobot_dynamics.simulation.exponential import (
+    allocate_motion,
+    correct,
+    parts_of_step,
+    predict,
+)
 from softrobot_dynamics.simulation.integrators import (
     allocate_stages,
     begin,
     end,
     next_stage,
-    ROS2,
     ROS34PW2,
     solve_stage,
     start,
@@ -45,7 +50,7 @@ def _clock():
 
 class Fixed:
     """
-    Steps of a second-order method, all as long as ``substep`` [s] or a little shorter.
+    Steps of an exponential method, all as long as ``substep`` [s] or a little shorter.
 
     ``advance(force, q, qd, duration, once)`` advances (q, qd) by a duration [s], or ``once``,
     under forces (m,) along y. It returns 0, or 1 where a step cannot be made; ``clock`` says how
@@ -63,8 +68,7 @@ class Fixed:
             terms=self.terms,
             follow=self._linearisation.follow,
             near=self._linearisation.near,
-            method=ROS2,
-            b=allocate_stages(model.n, 2),
+            b=allocate_motion(model.n, parts_of_step(model, substep)),
             clock=self.clock,
             substep=substep,
         )
@@ -75,9 +79,7 @@ class Fixed:
 
 
 @kernel
-def fixed_steps(
-    evaluate, terms, follow, near, method, b, clock, substep, force, q, qd, duration, once
-):
+def fixed_steps(evaluate, terms, follow, near, b, clock, substep, force, q, qd, duration, once):
     """Make equal steps with stiffness and damping of the bodies alone, see :class:`Fixed`."""
     steps = max(1, math.ceil(duration / substep - 1e-9))
     h = duration / steps
@@ -87,8 +89,10 @@ def fixed_steps(
         start(terms, force, b)
         if len(near.parts) > 0:
             run(follow, q, qd)
-        failed = _step(evaluate, terms, method, b, near.K, near.D, force, q, qd, h)
-        if failed != 0:
+        if predict(near.K, near.D, q, qd, h, b) != 0:
+            return 1
+        run(evaluate, b.q, b.qd)
+        if correct(terms, near.K, near.D, force, q, h, b) != 0:
             return 1
         copy(b.q, q)
         copy(b.qd, qd)

@@ -35,6 +35,15 @@ def test_factors_solve_what_is_not_symmetric():
     np.testing.assert_allclose(A @ x, np.arange(4.0), atol=1e-12)
 
 
+def test_inverse_of_what_is_not_symmetric():
+    """In place, also where one coordinate is a billion times another."""
+    scale = np.array([1.0, 1e-9, 1e6, 1.0])
+    A = positive(4) + np.array(np.triu(np.ones((4, 4)), 1) - np.tril(np.ones((4, 4)), -1))
+    inverse = A * np.outer(scale, scale)
+    assert cached(linalg.invert)(inverse) == 0
+    np.testing.assert_allclose(inverse * np.outer(scale, scale) @ A, np.eye(4), atol=1e-12)
+
+
 @pytest.mark.parametrize('value', [0.0, -1.0, np.nan])
 @pytest.mark.parametrize('place', [0, 2])
 def test_what_has_no_factor_is_told_by_its_pivot(place, value):
@@ -43,3 +52,4 @@ def test_what_has_no_factor_is_told_by_its_pivot(place, value):
     A[place, place] = value
     assert cached(linalg.cholesky)(A.copy(), 0.0) == 1 + place
     assert cached(linalg.factorise)(A.copy()) == 1 + place
+    assert cached(linalg.invert)(A.copy()) == 1 + place

@@ -1,0 +1,157 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Steps of equal length that know what stiffness and damping do within a step.
+
+A step of h from (q, qd) takes the robot for a linear one with matrices where it starts, follows
+that, and evaluates the robot half way (or at the end, see below). The force that the linear one
+lacks there is taken to have grown in proportion to time, to N at the end of the step, and the
+linear one is moved again under it::
+
+    M v' + D v + K x = F + N t / h,   x' = v,   from x = 0, v = qd;   q += x,  qd = v
+
+This is an exponential method of Runge and Kutta's kind (Hochbruck and Ostermann, Acta Numerica 19,
+2010, Sec. 2.3, c2 = 1/2), of second order whatever K and D are. Forces may be from 0 to 1.5 times
+as stiff. Rates that damping holds back, in soft bodies by some 1e5 1/s, end where the forces of
+that moment hold them; a method with one rational function a step leaves them where they have just
+been pushed to, and whoever measures a rate then, as a control law does, is misled.
+
+Linear motions are made in parts by a method of second order that damps stiff motions at once, the
+Rosenbrock method ROS2. On what is linear it is a combination of one and of two steps of backward
+Euler's method, of g [s], all of which take the inverse of one matrix, M + g D + g^2 K. A step has
+two parts; one (after which the robot is evaluated) where a stiffness that changes makes vibrations
+that neither damping nor such a step resolves: one part damps them, with two they gather energy.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.jit import inlined, kernel, summing
+from softrobot_dynamics.kernels.linalg import (
+    all_finite,
+    cholesky,
+    invert,
+    solve_lower,
+    solve_lower_transposed,
+)
+from softrobot_dynamics.recursion.contract import Model
+from softrobot_dynamics.simulation.integrators import generalized_force
+
+GAMMA = 1.0 - 0.5**0.5  # g, in parts of a step
+TWICE, ONCE = 1.0 + 2.0**0.5, -(2.0**0.5)  # weights of two steps of g, and of one
+
+
+class Motion(NamedTuple):
+    """What a step holds, for n coordinates; states are (x, v), (2, n)."""
+
+    M: Matrix  # (n, n) mass matrix at the start
+    F: Vector  # (n,) force - ID(q, qd, 0) at the start; then with D qd added
+    N: Vector  # (n,) force that the linear robot will lack at the end
+    inverse: Matrix  # (n, n) of M + g D + g^2 K
+    state: Matrix  # under F
+    more: Matrix  # what N adds to it
+    once: Matrix  # after one step of backward Euler's method
+    twice: Matrix  # after two
+    a: Vector  # (n,) scratch
+    q: Vector  # (n,) where the robot is evaluated; in the end, after the step
+    qd: Vector  # (n,)
+    parts: int  # of a step, 1 or 2
+
+
+def allocate_motion(n: int, parts: int) -> Motion:
+    """Return a :class:`Motion` for steps of so many parts."""
+    vectors = {name: np.zeros(n) for name in ('F', 'N', 'a', 'q', 'qd')}
+    states = {name: np.zeros((2, n)) for name in ('state', 'more', 'once', 'twice')}
+    squares = {name: np.zeros((n, n)) for name in ('M', 'inverse')}
+    return Motion(**vectors, **states, **squares, parts=parts)
+
+
+def parts_of_step(model: Model, h: float) -> int:
+    """Return how many parts a step of h [s] should have for a CompiledModel."""
+    ranges = [range(first, first + count) for first, count in model.nonlinear]
+    changing = np.array([i for each in ranges for i in each], dtype=int)
+    stiffness, damping = (np.diag(each)[changing] for each in (model.stiffness, model.damping))
+    return 2 if (damping >= 2.0 * h * stiffness).all() else 1
+
+
+@kernel
+def predict(K, D, q, qd, h, b):
+    """
+    Fill b.q, b.qd with where the robot is to be evaluated, on the way of a step of h [s].
+
+    ``integrators.start`` has gone before. Returns 0, or 1 if the step cannot be made.
+    """
+    n, g, x, v = len(q), GAMMA * h / b.parts, b.state[0], b.state[1]
+    for i in range(n):
+        for j in range(n):
+            b.inverse[i, j] = b.M[i, j] + g * (D[i, j] + g * K[i, j])
+            b.F[i] += D[i, j] * qd[j]
+        x[i], v[i] = 0.0, qd[i]
+    if invert(b.inverse) != 0:
+        return 1
+    _move(K, g, 0, 1.0, 0.0, b.state, b)
+    for i in range(n):
+        b.q[i], b.qd[i] = q[i] + x[i], v[i]
+    return 0
+
+
+@kernel
+def correct(terms, K, D, force, q, h, b):
+    """
+    Fill b.q, b.qd with the state after the step; ``terms``, those at b.q, b.qd, are used up.
+
+    Returns 0, or 1 if the robot cannot be there.
+    """
+    n, g, x, v, a = len(q), GAMMA * h / b.parts, b.state[0], b.state[1], b.a
+    generalized_force(terms, force, a)
+    if cholesky(terms.M) != 0:
+        return 1
+    solve_lower(terms.M, a)
+    solve_lower_transposed(terms.M, a)
+    for i in range(n):
+        lack = -b.F[i]
+        for j in range(n):
+            lack += b.M[i, j] * a[j] + D[i, j] * v[j] + K[i, j] * x[j]
+        b.N[i] = lack * b.parts
+    b.more[:] = 0.0
+    _move(K, g, 0, 0.0, 1.0, b.more, b)
+    for i in range(n):
+        x[i] += b.more[0, i]
+        v[i] += b.more[1, i]
+    if b.parts == 2:
+        _move(K, g, 1, 1.0, 1.0, b.state, b)
+    for i in range(n):
+        b.q[i], b.qd[i] = q[i] + x[i], v[i]
+    return 0 if all_finite(b.q) and all_finite(b.qd) else 1
+
+
+@inlined
+def _move(K, g, part, of_F, of_N, state, b):
+    """Move a linear state (2, n) by one part, the one of that number, under so much of F and N."""
+    once, twice = b.once, b.twice
+    _settle(K, g, of_F, of_N * (part + GAMMA) / b.parts, state, once, b)
+    _settle(K, g, of_F, of_N * (part + 2.0 * GAMMA) / b.parts, once, twice, b)
+    for i in range(len(b.q)):
+        state[0, i] = TWICE * twice[0, i] + ONCE * once[0, i]
+        state[1, i] = TWICE * twice[1, i] + ONCE * once[1, i]
+
+
+@inlined
+def _settle(K, g, of_F, of_N, state, then, b):
+    """Make a step of g [s] by backward Euler's method from a state (2, n) to another."""
+    n, a, x, v, x_then, v_then = len(b.q), b.a, state[0], state[1], then[0], then[1]
+    for i in range(n):
+        push = of_F * b.F[i] + of_N * b.N[i] - _dot(K[i], x)
+        a[i] = _dot(b.M[i], v) + g * push
+    for i in range(n):
+        v_then[i] = _dot(b.inverse[i], a)
+        x_then[i] = x[i] + g * v_then[i]
+
+
+@summing
+def _dot(row, x):
+    """Sum of the products of two (n,)."""
+    total = 0.0
+    for j in range(len(x)):
+        total += row[j] * x[j]
+    return total
