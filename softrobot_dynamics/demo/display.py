@@ -31,8 +31,8 @@ _SPARKS = '▁▂▃▄▅▆▇█'
 class Sight(NamedTuple):
     """What is known about the loop at one moment; None where nothing is, yet."""
 
-    u: np.ndarray | None  # (m,)
-    y_errors: np.ndarray | None  # (c,) of the controlled outputs, each in its unit
+    u: Vector | None  # (m,)
+    y_errors: Vector | None  # (c,) of the controlled outputs, each in its unit
     tip_error: float | None  # [m]
     diagnostics: dict[str, Any]  # {name of the node: {key: value in words}}
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from math import inf
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from softrobot_dynamics.annotations import Complaints, Matrix
@@ -34,17 +34,16 @@ def by_coordinate(item: Any) -> Any:
     )
 
 
+_ByName: TypeAlias = tuple[tuple[str, float], ...]
+
+
 @dataclass(frozen=True)
 class Limits:
     """What the joint is built for; none unless given."""
 
     position: tuple[tuple[str, tuple[float, float]], ...] = by_coordinate(interval('rad or m'))
-    velocity: tuple[tuple[str, float], ...] = by_coordinate(
-        number('rad/s or m/s', above=0, infinite=True)
-    )
-    effort: tuple[tuple[str, float], ...] = by_coordinate(
-        number('N m or N', above=0, infinite=True)
-    )
+    velocity: _ByName = by_coordinate(number('rad/s or m/s', above=0, infinite=True))
+    effort: _ByName = by_coordinate(number('N m or N', above=0, infinite=True))
 
 
 @dataclass(frozen=True)
@@ -55,9 +54,9 @@ class CompoundJoint(Joint):
     The passive effort along each is -stiffness (q - rest) - damping qd; all zero unless given.
     """
 
-    stiffness: tuple = by_coordinate(number('N m/rad or N/m', at_least=0))
-    damping: tuple = by_coordinate(number('N m s/rad or N s/m', at_least=0))
-    rest: tuple = by_coordinate(number('rad or m'))
+    stiffness: _ByName = by_coordinate(number('N m/rad or N/m', at_least=0))
+    damping: _ByName = by_coordinate(number('N m s/rad or N s/m', at_least=0))
+    rest: _ByName = by_coordinate(number('rad or m'))
     limits: Limits = nested(Limits, default=Limits())
 
     lengths: ClassVar[tuple[str, ...]] = ()

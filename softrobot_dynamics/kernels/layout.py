@@ -35,7 +35,7 @@ from softrobot_dynamics.compiling.jit import inlined
 ROTATION, ORIGIN, ANGULAR_BIAS, LINEAR_BIAS, JACOBIAN = 0, 9, 12, 15, 18
 
 
-def frame_size(n):
+def frame_size(n: int) -> int:
     """Length of a frame with n coordinates; not for kernels."""
     return JACOBIAN + 6 * n
 
@@ -89,7 +89,7 @@ class Slab(NamedTuple):
     size: int
 
 
-def slab(n):
+def slab(n: int) -> Slab:
     """Return the :class:`Slab` of a body of n coordinates."""
     bias = bias_offset.py_func(n)
     return Slab(

@@ -3,7 +3,7 @@
 
 from typing import NamedTuple
 
-import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.reductions import BLOCK
@@ -14,12 +14,12 @@ class Cloud(NamedTuple):
     """Points of a body, what evaluates them, and its joint frame S_J in the base frame."""
 
     address: int  # of the body's kernel `values`, see programs.point_values
-    numbers: np.ndarray  # that it reads
-    q: np.ndarray  # (m,), the body's
-    values: np.ndarray  # that it fills
-    scratch: np.ndarray
-    pose: np.ndarray  # (12,) of S_J
-    jacobian: np.ndarray  # (6 n,) of S_J, row by row, without the body's columns
+    numbers: Vector  # that it reads
+    q: Vector  # (m,), the body's
+    values: Vector  # that it fills
+    scratch: Vector
+    pose: Vector  # (12,) of S_J
+    jacobian: Vector  # (6 n,) of S_J, row by row, without the body's columns
     first: int  # of the robot's coordinates that is the body's
 
 

@@ -13,9 +13,10 @@ good ones (it is L-stable). A step is ``begin``, then ``solve_stage`` for each s
 ``next_stage`` and an evaluation at its (q, qd) for all but the first, then ``end``.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import (
     all_finite,
@@ -32,13 +33,13 @@ class Method(NamedTuple):
 
     order: int
     gamma: float
-    a: np.ndarray  # (s, s) strictly lower
-    c: np.ndarray  # (s, s) strictly lower
-    m: np.ndarray  # (s,)
-    e: np.ndarray  # (s,) for the difference to the solution of the lower order
+    a: Matrix  # (s, s) strictly lower
+    c: Matrix  # (s, s) strictly lower
+    m: Vector  # (s,)
+    e: Vector  # (s,) for the difference to the solution of the lower order
 
 
-def method(order, gamma, alpha, beta, b, embedded):
+def method(order: int, gamma: float, alpha: Any, beta: Any, b: Any, embedded: Any) -> Method:
     """Return the :class:`Method` of coefficients as literature has them (f(y + sum alpha k))."""
     inverse = np.linalg.inv(np.array(beta) + gamma * np.eye(len(b)))
     b, embedded = np.array(b), np.array(embedded)
@@ -77,19 +78,19 @@ ROS34PW2 = method(
 class Stages(NamedTuple):
     """What a step holds, for n coordinates and s stages."""
 
-    M: np.ndarray  # (n, n) mass matrix at the start
-    F: np.ndarray  # (n,) force - ID(q, qd, 0) at the start
-    L: np.ndarray  # (n, n) factors of M + g h D + (g h)^2 K
-    uq: np.ndarray  # (s, n)
-    uv: np.ndarray  # (s, n)
-    q: np.ndarray  # (n,) of the present stage; in the end, of the step
-    qd: np.ndarray  # (n,)
-    a: np.ndarray  # (n,) scratch
-    r: np.ndarray  # (n,) scratch
-    error: np.ndarray  # (n,) estimated, in q
+    M: Matrix  # (n, n) mass matrix at the start
+    F: Vector  # (n,) force - ID(q, qd, 0) at the start
+    L: Matrix  # (n, n) factors of M + g h D + (g h)^2 K
+    uq: Matrix  # (s, n)
+    uv: Matrix  # (s, n)
+    q: Vector  # (n,) of the present stage; in the end, of the step
+    qd: Vector  # (n,)
+    a: Vector  # (n,) scratch
+    r: Vector  # (n,) scratch
+    error: Vector  # (n,) estimated, in q
 
 
-def allocate_stages(n, s):
+def allocate_stages(n: int, s: int) -> Stages:
     """Return :class:`Stages`."""
     return Stages(
         np.zeros((n, n)),

@@ -5,10 +5,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
+from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.differences import fibre_stiffness
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.tangents import allocate_tangents, tangents
@@ -35,15 +37,15 @@ AGE = 4  # steps after which derivatives are taken anew
 class Clock(NamedTuple):
     """What a call has done, and what the next one may know; one number each."""
 
-    passed: np.ndarray  # [s] by the last call
-    steps: np.ndarray  # in the last call
-    next: np.ndarray  # step [s] that is expected to be within the tolerance
-    age: np.ndarray  # steps taken since derivatives were taken
-    since: np.ndarray  # [s] the same in time
-    span: np.ndarray  # [s] before that they were taken the time before; 0: never
+    passed: Vector  # [s] by the last call
+    steps: Vector  # in the last call
+    next: Vector  # step [s] that is expected to be within the tolerance
+    age: Vector  # steps taken since derivatives were taken
+    since: Vector  # [s] the same in time
+    span: Vector  # [s] before that they were taken the time before; 0: never
 
 
-def _clock():
+def _clock() -> Clock:
     one = {name: np.zeros(1) for name in Clock._fields}
     return Clock(**one)
 
@@ -57,7 +59,7 @@ class Fixed:
     much was done, ``terms`` are those of the last evaluation.
     """
 
-    def __init__(self, model, substep):
+    def __init__(self, model: Model, substep: float) -> None:
         evaluate = model.evaluator()
         self._linearisation = Linearisation(model, evaluate)
         self.terms = evaluate.terms
@@ -73,7 +75,7 @@ class Fixed:
             substep=substep,
         )
 
-    def reset(self, q):
+    def reset(self, q: Vector) -> None:
         """Begin at q (n,)."""
         self._linearisation.begin(q)
 
@@ -124,7 +126,7 @@ class Adaptive:
     line: stale ones would cost a digit. ``advance``, ``clock`` and ``terms`` as of :class:`Fixed`.
     """
 
-    def __init__(self, model, longest, tolerance):
+    def __init__(self, model: Model, longest: float, tolerance: float) -> None:
         n, evaluate = model.n, model.evaluator()
         self.terms = evaluate.terms
         self.clock = _clock()
@@ -147,7 +149,7 @@ class Adaptive:
         )
         self._longest = longest
 
-    def reset(self, q):
+    def reset(self, q: Vector) -> None:
         """Begin anew."""
         clock = self.clock
         clock.next[0], clock.age[0], clock.since[0] = self._longest, AGE, 0.0
@@ -156,18 +158,18 @@ class Adaptive:
 class Jacobian(NamedTuple):
     """Derivatives of ID(q, qd, qdd) - force by q, K, and by qd, D, (n, n) each; and scratch."""
 
-    K: np.ndarray  # now
-    D: np.ndarray
-    last_K: np.ndarray  # when they were taken
-    last_D: np.ndarray
-    first_K: np.ndarray  # when they were taken the time before
-    first_D: np.ndarray
-    fibres: np.ndarray  # (n, n)
-    x: np.ndarray  # (n + 1,)
-    qdd: np.ndarray  # (n,)
+    K: Matrix  # now
+    D: Matrix
+    last_K: Matrix  # when they were taken
+    last_D: Matrix
+    first_K: Matrix  # when they were taken the time before
+    first_D: Matrix
+    fibres: Matrix  # (n, n)
+    x: Vector  # (n + 1,)
+    qdd: Vector  # (n,)
 
 
-def _jacobian(n):
+def _jacobian(n: int) -> Jacobian:
     matrices = 'K', 'D', 'last_K', 'last_D', 'first_K', 'first_D', 'fibres'
     square = {name: np.zeros((n, n)) for name in matrices}
     return Jacobian(**square, x=np.zeros(n + 1), qdd=np.zeros(n))
