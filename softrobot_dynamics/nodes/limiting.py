@@ -35,10 +35,9 @@ class Limiter:
 
     def __init__(self, lower: Vector, upper: Vector) -> None:
         self.last, self.known = np.zeros(len(lower)), False
-        self._free = np.full(len(lower), np.inf)
-        self._out = np.zeros(len(lower))
+        self._out, self._rate = np.zeros((2, len(lower)))
         self._limit = cached(limit, lower=np.array(lower), upper=np.array(upper))
-        self._limit(self.last, self.last, self._free, 1.0, self._out)  # compiles
+        self._limit(self.last, self.last, self._rate, 1.0, self._out)  # compiles
 
     def bring(self, u: Vector, rate: Vector, dt: float) -> tuple[Vector, Any]:
         """
@@ -46,7 +45,7 @@ class Limiter:
 
         ``rate`` (m,) [unit/s] counts for ``dt`` > 0 [s]. Valid until the next call.
         """
-        rate = rate if self.known else self._free
-        changed = self._limit(u, self.last, rate, dt, self._out)
+        self._rate[:] = rate if self.known else np.inf  # settings cannot be written: another type
+        changed = self._limit(u, self.last, self._rate, dt, self._out)
         self.last[:], self.known = self._out, True
         return self._out, bool(changed)
