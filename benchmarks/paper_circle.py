@@ -108,7 +108,7 @@ def main():
     for gains in zip(options.gains[::2], options.gains[1::2]):
         for name in options.starts:
             start = state if name == 'matched' else None
-            exact = off_line(model, reference, start, gains, options.seconds, tolerance=1e-5)
+            exact = off_line(model, reference, start, gains, options.seconds, tolerance=1e-6)
             report(gains, name, 'off line', exact)
             if options.nodes:
                 steps = {'substep': options.substep}

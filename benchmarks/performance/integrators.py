@@ -263,7 +263,7 @@ stress and gravity, the latter two as work along straight lines. The figure show
 was free at the start is gained or lost. After {FREE:.0f} s it is,
 by the step,
 {'; '.join(f'for {name}, {words}' for name, words in lost.items())}. Motions that are fast for
-its step the method damps, by design: it is L-stable, and not made for vibrations without damping.
+its step the method damps, by design, and is not made for vibrations without damping.
 """
 
 

@@ -35,9 +35,9 @@ class Limiter:
 
     def __init__(self, lower: Vector, upper: Vector) -> None:
         self.last, self.known = np.zeros(len(lower)), False
-        self._out, self._rate = np.zeros((2, len(lower)))
+        self._u, self._rate, self._out = np.zeros((3, len(lower)))
         self._limit = cached(limit, lower=np.array(lower), upper=np.array(upper))
-        self._limit(self.last, self.last, self._rate, 1.0, self._out)  # compiles
+        self._limit(self._u, self.last, self._rate, 1.0, self._out)  # compiles
 
     def bring(self, u: Vector, rate: Vector, dt: float) -> tuple[Vector, Any]:
         """
@@ -45,7 +45,8 @@ class Limiter:
 
         ``rate`` (m,) [unit/s] counts for ``dt`` > 0 [s]. Valid until the next call.
         """
-        self._rate[:] = rate if self.known else np.inf  # settings cannot be written: another type
-        changed = self._limit(u, self.last, self._rate, dt, self._out)
+        # in arrays of its own: one that cannot be written to is of another type, to be compiled
+        self._u[:], self._rate[:] = u, rate if self.known else np.inf
+        changed = self._limit(self._u, self.last, self._rate, dt, self._out)
         self.last[:], self.known = self._out, True
         return self._out, bool(changed)

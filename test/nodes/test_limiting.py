@@ -11,10 +11,10 @@ pytestmark = pytest.mark.quick
 
 
 def test_nothing_is_compiled_once_commands_go_out():
-    """Also with rates of the settings, which cannot be written to: the loop would stand still."""
+    """Also with what cannot be written to, as settings and what a law makes of them."""
     limiter = Limiter(np.array([0.0, 0.0]), np.array([10.0, 10.0]))
     with event.install_recorder('numba:compile') as compiled:
         first = limiter.bring(np.array([3.0, 4.0]), frozen([1.0, 1e3]), 0.5)[0].copy()
-        then, changed = limiter.bring(np.array([5.0, 5.0]), frozen([1.0, 1e3]), 0.5)
+        then, changed = limiter.bring(frozen([5.0, 5.0]), frozen([1.0, 1e3]), 0.5)
     assert not compiled.buffer
     assert changed and first == pytest.approx([3.0, 4.0]) and then == pytest.approx([3.5, 5.0])
