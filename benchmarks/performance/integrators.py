@@ -263,7 +263,8 @@ stress and gravity, the latter two as work along straight lines. The figure show
 was free at the start is gained or lost. After {FREE:.0f} s it is,
 by the step,
 {'; '.join(f'for {name}, {words}' for name, words in lost.items())}. Motions that are fast for
-its step the method damps, by design, and is not made for vibrations without damping.
+its step the method damps, by design; slower ones may gain as well as lose. It is made for robots
+with some damping.
 """
 
 
