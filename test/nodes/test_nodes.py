@@ -23,6 +23,8 @@ from softrobot_dynamics.nodes import realtime  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
+pytestmark = pytest.mark.realtime
+
 
 def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):
     """Return a state that somebody else might publish."""
