@@ -21,7 +21,7 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.references.planning import tip_path
+from softrobot_dynamics.references.tips import tip_path
 from softrobot_dynamics.simulation.simulator import Simulator
 import yaml
 

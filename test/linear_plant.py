@@ -172,6 +172,8 @@ def _load(values):
 
 
 def _reference(values, q, job):
+    if values['reference.type'] == 'hold':
+        return Planned(None)
     if values['reference.type'] == 'path':  # one that is never ready
         job.run(time.sleep, 600.0)
     y = np.array(values['reference.setpoint'])

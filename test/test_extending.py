@@ -78,7 +78,7 @@ def test_what_holds_for_every_kind_holds_for_them(run):
     names = ' or '.join(name for _, name, _ in KINDS)
     files = (
         'test_joints.py', 'test_actuator_kinds.py', 'test_pfbl.py', 'test_bodies.py',
-        'test_materials.py', 'test_sections_and_bases.py',
+        'test_materials.py', 'test_sections_and_bases.py', 'test_reference_kinds.py',
     )  # fmt: skip
     tests = [str(next(GUIDE.parents[1].glob(f'test/**/{name}'))) for name in files]
     said = run('-m', 'pytest', '-v', '-p', 'no:cacheprovider', '-k', names, *tests)
@@ -120,6 +120,40 @@ except ValueError as error:
     assert 'read-only' in said
 
 
+def test_the_reference_says_what_tips_follow(run):
+    """As the demo asks for it, and as Python does; what the robot cannot do is refused."""
+    program = """
+import numpy as np
+import softrobot_dynamics as sd
+from my_kinds.eight import Eight
+from softrobot_dynamics.demo.targets import targets_of
+from softrobot_dynamics.errors import DescriptionError, InfeasibleReferenceError
+from softrobot_dynamics.references import feasibility
+from softrobot_dynamics.references.contract import trajectory
+
+values = {'reference.type': 'eight', 'reference.eight.period': 4.0}
+targets, eight = targets_of(values), Eight('tip', (0.0, 0.0, 0.13), 0.01, 4.0)
+assert trajectory(values) == eight and targets.duration == 4.0
+model = sd.compile_model(sd.load_robot('cam_arm.yaml'))
+planned = feasibility.plan(model, [0, 1, 2, 3], eight, model.q0)
+assert planned.reference.period == 4.0 and planned.remarks == ()
+times = 4.0 * np.linspace(0, 264, 8, dtype=int) / 264
+tips = [sd.forward_kinematics(model, q=q)[-1, :3, 3] for q, _ in planned.places]
+np.testing.assert_allclose(tips, targets.points(times)[:, 0], atol=1e-5)
+try:
+    feasibility.plan(model, [0], Eight('tip', (0.0, 0.0, 0.5), 0.01, 4.0), model.q0)
+except InfeasibleReferenceError as error:
+    print(error)
+try:
+    trajectory({**values, 'reference.eight.width': 5.0})
+except DescriptionError as error:
+    print(error)
+"""
+    said = run('-c', program)
+    assert 'no admissible actuation holds the point' in said
+    assert 'reference.eight.width: 5.0, expected a number > 0 and <= 1 [m]' in said
+
+
 @pytest.fixture
 def observer():
     """Return an Observer."""
@@ -157,9 +191,15 @@ def near(observer, y, tolerance):
     return reported is not None and (np.abs(np.array(reported.position) - y) < tolerance).all()
 
 
+def moves(observer):
+    """Tell whether the reference last reported moves every bellows."""
+    (point,) = observer.heard['reference'].points
+    return (np.abs(point.velocities[1:]) > 1e-5).all()
+
+
 @pytest.mark.realtime
 def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, run, tmp_path):
-    """From the file of parameters; a choice, one output's gain; the record has it, and units."""
+    """From a file; a choice, one output's gain, the reference; the record has it, and units."""
     run('-c', 'import softrobot_dynamics as sd; sd.compile_model(sd.load_robot("cam_arm.yaml"))')
     robot = '-p', 'robot:=cam_arm.yaml'
     start('simulation', *robot)
@@ -178,10 +218,20 @@ def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, run, tmp_path):
     assert not refused.successful and 'beside a stiffness' in refused.reason
     assert observer.set(output_pd__carry='nothing').successful
     observer.until(lambda: not near(observer, SETPOINT, 0.5 * tolerance), 'the arm to sag')
+    refused = observer.set(reference__type='eight', reference__eight__width=2.0)
+    assert not refused.successful and 'reference.eight.width' in refused.reason
+    refused = observer.set(reference__type='eight', reference__eight__center=[0.0, 0.0, 0.5])
+    assert not refused.successful and 'no admissible actuation' in refused.reason
+    assert observer.set(reference__type='eight', reference__eight__width=0.008).successful
+    observer.until(lambda: moves(observer), 'the eight')
     controller.send_signal(signal.SIGTERM)
     assert controller.wait(60) == 0
     recording = sd.read_recording(record)
     assert recording.facts['command_units'] == ['N m', 'kPa', 'kPa', 'kPa']
     assert recording.facts['output_units'] == ['rad', 'L', 'L', 'L']
     changes = [values for _, values in recording.parameters[1:]]
-    assert changes == [{'output_pd.b1.stiffness': 30000.0}, {'output_pd.carry': 'nothing'}]
+    assert changes == [
+        {'output_pd.b1.stiffness': 30000.0},
+        {'output_pd.carry': 'nothing'},
+        {'reference.type': 'eight', 'reference.eight.width': 0.008},
+    ]

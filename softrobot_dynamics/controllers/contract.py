@@ -20,7 +20,7 @@ from softrobot_dynamics.controllers.settings import (
 )
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.references.contract import braking, constant, Reference, sample
+from softrobot_dynamics.references.piecewise import braking, constant, Reference, sample
 from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.schema.registry import Registry
 

@@ -16,7 +16,7 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes import parameter_rows, plants
 from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.references import planning
+from softrobot_dynamics.references.contract import trajectory
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -50,7 +50,7 @@ def draw_up(
     files = (*_controller_files(robot, description, controller_file), folder / OWN_FILE)
     _write_own(files[-1], robot, float(rate), folder)
     own = functools.partial(_own_rows, description)
-    controller, unknown = _read(node, 'controller', files, parameter_rows.CONTROLLER, own)
+    controller, unknown = _read(node, 'controller', files, parameter_rows.controller_rows(), own)
     simulation, also_unknown = _read(node, 'simulation', files, parameter_rows.SIMULATION)
     return Plan(robot, description, files, controller, simulation, (*unknown, *also_unknown))
 
@@ -73,12 +73,13 @@ def compile_everything(plan: Plan) -> tuple[CompiledModel, Callable[[], Any]]:
     with simulation_elsewhere(plan.robot):
         plant, values = plants.controlled(plan.controller), plan.controller
     plants.simulated(plan.simulation)
-    if values['reference.type'] == 'hold':
-        return plant.model, lambda: None  # the state itself, whatever it will be
-    model, controlled = plant.model, plant.controller.controlled
-    prefix = 'reference.'
-    settings = {name[len(prefix) :]: x for name, x in values.items() if name.startswith(prefix)}
-    return model, lambda: planning.from_settings(model, controlled, settings, model.q0)
+    model, controlled, wanted = plant.model, plant.controller.controlled, trajectory(values)
+
+    def find() -> Any:
+        motion = wanted.plan(model, controlled, model.q0)
+        return motion and motion.reference  # None: the state itself, whatever it will be
+
+    return model, find
 
 
 def _controller_files(

@@ -15,13 +15,14 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.demo import judgement, records
 from softrobot_dynamics.demo.shapes import reach_of
-from softrobot_dynamics.demo.targets import Targets, targets_of
+from softrobot_dynamics.demo.targets import targets_of
 from softrobot_dynamics.demo.units import in_words
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.settings import limits_of
+from softrobot_dynamics.references.contract import Targets
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -47,7 +47,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
       `~/reference` (trajectory_msgs/JointTrajectory) at 20 Hz, `/diagnostics` at 1 Hz
     - serves `~/hold` (std_srvs/Trigger): hold the present outputs; `~/emergency_stop`
       (std_srvs/SetBool): the safe command until released, then hold
-    - parameters: `parameter_rows.CONTROLLER` and, once configured, those of the law and of limits
+    - parameters: `parameter_rows.controller_rows` and, once configured, those of law and limits
 
     Configure loads and compiles, activate starts the loop, deactivate ends it with a last safe
     command. `build(values)` returns the `plants.Controlled` to run. What makes the robot safe
@@ -67,7 +67,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         self._orders = StandingOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
-        self.options = Parameters(self, parameter_rows.CONTROLLER)
+        self.options = Parameters(self, parameter_rows.controller_rows())
         self.options.on_change(self._accept)
         safety = MutuallyExclusiveCallbackGroup()
         self.create_service(Trigger, '~/hold', self._on_hold, callback_group=safety)
@@ -222,7 +222,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         self._growth.check(self._orders.loop, settings)
         changes = {'settings': settings, 'ramp': values['reference.ramp_time']}
         with self._orders.planning() as job:
-            if _reference_changed(values, changed):
+            if changed & parameter_rows.reference_names(values):
                 changes['reference'] = self._prepare(values, job)
             self._orders.change(**changes)
         self._choose_safe(values)
@@ -233,9 +233,9 @@ class ControllerNode(LifecycleNodeMixin, Node):
 
     def _prepare(self, values: dict[str, Any], job: Any) -> Any:
         """Return the reference that the parameters describe; this may take some seconds."""
-        if values['reference.type'] == 'hold':
-            return Hold()
         planned = self._plant.reference(values, self._plant.model.q0, job)
+        if planned.reference is None:
+            return Hold()
         along = self._growth.along(planned.places, self._plant.settings(values))
         for words in planned.remarks + along:
             self.get_logger().warning(words)
@@ -258,11 +258,6 @@ class ControllerNode(LifecycleNodeMixin, Node):
         response.message = 'stopped' if request.data else 'released, holding'
         self.get_logger().warning(f'emergency stop: {response.message}')
         return response
-
-
-def _reference_changed(values: dict[str, Any], changed: Any) -> bool:
-    parts = ('reference.type', f'reference.{values["reference.type"]}')
-    return any(name.startswith(parts) for name in changed)
 
 
 def _watchdog(values: dict[str, Any]) -> float:

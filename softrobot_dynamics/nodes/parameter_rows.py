@@ -1,14 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The parameters of the two nodes, one row each. Rates [Hz], times [s], else as described."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+import functools
 from math import inf, nan
 from typing import Any
 
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes.parameters import Row
-from softrobot_dynamics.references.planning import TYPES
+from softrobot_dynamics.references.contract import GROUP, REFERENCES
 from softrobot_dynamics.schema.bounds import ANY
 
 WATCHDOG_PERIODS = 50
@@ -67,7 +68,7 @@ _SAFE = (
     ),
 )
 
-CONTROLLER = (
+_CONTROLLER = (
     _ROBOT,
     Row('controller', 'string', 'pfbl', 'Name of the control law', read_only=True),
     Row(
@@ -90,7 +91,6 @@ CONTROLLER = (
         100000,
     ),
     *_SAFE,
-    Row('reference.type', 'string', 'hold', 'What is to be followed', choices=TYPES),
     Row(
         'reference.ramp_time',
         'double',
@@ -99,32 +99,6 @@ CONTROLLER = (
         0.0,
         3600.0,
     ),
-    Row(
-        'reference.setpoint',
-        'doubles',
-        (),
-        'Actuation coordinates y to go to, one for each controlled actuator [m or rad]',
-    ),
-    Row('reference.circle.body', 'string', 'tip', 'Body whose tip follows the circle'),
-    Row('reference.circle.center', 'doubles', (0.0, 0.0, 0.57), 'Centre, base frame [m]', size=3),
-    Row(
-        'reference.circle.normal',
-        'doubles',
-        (0.0, 0.0, 1.0),
-        'Normal of its plane, base frame',
-        size=3,
-    ),
-    Row('reference.circle.radius', 'double', 0.1, 'Radius [m]', 0.0, 100.0),
-    Row('reference.circle.period', 'double', 4.0, 'Time of one turn [s]', 0.01, 1e6),
-    Row('reference.path.bodies', 'strings', (), 'Bodies whose tips follow paths'),
-    Row('reference.path.times', 'doubles', (), 'Times of the points, from 0 on [s]'),
-    Row(
-        'reference.path.points',
-        'doubles',
-        (),
-        'x, y, z of every body at the first time, then at the second, ..., base frame [m]',
-    ),
-    Row('reference.path.periodic', 'bool', False, 'Repeat the path: its last point is its first'),
 )
 
 SIMULATION = (
@@ -161,6 +135,27 @@ _LIMITS = {
 }
 
 
+@functools.cache
+def controller_rows() -> tuple[Row, ...]:
+    """
+    Return the rows of the controller, with those of all references that are registered.
+
+    ArgumentError for a name that is taken.
+    """
+    kinds = REFERENCES.names()
+    choice = Row(f'{GROUP}.type', 'string', 'hold', 'What is to be followed', choices=kinds)
+    members: list[Any] = [REFERENCES.get(name) for name in kinds]
+    rows = [row for kind in members for p in kind.parameters() for row in _declared(p)]
+    return _distinct((), (*_CONTROLLER, choice, *rows))
+
+
+def reference_names(values: Mapping[str, Any]) -> set[str]:
+    """Return the names of the parameters that say what is followed: the type, and its kind's."""
+    choice = f'{GROUP}.type'
+    kind: Any = REFERENCES.get(values[choice])
+    return {choice, *(p.path for p in kind.parameters())}
+
+
 def configured_rows(law: Any, robot: Any, controlled: Any = ()) -> Any:
     """
     Return the rows that are known once there is a law and a robot: what both may be told.
@@ -171,15 +166,20 @@ def configured_rows(law: Any, robot: Any, controlled: Any = ()) -> Any:
     owners = law.owners(robot, controlled or None)
     rows = [row for p in law.parameters() for row in _declared(p, owners.get(p.each, ()))]
     rows += _limits(robot.actuator_names, robot.commands)
-    names = [row.name for row in (*CONTROLLER, *rows)]
+    return _distinct(controller_rows(), rows)
+
+
+def _distinct(known: Sequence[Row], rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return rows whose names are not those of known ones nor of each other; or ArgumentError."""
+    names = [row.name for row in (*known, *rows)]
     for row in rows:
         if names.count(row.name) > 1:
             raise ArgumentError('parameter', row.name, 'a name that is not taken: give a `group`')
     return tuple(rows)
 
 
-def _declared(parameter: Any, owners: Sequence[str]) -> Iterator[Row]:
-    """Yield the row of a law's parameter, and one for each of the owners."""
+def _declared(parameter: Any, owners: Sequence[str] = ()) -> Iterator[Row]:
+    """Yield the row of a law's or reference's parameter, and one for each of the owners."""
     unit = f' [{parameter.unit}]' if parameter.unit else ''
     known = parameter.field
     bounds = known.get('bounds') or ANY

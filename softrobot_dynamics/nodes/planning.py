@@ -7,7 +7,7 @@ thread again and again. The other process has ordinary priority and finds all ke
 ends with the node, however that ends: it watches the pipe that its task came through.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 import contextlib
 import os
 import pickle
@@ -24,6 +24,8 @@ from softrobot_dynamics.errors import CancelledError, SoftRobotError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.realtime import anywhere
 from softrobot_dynamics.references import feasibility
+from softrobot_dynamics.references.contract import Trajectory
+from softrobot_dynamics.references.feasibility import Planned
 
 
 class Job:
@@ -115,25 +117,20 @@ def _start() -> Any:
 
 
 def plan_elsewhere(
-    job: Job,
-    description: RobotDescription,
-    controlled: Any,
-    settings: Mapping[str, Any],
-    q: Vector,
-) -> Any:
+    job: Job, description: RobotDescription, controlled: Any, wanted: Trajectory, q: Vector
+) -> Planned:
     """
     Return ``feasibility.plan`` for a robot, worked out in another process by a Job.
 
     Arguments as there, with the RobotDescription in place of its model; raises what it raises.
     """
-    return job.run(plan, description, controlled, settings, q)
+    planned: Planned = job.run(plan, description, controlled, wanted, q)
+    return planned
 
 
-def plan(
-    description: RobotDescription, controlled: Any, settings: Mapping[str, Any], q: Vector
-) -> Any:
+def plan(description: RobotDescription, controlled: Any, wanted: Trajectory, q: Vector) -> Planned:
     """Return ``feasibility.plan`` for a robot from its description."""
-    return feasibility.plan(compile_model(description), controlled, settings, q)
+    return feasibility.plan(compile_model(description), controlled, wanted, q)
 
 
 def _end_with(pipe: Any) -> None:

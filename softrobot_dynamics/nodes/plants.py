@@ -18,7 +18,9 @@ from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
 from softrobot_dynamics.nodes.planning import plan_elsewhere
 from softrobot_dynamics.nodes.settings import settings_of
 from softrobot_dynamics.references import feasibility
-from softrobot_dynamics.references.contract import constant
+from softrobot_dynamics.references.contract import trajectory
+from softrobot_dynamics.references.feasibility import Planned
+from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
 
 if TYPE_CHECKING:
@@ -71,18 +73,19 @@ def controlled(values: Mapping[str, Any]) -> Controlled:
         controller,
         SafeCommand.of_model(model),
         settings,
-        lambda values, q, job: _plan(model, chosen, _reference(values), q, job),
+        lambda values, q, job: _plan(model, chosen, values, q, job),
         lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
         lambda: StateJudge(bounds),
         controller.growth,
     )
 
 
-def _plan(model: CompiledModel, controlled: Any, settings: Any, q: Vector, job: Any) -> Any:
+def _plan(model: CompiledModel, controlled: Any, values: Any, q: Vector, job: Any) -> Planned:
     """Return a Planned reference; what takes long is done by `job`, in another process."""
-    if settings['type'] in ('circle', 'path'):
-        return plan_elsewhere(job, model.description, controlled, settings, q)
-    return feasibility.plan(model, controlled, settings, q)
+    wanted = trajectory(values)
+    if wanted.takes_long:
+        return plan_elsewhere(job, model.description, controlled, wanted, q)
+    return feasibility.plan(model, controlled, wanted, q)
 
 
 def _warm_references(model: CompiledModel) -> None:
@@ -99,11 +102,3 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
     simulator.step(np.clip(np.zeros(model.m), model.lower, model.upper), 1.0 / values['rate'])
     simulator.reset()
     return Simulated(model, simulator, SafeCommand.of_model(model))
-
-
-def _reference(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters `reference.*` by their names without the prefix."""
-    prefix = 'reference.'
-    return {
-        name[len(prefix) :]: value for name, value in values.items() if name.startswith(prefix)
-    }

@@ -1,111 +1,132 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a reference is: what the actuation coordinates y shall do in time, twice differentiable.
+What a reference is: parameters in, and out comes what the controlled outputs y do in time.
 
-Every reference becomes one thing, a piecewise polynomial y_d(t), which compiled code samples.
+A kind is one file. The nodes declare its parameters as ``reference.*``, have it planned when one
+of them is set, and hold what it asks for against the robot's limits.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.annotations import Array, Vector
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
+from softrobot_dynamics.references.piecewise import Reference, select
+from softrobot_dynamics.references.postures import Postures
+from softrobot_dynamics.schema.parameters import Parameter, parameters_of
+from softrobot_dynamics.schema.parsing import Problems
+from softrobot_dynamics.schema.registry import Registry
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+REFERENCES = Registry(
+    'reference', 'softrobot_dynamics.references', 'softrobot_dynamics.references'
+)
+GROUP = 'reference'  # begins the names of all parameters
+_SAMPLES = 256  # of a path, to find its size
+
+T = TypeVar('T', bound='Trajectory')
 
 
-class Reference(NamedTuple):
+class Motion(NamedTuple):
+    """What the outputs do in time, and the postures that do it where they are known."""
+
+    reference: Reference
+    postures: Postures | None = None  # at the first of the reference's breaks
+
+    def of(self, outputs: Any) -> Motion:
+        """Return the same of some of the outputs, by index."""
+        return self._replace(reference=select(self.reference, outputs))
+
+
+class Targets(NamedTuple):
+    """Points that the tips of P bodies shall follow."""
+
+    bodies: tuple[str, ...]  # names (P,)
+    points: Callable[[Any], Array]  # (times (T,) [s]) -> (T, P, 3) [m], base frame
+    duration: float  # of the path, or of one turn [s]
+
+    def sizes(self) -> Vector:
+        """Return twice the greatest distance from the middle of each path (P,) [m]."""
+        points = self.points(np.linspace(0.0, self.duration, _SAMPLES, endpoint=False))
+        distances = np.linalg.norm(points - points.mean(axis=0), axis=2)
+        return cast(Vector, 2.0 * distances.max(axis=0))
+
+
+def register(name: str) -> Callable[[type[T]], type[T]]:
+    """Return a class decorator that enters a kind as `name`, if its parameters are sound."""
+
+    def enter(cls: type[T]) -> type[T]:
+        cls.type_name = name
+        cls.parameters()
+        return REFERENCES.register(name)(cls)
+
+    return enter
+
+
+@dataclass(frozen=True)
+class Trajectory:
     """
-    A piecewise polynomial for m coordinates, held at both ends or repeated.
+    Base of all references: subclass it as a frozen dataclass and ``@register`` a name.
 
-    On [breaks[k], breaks[k + 1]] coordinate i is sum_p coefficients[p, k, i] (t - breaks[k])^p.
-    Each period begins where the one before ends, which is ``drift`` beyond its own beginning: a
-    joint that turns on and on comes back to where it was, but 2 pi farther.
+    Fields declared by ``parameter`` are set from outside as ``reference.<kind>.<field>``,
+    unless they have a group of their own; each has a default.
     """
 
-    breaks: Vector  # (K + 1,) [s]
-    coefficients: Array  # (6, K, m)
-    period: float  # [s]; 0: not repeated
-    drift: Vector  # (m,) by which y grows in a period
+    type_name: ClassVar[str]
+    takes_long: ClassVar[bool] = True
+    """Whether to plan beside the running loop, in another process; False for some milliseconds."""
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Return the kind's :class:`~softrobot_dynamics.schema.parameters.Parameter` s."""
+        found = parameters_of(cls, f'{GROUP}.{cls.type_name}')
+        for each in found:
+            if each.each or not each.path.startswith(f'{GROUP}.'):
+                words = f'of no {each.each}' if each.each else f'in a group of {GROUP}'
+                raise ArgumentError('parameter', each.path, f'{words}, as it is a reference')
+        return found
+
+    def validate(self) -> Iterable[tuple[str, object, str]]:
+        """Yield what does not fit together, as (name of the field, value, expected)."""
+        return ()
+
+    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> Motion | None:
+        """
+        Return the :class:`Motion` of the ``controlled`` outputs (c indices), or raise our errors.
+
+        None stands for the outputs as they are when it begins. ``q`` (n,) is where the robot
+        is, as far as that is known. Without postures, those that have these outputs at rest are
+        looked for, to see whether the robot can do it.
+        """
+        raise NotImplementedError
+
+    def targets(self) -> Targets | None:
+        """Return what tips follow, which the demo draws and judges; None if it is about others."""
+        return None
 
 
-@kernel
-def sample(reference, t, out):
-    """Fill out (3, m) with y_d, its rate and its acceleration at time t [s]."""
-    breaks, coefficients = reference.breaks, reference.coefficients
-    for i in range(out.shape[1]):
-        out[0, i] = out[1, i] = out[2, i] = 0.0
-    periods = 0.0
-    if reference.period > 0.0:
-        periods = (t - breaks[0]) // reference.period
-        t = breaks[0] + (t - breaks[0]) % reference.period
-    moving = breaks[0] <= t <= breaks[-1]
-    t = min(max(t, breaks[0]), breaks[-1])
-    k = min(max(np.searchsorted(breaks, t, side='right') - 1, 0), len(breaks) - 2)
-    s = t - breaks[k]
-    for i in range(out.shape[1]):
-        for p in range(5, -1, -1):
-            out[2, i] = out[2, i] * s + 2.0 * out[1, i]
-            out[1, i] = out[1, i] * s + out[0, i]
-            out[0, i] = out[0, i] * s + coefficients[p, k, i]
-        out[0, i] += periods * reference.drift[i]
-        if not moving:
-            out[1, i] = out[2, i] = 0.0
-
-
-def constant(y: ArrayLike) -> Reference:
-    """Return the reference that stays at y (m,)."""
-    y = np.asarray(y, dtype=float)
-    coefficients = np.zeros((6, 1, len(y)))
-    coefficients[0, 0] = y
-    return Reference(np.array([0.0, 1.0]), coefficients, 0.0, np.zeros(len(y)))
-
-
-def cubic_spline(times: ArrayLike, values: ArrayLike, periodic: bool) -> Any:
-    """Return scipy's CubicSpline of values (K, ...) at times (K,) [s], at rest at its ends."""
-    from scipy.interpolate import CubicSpline  # late: scipy is slow to import
-
-    return CubicSpline(times, values, axis=0, bc_type='periodic' if periodic else 'clamped')
-
-
-def spline(times: ArrayLike, y: ArrayLike, periodic: bool = False) -> Reference:
+def trajectory(values: Mapping[str, Any]) -> Trajectory:
     """
-    Return the cubic spline through y (K, m) at times (K,) [s]; at rest at its ends.
+    Return the reference that the parameters ``reference.*`` among `values` describe.
 
-    A periodic one repeats; where its last row is not the first it drifts by as much each time.
+    ``reference.type`` names the kind; what is not there is as declared, other kinds' parameters do
+    not matter. Raises UnknownNameError, and DescriptionError with all that is wrong.
     """
-    times, y = np.asarray(times, dtype=float), np.asarray(y, dtype=float)
-    drift, period = (y[-1] - y[0], times[-1] - times[0]) if periodic else (0.0 * y[0], 0.0)
-    rate = drift / period if periodic else drift
-    ahead = (times - times[0])[:, None] * rate
-    rest = y - ahead
-    if periodic:
-        rest[-1] = rest[0]
-    fitted = cubic_spline(times, rest, periodic)
-    coefficients = np.zeros((6, len(times) - 1, y.shape[1]))
-    coefficients[:4] = fitted.c[::-1]
-    coefficients[0] += ahead[:-1]
-    coefficients[1] += rate
-    return Reference(times, coefficients, float(period), drift)
-
-
-def braking(state: Matrix, t: float, duration: float) -> Reference:
-    """
-    Return the reference that comes to rest from ``state`` (3, m) at t within ``duration``.
-
-    ``state`` holds y_d, its rate and acceleration; the quintic continues all three.
-    """
-    y, v, a = np.asarray(state, dtype=float)
-    T = max(float(duration), 1e-3)
-    end = 0.5 * v * T + a * T * T / 12.0  # where it stops, relative to y
-    c3 = (20.0 * end - 12.0 * v * T - 3.0 * a * T * T) / (2.0 * T**3)
-    c4 = (-30.0 * end + 16.0 * v * T + 3.0 * a * T * T) / (2.0 * T**4)
-    c5 = (12.0 * end - 6.0 * v * T - a * T * T) / (2.0 * T**5)
-    coefficients = np.array([y, v, 0.5 * a, c3, c4, c5])[:, None, :]
-    return Reference(np.array([t, t + T]), coefficients, 0.0, np.zeros(len(y)))
-
-
-def select(reference: Reference, indices: Any) -> Reference:
-    """Return the reference of some of the coordinates, by index."""
-    return reference._replace(
-        coefficients=reference.coefficients[:, :, indices].copy(), drift=reference.drift[indices]
-    )
+    kind: Any = REFERENCES.get(values[f'{GROUP}.type'])
+    parameters, problems = kind.parameters(), Problems()
+    given = {p.name: p.read(values.get(p.path, p.default), 1, problems) for p in parameters}
+    if not problems:
+        made: Trajectory = kind(**given)
+        paths = {p.name: p.path for p in parameters}
+        problems.extend(
+            Problem(paths.get(name, name), value, words) for name, value, words in made.validate()
+        )
+    if problems:
+        raise DescriptionError(tuple(problems), 'parameters')
+    return made

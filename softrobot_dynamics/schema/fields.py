@@ -55,8 +55,8 @@ def number(
     return custom(_number(unit, bounds), unit=unit, default=default, kind='double', bounds=bounds)
 
 
-def vector(unit: str, size: int, *, expected: str | None = None, default: Any = MISSING) -> Any:
-    """Return the field of a list of `size` finite numbers, kept as a tuple."""
+def vector(unit: str, size: int = 0, *, expected: Any = None, default: Any = MISSING) -> Any:
+    """Return the field of a list of `size` finite numbers (0: any), kept as a tuple."""
     read = _numbers(unit, size, expected=expected)
     return custom(read, unit=unit, default=default, kind='doubles', size=size)
 
@@ -77,17 +77,15 @@ def direction(*, default: Any = MISSING) -> Any:
 
 def interval(unit: str, *, default: Any = MISSING) -> Any:
     """Return the field of a pair [low, high] with low < high, kept as a tuple; .inf is allowed."""
-    pair = _numbers(unit, 2, Bounds(infinite=True))
+    pair, words = _numbers(unit, 2, Bounds(infinite=True)), f'[low, high] with low < high [{unit}]'
 
     def read(value: Any, path: str, problems: Problems) -> tuple[Any, ...] | None:
         limits = _checked(pair, value, path, problems)
         if limits is not None and not limits[0] < limits[1]:
-            problems.append(Problem(path, value, f'[low, high] with low < high [{unit}]'))
+            problems.append(Problem(path, value, words))
         return limits
 
-    return custom(
-        read, expected=f'[low, high] with low < high [{unit}]', unit=unit, default=default
-    )
+    return custom(read, expected=words, unit=unit, default=default)
 
 
 def profile(unit: str, *, above: float = 0.0, default: Any = MISSING) -> Any:
@@ -261,11 +259,12 @@ def _number(unit: str, bounds: Bounds) -> _Reader:
 
 
 def _numbers(unit: str, size: int, bounds: Bounds = ANY, expected: str | None = None) -> _Reader:
-    expected = expected or f'a list of {size} numbers [{unit}]'
+    words = 'a list of', str(size or ''), 'numbers', unit and f'[{unit}]'
+    expected = expected or ' '.join(filter(None, words))
     one = _number(unit, bounds)
 
     def read(value: Any, path: str, problems: Problems) -> tuple[float | None, ...] | None:
-        if _size(value) == size:
+        if _size(value) == size or (not size and _size(value) is not None):
             return tuple(one(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
         problems.append(Problem(path, value, expected))
 

@@ -34,7 +34,7 @@ CONTROLLED = f"""{NOTING}
     from contextlib import suppress
     from softrobot_dynamics.errors import SoftRobotError
     from softrobot_dynamics.nodes import plants
-    from softrobot_dynamics.references.planning import Circle, tip_circle
+    from softrobot_dynamics.references.circle import Circle, tip_circle
     values = {{'robot': 'double_pendulum', 'controller': 'pfbl', 'rate': 1e3, 'controlled': ()}}
     plant = plants.controlled(values)
     before = machine_code(asked)

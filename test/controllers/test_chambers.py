@@ -13,7 +13,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.actuators.contract import ACTUATORS
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.references.contract import constant
+from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
 
 PERIOD = 1e-3

@@ -9,8 +9,9 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.statics import equilibrium
-from softrobot_dynamics.references.contract import braking, constant, spline
-from softrobot_dynamics.references.planning import Circle, tip_circle, tip_path
+from softrobot_dynamics.references.circle import Circle, tip_circle
+from softrobot_dynamics.references.piecewise import braking, constant, spline
+from softrobot_dynamics.references.tips import tip_path
 from softrobot_dynamics.simulation.simulator import Simulator
 
 PERIOD = 1e-3

@@ -11,7 +11,7 @@ from recorded import parameters, PERIOD, RADIUS, recordings, TURN
 from softrobot_dynamics.demo import judgement, records
 from softrobot_dynamics.demo.targets import targets_of, time_along
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.contract import spline
+from softrobot_dynamics.references.piecewise import spline
 
 pytestmark = pytest.mark.quick
 

@@ -40,7 +40,7 @@ pytestmark = pytest.mark.quick
 
 PERIOD = 1_000_000
 WATCHDOG = 50 * PERIOD
-ROWS = (*parameter_rows.CONTROLLER, *parameter_rows.configured_rows(Controller, Model()))
+ROWS = (*parameter_rows.controller_rows(), *parameter_rows.configured_rows(Controller, Model()))
 VALUES = {row.name: row.default for row in ROWS}
 SAFE = [PRETENSION, PRETENSION]
 

@@ -23,7 +23,7 @@ from softrobot_dynamics.schema.parameters import parameter  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
-ROWS = (*parameter_rows.CONTROLLER, *parameter_rows.configured_rows(TwoMasses, Model()))
+ROWS = (*parameter_rows.controller_rows(), *parameter_rows.configured_rows(TwoMasses, Model()))
 DEFAULTS = {row.name: row.default for row in ROWS}
 
 

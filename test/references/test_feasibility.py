@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
-from softrobot_dynamics.references import feasibility, planning
+from softrobot_dynamics.references import feasibility
+from softrobot_dynamics.references.circle import Circle, tip_circle
+from softrobot_dynamics.references.outputs import hold_outputs
 from softrobot_dynamics.references.postures import Postures
+from softrobot_dynamics.references.setpoint import SetPoint
+from softrobot_dynamics.references.tips import LAP_SAMPLES
 
 pytestmark = pytest.mark.quick
 
@@ -78,17 +82,17 @@ def test_speed_and_change_of_effort_are_remarked_with_numbers(pendulum):
 def test_a_set_point_is_held_by_what_statics_says(pendulum):
     """It takes m g l sin(q), 9.8 N m of 12 at a right angle, and no joint beyond its limit."""
     chosen, q = np.array([0]), np.zeros(1)
-    found, u = feasibility.hold_outputs(pendulum, chosen, np.array([0.5 * np.pi]), q)
+    found, u = hold_outputs(pendulum, chosen, np.array([0.5 * np.pi]), q)
     assert found == pytest.approx([0.5 * np.pi]) and u == pytest.approx([MASS * 9.81 * LENGTH])
-    assert feasibility.examine_setpoint(pendulum, chosen, np.array([1.5]), q) == []
+    assert feasibility.plan(pendulum, chosen, SetPoint((1.5,)), q).remarks == ()
     with pytest.raises(ExcessiveReferenceError, match='position of hinge would have to be 5'):
-        feasibility.examine_setpoint(pendulum, chosen, np.array([5.0]), q)
+        feasibility.plan(pendulum, chosen, SetPoint((5.0,)), q)
     weak = limited(pendulum, upper=np.array([8.0]), lower=np.array([-8.0]))
-    (words,) = feasibility.examine_setpoint(weak, chosen, np.array([1.5]), q)
+    (words,) = feasibility.plan(weak, chosen, SetPoint((1.5,)), q).remarks
     assert 'effort of hinge [N m] would have to be 9.785, with limits -8 to 8' in words
     feeble = limited(pendulum, upper=np.array([4.0]), lower=np.array([-4.0]))
     with pytest.raises(ExcessiveReferenceError, match='effort of hinge'):
-        feasibility.examine_setpoint(feeble, chosen, np.array([1.5]), q)
+        feasibility.plan(feeble, chosen, SetPoint((1.5,)), q)
 
 
 @pytest.fixture(scope='module')
@@ -97,38 +101,30 @@ def arm():
     return sd.compile_model(sd.load_robot('pcc_arm'))
 
 
-def settings(kind, **changes):
-    """Return the settings of a reference for the soft arm."""
-    circle = {'body': 'tip', 'center': (0.0, 0.0, 0.57), 'normal': (0.0, 0.0, 1.0),
-              'radius': 0.1, 'period': 5.0}  # fmt: skip
-    return {'type': kind, **{f'circle.{k}': v for k, v in circle.items()}, **changes}
-
-
 def test_set_points_of_the_arm(arm):
     """Lengths under tension are fine; a little beyond is remarked; metres are refused."""
     chosen = np.arange(arm.m)
     q = sd.equilibrium(arm, u=np.full(arm.m, 8.0)).q
     y = sd.actuation(arm, q=q, qd=np.zeros(arm.n)).coordinates
-    planned = feasibility.plan(arm, chosen, settings('setpoint', setpoint=y), arm.q0)
+    planned = feasibility.plan(arm, chosen, SetPoint(y), arm.q0)
     assert planned.remarks == () and planned.reference.coefficients[0, 0] == pytest.approx(y)
     apart = y + 2e-3 * np.resize([1.0, -1.0], arm.m)
-    (words,) = feasibility.plan(arm, chosen, settings('setpoint', setpoint=apart), q).remarks
+    (words,) = feasibility.plan(arm, chosen, SetPoint(apart), q).remarks
     assert 'effort of t' in words and 'limits 0 to 40' in words
-    found, u = feasibility.hold_outputs(arm, chosen, apart, q)
+    found, u = hold_outputs(arm, chosen, apart, q)
     assert sd.actuation(arm, q=found, qd=0.0 * found).coordinates == pytest.approx(apart, abs=1e-9)
     assert sd.forward_dynamics(arm, q=found, qd=0.0 * found, u=u) == pytest.approx(0.0, abs=1e-4)
     for metres in (5.0, -5.0, np.resize([5.0, 0.0], arm.m)):
         with pytest.raises((ExcessiveReferenceError, ArgumentError)) as caught:
-            far = np.full(arm.m, metres)
-            feasibility.plan(arm, chosen, settings('setpoint', setpoint=far), arm.q0)
+            feasibility.plan(arm, chosen, SetPoint(np.full(arm.m, metres)), arm.q0)
         assert 'effort of t' in str(caught.value) or 'some posture at rest' in str(caught.value)
 
 
 def test_circles_of_the_arm(arm):
     """In 5 s it is fine, in 1 s some tendons would have to push, in 0.05 s it is refused."""
-    times = np.linspace(0.0, 1.0, planning.CIRCLE_SAMPLES + 1)[:-1]
-    circle = planning.Circle(*(settings('')[f'circle.{n}'] for n in planning.Circle._fields))
-    _, postures = planning.tip_circle(arm, circle)
+    times = np.linspace(0.0, 1.0, LAP_SAMPLES + 1)[:-1]
+    circle = Circle('tip', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 5.0)
+    _, postures = tip_circle(arm, circle)
     assert feasibility.examine(arm, 5.0 * times, postures) == []
     words = feasibility.examine(arm, 1.0 * times, postures)
     assert len(words) == 2 and 'effort of t' in words[0] and 'change of t' in words[1]

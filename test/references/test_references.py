@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """References: twice differentiable functions of time, made of points and set-points."""
 
+from dataclasses import asdict, replace
 import functools
 
 import numpy as np
@@ -8,9 +9,17 @@ import pytest
 from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Plan, sample_plan
-from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError, ReferenceJumpError
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    DescriptionError,
+    InfeasibleReferenceError,
+    ReferenceJumpError,
+    UnknownNameError,
+)
 from softrobot_dynamics.references import laps
-from softrobot_dynamics.references.contract import (
+from softrobot_dynamics.references.circle import Circle, tip_circle
+from softrobot_dynamics.references.contract import trajectory
+from softrobot_dynamics.references.piecewise import (
     braking,
     constant,
     Reference,
@@ -18,8 +27,8 @@ from softrobot_dynamics.references.contract import (
     select,
     spline,
 )
-from softrobot_dynamics.references.planning import Circle, from_settings, tip_circle, tip_path
 from softrobot_dynamics.references.postures import actuation_coordinates, Postures
+from softrobot_dynamics.references.tips import tip_path
 
 CIRCLE = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 8.0)
 M = 3  # coordinates of the references made here
@@ -273,9 +282,8 @@ def test_a_turntable_turns_on_and_on():
             jump, [3.0 * reference.drift, np.zeros(7), np.zeros(7)], atol=1e-9
         )
     # planned anew after some turns it does not unwind
-    given = {f'circle.{name}': value for name, value in circle._asdict().items()}
     q = postures.q[0] + 10.0 * np.pi * np.eye(7)[0]
-    later = from_settings(model, [0, 1], {'type': 'circle', **given}, q)
+    later = circle.plan(model, [0, 1], q).reference
     np.testing.assert_allclose(at(later, 0.0)[0, 0], 10.0 * np.pi + postures.y[0, 0], atol=1e-6)
 
 
@@ -326,44 +334,38 @@ def test_selected_coordinates(on_circle):
 
 
 def settings(**changed):
-    """Return settings of a reference, by the names of the parameters."""
-    circle = {f'circle.{name}': value for name, value in CIRCLE._asdict().items()}
+    """Return the values of a node's parameters, those of a reference without its prefix."""
+    circle = {f'circle.{name}': value for name, value in asdict(CIRCLE).items()}
     path = {'path.bodies': ['segment3'], 'path.times': [0.0, 1.0, 2.0], 'path.periodic': True}
     corners = [0.05, 0.0, 0.58, 0.0, 0.05, 0.58, 0.05, 0.0, 0.58]
-    return {
-        'type': 'hold',
-        'setpoint': [0.01],
-        **circle,
-        **path,
-        'path.points': corners,
-        **changed,
-    }
+    own = {'type': 'hold', 'setpoint': [0.01], **circle, **path, 'path.points': corners, **changed}
+    return {'robot': 'pcc_arm', **{f'reference.{name}': value for name, value in own.items()}}
 
 
 def test_references_from_settings(arm, on_circle):
     """Each type of the settings is the reference it says, of the controlled coordinates."""
-    q, controlled = np.full(arm.n, 0.01), [3]
-    y = sd.actuation(arm, q=q, qd=0.0 * q).coordinates
-    held = from_settings(arm, controlled, settings(), q)
-    assert at(held, 0.0)[0] == y[3]
-    set_point = from_settings(arm, controlled, settings(type='setpoint'), q)
-    assert at(set_point, 7.0)[0] == 0.01
-    circle = from_settings(arm, controlled, settings(type='circle'), q)
-    np.testing.assert_allclose(at(circle, 1.1), at(on_circle[0], 1.1)[:, [3]], atol=1e-9)
-    path = from_settings(arm, controlled, settings(type='path'), q)
+    q = np.full(arm.n, 0.01)
+
+    def planned(kind):
+        motion = trajectory(settings(type=kind)).plan(arm, [3], q)
+        return motion and motion.reference
+
+    assert planned('hold') is None  # whatever they are when it begins
+    assert at(planned('setpoint'), 7.0)[0] == 0.01
+    np.testing.assert_allclose(
+        at(planned('circle'), 1.1), at(on_circle[0], 1.1)[:, [3]], atol=1e-9
+    )
+    path = planned('path')
     assert isinstance(path, Reference) and path.period == 2.0
 
 
 @pytest.mark.parametrize(
     'changed, argument',
     [
-        ({'type': 'spiral'}, 'reference.type'),
         ({'type': 'setpoint', 'setpoint': [0.1, 0.2]}, 'reference.setpoint'),
-        ({'type': 'setpoint', 'setpoint': [np.nan]}, 'reference.setpoint'),
+        ({'type': 'setpoint', 'setpoint': []}, 'reference.setpoint'),
         ({'type': 'circle', 'circle.radius': 0.0}, 'radius'),
-        ({'type': 'circle', 'circle.period': -1.0}, 'period'),
         ({'type': 'circle', 'circle.normal': (0.0, 0.0, 0.0)}, 'normal'),
-        ({'type': 'circle', 'circle.center': (0.0, 0.0)}, 'center'),
         ({'type': 'circle', 'circle.body': 'hand'}, 'body'),
         ({'type': 'path', 'path.points': [0.0]}, 'reference.path.points'),
         ({'type': 'path', 'path.times': [0.0, 2.0, 1.0]}, 'times'),
@@ -375,15 +377,29 @@ def test_references_from_settings(arm, on_circle):
 def test_wrong_settings_are_named(arm, changed, argument):
     """Settings that describe no reference are an ArgumentError naming what is wrong."""
     with pytest.raises(ArgumentError) as caught:
-        from_settings(arm, [3], settings(**changed), np.zeros(arm.n))
+        trajectory(settings(**changed)).plan(arm, [3], np.zeros(arm.n))
     assert caught.value.argument == argument
+
+
+@pytest.mark.quick
+def test_settings_that_no_reference_can_have_are_named():
+    """All of them, by the names of the parameters; those of another kind do not matter."""
+    with pytest.raises(UnknownNameError, match='spiral'):
+        trajectory(settings(type='spiral'))
+    wrong = {'circle.period': -1.0, 'circle.center': (0.0, 0.0), 'setpoint': [np.nan]}
+    with pytest.raises(DescriptionError) as caught:
+        trajectory(settings(type='circle', **wrong))
+    named = [problem.path for problem in caught.value.problems]
+    assert named == ['reference.circle.center', 'reference.circle.period']
+    with pytest.raises(DescriptionError, match=r'reference\.setpoint\[0\]: nan'):
+        trajectory(settings(type='setpoint', **wrong))
 
 
 def test_a_circle_out_of_reach_is_refused(arm):
     """A circle that leads out of reach is an error with the time of the first bad point."""
-    away = CIRCLE._replace(center=(0.15, 0.0, 0.55), radius=0.15)
+    away = replace(CIRCLE, center=(0.15, 0.0, 0.55), radius=0.15)
     with pytest.raises(InfeasibleReferenceError) as caught:
-        tip_circle(arm, away._replace(normal=(0.0, 0.0, -1.0)))
+        tip_circle(arm, replace(away, normal=(0.0, 0.0, -1.0)))
     assert 0.0 <= caught.value.time < away.period and caught.value.actuators
 
 
@@ -391,4 +407,4 @@ def test_a_circle_of_another_robot_is_refused_in_our_words():
     """However far it is away; a warning of numpy would be an error here."""
     chain = sd.compile_model(sd.load_robot('planar_cc_chain'))
     with pytest.raises(InfeasibleReferenceError):
-        tip_circle(chain, CIRCLE._replace(body='tip', center=(0.0, 0.0, -5.0), radius=1.0))
+        tip_circle(chain, replace(CIRCLE, body='tip', center=(0.0, 0.0, -5.0), radius=1.0))

@@ -1,0 +1,25 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Stay where you are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TYPE_CHECKING
+
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.references.contract import Motion, register, Trajectory
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+@register('hold')
+@dataclass(frozen=True)
+class Hold(Trajectory):
+    """The outputs stay what they are when it begins."""
+
+    takes_long = False
+
+    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> Motion | None:
+        """Return None: there is nothing to plan."""
+        return None
