@@ -3,39 +3,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
 import threading
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.held.command import HeldCommand
 from softrobot_dynamics.controllers.held.flows import exponential, log_spectral_radius
-from softrobot_dynamics.kernels.linalg import (
-    cholesky,
-    copy,
-    solve_general,
-    solve_lower,
-    solve_lower_transposed,
-)
+from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
 from softrobot_dynamics.model.evaluation import Evaluator
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-RIDGE = 1e-9  # added to the scaled response of actuators, which redundant ones make singular
+POSITION_STEP, RATE_STEP = 1e-6, 1e-3  # of differences of a law, in units of the coordinates
 
 
 class Room(NamedTuple):
     """Scratch for n coordinates and c actuators."""
 
     J: Matrix  # (c, n)
-    X: Matrix  # (c, n)
-    S: Matrix  # (c, c)
-    factors: Matrix  # (c, c)
-    scale: Vector  # (c,)
     L: Matrix  # (n, n)
     column: Vector  # (n,)
     feedback: Matrix  # (2 n, c) change of w per change of (q, qd), transposed
@@ -51,10 +42,6 @@ def allocate_room(n: int, c: int) -> Room:
     all_of_it = 2 * n + c, 2 * n + c
     return Room(
         J=np.zeros((c, n)),
-        X=np.zeros((c, n)),
-        S=np.zeros((c, c)),
-        factors=np.zeros((c, c)),
-        scale=np.zeros(c),
         L=np.zeros((n, n)),
         column=np.zeros(n),
         feedback=np.zeros((2 * n, c)),
@@ -68,58 +55,61 @@ def allocate_room(n: int, c: int) -> Room:
 
 class SampledLoop:
     """
-    The loop of partial feedback linearization, for any thread, beside the one that runs it.
+    The loop of a law, for any thread, beside the one that runs it.
 
-    ``controlled`` (c,) are the indices of the actuators whose coordinates are controlled.
+    ``controlled`` (c,) are the indices of the actuators it commands, ``period`` [s] is that of
+    its ticks. ``lines`` (:class:`Lines`) is the response at the place that is being looked at.
     """
 
-    def __init__(self, model: CompiledModel, period: float, controlled: Any) -> None:
-        self._period, self._rest = period, np.zeros(model.n)
-        self._held, self._lock = HeldCommand(model, period), threading.Lock()
+    def __init__(self, model: CompiledModel, period: float, controlled: Integers) -> None:
+        self._period, self._controlled, self._lock = period, controlled, threading.Lock()
+        self._held = HeldCommand(model, period)
         self._evaluate = Evaluator(model, with_mass=False)
+        self.lines, self._room = self._held.lines, allocate_room(model.n, len(controlled))
         self._growth = cached(
-            loop_growth,
-            terms=self._evaluate.terms,
-            response=self._held.response,
-            lines=self._held.lines,
-            controlled=controlled,
-            period=float(period),
-            room=allocate_room(model.n, len(controlled)),
+            loop_growth, response=self._held.response, period=float(period), room=self._room
         )
 
-    def growth(self, q: Vector, u: Vector, p: Vector, d: Vector) -> float:
+    def growth(self, q: Vector, u: Vector, law: Callable[[Vector, Vector], Any]) -> float:
         """
         Return the rate [1/s] at which the fastest motion about rest at q (n,) grows.
 
-        Under the command u (m,), with gains p, d (m,): the logarithm of the largest eigenvalue of
-        a period, by its length. Below zero for a loop that is stable at this rate, about zero
-        where something rings undamped or turns freely; nan where the robot cannot be at q.
+        Under the command u (m,), with a ``law`` that gives, for both, the forces w (c,) along the
+        outputs as a function of q and qd: the logarithm of the largest eigenvalue of a period, by
+        its length. Below zero for a loop that is stable at this rate, about zero where something
+        rings undamped or turns freely; nan where the robot, or the law, cannot be at q.
         """
         q, u = np.array(q, dtype=float), np.array(u, dtype=float)
         if not (np.isfinite(q).all() and np.isfinite(u).all()):
             return math.nan
+        rest = np.zeros(len(q))
         with self._lock:
-            self._held.begin(q, self._rest, u)
-            self._evaluate(q, self._rest)
-            return self._growth(p, d) / self._period
+            self._held.begin(q, rest, u)
+            self._evaluate(q, rest)
+            self._room.J[:] = self._evaluate.terms.J[self._controlled]
+            forces = law(q, u)
+            for j, unit in enumerate(np.eye(len(q))):
+                by_q, by_qd = POSITION_STEP * unit, RATE_STEP * unit
+                change = forces(q + by_q, rest) - forces(q - by_q, rest)
+                self._room.feedback[j] = change / (2.0 * POSITION_STEP)
+                change = forces(q, by_qd) - forces(q, -by_qd)
+                self._room.feedback[len(q) + j] = change / (2.0 * RATE_STEP)
+            return self._growth() / self._period
 
 
 @kernel
-def loop_growth(terms, response, lines, controlled, period, room, p, d):
+def loop_growth(response, period, room):
     """Logarithm of the largest eigenvalue of the loop's period, after a linearisation at rest."""
-    M, D, K, n, c = response.M, response.D, response.K, len(terms.h), len(controlled)
-    for i in range(c):
-        for j in range(n):
-            room.J[i, j] = terms.J[controlled[i], j]
-    if not _held_flow(M, D, K, period, room):
+    M, n, c = response.M, len(response.M), len(room.J)
+    if not _held_flow(M, response.D, response.K, period, room):
         return math.nan
     exponential(room.rates, room.flow, room.spare)
-    _feed_back(lines.last[0], lines.last[1], D, K, controlled, period, p, d, room)
-    for i in range(2 * n):
-        for j in range(2 * n):
+    for j in range(2 * n):
+        unit = 1.0 / math.sqrt(M[j % n, j % n])
+        for i in range(2 * n):
             room.closed[i, j] = room.flow[i, j]
             for k in range(c):
-                room.closed[i, j] += room.flow[i, 2 * n + k] * room.feedback[j, k]
+                room.closed[i, j] += room.flow[i, 2 * n + k] * room.feedback[j, k] * unit
     return log_spectral_radius(room.closed, room.other)
 
 
@@ -149,42 +139,3 @@ def _held_flow(M, D, K, period, room):
     for i in range(n):
         rates[i, n + i] = period
     return True
-
-
-@kernel
-def _feed_back(G, drift, D, K, controlled, period, p, d, room):
-    """Fill the change of w by the law per change of (q, qd), in the same coordinates."""
-    J, X, S, scale, M = room.J, room.X, room.S, room.scale, room.L
-    n, c = len(G), len(J)
-    for i in range(c):
-        for j in range(n):
-            X[i, j] = 0.0
-            for k in range(n):
-                X[i, j] += J[i, k] * G[k, j]
-    for i in range(c):
-        size = 0.0
-        for j in range(n):
-            size += X[i, j] * J[i, j]
-        scale[i] = 1.0 / math.sqrt(abs(size)) if size != 0.0 else 0.0
-    for i in range(c):
-        for j in range(c):
-            S[i, j] = RIDGE if i == j else 0.0
-            for k in range(n):
-                S[i, j] += scale[i] * scale[j] * X[i, k] * J[j, k]
-    for j in range(2 * n):
-        column, x, moving = room.feedback[j], j % n, j >= n
-        inertia = 0.0
-        for k in range(x + 1):
-            inertia += M[x, k] * M[x, k]
-        for i in range(c):
-            gain = d[controlled[i]] if moving else p[controlled[i]]
-            total = -period * gain * J[i, x]
-            for k in range(n):
-                total += X[i, k] * (D[k, x] if moving else K[k, x])
-                if moving:
-                    total += J[i, k] * drift[k, x]
-            column[i] = scale[i] * total
-            copy(S[i], room.factors[i])
-        sound = solve_general(room.factors, column) == 0  # it need not be positive definite
-        for i in range(c):
-            column[i] *= scale[i] / math.sqrt(inertia) if sound else math.nan

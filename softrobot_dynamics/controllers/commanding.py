@@ -1,0 +1,142 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Compiled pieces of laws that hold their command for a period: outputs, limits, commands for forces.
+
+They work on the ``fixed`` (:class:`~softrobot_dynamics.controllers.held_law.Fixed`) of a law, fill
+its :class:`~softrobot_dynamics.controllers.buffers.Buffers`, and read the limits of the
+``settings`` it is told.
+"""
+
+from softrobot_dynamics.compiling.addresses import run_three
+from softrobot_dynamics.compiling.jit import kernel, summing
+from softrobot_dynamics.controllers.allocation import allocate_commands
+from softrobot_dynamics.kernels.linalg import all_finite, copy
+
+RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
+
+
+@summing
+def dot(x, y):
+    """Inner product of x and y (k,)."""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * y[i]
+    return total
+
+
+@summing
+def row_times(row, A, out):
+    """Fill out (n,) with row (n,) times A (n, n)."""
+    out[:] = 0.0
+    for j in range(len(row)):
+        factor, source = row[j], A[j]
+        if factor != 0.0:
+            for k in range(len(out)):
+                out[k] += factor * source[k]
+
+
+@kernel
+def read_outputs(fixed, qd):
+    """Fill y and its rate from the terms, and an empty ``unmet``."""
+    terms, b = fixed.terms, fixed.b
+    for k in range(len(b.y)):
+        b.y[k] = terms.y[k] - fixed.y0[k]
+        b.velocity[k] = dot(terms.J[k], qd)
+        b.unmet[k] = 0.0
+
+
+@kernel
+def add_output_forces(fixed, stiffness, damping, force):
+    """Add the force (n,) of springs and dampers (c, c) between y and y_d, and their rates."""
+    controlled, b, J = fixed.controlled, fixed.b, fixed.terms.J
+    for i in range(len(controlled)):
+        pull = 0.0
+        for j in range(len(controlled)):
+            k = controlled[j]
+            pull += stiffness[i, j] * (b.desired[0, j] - b.y[k])
+            pull += damping[i, j] * (b.desired[1, j] - b.velocity[k])
+        row = J[controlled[i]]
+        for j in range(len(force)):
+            force[j] += pull * row[j]
+
+
+@kernel
+def command_force(fixed, settings, force):
+    """
+    Fill the commands; returns how many are saturated, or -1 if there is no answer.
+
+    They bring the outputs, in the period they are held for, what a generalized force (n,) would
+    that is held as long, plus b.r (c,), a gain of their rates: w from (J G J') w = J G force + r.
+    The force is changed: actuators that are not controlled take their share of it.
+    """
+    terms, controlled, b = fixed.terms, fixed.controlled, fixed.b
+    _subtract_feed_forward(fixed, settings, force)
+    for i in range(len(controlled)):
+        X = b.X[i]
+        row_times(terms.J[controlled[i]], fixed.response[0], X)
+        b.r[i] += dot(X, force)
+        for j in range(i + 1):
+            b.S[i, j] = b.S[j, i] = dot(X, terms.J[controlled[j]])
+        _bound(fixed, settings, i, controlled[i])
+    if not allocate_commands(b.S, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.room):
+        return -1
+    return _command(fixed)
+
+
+@kernel
+def conclude(fixed, settings, q, qd, saturated):
+    """Bring the response to a held command on by a tick, and note the command if there is one."""
+    last = fixed.last
+    run_three(fixed.held, q, qd, last if last[0] == last[0] else settings.feed_forward)
+    if saturated >= 0:
+        copy(fixed.b.u, last)
+    return saturated
+
+
+@kernel
+def _limits(fixed, settings, k):
+    """Limits of command k in this tick, with the rate limit."""
+    low, high, last = settings.lower[k], settings.upper[k], fixed.last[k]
+    if last == last:
+        reach = settings.rate[k] * fixed.period
+        low, high = (min(max(low, last - reach), high), max(min(high, last + reach), low))
+    return low, high
+
+
+@kernel
+def _subtract_feed_forward(fixed, settings, force):
+    """Let the actuators that are not controlled act: the force loses what is theirs."""
+    signs, J, u = fixed.signs, fixed.terms.J, fixed.b.u
+    for k in range(len(signs)):
+        low, high = _limits(fixed, settings, k)
+        u[k] = min(max(settings.feed_forward[k], low), high)
+    for i in range(len(fixed.controlled)):
+        u[fixed.controlled[i]] = 0.0
+    for k in range(len(signs)):
+        share = signs[k] * u[k]
+        if share != 0.0:
+            for j in range(len(force)):
+                force[j] -= J[k, j] * share
+
+
+@kernel
+def _bound(fixed, settings, i, k):
+    """Bounds of w_i = sign u_k, and what it shall be as far as nothing else asks for it."""
+    b, signs, last = fixed.b, fixed.signs, fixed.last
+    low, high = _limits(fixed, settings, k)
+    b.bounds[0, i] = low if signs[k] > 0.0 else -high
+    b.bounds[1, i] = high if signs[k] > 0.0 else -low
+    known = last[k] == last[k]
+    b.favoured[i] = signs[k] * last[k] * (1.0 - fixed.period / RELAXATION) if known else 0.0
+
+
+@kernel
+def _command(fixed):
+    """Commands and unmet accelerations from w; the number of saturated ones."""
+    b, saturated = fixed.b, 0
+    for i in range(len(fixed.controlled)):
+        k = fixed.controlled[i]
+        b.u[k] = fixed.signs[k] * b.w[i]
+        b.unmet[k] = (b.r[i] - dot(b.S[i], b.w)) / fixed.period
+        saturated += b.w[i] <= b.bounds[0, i] or b.w[i] >= b.bounds[1, i]
+    return saturated if all_finite(b.u) else -1

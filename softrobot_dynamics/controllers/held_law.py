@@ -1,0 +1,168 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Laws that know what a robot does while their command is held, each tick one compiled call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Vector
+from softrobot_dynamics.compiling.addresses import Entry
+from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
+from softrobot_dynamics.controllers.contract import Command, Controller, Plan, Settings
+from softrobot_dynamics.controllers.held.command import HeldCommand, Lines
+from softrobot_dynamics.controllers.held.loop import SampledLoop
+from softrobot_dynamics.controllers.held.prediction import Prediction
+from softrobot_dynamics.model.evaluation import Evaluator
+from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.schema.fields import number
+from softrobot_dynamics.schema.parameters import parameter
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+@dataclass(frozen=True)
+class HeldSettings(Settings):
+    """What such a law knows of the loop, beside the limits."""
+
+    delay: float = parameter(
+        number('s', at_least=0.0, at_most=0.01, default=0.0),
+        'Known time from a state until the command that answers it acts; the law makes up for it',
+        group='',
+    )
+
+
+class Fixed(NamedTuple):
+    """What a law knows from the beginning, and the arrays it works in."""
+
+    evaluate: Entry  # of the terms; of M only where a law ``needs_poses``
+    terms: Terms
+    robot: Robot  # whose workspace has the frames of the state evaluated last
+    held: Entry  # of what brings the response on by a tick
+    response: Array  # (2, n, n) G and R K of this tick
+    signs: Vector  # (m,)
+    y0: Vector  # (m,)
+    rest: Vector  # (n,) zeros
+    controlled: Integers  # (c,)
+    last: Vector  # (m,) the command in force, NaN where unknown
+    period: float
+    b: Buffers
+
+
+class HeldLaw(Controller):
+    """
+    Base of laws in a kernel that use the response of the robot to a command held for a period.
+
+    What to write, beside what every :class:`Controller` has: ``Told``, a NamedTuple of the
+    settings that the kernel reads, limits included, and ``tick``, a static kernel of (fixed, plan,
+    told, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many commands are
+    saturated, or -1 for no answer, by way of :mod:`~softrobot_dynamics.controllers.commanding`.
+    A known ``settings.delay`` [s] is made up for: the law then acts on the state in which its
+    command will find the robot.
+    """
+
+    Settings: Any = HeldSettings
+    Told: Any
+    tick: Any
+    needs_poses = False  # of frames, in the workspace of ``fixed.robot``: filled with M only
+
+    def __init__(self, model: CompiledModel, **options: Any) -> None:
+        super().__init__(model, **options)
+        self._held = HeldCommand(model, self.period)
+        self._fixed = self._make_fixed(self._held.lines, self._held.entry)
+        self._prediction = Prediction(model, self.period)
+        self._sampled = SampledLoop(model, self.period, self.controlled)
+        self._aside = self._make_fixed(self._sampled.lines, entry(nothing))
+        self.last, self._buffers = self._fixed.last, self._fixed.b
+        self._obey(self.plan, self.settings)
+
+    def tell(self, settings: Any, q: Vector | None = None) -> Any:
+        """
+        Return the ``Told`` of settings: by default their fields of the same names.
+
+        ``q`` (n,) is a posture at which the law shall be at rest, None while it runs.
+        """
+        return self.Told(*(getattr(settings, name) for name in self.Told._fields))
+
+    def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
+        """Begin at the present state, see :meth:`Controller.start`."""
+        super().start(q, qd, t, u)
+        self._prediction.begin(q)
+        self._held.begin(q, qd, self._in_force())
+        self._obey(self.plan, self.settings)
+        self._buffers.disturbance[:], self._buffers.asked[:] = 0.0, np.nan
+        if u is None and self._tick(q, qd, float(t)) >= 0:  # it is known what tension stiffens
+            self._held.begin(q, qd, self._buffers.u)
+            self.last[:], self._buffers.asked[:] = np.nan, np.nan
+
+    def compute(self, t: float, q: Vector, qd: Vector) -> Command:
+        """Return the :class:`Command` for the state (q, qd) at time t [s]."""
+        b, plan, settings = self._buffers, self.plan, self.settings
+        if not (plan is self._obeyed[0] and settings is self._obeyed[1]):
+            self._obey(plan, settings)
+        delay = settings.delay
+        if delay > 0.0:
+            q, qd = self._prediction(q, qd, delay, self._in_force())
+        saturated = self._tick(q, qd, t + delay)
+        ok = saturated >= 0
+        if ok and delay > 0.0:
+            self._prediction.sent(b.u)
+        return Command(b.u, b.y, b.velocity, b.desired, b.unmet, saturated, ok)
+
+    def growth(self, q: Vector, u: Vector, settings: Any) -> float:
+        """Return the rate [1/s] at which errors would grow, see :class:`SampledLoop`."""
+        return self._sampled.growth(q, u, lambda q, u: self._at_rest(q, u, settings))
+
+    def _at_rest(self, place: Vector, u: Vector, settings: Any) -> Callable[[Vector, Vector], Vector]:
+        """Return w (c,), or nan, of q and qd, without limits and to stay at q (n,) under u (m,)."""
+        fixed, free = self._aside, np.full(self.model.m, np.inf)
+        stay = constant(self.outputs(place, fixed.rest)[0][self.controlled])
+        told = self.tell(settings.replace(lower=-free, upper=free, rate=free), place)
+        tick = cached(self.tick, fixed=fixed, plan=Plan(stay, stay, 0.0, 0.0), settings=told)
+
+        def forces(q: Vector, qd: Vector) -> Any:
+            fixed.last[:] = u
+            return fixed.b.w.copy() if tick(q, qd, 0.0) >= 0 else np.nan
+
+        return forces
+
+    def _make_fixed(self, lines: Lines, held: Entry) -> Fixed:
+        """Return a :class:`Fixed` with arrays of its own, by the entry and lines of a response."""
+        model, evaluate = self.model, Evaluator(self.model, self.needs_poses)
+        return Fixed(
+            evaluate=evaluate.entry,
+            terms=evaluate.terms,
+            robot=evaluate.robot,
+            held=held,
+            response=lines.now,
+            signs=model.signs,
+            y0=model.y0,
+            rest=np.zeros(model.n),
+            controlled=self.controlled,
+            last=np.full(model.m, np.nan),
+            period=self.period,
+            b=allocate_buffers(model.n, model.m, len(self.controlled)),
+        )
+
+    def _in_force(self) -> Vector:
+        """Return the last command (m,), or what comes without one where it is not known."""
+        return self.last if self.last[0] == self.last[0] else self.settings.feed_forward
+
+    def _obey(self, plan: Any, settings: Any) -> None:
+        """Prepare the law for a plan and settings: given once, they cost a tick no time."""
+        self._obeyed = plan, settings
+        told = self.tell(settings)
+        self._tick = cached(self.tick, fixed=self._fixed, plan=plan, settings=told)
+
+
+@kernel
+def nothing(q, qd, u):
+    """Leave a response as it is."""
+    return

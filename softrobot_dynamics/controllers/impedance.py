@@ -1,0 +1,208 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A tip that gives way like a spring and a damper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+import functools
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.allocation import allocate_commands, allocate_room, Room
+from softrobot_dynamics.controllers.commanding import (
+    add_output_forces,
+    command_force,
+    conclude,
+    dot,
+    read_outputs,
+    row_times,
+)
+from softrobot_dynamics.controllers.contract import register, sample_plan
+from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
+from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
+from softrobot_dynamics.dynamics.calls import forward_kinematics
+from softrobot_dynamics.errors import DescriptionError, Problem
+from softrobot_dynamics.recursion.frames import point_jacobian, point_position
+from softrobot_dynamics.schema.fields import items, number, text, vector
+from softrobot_dynamics.schema.parameters import parameter
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+@dataclass(frozen=True)
+class Impedance(HeldSettings):
+    """What may be tuned: the tip in the base frame, and how the rest of the robot is kept."""
+
+    body: str = parameter(text(default=''), 'Body whose tip it is; empty: the last one')
+    target: tuple[float, ...] = parameter(
+        items(number('m'), default=()),
+        'Where the spring pulls the tip to, base frame; empty: where it is when the law begins',
+    )
+    stiffness: tuple[float, ...] = parameter(
+        vector('N/m', 3, default=(100.0, 100.0, 100.0)), 'Along the axes of the base frame'
+    )
+    damping: tuple[float, ...] = parameter(
+        vector('N s/m', 3, default=(10.0, 10.0, 10.0)), 'Along the axes of the base frame'
+    )
+    p: Array = parameter(
+        number('1/s^2', at_least=0.0, at_most=1e6, default=25.0),
+        'Gain on the error of y where it leaves the tip alone, as in pd_plus',
+        each='output',
+    )
+    d: Array = parameter(
+        number('1/s', at_least=0.0, at_most=1e5, default=10.0),
+        'Gain on the error of its rate, likewise',
+        each='output',
+    )
+
+    def validate(self) -> Iterable[tuple[str, object, str]]:
+        """Yield what does not fit together, as (name of the field, value, expected)."""
+        if len(self.target) not in (0, 3):
+            yield 'target', self.target, 'three numbers [m], or none'
+        for name in ('stiffness', 'damping'):
+            if min(getattr(self, name)) < 0.0:
+                yield name, getattr(self, name), 'three numbers >= 0'
+
+
+class Told(NamedTuple):
+    """What the kernel reads of the settings, and the arrays it works in."""
+
+    body: int
+    target: Vector  # (3,) [m]
+    spring: Vector  # (3,)
+    damper: Vector  # (3,)
+    stiffness: Matrix  # (c, c) of the outputs
+    damping: Matrix  # (c, c)
+    lower: Vector  # (m,)
+    upper: Vector  # (m,)
+    rate: Vector  # (m,)
+    feed_forward: Vector  # (m,)
+    point: Vector  # (3,) the tip [m]
+    jacobian: Vector  # (6 n,) its Jacobian, base frame, row by row
+    posture: Vector  # (n,)
+    X: Matrix  # (3, n)
+    S: Matrix  # (3, 3)
+    r: Vector  # (3,)
+    free: Matrix  # (3, 3) lower and upper bounds, and zeros
+    pull: Vector  # (3,)
+    room: Room
+
+
+@kernel
+def tick(fixed, plan, settings, q, qd, t):
+    """One tick, see :class:`HeldLaw`."""
+    terms, b, n = fixed.terms, fixed.b, len(fixed.rest)
+    run(fixed.evaluate, q, fixed.rest)
+    read_outputs(fixed, qd)
+    sample_plan(plan, t, b.desired, b.blend)
+    point_position(fixed.robot, settings.body, True, settings.free[2], settings.point)
+    point_jacobian(fixed.robot, settings.body, True, settings.point, settings.jacobian)
+    settings.posture[:] = 0.0
+    add_output_forces(fixed, settings.stiffness, settings.damping, settings.posture)
+    if not _leave_tip_alone(fixed, settings):
+        return conclude(fixed, settings, q, qd, -1)
+    for j in range(n):
+        b.force[j] = terms.h[j] + settings.posture[j]
+    for i in range(3):
+        row = settings.jacobian[(3 + i) * n : (4 + i) * n]
+        pull = settings.spring[i] * (settings.target[i] - settings.point[i])
+        pull -= settings.damper[i] * dot(row, qd)
+        for j in range(n):
+            b.force[j] += pull * row[j]
+    b.r[:] = 0.0
+    return conclude(fixed, settings, q, qd, command_force(fixed, settings, b.force))
+
+
+@kernel
+def _leave_tip_alone(fixed, settings):
+    """Take from the posture's force (n,) what would move the tip; False if that is not known."""
+    n, posture, J = len(fixed.rest), settings.posture, settings.jacobian
+    for i in range(3):
+        X = settings.X[i]
+        row_times(J[(3 + i) * n : (4 + i) * n], fixed.response[0], X)
+        settings.r[i] = dot(X, posture)
+        for j in range(i + 1):
+            settings.S[i, j] = settings.S[j, i] = dot(X, J[(3 + j) * n : (4 + j) * n])
+    low, high, zero, w = settings.free[0], settings.free[1], settings.free[2], settings.pull
+    if not allocate_commands(settings.S, settings.r, low, high, zero, w, settings.room):
+        return False
+    for i in range(3):
+        for j in range(n):
+            posture[j] -= w[i] * J[(3 + i) * n + j]
+    return True
+
+
+@register('impedance')
+class TipImpedance(HeldLaw):
+    """
+    The tip of a body gives way to forces like a spring and a damper between it and a target.
+
+    What holds the robot (gravity, springs at rest) is cancelled; the force on the tip is
+    K (x_d - x) - D x' in the base frame, by the transpose of its Jacobian. At rest a force F
+    moves the tip by F / K. What is left to choose is kept near y_d by gains like those of
+    :class:`~softrobot_dynamics.controllers.pd_plus.PdPlus`, as far as that leaves the tip alone:
+    Khatib, A unified approach for motion and force control of robot manipulators, IEEE J.
+    Robotics and Automation 3 (1987), with the response to a held force in place of M^-1.
+    """
+
+    Settings, Told = Impedance, Told
+    tick, needs_poses = staticmethod(tick), True
+
+    @classmethod
+    def make_settings(
+        cls, model: CompiledModel, controlled: Sequence[str] | None = None, **given: Any
+    ) -> Any:
+        """Return the law's settings, see :meth:`Controller.make_settings`."""
+        settings = super().make_settings(model, controlled, **given)
+        if settings.body and settings.body not in model.body_names:
+            words = 'one of ' + ', '.join(model.body_names)
+            problem = Problem(f'{cls.type_name}.body', settings.body, words)
+            raise DescriptionError((problem,), 'parameters')
+        return settings
+
+    def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
+        """Begin at the present state, see :meth:`Controller.start`."""
+        self._first = forward_kinematics(self.model, q=q)[:, :3, 3]
+        super().start(q, qd, t, u)
+
+    @functools.cached_property
+    def _first(self) -> Matrix:
+        """The tips (bodies, 3) [m] where the law began."""
+        return forward_kinematics(self.model, q=self.model.q0)[:, :3, 3]
+
+    @functools.cached_property
+    def _gains(self) -> OutputGains:
+        return output_gains(self.model, self.controlled)
+
+    def tell(self, settings: Any, q: Vector | None = None) -> Told:
+        """Return what the kernel reads of settings; at q (n,) the tip is where it is pulled to."""
+        names, n = self.model.body_names, self.model.n
+        body = names.index(settings.body or names[-1])
+        home = self._first if q is None else forward_kinematics(self.model, q=q)[:, :3, 3]
+        given = settings.target if settings.target and q is None else home[body]
+        return Told(
+            body=body,
+            target=np.array(given, dtype=float),
+            spring=np.array(settings.stiffness, dtype=float),
+            damper=np.array(settings.damping, dtype=float),
+            stiffness=self._gains.stiffness_for(settings.p),
+            damping=self._gains.damping_for(settings.d),
+            lower=settings.lower,
+            upper=settings.upper,
+            rate=settings.rate,
+            feed_forward=settings.feed_forward,
+            point=np.zeros(3),
+            jacobian=np.zeros(6 * n),
+            posture=np.zeros(n),
+            X=np.zeros((3, n)),
+            S=np.zeros((3, 3)),
+            r=np.zeros(3),
+            free=np.array([[-np.inf] * 3, [np.inf] * 3, [0.0] * 3]),
+            pull=np.zeros(3),
+            room=allocate_room(3),
+        )

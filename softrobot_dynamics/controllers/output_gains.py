@@ -1,0 +1,54 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Gains on outputs of mixed units, by what the robot weighs along them and how it is damped."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+SINGULAR = 1e-9  # of the outputs' mobility, scaled to a unit diagonal
+
+
+class OutputGains(NamedTuple):
+    """Springs and dampers along c outputs, made from p [1/s^2] and d [1/s]."""
+
+    inertia: Matrix  # (c, c) L
+    damping: Matrix  # (c, c) B
+
+    def stiffness_for(self, p: Vector) -> Matrix:
+        """Return K_P (c, c), symmetric: p L + sqrt(p) B where p is the same for all."""
+        return self.inertia * _between(p) + self.damping * _between(np.sqrt(p))
+
+    def damping_for(self, d: Vector) -> Matrix:
+        """Return K_D (c, c), symmetric: d L where d is the same for all."""
+        return self.inertia * _between(d)
+
+
+def output_gains(model: CompiledModel, outputs: Integers) -> OutputGains:
+    """
+    Return what gains on outputs by index are made of, for the robot at q = 0.
+
+    With the outputs' inertia L = (J M^-1 J')^-1 and the damping B that they meet, an error of
+    L y'' + (B + d L) y' + (p L + sqrt(p) B) y = 0 decays with the rate sqrt(p) or faster if
+    d = 2 sqrt(p), however strongly the robot is damped. Combinations of outputs that cannot move
+    have no inertia.
+    """
+    terms = model.per_thread.evaluator(model.q0, np.zeros(model.n))
+    J = terms.J[outputs]
+    moved = np.linalg.solve(terms.M, J.T)
+    mobility = J @ moved
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(mobility), np.finfo(float).tiny))
+    inverse = np.linalg.pinv(mobility * np.outer(scale, scale), rcond=SINGULAR, hermitian=True)
+    inertia = inverse * np.outer(scale, scale)
+    along = moved @ inertia  # q' of the rates of y, where nothing else pushes
+    return OutputGains(inertia, along.T @ model.damping @ along)
+
+
+def _between(gains: Vector) -> Matrix:
+    """Return the matrix of geometric means of gains (c,): keeps what it scales symmetric."""
+    return np.sqrt(np.outer(gains, gains))

@@ -1,0 +1,95 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""PD control of the outputs, with gravity and elastic forces cancelled."""
+
+from dataclasses import dataclass
+import functools
+from typing import Any, NamedTuple
+
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.commanding import (
+    add_output_forces,
+    command_force,
+    conclude,
+    read_outputs,
+)
+from softrobot_dynamics.controllers.contract import register, sample_plan
+from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
+from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
+from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.schema.fields import number
+from softrobot_dynamics.schema.parameters import parameter
+
+
+@dataclass(frozen=True)
+class Gains(HeldSettings):
+    """What may be tuned: as accelerations of the robot at q0, so that units do not matter."""
+
+    p: Array = parameter(
+        number('1/s^2', at_least=0.0, at_most=1e6, default=100.0),
+        'Gain on the error of y, for the inertia and damping that outputs meet at q = 0',
+        each='output',
+    )
+    d: Array = parameter(
+        number('1/s', at_least=0.0, at_most=1e5, default=20.0),
+        'Gain on the error of its rate, likewise',
+        each='output',
+    )
+
+
+class Told(NamedTuple):
+    """What the kernel reads of the settings; c controlled outputs."""
+
+    stiffness: Matrix  # (c, c) K_P
+    damping: Matrix  # (c, c) K_D
+    lower: Vector  # (m,)
+    upper: Vector  # (m,)
+    rate: Vector  # (m,)
+    feed_forward: Vector  # (m,)
+
+
+@kernel
+def tick(fixed, plan, settings, q, qd, t):
+    """One tick, see :class:`HeldLaw`."""
+    b = fixed.b
+    run(fixed.evaluate, q, fixed.rest)
+    read_outputs(fixed, qd)
+    sample_plan(plan, t, b.desired, b.blend)
+    copy(fixed.terms.h, b.force)
+    add_output_forces(fixed, settings.stiffness, settings.damping, b.force)
+    b.r[:] = 0.0
+    return conclude(fixed, settings, q, qd, command_force(fixed, settings, b.force))
+
+
+@register('pd_plus')
+class PdPlus(HeldLaw):
+    """
+    Forces K_P (y_d - y) + K_D (y_d' - y') along the outputs, beside what holds the robot.
+
+    That is the generalized force g(q) + s(q, 0) (gravity and springs at rest); [P, Sec. 7.2] in
+    actuation coordinates. The constant gains are made of p and d by the inertia L and the damping
+    B that outputs meet at q = 0 (:func:`~softrobot_dynamics.controllers.output_gains`),
+    K_P = p L + sqrt(p) B and K_D = d L: with d = 2 sqrt(p) errors there decay with the rate
+    sqrt(p); elsewhere as springs and dampers pull, which ask for no model of the motion. Where the
+    robot comes to rest, y is y_d. What the actuators cannot hold is left as small as the response
+    of the robot says.
+    """
+
+    Settings, Told = Gains, Told
+    tick = staticmethod(tick)
+
+    @functools.cached_property
+    def _gains(self) -> OutputGains:
+        return output_gains(self.model, self.controlled)
+
+    def tell(self, settings: Any, q: Vector | None = None) -> Told:
+        """Return what the kernel reads of settings."""
+        return Told(
+            stiffness=self._gains.stiffness_for(settings.p),
+            damping=self._gains.damping_for(settings.d),
+            lower=settings.lower,
+            upper=settings.upper,
+            rate=settings.rate,
+            feed_forward=settings.feed_forward,
+        )

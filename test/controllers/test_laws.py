@@ -1,0 +1,215 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What the laws beside partial feedback linearization promise, in the loops that they close."""
+
+import math
+
+import numpy as np
+import pytest
+from robots import compiled
+from scipy.optimize import root
+import softrobot_dynamics as sd
+from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.dynamics.statics import equilibrium
+from softrobot_dynamics.errors import DescriptionError
+from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.simulation.simulator import Simulator
+import yaml
+
+PERIOD = 1e-3
+
+
+def law(kind, model, controlled=None, **given):
+    """Return a law for a model, with parameters."""
+    cls = CONTROLLERS.get(kind)
+    settings = cls.make_settings(model, controlled, **given)
+    return cls(model, period=PERIOD, controlled=controlled, settings=settings)
+
+
+def wide_open(model):
+    """Return what takes the limits away."""
+    free = np.full(model.m, np.inf)
+    return {'lower': -free, 'upper': free, 'rate': free}
+
+
+def closed(made, simulator, duration):
+    """Close a loop for a while; return the commands (T, m) and outputs (T, m)."""
+    commands, outputs = [], []
+    for k in range(round(duration / PERIOD)):
+        command = made.compute(k * PERIOD, simulator.q, simulator.qd)
+        assert command.ok
+        commands.append(command.u.copy())
+        outputs.append(command.y.copy())
+        simulator.step(commands[-1], PERIOD)
+    return np.array(commands), np.array(outputs)
+
+
+def held_by(model, u):
+    """Return the posture (n,) that commands (m,) hold, and its outputs (m,)."""
+    q = equilibrium(model, u=u, ramp=True).q
+    return q, sd.actuation(model, q=q, qd=np.zeros(model.n)).coordinates
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain', 'double_pendulum'])
+def test_pd_plus_settles_at_its_set_point(name):
+    """To 1e-6 of the way, from rest elsewhere, whatever its gains are."""
+    model = compiled(name)
+    y = np.array([0.7, -0.4])
+    if name != 'double_pendulum':
+        y = held_by(model, np.linspace(2.0, 6.0, model.m))[1]
+    made = law('pd_plus', model, p=60.0 + np.arange(model.m), d=16.0, **wide_open(model))
+    made.follow(constant(y), 0.0, 0.0)
+    simulator = Simulator(model)
+    made.start(simulator.q, simulator.qd, 0.0)
+    outputs = closed(made, simulator, 14.0)[1]
+    assert np.abs(outputs[-1] - y).max() <= 1e-6 * np.abs(y).max()
+
+
+def test_pd_plus_near_q0_moves_as_its_gains_say():
+    """A small error decays as that of a mass on a spring and a damper, in mixed units too."""
+    model = compiled('double_pendulum')
+    made = law('pd_plus', model, p=100.0, d=20.0, **wide_open(model))
+    start = equilibrium(model, u=np.zeros(model.m)).q
+    place = made.outputs(start, 0.0 * start)[0]
+    made.follow(constant(place + 1e-3), 0.0, 0.0)
+    simulator = Simulator(model, q=start)
+    made.start(start, 0.0 * start, 0.0)
+    error = place + 1e-3 - closed(made, simulator, 0.3)[1]
+    t = PERIOD * np.arange(300)
+    assert error.T == pytest.approx(
+        np.tile(1e-3 * (1.0 + 10.0 * t) * np.exp(-10.0 * t), (model.m, 1)), abs=4e-5
+    )
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'ur10e'])
+def test_a_tip_gives_way_as_its_spring_says(name):
+    """1 N moves it by 1/k in its direction, and across by nothing, to 2 %: where all balances."""
+    model = compiled(name)
+    u = np.linspace(1.0, 3.0, model.m) if name == 'pcc_arm' else np.zeros(model.m)
+    q = equilibrium(model, u=u).q if name == 'pcc_arm' else np.linspace(-0.7, 0.4, 6)
+    made = law('impedance', model, stiffness=(400.0, 300.0, 200.0), **wide_open(model))
+    stay = made.outputs(q, 0.0 * q)[0]
+    made.follow(constant(stay), 0.0, 0.0)
+    made.start(q, 0.0 * q, 0.0)
+    body = model.body_names[-1]
+    home = sd.forward_kinematics(model, q=q)[-1]
+    for axis, k in enumerate((400.0, 300.0, 200.0)):
+
+        def unbalanced(x, axis=axis):
+            command = made.compute(0.0, x, 0.0 * x)
+            turned = sd.forward_kinematics(model, q=x)[-1][:3, :3]
+            wrench = {body: np.concatenate([np.zeros(3), turned.T[:, axis]])}
+            force = sd.actuation(model, q=x, qd=0.0 * x).matrix @ command.u
+            return (
+                sd.inverse_dynamics(model, q=x, qd=0.0 * x, qdd=0.0 * x, wrenches=wrench) - force
+            )
+
+        found = root(unbalanced, q, tol=1e-12)
+        assert np.abs(unbalanced(found.x)).max() < 1e-7
+        moved = sd.forward_kinematics(model, q=found.x)[-1][:3, 3] - home[:3, 3]
+        assert moved == pytest.approx(np.eye(3)[axis] / k, abs=0.02 / k)
+
+
+def loaded(name, mass):
+    """Return a model of a shipped robot with a point mass [kg] more at its last body's tip."""
+    robot = yaml.safe_load(shipped('robots')[name].read_text())
+    load = {'type': 'rigid', 'mass': mass, 'com': [0.0, 0.0, 0.0]}
+    load['inertia'] = dict.fromkeys(('ixx', 'iyy', 'izz'), 1e-09)
+    robot['bodies'].append({'name': 'load', 'joint': {'type': 'fixed'}, 'body': load})
+    return sd.compile_model(sd.load_robot(robot))
+
+
+@pytest.mark.parametrize('delay', [0.0, 2e-3])
+def test_an_observer_makes_up_for_a_payload(delay):
+    """Of a fifth of the arm's mass: the error of y at rest falls tenfold, within the limits."""
+    model = compiled('pcc_arm')
+    plant = loaded('pcc_arm', 0.16)
+    y = held_by(model, np.linspace(3.0, 5.0, model.m))[1]
+    errors = {}
+    for observer in (0.0, 0.1):
+        made = law('pfbl', model, observer=observer)
+        made.follow(constant(y), 0.0, 1.0)
+        simulator = Simulator(plant)
+        made.start(simulator.q, simulator.qd, 0.0)
+        errors[observer] = np.abs(closed(made, simulator, 4.0)[1][-1] - y).max()
+    assert errors[0.1] < 0.1 * errors[0.0]
+
+
+def test_an_observer_does_not_wind_up():
+    """Held back by its limits for seconds, it turns round as the law without it does."""
+    model = compiled('pcc_arm')
+    y = held_by(model, np.linspace(3.0, 5.0, model.m))[1]
+    errors = {}
+    for observer in (0.0, 0.1):
+        made = law('pfbl', model, observer=observer)
+        simulator = Simulator(model)
+        made.follow(constant(y + 0.05), 0.0, 0.5)
+        made.start(simulator.q, simulator.qd, 0.0)
+        commands = closed(made, simulator, 2.0)[0]
+        assert (commands[-500:] == model.upper).any() or (commands[-500:] == model.lower).any()
+        made.follow(constant(y), 0.0, 0.5)
+        made.start(simulator.q, simulator.qd, 0.0, commands[-1])
+        errors[observer] = np.abs(closed(made, simulator, 1.0)[1] - y).max(axis=1)
+    assert (errors[0.1] < 1.2 * errors[0.0] + 1e-5).all()
+
+
+def test_a_tip_comes_back_without_moving_on():
+    """Under `impedance` an arm that was pushed comes to rest where it was, within its limits."""
+    model = compiled('pcc_arm')
+    u = np.linspace(2.0, 4.0, model.m)
+    q, y = held_by(model, u)
+    made = law('impedance', model)
+    made.follow(constant(y), 0.0, 0.0)
+    made.start(q, 0.0 * q, 0.0, u)
+    simulator = Simulator(model, q=q, qd=0.3 * np.ones(model.n))
+    home = sd.forward_kinematics(model, q=q)[-1][:3, 3]
+    commands = closed(made, simulator, 5.0)[0]
+    tip = sd.forward_kinematics(model, q=simulator.q)[-1][:3, 3]
+    assert np.abs(tip - home).max() < 1e-5
+    assert (commands >= model.lower).all() and (commands <= model.upper).all()
+
+
+def test_feed_forward_commands_what_it_is_told():
+    """Within limits and rate limits, whatever the state."""
+    model = compiled('pcc_arm')
+    made = law('feed_forward', model, command=1e9, rate=100.0)
+    made.start(model.q0, model.q0, 0.0, np.zeros(model.m))
+    first = made.compute(0.0, model.q0, model.q0).u.copy()
+    assert first == pytest.approx(np.full(model.m, 0.1))
+    for k in range(1, 10000):
+        last = made.compute(k * PERIOD, model.q0 + 0.1, model.q0)
+    assert np.array_equal(last.u, model.upper) and last.saturated == model.m
+
+
+@pytest.mark.parametrize('kind', ['pfbl', 'pd_plus', 'impedance'])
+def test_growth_is_that_of_the_loop(kind):
+    """What is said is the largest eigenvalue of a simulated period about rest, under each law."""
+    model = compiled('planar_cc_chain')
+    u, n = np.linspace(1.0, 3.0, model.m), model.n
+    q, y = held_by(model, u)
+    made = law(kind, model, **wide_open(model))
+
+    def after(x):
+        """Return the state (2 n,) a period after a state, begun anew there."""
+        made.start(q, 0.0 * q, 0.0, u)
+        made.follow(constant(y), 0.0, 0.0)
+        simulator = Simulator(model, q=x[:n], qd=x[n:], tolerance=1e-11)
+        simulator.step(made.compute(0.0, x[:n].copy(), x[n:].copy()).u.copy(), PERIOD)
+        return np.concatenate([simulator.q, simulator.qd])
+
+    rest, steps = np.concatenate([q, 0.0 * q]), np.repeat([1e-4, 1e-2], n)
+    pairs = [(after(rest + e) - after(rest - e)) / (2.0 * e.sum()) for e in np.diag(steps)]
+    found = math.log(np.abs(np.linalg.eigvals(np.transpose(pairs))).max()) / PERIOD
+    assert made.growth(q, u, made.settings) == pytest.approx(found, rel=0.01)
+
+
+def test_a_wrong_body_and_a_wrong_target_are_named():
+    """By the names that the parameters have from outside."""
+    model = compiled('pcc_arm')
+    make = CONTROLLERS.get('impedance').make_settings
+    with pytest.raises(DescriptionError, match=r"impedance.body.*'elbow'.*one of"):
+        make(model, body='elbow')
+    with pytest.raises(DescriptionError, match=r'impedance.target.*three numbers'):
+        make(model, target=[0.1, 0.2])
+    with pytest.raises(DescriptionError, match=r'impedance.stiffness.*>= 0'):
+        make(model, stiffness=[1.0, -1.0, 1.0])
