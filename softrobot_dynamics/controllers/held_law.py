@@ -120,8 +120,8 @@ class HeldLaw(Controller):
         """Return the rate [1/s] at which errors would grow, see :class:`SampledLoop`."""
         return self._sampled.growth(q, u, lambda q, u: self._at_rest(q, u, settings))
 
-    def _at_rest(self, place: Vector, u: Vector, settings: Any) -> Callable[[Vector, Vector], Vector]:
-        """Return w (c,), or nan, of q and qd, without limits and to stay at q (n,) under u (m,)."""
+    def _at_rest(self, place: Vector, u: Vector, settings: Any) -> Callable[..., Any]:
+        """Return w (c,), or nan, of (q, qd), without limits, to stay at q (n,) under u (m,)."""
         fixed, free = self._aside, np.full(self.model.m, np.inf)
         stay = constant(self.outputs(place, fixed.rest)[0][self.controlled])
         told = self.tell(settings.replace(lower=-free, upper=free, rate=free), place)

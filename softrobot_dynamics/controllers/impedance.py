@@ -161,7 +161,7 @@ class TipImpedance(HeldLaw):
         settings = super().make_settings(model, controlled, **given)
         if settings.body and settings.body not in model.body_names:
             words = 'one of ' + ', '.join(model.body_names)
-            problem = Problem(f'{cls.type_name}.body', settings.body, words)
+            problem = Problem('impedance.body', settings.body, words)
             raise DescriptionError((problem,), 'parameters')
         return settings
 
@@ -179,7 +179,7 @@ class TipImpedance(HeldLaw):
     def _gains(self) -> OutputGains:
         return output_gains(self.model, self.controlled)
 
-    def tell(self, settings: Any, q: Vector | None = None) -> Told:
+    def tell(self, settings: Any, q: Vector | None = None) -> Any:
         """Return what the kernel reads of settings; at q (n,) the tip is where it is pulled to."""
         names, n = self.model.body_names, self.model.n
         body = names.index(settings.body or names[-1])

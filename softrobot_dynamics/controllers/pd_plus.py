@@ -83,7 +83,7 @@ class PdPlus(HeldLaw):
     def _gains(self) -> OutputGains:
         return output_gains(self.model, self.controlled)
 
-    def tell(self, settings: Any, q: Vector | None = None) -> Told:
+    def tell(self, settings: Any, q: Vector | None = None) -> Any:
         """Return what the kernel reads of settings."""
         return Told(
             stiffness=self._gains.stiffness_for(settings.p),
