@@ -155,6 +155,7 @@ def controlled(values):
         functools.partial(settings_of, controller, controller.model, None),
         _reference,
         lambda q, qd: q.copy(),
+        lambda y, q: [],
         lambda: StateJudge(BOUNDS),
         lambda q, u, settings: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
     )

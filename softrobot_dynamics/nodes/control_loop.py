@@ -35,11 +35,17 @@ class Hold:
     """A reference: the outputs as they are when the order is taken up; new for every order."""
 
 
+class Once(NamedTuple):
+    """A reference that is followed when the order is taken up; whatever begins anew, holds."""
+
+    reference: Any
+
+
 class Orders(NamedTuple):
     """What the loop shall do; replaced whole."""
 
     settings: Any  # gains and limits, for controller.use
-    reference: Any  # for controller.follow, or a Hold
+    reference: Any  # for controller.follow, Once or not, or a Hold
     ramp: float = 0.0  # time to blend it in [s]
     emergency: bool = False  # nothing but the safe command
 
@@ -244,7 +250,9 @@ class ControlLoop:
             self._controller.use(orders.settings)
         if begin or orders.reference is not taken.reference:
             reference = orders.reference
-            if isinstance(reference, Hold):
+            if isinstance(reference, Once) and reference is not taken.reference:
+                (reference,) = reference
+            if isinstance(reference, (Hold, Once)):
                 reference = self._hold(q, qd)
             self._controller.follow(reference, t, orders.ramp)
         if begin:

@@ -10,7 +10,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.errors import CancelledError, SoftRobotError
+from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
 from softrobot_dynamics.nodes import (
     diagnostics,
     parameter_rows,
@@ -19,7 +19,7 @@ from softrobot_dynamics.nodes import (
     realtime,
     recording,
 )
-from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Orders
+from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Once, Orders
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.growth import Growth
 from softrobot_dynamics.nodes.messaging import messages
@@ -30,8 +30,10 @@ from softrobot_dynamics.nodes.parameters import Parameters, reason_of
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.serving import Part
 from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
+from softrobot_dynamics.nodes.trajectories import CourseReader
 from softrobot_dynamics.nodes.watching import Watch
 from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -41,6 +43,8 @@ class ControllerNode(LifecycleNodeMixin, Node):
     Answers every state of a robot with a command.
 
     - subscribes to `joint_states` (sensor_msgs/JointState): coordinates by name
+    - subscribes to `~/trajectory` (trajectory_msgs/JointTrajectory): what the controlled outputs
+      shall do, by actuator; it replaces what is followed
     - publishes `joint_commands` (sensor_msgs/JointState): u in effort, by actuator, with the stamp
       of the state answered; or `~/commands` (std_msgs/Float64MultiArray), see `command_type`
     - publishes `~/controller_state` (sensor_msgs/JointState: y, its rate, u, by actuator) and
@@ -69,6 +73,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
         self.options = Parameters(self, parameter_rows.controller_rows())
         self.options.on_change(self._accept)
+        self.create_subscription(JointTrajectory, '~/trajectory', self._on_trajectory, 1)
         safety = MutuallyExclusiveCallbackGroup()
         self.create_service(Trigger, '~/hold', self._on_hold, callback_group=safety)
         self.create_service(
@@ -149,6 +154,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
         self._outlet = ControlOutlet(self, names, controlled, values['command_type'], quality)
+        self._courses = CourseReader(controlled)
         self._inbox = Inbox(self, JointState, 'joint_states', NEWEST)
         watch = Watch(self, self._inbox.topic)
         self._diagnostics = diagnostics.Diagnostics(
@@ -250,6 +256,25 @@ class ControllerNode(LifecycleNodeMixin, Node):
         refusal = self._orders.hold()
         response.success, response.message = not refusal, refusal or 'holding'
         return response
+
+    def _on_trajectory(self, message: Any) -> None:
+        """Follow a trajectory from now on, or say why not, and go on as before."""
+        try:
+            with self.options.lock, self._orders.planning():
+                self._follow(message)
+        except SoftRobotError as error:
+            self.get_logger().warning(f'~/trajectory: {reason_of(error)}')
+
+    def _follow(self, message: Any) -> None:
+        if refusal := self._orders.refusal():
+            raise MessageError(refusal)
+        course, (q, _) = self._courses.read(message), self._orders.loop.place()
+        remarks = self._plant.stand(course.y[-1], self._plant.model.q0 if q is None else q)
+        ahead = course.ahead(self.get_clock().now().nanoseconds)
+        ramp = ahead if ahead > 0.0 else self.options.values['reference.ramp_time']
+        self._orders.change(reference=Once(course.reference(ahead)), ramp=ramp)
+        for words in remarks:
+            self.get_logger().warning(words)
 
     def _on_emergency_stop(self, request: Any, response: Any) -> Any:
         """Latch, also while inactive; a release leads to holding, never to going on."""

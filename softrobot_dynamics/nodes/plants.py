@@ -40,6 +40,7 @@ class Controlled(NamedTuple):
         ..., Any
     ]  # (values, q, Job for what takes long) -> Planned; or SoftRobotError
     hold: Callable[..., Any]  # (q, qd) -> Reference that stays at the present outputs
+    stand: Callable[..., Any]  # (y, q) -> remarks, a list, on standing there; or SoftRobotError
     judge: Callable[..., Any]  # () -> StateJudge of the robot's states
     growth: Callable[
         ..., Any
@@ -75,6 +76,7 @@ def controlled(values: Mapping[str, Any]) -> Controlled:
         settings,
         lambda values, q, job: _plan(model, chosen, values, q, job),
         lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
+        lambda y, q: feasibility.examine_standing(model, chosen, y, q, 'the last point'),
         lambda: StateJudge(bounds),
         controller.growth,
     )

@@ -47,12 +47,16 @@ class StandingOrders:
     def hold(self) -> str:
         """Hold the present outputs; return in words why not, or '' ."""
         with self._lock:
-            if self._emergency:
-                return LATCHED
-            if self.loop is None and not self._activating:
-                return 'not active'
-            self._hold(HOLD)
-        return ''
+            refusal = '' if self._activating and not self._emergency else self.refusal()
+            if not refusal:
+                self._hold(HOLD)
+        return refusal
+
+    def refusal(self) -> str:
+        """Return in words why there is nothing to be followed, or ''."""
+        if self._emergency:
+            return LATCHED
+        return 'not active' if self.loop is None else ''
 
     def cancel(self, by: str) -> None:
         """Cancel the planning under way, if there is any."""

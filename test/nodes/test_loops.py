@@ -24,6 +24,7 @@ from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
     ControlLoop,
     FAILED,
     Hold,
+    Once,
     Orders,
     ReferenceTime,
     RUNNING,
@@ -281,6 +282,20 @@ def test_before_any_state_the_safe_command_is_all_there_is(control):
     """But that is no trip of the watchdog."""
     assert control.go() == SAFE
     assert control.loop.mode == WAITING and control.loop.tally.counts['timeouts'] == 0
+
+
+def test_a_reference_for_once_is_not_begun_anew(control):
+    """After a pause its time has gone by: the outputs are held, until another one is ordered."""
+    control.go(state((1.0, 1.0), 1))
+    control.loop.order(reference=Once(np.array([0.5, 0.5])))
+    for stamp in (2, 3):
+        assert control.go(state((1.0, 1.0), stamp)) == [-10.0, -10.0]
+    control.go()
+    assert control.loop.mode == TIMED_OUT
+    for stamp in (4, 5):
+        assert control.go(state((0.8, 0.8), stamp)) == [0.0, 0.0]
+    control.loop.order(reference=Once(np.array([0.7, 0.9])))
+    assert control.go(state((0.8, 0.8), 6)) == pytest.approx([-10.0, 10.0])
 
 
 def test_a_failing_controller_means_the_safe_command(control):

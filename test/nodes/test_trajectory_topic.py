@@ -1,0 +1,138 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Trajectories on a topic of the controller, over real DDS at 1 kHz: replaced, refused."""
+
+import signal
+
+from node_processes import starting
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from builtin_interfaces.msg import Duration  # noqa: E402
+from observer import PATIENCE  # noqa: E402
+from rclpy.qos import QoSProfile  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+
+pytestmark = pytest.mark.realtime
+
+PERIOD, FIRST, LATER, END = 1e-3, 0.3, 0.8, 1.5  # [s]
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return the compiled arm; from here on both nodes find its kernels compiled."""
+    return sd.compile_model(sd.load_robot('pcc_arm'))
+
+
+@pytest.fixture
+def start(arm, tmp_path):
+    """Return a function that starts a node (name, parameters) as a process."""
+    with starting(tmp_path, ('-m', 'softrobot_dynamics.nodes.{}'), (), robot='pcc_arm') as run:
+        yield run
+
+
+def lengths(arm, u):
+    """Return the outputs (m,) of the arm at rest under tensions [N]."""
+    q = sd.equilibrium(arm, u=u).q
+    return sd.actuation(arm, q=q, qd=np.zeros(arm.n)).coordinates
+
+
+def message(names, *points, stamp=0):
+    """Return a JointTrajectory of points: time, positions, velocities, accelerations."""
+    made = [
+        JointTrajectoryPoint(
+            time_from_start=Duration(sec=int(t // 1), nanosec=round(t % 1 * 1e9)),
+            **dict(zip(('positions', 'velocities', 'accelerations'), map(list, rows))),
+        )
+        for t, *rows in points
+    ]
+    trajectory = JointTrajectory(joint_names=list(names), points=made)
+    trajectory.header.stamp = stamped(stamp)
+    return trajectory
+
+
+@pytest.fixture
+def say(observer):
+    """Return a function that publishes a trajectory."""
+    publisher = observer.node.create_publisher(
+        JointTrajectory, 'controller/trajectory', QoSProfile(depth=1)
+    )
+
+    def say(given):
+        observer.until(publisher.get_subscription_count, 'a subscriber')
+        publisher.publish(given)
+
+    return say
+
+
+def reported(observer, field):
+    """Return what the reference was last said to be, one of its fields (m,)."""
+    return np.array(getattr(observer.heard['reference'].points[0], field))
+
+
+def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start, say, tmp_path):
+    """And passed at its times; a wrong one is refused in the log, and changes nothing."""
+    here, there = lengths(arm, np.full(arm.m, 8.0)), lengths(arm, np.linspace(4.0, 12.0, arm.m))
+    away, zero, names = there - here, np.zeros(arm.m), arm.actuator_names
+    record, log = tmp_path / 'controller.mcap', tmp_path / 'controller.log'
+    start('simulation')
+    controller = start(
+        'controller', autostart='true', record=record, reference__type='setpoint',
+        reference__setpoint=here.tolist(), reference__ramp_time='0.5',
+    )  # fmt: skip
+    observer.until_running()
+    observer.until(lambda: np.allclose(reported(observer, 'positions'), here, atol=1e-9), 'it')
+    backwards = slice(None, None, -1)
+    say(message(names[backwards], (0.0, here[backwards]), (2.0, there[backwards])))
+    fast = 0.5 * np.abs(away).max()  # of 0.75 away per second, at half the time
+    observer.until(lambda: np.abs(reported(observer, 'velocities')).max() > fast, 'speed')
+    say(message(('nobody', *names[1:]), (0.0, there)))
+    say(message(names, (0.0, there), (1.0, there + 5.0)))
+    said = "'nobody' is unknown", 'effort of t1 [N] would have to be'
+    observer.until(lambda: all(words in log.read_text() for words in said), 'the refusals')
+    assert np.abs(reported(observer, 'velocities')).max() > 0.0  # it goes on
+    say(message(
+        names,
+        (FIRST, here + 0.6 * away, -0.4 * away, zero),
+        (LATER, here + 0.3 * away, -0.5 * away, zero),
+        (END, here, zero, zero),
+    ))  # fmt: skip
+    observer.until(
+        lambda: np.allclose(reported(observer, 'positions'), here, atol=1e-9), 'the end'
+    )
+    assert observer.call(Trigger, 'controller/hold', Trigger.Request()).success
+    controller.send_signal(signal.SIGTERM)
+    assert controller.wait(PATIENCE) == 0
+    check_record(sd.read_recording(record), here, away)
+
+
+def check_record(data, here, away):
+    """Check what was recorded from the first trajectory to the end of the second."""
+    keep = np.isfinite(data['y_d']).all(axis=1) & np.isfinite(data['t'])
+    t, y, rate, acceleration = (
+        data[name][keep] for name in ('t', 'y_d', 'y_d_rate', 'y_d_acceleration')
+    )
+    moving = np.flatnonzero(np.abs(y - here).max(axis=1) > 1e-9)
+    moving = moving[t[moving] > t[np.flatnonzero(np.abs(y - here).max(axis=1) < 1e-9)[0]]]
+    begin, end = moving[0], moving[-1] + 1
+    # passed at the times it gave, counted back from its end
+    for before, share, speed in ((END - LATER, 0.3, -0.5), (END - FIRST, 0.6, -0.4)):
+        k = np.searchsorted(t, t[end] - before)
+        off = 2.0 * PERIOD * np.abs(away).max()
+        np.testing.assert_allclose(y[k], here + share * away, atol=off)
+        np.testing.assert_allclose(rate[k], speed * away, atol=0.02 * np.abs(away).max())
+    # neither value nor rate nor acceleration jumps
+    window = slice(begin - 5, end + 5)
+    steps = np.diff(t[window])[:, None]
+    values, rates, bends = y[window], rate[window], acceleration[window]
+    scale = np.abs(away).max()
+    assert np.abs(rates).max() > 0.5 * scale
+    mean = 0.5 * (rates[1:] + rates[:-1])
+    np.testing.assert_allclose(np.diff(values, axis=0), steps * mean, atol=1e-5 * scale)
+    mean = 0.5 * (bends[1:] + bends[:-1])
+    np.testing.assert_allclose(np.diff(rates, axis=0), steps * mean, atol=1e-3 * scale)
+    assert np.abs(np.diff(bends, axis=0)).max() < 0.03 * np.ptp(bends)
