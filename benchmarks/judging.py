@@ -10,9 +10,9 @@ import time
 
 import numpy as np
 import softrobot_dynamics as sd
+from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
-from softrobot_dynamics.nodes.limiting import Limiter
 
 TICKS, ROUNDS, PERIOD = 5000, 7, 1_000_000
 

@@ -24,24 +24,29 @@ from softrobot_dynamics.dynamics.derivatives import (
     forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 )
+from softrobot_dynamics.dynamics.energies import elastic_energy, kinetic_energy, potential_energy
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.dynamics.wrenches import Wrench
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.recordings.reading import read_recording, Recording
 from softrobot_dynamics.simulation.recentring import recentred
 from softrobot_dynamics.simulation.simulator import Simulator
 
 __all__ = [
+    'ClosedLoop',
     'CustomBody',
     'Recording',
     'SoftRobotError',
     'Simulator',
     'Wrench',
     'actuation',
+    'closed_loop',
     'compile_model',
     'converged_quadrature',
     'damping_force',
+    'elastic_energy',
     'elastic_force',
     'equilibrium',
     'forward_dynamics',
@@ -55,10 +60,12 @@ __all__ = [
     'inverse_dynamics_derivatives',
     'jacobian',
     'joint_torques',
+    'kinetic_energy',
     'load_robot',
     'mass_inertial_inverse_dynamics',
     'mass_inverse_dynamics',
     'material_points',
+    'potential_energy',
     'quadrature_error',
     'read_recording',
     'recentred',

@@ -23,6 +23,7 @@ LAYERS = (
     {'dynamics'},
     {'simulation', 'references'},
     {'controllers'},
+    {'offline'},
     {'nodes'},
     {'demo', 'cli'},
 )
@@ -53,6 +54,7 @@ ONLY = {
         'errors', 'schema', 'compiling', 'kernels', 'recursion', 'model', 'dynamics',
         'simulation', 'references',
     },
+    'offline': {'errors', 'model', 'dynamics', 'simulation', 'references', 'controllers'},
 }  # fmt: skip
 """
 All that packages may import besides themselves and names for annotations; also for the type
@@ -181,7 +183,10 @@ def test_the_top_is_short():
 def test_the_engine_knows_no_member():
     """None but its own kind, and `softrobot`, imports a concrete body, joint, law, reference."""
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
-    helpers = {'controllers.safe', 'references.feasibility', 'references.piecewise'}
+    helpers = {
+        'controllers.limiting', 'controllers.safe',
+        'references.feasibility', 'references.piecewise',
+    }  # fmt: skip
     concrete = [
         (a, b)
         for a, b in PAIRS

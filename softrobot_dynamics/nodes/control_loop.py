@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.nodes.judging import ANEW, UNCONFIRMED
-from softrobot_dynamics.nodes.limiting import Limiter
 from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of
 from softrobot_dynamics.nodes.realtime import now, sleep_until, take_precedence
 from softrobot_dynamics.nodes.tally import Tally, Window

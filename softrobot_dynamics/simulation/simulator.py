@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.compiling.cache import compiling
 from softrobot_dynamics.dynamics.arguments import checked, finite
+from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.recursion.masses import without_inertia
+from softrobot_dynamics.simulation.loads import LoadedStepper
 from softrobot_dynamics.simulation.recentring import recentre, recentring
 from softrobot_dynamics.simulation.stepping import Adaptive, Fixed
 
@@ -55,6 +57,7 @@ class Simulator:
             if self.tolerance
             else Fixed(model, self.substep)
         )
+        self._loaded = LoadedStepper(model, self._stepper)
         self._force, self._recentring = np.zeros(model.m), recentring(model)
         with compiling(self._stepper.advance):  # here and now, not in the first step
             self._stepper.advance(self._force, self.q, self.qd, self.substep, True)
@@ -75,18 +78,23 @@ class Simulator:
         self._require_inertia()
         self._stepper.reset(self.q)
 
-    def step(self, u: ArrayLike, dt: float) -> None:
+    def step(self, u: ArrayLike, dt: float, wrenches: Wrenches | None = None) -> None:
         """
         Advance by dt [s] under the constant actuation u (m,), in actuator units.
 
-        Raises ArgumentError, or SimulationDivergedError with the last good state kept.
+        ``wrenches`` act from outside meanwhile, as in ``sd.forward_dynamics``: those in the axes
+        of a body turn with it on the way. Raises ArgumentError, or SimulationDivergedError with
+        the last good state kept.
         """
         u = checked('u', u, (self.model.m,))
         dt = _positive('dt', dt, 'a time > 0 [s]')
+        advance = self._stepper.advance
+        if wrenches and (loads := read_wrenches(self.model, wrenches)):
+            advance = self._loaded(loads)
         np.multiply(u, self.model.signs, out=self._force)
         left, clock, once = dt, self._stepper.clock, bool(self._recentring)
         while left > dt * 1e-12:
-            failed = self._stepper.advance(self._force, self.q, self.qd, left, once)
+            failed = advance(self._force, self.q, self.qd, left, once)
             left -= clock.passed[0]
             self.time += float(clock.passed[0])
             self.substeps += int(clock.steps[0])

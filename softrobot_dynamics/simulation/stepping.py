@@ -1,12 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Many steps of an integrator in one compiled call: of equal length, or as a tolerance allows."""
 
+from collections.abc import Callable
 import math
 from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.compiling.addresses import run, run_three
+from softrobot_dynamics.compiling.addresses import Entry, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
@@ -56,24 +57,27 @@ class Fixed:
 
     ``advance(force, q, qd, duration, once)`` advances (q, qd) by a duration [s], or ``once``,
     under forces (m,) along y. It returns 0, or 1 where a step cannot be made; ``clock`` says how
-    much was done, ``terms`` are those of the last evaluation.
+    much was done, ``terms`` are those of the last evaluation, ``evaluate`` is the Evaluator.
     """
 
     def __init__(self, model: Model, substep: float) -> None:
-        evaluate = model.evaluator()
+        self.evaluate = evaluate = model.evaluator()
         self._linearisation = Linearisation(model, evaluate)
         self.terms = evaluate.terms
         self.clock = _clock()
-        self.advance = cached(
-            fixed_steps,
-            evaluate=evaluate.entry,
-            terms=self.terms,
-            follow=self._linearisation.follow,
-            near=self._linearisation.near,
-            b=allocate_motion(model.n, parts_of_step(model, substep)),
-            clock=self.clock,
-            substep=substep,
-        )
+        self._given = {
+            'terms': self.terms,
+            'follow': self._linearisation.follow,
+            'near': self._linearisation.near,
+            'b': allocate_motion(model.n, parts_of_step(model, substep)),
+            'clock': self.clock,
+            'substep': substep,
+        }
+        self.advance = self.bind(evaluate.entry)
+
+    def bind(self, evaluate: Entry) -> Callable[..., int]:
+        """Return ``advance`` by another entry that evaluates the robot into the same terms."""
+        return cached(fixed_steps, evaluate=evaluate, **self._given)
 
     def reset(self, q: Vector) -> None:
         """Begin at q (n,)."""
@@ -128,26 +132,29 @@ class Adaptive:
 
     def __init__(self, model: Model, longest: float, tolerance: float) -> None:
         n, evaluate = model.n, model.evaluator()
-        self.terms = evaluate.terms
+        self.evaluate, self.terms = evaluate, evaluate.terms
         self.clock = _clock()
         robot, t = evaluate.robot, allocate_tangents(evaluate.robot, n)
         jacobian = _jacobian(n)
         own = {'stiffness': jacobian.fibres, 'x': jacobian.x}
-        self.advance = cached(
-            adaptive_steps,
-            evaluate=evaluate.entry,
-            differentiate=entry(tangents, robot=robot, rough=True, t=t),
-            stiffen=entry(fibre_stiffness, robot=robot, rough=True, **own),
-            terms=self.terms,
-            t=t,
-            jacobian=jacobian,
-            method=ROS34PW2,
-            b=allocate_stages(n, 4),
-            clock=self.clock,
-            longest=longest,
-            tolerance=tolerance,
-        )
+        self._given = {
+            'differentiate': entry(tangents, robot=robot, rough=True, t=t),
+            'stiffen': entry(fibre_stiffness, robot=robot, rough=True, **own),
+            'terms': self.terms,
+            't': t,
+            'jacobian': jacobian,
+            'method': ROS34PW2,
+            'b': allocate_stages(n, 4),
+            'clock': self.clock,
+            'longest': longest,
+            'tolerance': tolerance,
+        }
+        self.advance = self.bind(evaluate.entry)
         self._longest = longest
+
+    def bind(self, evaluate: Entry) -> Callable[..., int]:
+        """Return ``advance`` by another entry that evaluates the robot into the same terms."""
+        return cached(adaptive_steps, evaluate=evaluate, **self._given)
 
     def reset(self, q: Vector) -> None:
         """Begin anew."""

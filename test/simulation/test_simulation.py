@@ -231,3 +231,70 @@ def test_a_robot_file_gives_rates_too():
     assert (simulator.q[0], simulator.qd[0]) == (0.3, -2.0)
     simulator.reset(q=[0.1])
     assert (simulator.q[0], simulator.qd[0]) == (0.1, 0.0)
+
+
+def several_wrenches(model):
+    """Return wrenches at a tip and at a point, that turn with the body and that do not."""
+    first, *_, last = model.body_names
+    value = np.array([0.01, -0.02, 0.005, 0.3, 0.2, -0.4])
+    return {
+        last: [sd.Wrench(value), sd.Wrench(-0.5 * value, frame='base')],
+        first: [
+            sd.Wrench(value, point=[0.01, 0.0, 0.12]),
+            sd.Wrench(2.0 * value, point=[0.0, 0.02, 0.2], frame='base'),
+        ],
+    }
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'hand'])
+def test_wrenches_accelerate_as_the_dynamics_say(name):
+    """All kinds of them, at once and one after the other; without, everything is as before."""
+    model, h = compiled(name), 1e-8
+    wrenches = several_wrenches(model) if name == 'pcc_arm' else {'thumb2': [0.1] * 6}
+    ((q, qd, _),) = states(model, 1, seed=2, size=0.3)
+    u = moderate(model)
+    robot = Simulator(model, q=q, qd=qd)
+    for given in ({}, wrenches, wrenches, None):
+        robot.reset(q, qd)
+        robot.step(u, h, given)
+        qdd = sd.forward_dynamics(model, q=q, qd=qd, u=u, wrenches=given or None)
+        near = np.abs((robot.qd - qd) / h - qdd).max()
+        assert near < 1e-3 * np.abs(qdd).max()
+    plain = Simulator(model, q=q, qd=qd)
+    plain.step(u, h)
+    assert np.array_equal(plain.q, robot.q) and np.array_equal(plain.qd, robot.qd)
+
+
+@pytest.mark.parametrize('tolerance', [None, 1e-7])
+def test_wrenches_keep_the_order_of_the_method(tolerance):
+    """They turn with the bodies within a step: a pushed arm goes where a tight solution goes."""
+    model, duration, n = compiled('pcc_arm'), 0.1, 9
+    wrenches = several_wrenches(model)
+    u = moderate(model)
+
+    def rate(t, state):
+        found = sd.forward_dynamics(model, q=state[:n], qd=state[n:], u=u, wrenches=wrenches)
+        return [*state[n:], *found]
+
+    start = np.concatenate([model.q0, np.zeros(n)])
+    exact = solve_ivp(rate, (0.0, duration), start, method='LSODA', rtol=1e-9, atol=1e-11)
+    errors = []
+    for h in (2e-3, 1e-3, 5e-4):
+        robot = Simulator(model, substep=h, tolerance=tolerance)
+        for _ in range(10):
+            robot.step(u, 1e-2, wrenches)
+        errors.append(np.abs(robot.q - exact.y[:n, -1]).max())
+    if tolerance:
+        assert max(errors) < 1e-5
+    else:
+        orders = np.log2(np.divide(errors[:-1], errors[1:]))
+        assert np.all((1.7 < orders) & (orders < 2.5))
+
+
+def test_a_wrench_that_is_none_is_refused():
+    """With its name, before anything moves."""
+    robot = Simulator(compiled('pcc_arm'))
+    for wrong in ({'elbow': np.zeros(6)}, {'segment1': np.zeros(5)}):
+        with pytest.raises(ArgumentError, match='wrenches'):
+            robot.step(np.zeros(9), 1e-3, wrong)
+    assert robot.time == 0.0

@@ -4,7 +4,7 @@
 from numba.core import event
 import numpy as np
 import pytest
-from softrobot_dynamics.nodes.limiting import Limiter
+from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.schema.parameters import frozen
 
 pytestmark = pytest.mark.quick

@@ -1,0 +1,273 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+A law and a simulated robot in closed loop, tick by tick as the nodes do it, and much faster.
+
+In every tick the state is answered by the law; where it finds no command, by the safe one, after
+which it begins anew. What goes out keeps the limits of the rates, and is held for a period from
+when it arrives, ``delay`` after the state it answers.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+import math
+from numbers import Real
+import sys
+import time
+from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
+from softrobot_dynamics.controllers.limiting import Limiter
+from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.wrenches import Wrenches
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.references.contract import Reference
+from softrobot_dynamics.simulation.simulator import Simulator
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+Progress: TypeAlias = Callable[[float, float], object]
+
+PERIOD = 1e-3  # [s] of a law that is given by name
+SAFE = 'auto', 1.0, 2.0  # mode, pretension [N] and ramp [s] of the safe command, as in the nodes
+_SLIGHT = 1e-9  # share of a period that is rounding
+_EVERY = 0.5  # [s] between two words on the progress
+
+
+class ClosedLoop(NamedTuple):
+    """
+    What was seen, wanted and sent in K ticks, c outputs being controlled; a row for each tick.
+
+    The first tick is at time zero, the last one at the end: its command is no longer acted on.
+    """
+
+    t: Vector  # (K,) [s]
+    q: Matrix  # (K, n) the state that was answered
+    qd: Matrix  # (K, n)
+    u: Matrix  # (K, m) the command that was sent, actuator units
+    y: Matrix  # (K, m) actuation coordinates as the law saw them, nan where it failed
+    velocity: Matrix  # (K, m) their rates
+    y_d: Matrix  # (K, c) what they should be, of the controlled ones
+    velocity_d: Matrix  # (K, c)
+    unmet: Matrix  # (K, m) acceleration asked for that the limits do not allow
+    saturated: Array  # (K,) number of commands at a limit
+    ok: Array  # (K,) False: the law had no command, the safe one was sent
+
+
+def closed_loop(
+    model: CompiledModel,
+    controller: Controller | str,
+    reference: Reference,
+    duration: float,
+    *,
+    controlled: Iterable[str] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    period: float | None = None,
+    plant: CompiledModel | None = None,
+    q0: ArrayLike | None = None,
+    qd0: ArrayLike | None = None,
+    u0: ArrayLike | None = None,
+    ramp: float = 0.0,
+    delay: float = 0.0,
+    wrenches: Callable[[float], Wrenches | None] | None = None,
+    changes: Iterable[tuple[float, Any]] = (),
+    substep: float = 5e-4,
+    tolerance: float | None = None,
+    progress: Progress | None = None,
+) -> ClosedLoop:
+    """
+    Let a law control a simulated robot for a ``duration`` [s]; return the :class:`ClosedLoop`.
+
+    ``controller`` is a law for the ``model``, or the name of one, which is then made with the
+    ``controlled`` actuators (default: all), its ``parameters`` and limits by name, and a
+    ``period`` [s] (default: 1 ms). It turns to the ``reference`` within ``ramp`` [s].
+
+    ``plant`` is the robot that is simulated (default: the model), with the same coordinates and
+    actuators; it sets out at ``q0``, ``qd0`` (n,) (default: its initial state), under the command
+    ``u0`` (m,) (default: the safe one) until the first of the law arrives. ``wrenches``, a
+    function of time [s], act on it from outside, as ``sd.forward_dynamics`` takes them: taken in
+    the middle of every stretch of time in which the command is the same. ``substep`` and
+    ``tolerance`` are the simulator's.
+
+    ``delay`` [s] passes from a state until the command that answers it acts. ``changes`` are
+    pairs (time [s], Settings) that the law is to use from then on. ``progress`` is called now and
+    then with the time that has come and the duration [s] (default: a line on stderr, if that is
+    a terminal).
+
+    Raises ArgumentError, SimulationDivergedError, and what the law raises.
+    """
+    law = _law(model, controller, controlled, parameters, period)
+    _require_reference(law, reference)
+    ticks = round(_number('duration', duration) / law.period)
+    robot = _Robot(_plant(model, plant), law.period, _number('delay', delay), wrenches)
+    robot.set_out(Simulator(robot.model, q=q0, qd=qd0, substep=substep, tolerance=tolerance), u0)
+    driver = _Driver(law, reference, _number('ramp', ramp), sorted(changes, key=lambda c: c[0]))
+    driver.limiter.last[:], driver.limiter.known = robot.u, u0 is not None
+    found, show = _allocate(law, ticks + 1), _Pace(progress, duration)
+    for k in range(ticks + 1):
+        t, simulator = k * law.period, robot.simulator
+        u, command = driver.answer(t, simulator.q, simulator.qd)
+        _note(found, k, t, simulator, u, command)
+        if k < ticks:
+            robot.step(t, u)
+        show(t)
+    return found
+
+
+class _Driver:
+    """What answers states: the law, the safe command where it fails, the limits of rates."""
+
+    def __init__(self, law: Controller, reference: Reference, ramp: float, changes: Any) -> None:
+        model = law.model
+        self._law, self._turn, self._changes = law, (reference, ramp), deque(changes)
+        self._safe, self._rate_limit = SafeCommand.of_model(model), model.rate_limit
+        self._safe.choose(*SAFE)
+        self.limiter = Limiter(model.lower, model.upper)
+        self._safe_since: Any = None
+        self._running = False
+
+    def answer(self, t: float, q: Vector, qd: Vector) -> tuple[Vector, Any]:
+        """Return what is sent, valid until the next call, and the law's Command or None."""
+        law, reference, ramp = self._law, *self._turn
+        while self._changes and t >= self._changes[0][0] - _SLIGHT * law.period:
+            law.use(self._changes.popleft()[1])
+        if not self._running:
+            law.follow(reference, t, ramp)
+            law.start(q, qd, t, self._in_force())
+        command = law.compute(t, q, qd)
+        self._running = command.ok and math.isfinite(command.u @ command.u)
+        if self._running:
+            self._safe_since = None
+            return self.limiter.bring(command.u, law.settings.rate, law.period)[0], command
+        if self._safe_since is None:
+            self._safe_since = t
+            self._safe.begin(q, self._in_force())
+        u = self._safe.at(t - self._safe_since)
+        return self.limiter.bring(u, self._rate_limit, law.period)[0], None
+
+    def _in_force(self) -> Any:
+        return self.limiter.last if self.limiter.known else None
+
+
+class _Robot:
+    """The simulated robot, and the commands that are on their way to it."""
+
+    def __init__(self, model: CompiledModel, period: float, delay: float, wrenches: Any) -> None:
+        self.model = model
+        self._period, self._wrenches = period, wrenches
+        whole = math.floor(delay / period + _SLIGHT)
+        offset = delay - whole * period
+        self._offset = offset if offset > _SLIGHT * period else 0.0
+        self._sent: deque[Vector] = deque(maxlen=whole + 2)
+
+    def set_out(self, simulator: Simulator, u0: ArrayLike | None) -> None:
+        """Begin with a simulator under u0 (m,), or under the safe command."""
+        self.simulator, model = simulator, self.model
+        safe = SafeCommand.of_model(model)
+        safe.choose(*SAFE)
+        safe.begin(simulator.q, None)
+        self.u = safe.at(0.0) if u0 is None else checked('u0', u0, (model.m,))
+        self._sent.extend([self.u] * (self._sent.maxlen or 0))
+
+    def step(self, t: float, u: Vector) -> None:
+        """Go from t [s] to the next tick, u (m,) being sent at t."""
+        self._sent.append(np.minimum(np.maximum(u, self.model.lower), self.model.upper))
+        before, then = self._sent[0], self._sent[1]
+        if self._offset:
+            self._go(t, before, self._offset)
+        self._go(t + self._offset, then, self._period - self._offset)
+
+    def _go(self, t: float, u: Vector, duration: float) -> None:
+        wrenches = self._wrenches and self._wrenches(t + 0.5 * duration)
+        self.simulator.step(u, duration, wrenches)
+
+
+class _Pace:
+    """Tells now and then how far a run has come; on stderr unless told otherwise."""
+
+    def __init__(self, progress: Progress | None, duration: float) -> None:
+        self._tell = progress or (_write if sys.stderr.isatty() else None)
+        self._duration, self._next = duration, time.monotonic() + _EVERY
+        self._written = False
+
+    def __call__(self, t: float) -> None:
+        """Tell if it is time to; at the end, if anything was told."""
+        if self._tell is None:
+            return
+        done = t >= self._duration * (1.0 - _SLIGHT)
+        if time.monotonic() >= self._next or (done and self._written):
+            self._tell(t, self._duration)
+            self._written, self._next = True, time.monotonic() + _EVERY
+
+
+def _write(t: float, duration: float) -> None:
+    """Write a line over the last one."""
+    end = '\n' if t >= duration * (1.0 - _SLIGHT) else ''
+    sys.stderr.write(f'\rclosed loop: {t:.1f} of {duration:g} s{end}')
+    sys.stderr.flush()
+
+
+def _law(model: Any, controller: Any, controlled: Any, parameters: Any, period: Any) -> Any:
+    """Return the law that is given, or made of its name; ArgumentError."""
+    if isinstance(controller, Controller):
+        if controller.model is not model:
+            raise ArgumentError('controller', type(controller), 'a law for this very model')
+        given = {'controlled': controlled, 'parameters': parameters, 'period': period}
+        for name, value in given.items():
+            if value is not None:
+                raise ArgumentError(name, value, 'nothing, as the controller has its own')
+        return controller
+    law = CONTROLLERS.get(controller)
+    period = PERIOD if period is None else _number('period', period)
+    settings = law.make_settings(model, controlled, **(parameters or {}))
+    return law(model, period=period, controlled=controlled, settings=settings)
+
+
+def _plant(model: CompiledModel, plant: CompiledModel | None) -> CompiledModel:
+    """Return the robot to simulate; ArgumentError if it has other coordinates or actuators."""
+    for names in ('coordinate_names', 'actuator_names'):
+        if plant is not None and getattr(plant, names) != getattr(model, names):
+            expected = f'a robot of the {names.replace("_", " ")} {getattr(model, names)}'
+            raise ArgumentError('plant', getattr(plant, names), expected)
+    return model if plant is None else plant
+
+
+def _require_reference(law: Controller, reference: Any) -> None:
+    count = len(law.controlled)
+    if not isinstance(reference, Reference) or reference.coefficients.shape[2] != count:
+        raise ArgumentError('reference', reference, f'a Reference of {count} coordinates')
+
+
+def _number(name: str, value: Any) -> float:
+    """Return a finite number >= 0; ArgumentError."""
+    if not (isinstance(value, Real) and math.isfinite(value) and float(value) >= 0.0):
+        raise ArgumentError(name, value, 'a time >= 0 [s]')
+    return float(value)
+
+
+def _allocate(law: Controller, count: int) -> ClosedLoop:
+    """Return arrays of so many rows, where nothing is noted nan."""
+    n, m, c = law.model.n, law.model.m, len(law.controlled)
+    columns = {'q': n, 'qd': n, 'u': m, 'y': m, 'velocity': m, 'y_d': c, 'velocity_d': c}
+    return ClosedLoop(
+        t=np.empty(count),
+        **{name: np.full((count, width), np.nan) for name, width in columns.items()},
+        unmet=np.full((count, m), np.nan),
+        saturated=np.zeros(count, dtype=int),
+        ok=np.zeros(count, dtype=bool),
+    )
+
+
+def _note(found: ClosedLoop, k: int, t: float, robot: Simulator, u: Vector, command: Any) -> None:
+    """Fill a row; ``command`` is the law's, None where it had none."""
+    found.t[k], found.q[k], found.qd[k], found.u[k] = t, robot.q, robot.qd, u
+    if command is not None:
+        found.y[k], found.velocity[k] = command.y, command.velocity
+        found.y_d[k], found.velocity_d[k] = command.desired[0], command.desired[1]
+        found.unmet[k], found.saturated[k], found.ok[k] = command.unmet, command.saturated, True

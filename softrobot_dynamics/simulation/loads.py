@@ -1,0 +1,84 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Wrenches from outside in a simulation: exact at every evaluation of every step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import functools
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.addresses import Entry
+from softrobot_dynamics.compiling.binding import address, entry
+from softrobot_dynamics.dynamics.wrenches import Load
+from softrobot_dynamics.kernels.reductions import BLOCK
+from softrobot_dynamics.recursion.loads import load_point, load_tip
+from softrobot_dynamics.recursion.material_points import Cloud
+from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, JOINT_POSE, STATE
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_KEPT = 64  # sets of places whose kernels' arguments stay
+
+
+class LoadedStepper:
+    """
+    Makes the steps of a stepper under wrenches; called with Loads it returns ``advance``.
+
+    What is in force where costs something only when it is asked for first: later calls with
+    wrenches at the same places change the numbers.
+    """
+
+    def __init__(self, model: CompiledModel, stepper: Any) -> None:
+        self._model, self._stepper = model, stepper
+        self._bound = functools.lru_cache(_KEPT)(self._bind)
+
+    def __call__(self, loads: Sequence[Load]) -> Callable[..., int]:
+        """Return the ``advance`` of the stepper under these loads."""
+        places = tuple(
+            (body, None if w.point is None else w.point.tobytes(), w.frame) for body, w in loads
+        )
+        advance, values = self._bound(places)
+        for value, (_, wrench) in zip(values, loads):
+            value[:] = wrench.value
+        return advance
+
+    def _bind(self, places: Any) -> tuple[Callable[..., int], list[Vector]]:
+        """Return ``advance`` and the wrenches (6,) that it reads, one for each place."""
+        evaluate, values = self._stepper.evaluate.entry, []
+        for body, point, frame in places:
+            values.append(np.zeros(6))
+            given = {'body': body, 'turns': int(frame == 'body'), 'wrench': values[-1]}
+            own = {} if point is None else self._at_point(body, point)
+            evaluate = self._loaded(evaluate, **given, **own)
+        return self._stepper.bind(evaluate), values
+
+    def _loaded(self, evaluate: Entry, **given: Any) -> Entry:
+        """Return the entry of an evaluation under one more wrench."""
+        n, robot = self._model.n, self._stepper.evaluate.robot
+        common = {'evaluate': evaluate, 'robot': robot, 'h': self._stepper.terms.h, **given}
+        if 'cloud' in given:
+            filled = {'frame': np.zeros((1, 16)), 'J': np.zeros((1, 6 * n))}
+            others = {'velocity': np.zeros((1, 3)), 'zero': np.zeros(n)}
+            return entry(load_point, **common, **filled, **others)
+        return entry(load_tip, **common, scratch=np.zeros(9), J=np.zeros(6 * n))
+
+    def _at_point(self, body: int, point: bytes) -> dict[str, Cloud]:
+        """Return the Cloud of one material point of a body."""
+        robot, kernel = self._stepper.evaluate.robot, self._model.points_kernel(body, point)
+        m, pose = robot.modules[body], robot.W[body * STATE + JOINT_POSE :][:12]
+        count = int(m[BODY_COUNT])
+        return {
+            'cloud': Cloud(
+                address=address(kernel.module, kernel.function, 'P, q, V, S'),
+                numbers=kernel.parameters,
+                q=np.zeros(count),
+                values=np.zeros(9 * (1 + count) * BLOCK),
+                scratch=np.zeros(kernel.scratch),
+                pose=pose,
+                jacobian=np.zeros(6 * self._model.n),
+                first=int(m[BODY_FIRST]),
+            )
+        }

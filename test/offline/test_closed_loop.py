@@ -1,0 +1,227 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The loop without ROS: law and simulator as called by hand, late commands, wrenches, failures."""
+
+import numpy as np
+import pytest
+from robots import compiled
+import softrobot_dynamics as sd
+from softrobot_dynamics.controllers.contract import Controller
+from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
+from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.dynamics.statics import equilibrium
+from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
+from softrobot_dynamics.offline import closed_loop as module
+from softrobot_dynamics.references.contract import constant, spline
+
+PERIOD = 1e-3
+FIELDS = 'q', 'qd', 'u', 'y'
+
+
+def by_hand(model, law, reference, ticks, delay=0.0, u0=None):
+    """Return rows of q, qd, u, y: what a law and a simulator do that are called one by one."""
+    robot, rows = sd.Simulator(model), []
+    law.follow(reference, 0.0, 0.1)
+    law.start(robot.q, robot.qd, 0.0, u0)
+    sent = [u0] * (1 + int(delay / PERIOD))
+    late = delay % PERIOD
+    for k in range(ticks):
+        command = law.compute(k * PERIOD, robot.q, robot.qd)
+        sent.append(command.u.copy())
+        rows.append([robot.q.copy(), robot.qd.copy(), sent[-1], command.y.copy()])
+        before = sent.pop(0)
+        if late:
+            robot.step(before, late)
+        robot.step(sent[0], PERIOD - late)
+    return [np.array(column) for column in zip(*rows)]
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'double_pendulum'])
+def test_it_is_the_law_and_the_simulator_bit_by_bit(name):
+    """State, command, held for a period; a law by its name is the one with these parameters."""
+    model = compiled(name)
+    reference = constant(np.full(model.m, -1e-3))
+    settings = PartialFeedbackLinearization.make_settings(model, p=80.0, d=15.0)
+    law = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
+    given = {'parameters': {'p': 80.0, 'd': 15.0}, 'ramp': 0.1}
+    found = sd.closed_loop(model, 'pfbl', reference, 0.1, **given)
+    assert found.ok.all() and len(found.t) == 101 and found.t[-1] == pytest.approx(0.1)
+    for field, expected in zip(FIELDS, by_hand(model, law, reference, 101)):
+        assert np.array_equal(getattr(found, field), expected), field
+    again = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
+    assert np.array_equal(sd.closed_loop(model, again, reference, 0.1, ramp=0.1).q, found.q)
+
+
+@pytest.mark.parametrize('delay', [4e-4, 1e-3, 2.3e-3])
+def test_a_command_acts_when_it_arrives(delay):
+    """The steps are split there; until the first arrives the command of before is in force."""
+    model = compiled('pcc_arm')
+    u0, reference = np.full(model.m, 2.0), constant(np.full(model.m, -1e-3))
+    settings = PartialFeedbackLinearization.make_settings(model, delay=delay)
+    law = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
+    given = {'parameters': {'delay': delay}, 'ramp': 0.1, 'delay': delay, 'u0': u0}
+    found = sd.closed_loop(model, 'pfbl', reference, 0.03, **given)
+    for field, expected in zip(FIELDS, by_hand(model, law, reference, 31, delay, u0)):
+        assert np.allclose(getattr(found, field), expected, rtol=1e-9, atol=1e-12), field
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'trimmed_helicoid'])
+def test_errors_fall_as_they_should_with_a_known_delay(name):
+    """E'' + d e' + p e = 0 to a tenth of the first error, with commands 2 ms late."""
+    model = compiled(name)
+    u = 0.3 * model.upper
+    q = equilibrium(model, u=u).q
+    y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
+    way, p, d = np.full(model.m, -5e-4), 400.0, 40.0
+    worst = {}
+    for known in (0.0, 2e-3):
+        found = sd.closed_loop(
+            model,
+            'pfbl',
+            constant(y + way),
+            0.4,
+            parameters={'p': p, 'd': d, 'delay': known, 'rate': np.inf},
+            q0=q,
+            u0=u,
+            delay=2e-3,
+        )
+        assert found.ok.all()
+        t = np.maximum(0.0, found.t - (2e-3 - known))  # y of a known delay is the one predicted
+        error = (found.y_d - found.y) / way
+        worst[known] = np.abs(error.T - (1.0 + 20.0 * t) * np.exp(-20.0 * t)).max()
+    assert worst[2e-3] < 0.1
+
+
+def test_a_plant_of_its_own_and_its_limits():
+    """The law's model is not the robot: a heavier one sags, a weaker one gets less than sent."""
+    model = compiled('double_pendulum')
+    description = model.description
+    heavier = sd.load_robot('double_pendulum')
+    plant = sd.compile_model(heavier)
+    plant.upper[:] = 0.5
+    plant.lower[:] = -0.5
+    reference = constant(np.array([0.8, 0.3]))
+    same = sd.closed_loop(model, 'pfbl', reference, 0.3)
+    weak = sd.closed_loop(model, 'pfbl', reference, 0.3, plant=plant)
+    assert np.abs(weak.u).max() > 0.5 and np.abs(weak.q[-1] - same.q[-1]).max() > 0.05
+    robot = sd.Simulator(plant, q=weak.q[100], qd=weak.qd[100])
+    robot.step(np.clip(weak.u[100], -0.5, 0.5), PERIOD)
+    assert np.allclose(robot.q, weak.q[101], rtol=1e-9)
+    assert description.coordinate_names != compiled('pcc_arm').coordinate_names
+    with pytest.raises(ArgumentError, match='argument plant'):
+        sd.closed_loop(model, 'pfbl', reference, 0.1, plant=compiled('pcc_arm'))
+
+
+def test_wrenches_act_on_the_plant():
+    """As functions of time; what they do is what a simulator under them does."""
+    model = compiled('pcc_arm')
+    tip, y0 = model.body_names[-1], np.zeros(model.m)
+
+    def push(t):
+        return {tip: [0.0, 0.0, 0.0, 0.5, 0.0, 0.0]} if 0.05 < t < 0.1 else None
+
+    pushed = sd.closed_loop(model, 'pfbl', constant(y0), 0.2, wrenches=push)
+    left = sd.closed_loop(model, 'pfbl', constant(y0), 0.2)
+    assert np.array_equal(pushed.q[:51], left.q[:51])
+    assert np.abs(pushed.y - left.y)[51:].max() > 10.0 * np.abs(left.y[51:]).max()
+    robot = sd.Simulator(model, q=pushed.q[60], qd=pushed.qd[60])
+    robot.step(pushed.u[60], PERIOD, push(0.06))
+    np.testing.assert_allclose(robot.qd, pushed.qd[61], atol=1e-9)
+
+
+class Moody(Controller):
+    """Pulls with 2 everywhere, but for some ticks has no command."""
+
+    type_name = 'moody'
+
+    def compute(self, t, q, qd):
+        """Return the Command."""
+        y, velocity = self.outputs(q, qd)
+        u = np.full(self.model.m, 2.0)
+        command = self.answer(u, y, velocity, self.desired(t))
+        return command._replace(ok=not 0.0095 < t < 0.0145)
+
+
+def test_without_a_command_the_safe_one_goes_out_and_the_law_begins_anew():
+    """It is told; rates are limited on the way there and back."""
+    model = compiled('pcc_arm')
+    starts, law = [], Moody(model, period=PERIOD)
+    start = law.start
+    law.start = lambda *given: (starts.append(given[2]), start(*given))
+    found = sd.closed_loop(model, law, constant(np.zeros(model.m)), 0.03)
+    assert np.flatnonzero(~found.ok).tolist() == [10, 11, 12, 13, 14]
+    assert np.isnan(found.y[~found.ok]).all() and np.isfinite(found.y[found.ok]).all()
+    safe = SafeCommand.of_model(model)
+    safe.choose(*module.SAFE)
+    safe.begin(found.q[10], found.u[9])
+    reach = model.rate_limit * PERIOD * (1.0 + 1e-6)
+    assert (np.abs(np.diff(found.u, axis=0)) <= reach).all()
+    goal = safe.at(0.0)
+    assert (np.abs(found.u[14] - goal) < np.abs(found.u[9] - goal)).all()
+    assert starts == pytest.approx([0.0, 0.011, 0.012, 0.013, 0.014, 0.015])
+
+
+def test_settings_change_on_the_way():
+    """From the tick of their time on."""
+    model = compiled('double_pendulum')
+    make = PartialFeedbackLinearization.make_settings
+    softer = make(model, p=10.0, d=2.0)
+    reference = constant(np.array([0.5, 0.2]))
+    plain = sd.closed_loop(model, 'pfbl', reference, 0.1)
+    changed = sd.closed_loop(model, 'pfbl', reference, 0.1, changes=[(0.05, softer)])
+    assert np.array_equal(plain.u[:50], changed.u[:50])
+    assert not np.array_equal(plain.u[50], changed.u[50])
+
+
+def test_progress_is_told_and_shown_on_terminals_only(monkeypatch, capsys):
+    """Once in a while, and at the end."""
+    model, told = compiled('double_pendulum'), []
+    reference = constant(np.zeros(2))
+    monkeypatch.setattr(module, '_EVERY', 0.0)
+    sd.closed_loop(model, 'pfbl', reference, 0.01, progress=lambda *now: told.append(now))
+    assert told[-1] == pytest.approx((0.01, 0.01)) and len(told) > 1
+    sd.closed_loop(model, 'pfbl', reference, 0.01)
+    assert capsys.readouterr().err == ''
+    monkeypatch.setattr(module.sys.stderr, 'isatty', lambda: True, raising=False)
+    sd.closed_loop(model, 'pfbl', reference, 0.01)
+    assert capsys.readouterr().err.endswith('closed loop: 0.0 of 0.01 s\n')
+
+
+def test_what_makes_no_sense_is_refused():
+    """By name, and what is not to be overcome is the error of the simulator."""
+    model = compiled('double_pendulum')
+    reference = constant(np.zeros(2))
+    law = PartialFeedbackLinearization(model, period=PERIOD)
+    for argument, given in {
+        'reference': (model, 'pfbl', constant(np.zeros(3)), 1.0),
+        'duration': (model, 'pfbl', reference, -1.0),
+        'controller': (compiled('pcc_arm'), law, reference, 1.0),
+    }.items():
+        with pytest.raises(ArgumentError, match=f'argument {argument}'):
+            sd.closed_loop(*given)
+    with pytest.raises(ArgumentError, match='argument period'):
+        sd.closed_loop(model, law, reference, 1.0, period=0.01)
+    with pytest.raises(ArgumentError, match='argument delay'):
+        sd.closed_loop(model, law, reference, 1.0, delay=np.nan)
+    with pytest.raises(UnknownNameError, match='pfbl'):
+        sd.closed_loop(model, 'pfbbl', reference, 1.0)
+    with pytest.raises(SimulationDivergedError):
+        sd.closed_loop(model, law, reference, 1.0, qd0=[1e200, 0.0])
+
+
+def test_a_wave_is_followed():
+    """With y_d and its rate in the result, of the controlled outputs."""
+    model, times = compiled('pcc_arm'), np.linspace(0.0, 1.0, 9)
+    u = 0.4 * model.upper
+    q = equilibrium(model, u=u).q
+    y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
+    waves = 1e-3 * np.sin(2.0 * np.pi * times[:, None] + np.arange(9))
+    waves[-1] = waves[0]
+    wave = spline(times, y + waves, periodic=True)
+    found = sd.closed_loop(model, 'pfbl', wave, 2.0, q0=q, u0=u, ramp=1.0)
+    assert found.saturated[1000:].max() == 0
+    assert np.abs(found.y - found.y_d)[1000:].max() < 1e-5
+    slopes = np.gradient(found.y_d[1000:], PERIOD, axis=0)[1:-1]
+    np.testing.assert_allclose(slopes, found.velocity_d[1001:-1], atol=1e-5)
+    names = model.actuator_names[:6]
+    found = sd.closed_loop(model, 'pfbl', constant(y[:6]), 0.01, controlled=names, q0=q, u0=u)
+    assert found.y.shape == (11, 9) and found.y_d.shape == found.velocity_d.shape == (11, 6)
