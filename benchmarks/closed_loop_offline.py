@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.references.planning import from_settings
+from softrobot_dynamics.references.contract import trajectory
 import yaml
 
 HERE = Path(__file__).resolve().parents[1]
@@ -31,11 +31,10 @@ def shipped_task(name):
     model, given = sd.compile_model(sd.load_robot(name)), values['reference']
     names = values.get('controlled') or model.actuator_names
     indices = [model.actuator_names.index(each) for each in names]
-    flat = {'type': given['type'], 'setpoint': given.get('setpoint', ())}
+    flat = {'reference.type': given['type'], 'reference.setpoint': given.get('setpoint', ())}
     for kind in ('circle', 'path'):
-        flat |= {f'{kind}.{key}': value for key, value in given.get(kind, {}).items()}
-    flat['path.points'] = np.ravel(flat.get('path.points', ()))
-    reference = from_settings(model, indices, flat, model.q0)
+        flat |= {f'reference.{kind}.{key}': x for key, x in given.get(kind, {}).items()}
+    reference = trajectory(flat).plan(model, indices, model.q0).reference
     return model, names, values['gains'], given['ramp_time'], reference
 
 

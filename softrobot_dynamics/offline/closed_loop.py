@@ -26,7 +26,7 @@ from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.contract import Reference
+from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.simulation.simulator import Simulator
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _law(model: Any, controller: Any, controlled: Any, parameters: Any, period: 
             if value is not None:
                 raise ArgumentError(name, value, 'nothing, as the controller has its own')
         return controller
-    law = CONTROLLERS.get(controller)
+    law: Any = CONTROLLERS.get(controller)
     period = PERIOD if period is None else _number('period', period)
     settings = law.make_settings(model, controlled, **(parameters or {}))
     return law(model, period=period, controlled=controlled, settings=settings)

@@ -11,7 +11,7 @@ from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
 from softrobot_dynamics.offline import closed_loop as module
-from softrobot_dynamics.references.contract import constant, spline
+from softrobot_dynamics.references.piecewise import constant, spline
 
 PERIOD = 1e-3
 FIELDS = 'q', 'qd', 'u', 'y'
