@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The `softrobot` command, without any ROS communication."""
 
+import json
 import subprocess
 import sys
 
@@ -160,6 +161,19 @@ def test_a_reference_that_cannot_be_held_is_told_before_anything_starts(
     shown = capsys.readouterr()
     assert 'no admissible actuation holds the point (3.1, 0, -1.4) m' in shown.err
     assert 'the first time, this takes 15 to 30 s' in shown.out
+
+
+def test_the_nodes_of_a_demo_are_told_where_a_file_is(tmp_path, demo, nothing_starts, monkeypatch):
+    """They run in another folder than the one in which its path was given."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'motion.csv').write_text('t, shoulder, elbow\n0, 0, 0\n2, 0.2, 0.1\n')
+    reference = '{type: file, file: {path: motion.csv}}'
+    controller = f'/**: {{controller: {{ros__parameters: {{reference: {reference}}}}}}}'
+    with pytest.raises(AssertionError, match='a process was started'):
+        demo('--robot', 'double_pendulum', controller=controller)
+    own = json.loads((tmp_path / 'out' / 'parameters.yaml').read_text(encoding='utf-8'))
+    found = own['/**']['controller']['ros__parameters']['reference.file.path']
+    assert found == str(tmp_path / 'motion.csv')
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path, capsys):

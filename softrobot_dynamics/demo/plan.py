@@ -48,9 +48,13 @@ def draw_up(
     description = load_robot(robot)
     robot = robot if robot in shipped('robots') else str(Path(robot).expanduser().resolve())
     files = (*_controller_files(robot, description, controller_file), folder / OWN_FILE)
-    _write_own(files[-1], robot, float(rate), folder)
+    own_file = functools.partial(_write_own, files[-1], robot, float(rate), folder)
+    own_file({})
     own = functools.partial(_own_rows, description)
     controller, unknown = _read(node, 'controller', files, parameter_rows.controller_rows(), own)
+    read = {x: y for x, y in trajectory(controller).given().items() if y != controller[x]}
+    own_file(read)  # paths of files, as they are from here: the nodes run elsewhere
+    controller = {**controller, **read}
     simulation, also_unknown = _read(node, 'simulation', files, parameter_rows.SIMULATION)
     return Plan(robot, description, files, controller, simulation, (*unknown, *also_unknown))
 
@@ -95,7 +99,7 @@ def _controller_files(
     return (files[name],) if name in files else ()
 
 
-def _write_own(path: Path, robot: str, rate: float, folder: Path) -> None:
+def _write_own(path: Path, robot: str, rate: float, folder: Path, more: dict[str, Any]) -> None:
     """Write the file of the demo's own parameters; JSON is YAML in which texts stay texts."""
     common = {
         'robot': robot,
@@ -107,7 +111,7 @@ def _write_own(path: Path, robot: str, rate: float, folder: Path) -> None:
         name: {'ros__parameters': {**common, 'record': str(folder / f'{name}.mcap')}}
         for name in ('controller', 'simulation')
     }
-    nodes['controller']['ros__parameters']['autostart'] = False
+    nodes['controller']['ros__parameters'] |= {'autostart': False, **more}
     path.write_text(json.dumps({'/**': nodes}, indent=2) + '\n', encoding='utf-8')
 
 

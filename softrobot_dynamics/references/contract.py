@@ -92,6 +92,10 @@ class Trajectory:
                 raise ArgumentError('parameter', each.path, f'{words}, as it is a reference')
         return found
 
+    def given(self) -> dict[str, Any]:
+        """Return the values of all parameters, by their names from outside."""
+        return {p.path: getattr(self, p.name) for p in self.parameters()}
+
     def validate(self) -> Iterable[tuple[str, object, str]]:
         """Yield what does not fit together, as (name of the field, value, expected)."""
         return ()

@@ -15,7 +15,7 @@ from softrobot_dynamics.references.laps import nearest_turn
 from softrobot_dynamics.references.piecewise import spline
 from softrobot_dynamics.references.table import read_table, Table
 from softrobot_dynamics.references.tips import LAP_SAMPLES, path_targets, tip_path
-from softrobot_dynamics.schema.fields import flag, text
+from softrobot_dynamics.schema.fields import file, flag
 from softrobot_dynamics.schema.parameters import parameter
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class File(Trajectory):
     """
 
     path: str = parameter(
-        text(default=''), 'CSV file with a column t and one for each controlled actuator or tip'
+        file(expected='a CSV file', default=''),
+        'CSV file with a column t and one for each controlled actuator or tip',
     )
     periodic: bool = parameter(
         flag(default=False), 'Repeat the file: its last line is its first, at a later time'

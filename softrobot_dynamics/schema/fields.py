@@ -164,7 +164,8 @@ def file(
     """
     Return the field of a file, given by its path relative to the robot file that names it.
 
-    Kept is the absolute path, a text, or what the parser `content` makes of that path.
+    That of a parameter is relative to the working directory. Kept is the absolute path, a text, or
+    what the parser `content` makes of that path.
     """
 
     def read(value: Any, path: str, problems: Problems) -> Any:
@@ -176,7 +177,7 @@ def file(
             words += f' (there is no {found})'
         problems.append(Problem(path, value, words))
 
-    return custom(read, expected=f'the path of {expected}', default=default)
+    return custom(read, expected=f'the path of {expected}', default=default, kind='string')
 
 
 def items(item: Any, *, default: Any = MISSING) -> Any:

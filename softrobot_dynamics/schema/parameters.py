@@ -23,7 +23,7 @@ from softrobot_dynamics.errors import ArgumentError, MISSING, Problem
 from softrobot_dynamics.schema.parsing import Problems
 
 EACH = ('actuator', 'output', 'coordinate')
-_KINDS = 'number, integer, flag, choice, text, vector, or items of number or text'
+_KINDS = 'number, integer, flag, choice, text, file, vector, or items of number or text'
 
 
 class Parameter(NamedTuple):

@@ -39,11 +39,13 @@ def at(reference, t):
 
 
 @pytest.mark.quick
-def test_columns_are_found_by_name(write):
+def test_columns_are_found_by_name(write, tmp_path):
     """In any order, of the controlled outputs; a spline passes the lines, at rest at its ends."""
     model = compiled('double_pendulum')
     assert model.actuator_names == ('shoulder', 'elbow')
-    reference, _ = made(write(OUTPUTS)).plan(model, [0, 1], model.q0)
+    wanted = made(write(OUTPUTS))
+    assert wanted.given()['reference.file.path'] == str(tmp_path / 'motion.csv')
+    reference, _ = wanted.plan(model, [0, 1], model.q0)
     assert reference.breaks.tolist() == [0.0, 0.5, 2.0]
     assert at(reference, 0.5)[0] == pytest.approx([0.1, 0.3])
     assert at(reference, 2.0)[0] == pytest.approx([0.4, -0.1])
@@ -102,11 +104,11 @@ def test_a_file_that_cannot_be_read_is_named(write, tmp_path):
     """None, none given, a folder, bytes of something else, a lap that does not close."""
     model = compiled('double_pendulum')
     (tmp_path / 'bytes.csv').write_bytes(b't, a\n\xff\xfe\x00, 1\n')
-    for path in ('nowhere.csv', str(tmp_path), 'bytes.csv'):
-        with pytest.raises(ArgumentError, match='reference.file.path: .*a CSV file that can be'):
-            made(path).plan(model, [0, 1], model.q0)
-    with pytest.raises(DescriptionError, match='reference.file.path'):
-        made('')
+    with pytest.raises(ArgumentError, match='reference.file.path: .*a CSV file that can be'):
+        made('bytes.csv').plan(model, [0, 1], model.q0)
+    for path in ('', 'nowhere.csv', str(tmp_path)):
+        with pytest.raises(DescriptionError, match='reference.file.path: .* the path of a CSV'):
+            made(path)
     with pytest.raises(ArgumentError, match='its first but for the time'):
         made(write(OUTPUTS), periodic=True).plan(model, [0, 1], model.q0)
 
