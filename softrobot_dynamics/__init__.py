@@ -27,6 +27,7 @@ from softrobot_dynamics.dynamics.derivatives import (
 from softrobot_dynamics.dynamics.energies import elastic_energy, kinetic_energy, potential_energy
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.dynamics.wrenches import Wrench
+from softrobot_dynamics.dynamics.zero_dynamics import zero_dynamics
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
@@ -69,5 +70,6 @@ __all__ = [
     'quadrature_error',
     'read_recording',
     'recentred',
+    'zero_dynamics',
 ]
 __version__ = '0.1.0'

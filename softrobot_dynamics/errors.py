@@ -138,6 +138,21 @@ class UnstableLoopError(SoftRobotError):
 
 
 @dataclass(eq=False)
+class UnstableZeroDynamicsError(SoftRobotError):
+    """With its controlled outputs held, what is left of the robot moves away from where it is."""
+
+    rates: tuple[complex, ...]  # [1/s] those that grow, fastest first
+
+    def __str__(self) -> str:
+        rates = ', '.join(f'{x.real:.3g}{f"{x.imag:+.3g}i" if x.imag else ""}' for x in self.rates)
+        return (
+            f'zero dynamics: with the controlled outputs held where they are the robot would leave'
+            f' its posture, with rates of {rates} 1/s; expected none above 0: another posture or'
+            f' other outputs, or allow_unstable'
+        )
+
+
+@dataclass(eq=False)
 class SingularMassError(SoftRobotError):
     """Nothing has inertia along some coordinates, so that no force says how they accelerate."""
 

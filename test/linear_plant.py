@@ -158,6 +158,7 @@ def controlled(values):
         lambda y, q: [],
         lambda: StateJudge(BOUNDS),
         lambda q, u, settings: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
+        lambda q: (2.5 + 1.5j,) if values['robot'] == 'restless' else (),
     )
 
 

@@ -198,6 +198,14 @@ class Controller:
         """
         return np.nan
 
+    def restless(self, q: Vector) -> tuple[complex, ...]:
+        """
+        Return the rates [1/s] at which the robot would leave q (n,) while the law holds outputs.
+
+        Those of its zero dynamics that grow; none for a law that does not hold outputs.
+        """
+        return ()
+
     def warm(self) -> None:
         """Run everything once, so that no tick has to wait for the compiler."""
         q, plan, last = self.model.q0, self.plan, self.last.copy()

@@ -16,6 +16,8 @@ from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
+GROWS = 0.1  # [1/s] from which a rate of the zero dynamics counts: what turns freely is below
+
 
 @dataclass(frozen=True)
 class Gains(HeldSettings):
@@ -130,3 +132,11 @@ class PartialFeedbackLinearization(HeldLaw):
 
     Settings, Told = Gains, Told
     tick = staticmethod(tick)
+
+    def restless(self, q: Vector) -> tuple[complex, ...]:
+        """Return the growing rates of the zero dynamics at q, see :meth:`Controller.restless`."""
+        settings = self.settings
+        rates = self._sampled.zero_dynamics(
+            q, settings.feed_forward, lambda q, u: self._at_rest(q, u, settings)
+        )
+        return tuple(rates[rates.real > GROWS].tolist())

@@ -4,11 +4,13 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Matrix, Vector
 
 MASSLESS = (
     1e-10  # squared frequency of the slowest coordinate over one that counts as without mass
 )
+DEPENDENT = 1e-5  # size of a combination of outputs that cannot move, of one that can
 GROWTH = 1e-7  # rate that is rounding, of the fastest one
 
 
@@ -67,3 +69,19 @@ class Linearised(NamedTuple):
         lower = np.linalg.inv(np.linalg.cholesky(M))
         mu, X = np.linalg.eigh(lower @ (scale[:, None] * K * scale) @ lower.T)
         return mu, scale[:, None] * (lower.T @ X)
+
+    def held(self, J: Matrix) -> NDArray[np.complex128]:
+        """
+        Return the eigenvalues (2 (n - c),) [1/s] of what is left while outputs are held.
+
+        J (c, n) are the gradients of outputs that forces along them hold where they are; outputs
+        that depend on each other count once. Fastest growth first.
+        """
+        unit = np.linalg.inv(np.linalg.cholesky(self.M)).T  # rates of equal inertia: no units
+        rows = J @ unit
+        rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+        _, sizes, V = np.linalg.svd(rows)
+        free = unit @ V[int((sizes > DEPENDENT).sum()) :].T
+        K, D = free.T @ self.K @ free, free.T @ self.D @ free  # M is the identity now
+        rates = np.linalg.eigvals(np.block([[np.zeros_like(K), np.eye(len(K))], [-K, -D]]))
+        return rates[np.argsort(-rates.real)]

@@ -79,6 +79,12 @@ _CONTROLLER = (
         read_only=True,
     ),
     Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
+    Row(
+        'allow_unstable',
+        'bool',
+        False,
+        'Activate even where holding the outputs leaves a motion that grows',
+    ),
     Row('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
     _RECORD,
     *_COMMUNICATION,

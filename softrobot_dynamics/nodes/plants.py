@@ -45,6 +45,7 @@ class Controlled(NamedTuple):
     growth: Callable[
         ..., Any
     ]  # (q, u, Settings) -> rate [1/s] at which errors would grow; nan: not known
+    restless: Callable[..., Any]  # (q) -> rates [1/s] of what grows while outputs are held
 
 
 class Simulated(NamedTuple):
@@ -79,6 +80,7 @@ def controlled(values: Mapping[str, Any]) -> Controlled:
         lambda y, q: feasibility.examine_standing(model, chosen, y, q, 'the last point'),
         lambda: StateJudge(bounds),
         controller.growth,
+        controller.restless,
     )
 
 

@@ -404,6 +404,20 @@ def test_a_replay_gives_the_same_commands():
     assert np.array_equal(*runs)
 
 
+@pytest.mark.parametrize('name, controlled', [('double_pendulum', 1), ('planar_cc_chain', 2)])
+def test_the_law_knows_what_its_outputs_leave(name, controlled):
+    """Upright, what grows while the last outputs are held; by another way than the law's own."""
+    model = compiled(name)
+    names = model.actuator_names[controlled:]
+    made = PartialFeedbackLinearization(model, period=PERIOD, controlled=names)
+    for q in (model.q0, model.q0 + np.eye(model.n)[0] * np.pi):
+        rates = sd.zero_dynamics(model, q=q, controlled=names)
+        wanted = rates[rates.real > 0.1]
+        assert np.array(made.restless(q)) == pytest.approx(wanted, rel=1e-4)
+    if name == 'double_pendulum':
+        assert len(wanted) == 1
+
+
 @pytest.mark.parametrize('name', [name for name in CONTROLLERS.names() if name != 'feed_forward'])
 def test_every_controller_holds_a_posture(name):
     """A registered controller, new or old, holds a rigid robot where it is told, or began."""

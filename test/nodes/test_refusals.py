@@ -63,6 +63,20 @@ def test_wrong_states_are_said_and_not_followed(observer, start, tmp_path):
     assert not math.isnan(observer.value(CONTROLLER, 'refused: contradiction'))
 
 
+@pytest.mark.parametrize('allowed', [False, True])
+def test_what_would_leave_its_posture_is_not_activated(observer, start, tmp_path, allowed):
+    """While the outputs are held: refused with the rates, or said where that is allowed."""
+    given = {'allow_unstable': 'true'} if allowed else {}
+    start('controller', autostart='true', robot='restless', **given)
+    words, log = 'rates of 2.5+1.5i 1/s', tmp_path / 'controller.log'
+    observer.until(lambda: words in log.read_text(encoding='utf-8'), words)
+    if allowed:
+        Robot(observer, log).until(lambda: observer.commands, 'commands')
+    else:
+        assert 'expected none above 0' in log.read_text(encoding='utf-8')
+        assert observer.commands == []
+
+
 def test_qos_overrides_are_honoured_or_left_out_in_words(observer, start, tmp_path):
     """What a publisher offers and a subscription asks for; a policy that is ours is said."""
     log = tmp_path / 'controller.log'

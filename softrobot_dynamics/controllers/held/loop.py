@@ -14,6 +14,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.held.command import HeldCommand
 from softrobot_dynamics.controllers.held.flows import exponential, log_spectral_radius
+from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
 from softrobot_dynamics.model.evaluation import Evaluator
 
@@ -63,7 +64,7 @@ class SampledLoop:
 
     def __init__(self, model: CompiledModel, period: float, controlled: Integers) -> None:
         self._period, self._controlled, self._lock = period, controlled, threading.Lock()
-        self._held = HeldCommand(model, period)
+        self._held, self._signs = HeldCommand(model, period), model.signs
         self._evaluate = Evaluator(model, with_mass=False)
         self.lines, self._room = self._held.lines, allocate_room(model.n, len(controlled))
         self._growth = cached(
@@ -95,6 +96,26 @@ class SampledLoop:
                 change = forces(q, by_qd) - forces(q, -by_qd)
                 self._room.feedback[len(q) + j] = change / (2.0 * RATE_STEP)
             return self._growth() / self._period
+
+    def zero_dynamics(self, q: Vector, u: Vector, law: Callable[[Vector, Vector], Any]) -> Any:
+        """
+        Return the rates (2 (n - c),) [1/s] of what is left while a ``law`` holds the outputs at q.
+
+        Complex, fastest growth first. ``u`` (m,) is what the other actuators do. None where the
+        robot, or the law, cannot be at q.
+        """
+        q, u, rest = np.array(q, dtype=float), np.array(u, dtype=float), np.zeros(len(q))
+        with self._lock:
+            for _ in range(2):  # once the response is known, so is what holds the outputs
+                self._held.begin(q, rest, u)
+                w = law(q, u)(q, rest)
+                u[self._controlled] = self._signs[self._controlled] * w
+            if not np.isfinite(u).all():
+                return np.array([])
+            self._held.begin(q, rest, u)
+            self._evaluate(q, rest)
+            x = self._held.response
+            return Linearised(x.K, x.D, x.M, 0.0).held(self._evaluate.terms.J[self._controlled])
 
 
 @kernel
