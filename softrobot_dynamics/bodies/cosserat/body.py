@@ -20,7 +20,7 @@ from softrobot_dynamics.annotations import (
 from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.bodies.cosserat import rod, rod_fibre, rod_points
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
-from softrobot_dynamics.bodies.cosserat.rod_steps import LANES, STEP_LIMIT
+from softrobot_dynamics.bodies.cosserat.rod_steps import STEP_LIMIT
 from softrobot_dynamics.bodies.cosserat.screws import compose, cross, exponential
 from softrobot_dynamics.bodies.cosserat.sections.contract import Section, SECTIONS
 from softrobot_dynamics.bodies.cosserat.strains import (
@@ -30,6 +30,7 @@ from softrobot_dynamics.bodies.cosserat.strains import (
     STRAINS,
 )
 from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.kernels.lanes import LANES
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.schema.fields import flag, integer, member, number
 from softrobot_dynamics.tracing.arithmetic import NUMERIC

@@ -16,20 +16,26 @@ A and D of the reference strain (12), and A (n) and D (n) per unit of each coord
 """
 
 from softrobot_dynamics.bodies.cosserat.rod_steps import (
-    bracket,
     evaluate_steps,
-    LANES,
     MAP_A,
     MAP_D,
     MOMENTS,
-    put,
     RATE,
-    six,
     TWIST,
 )
 from softrobot_dynamics.bodies.cosserat.rod_sums import add_block, ROWS, tip
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.lanes import (
+    add6,
+    bracket,
+    get6,
+    LANES,
+    load6,
+    put6,
+    scale6,
+    store6,
+)
 from softrobot_dynamics.kernels.reductions import damped_spring
 
 B = LANES
@@ -97,19 +103,15 @@ def _rates(steps, carry, S):
 
     The carry's twist and rate, after its pose, become those at the end of the block.
     """
-    v0, v1, v2, v3, v4, v5 = carry[12], carry[13], carry[14], carry[15], carry[16], carry[17]
-    a0, a1, a2, a3, a4, a5 = carry[18], carry[19], carry[20], carry[21], carry[22], carry[23]
+    v, a = load6(carry[12:]), load6(carry[18:])
     for k in range(steps):
-        u0, u1, u2, u3, u4, u5 = six(S, TWIST, k)
-        x0, x1, x2, x3, x4, x5 = bracket(v0, v1, v2, v3, v4, v5, u0, u1, u2, u3, u4, u5)
-        y0, y1, y2, y3, y4, y5 = six(S, RATE, k)
-        a0, a1, a2 = a0 + x0 + y0, a1 + x1 + y1, a2 + x2 + y2
-        a3, a4, a5 = a3 + x3 + y3, a4 + x4 + y4, a5 + x5 + y5
-        v0, v1, v2, v3, v4, v5 = v0 + u0, v1 + u1, v2 + u2, v3 + u3, v4 + u4, v5 + u5
-        put(S, TWIST, k, v0, v1, v2, v3, v4, v5)
-        put(S, RATE, k, a0, a1, a2, a3, a4, a5)
-    carry[12], carry[13], carry[14], carry[15], carry[16], carry[17] = v0, v1, v2, v3, v4, v5
-    carry[18], carry[19], carry[20], carry[21], carry[22], carry[23] = a0, a1, a2, a3, a4, a5
+        u = get6(S, TWIST, k)
+        a = add6(add6(a, bracket(v, u)), get6(S, RATE, k))
+        v = add6(v, u)
+        put6(S, TWIST, k, v)
+        put6(S, RATE, k, a)
+    store6(v, carry[12:])
+    store6(a, carry[18:])
 
 
 @kernel
@@ -145,28 +147,21 @@ def _place(c):
 def _scale(row, rows, out):
     """Set six rows to others, multiplied by one lane by lane."""
     for k in range(B):
-        x0, x1, x2, x3, x4, x5 = six(rows, 0, k)
-        a = row[k]
-        put(out, 0, k, a * x0, a * x1, a * x2, a * x3, a * x4, a * x5)
+        put6(out, 0, k, scale6(row[k], get6(rows, 0, k)))
 
 
 @inlined
 def _add_scaled(row, rows, out):
     """Add six rows, multiplied by one lane by lane."""
     for k in range(B):
-        x0, x1, x2, x3, x4, x5 = six(rows, 0, k)
-        y0, y1, y2, y3, y4, y5 = six(out, 0, k)
-        a = row[k]
-        put(out, 0, k, y0 + a * x0, y1 + a * x1, y2 + a * x2, y3 + a * x3, y4 + a * x4,
-            y5 + a * x5)  # fmt: skip
+        put6(out, 0, k, add6(get6(out, 0, k), scale6(row[k], get6(rows, 0, k))))
 
 
 @inlined
 def _accumulate(steps, carry, V):
     """Replace increments along the lanes by their sums, from ``carry`` (6,) on."""
-    x0, x1, x2, x3, x4, x5 = carry[0], carry[1], carry[2], carry[3], carry[4], carry[5]
+    x = load6(carry)
     for k in range(steps):
-        a0, a1, a2, a3, a4, a5 = six(V, 0, k)
-        x0, x1, x2, x3, x4, x5 = x0 + a0, x1 + a1, x2 + a2, x3 + a3, x4 + a4, x5 + a5
-        put(V, 0, k, x0, x1, x2, x3, x4, x5)
-    carry[0], carry[1], carry[2], carry[3], carry[4], carry[5] = x0, x1, x2, x3, x4, x5
+        x = add6(x, get6(V, 0, k))
+        put6(V, 0, k, x)
+    store6(x, carry)

@@ -8,8 +8,8 @@ and du/dq_j (3) for each coordinate.
 
 import math
 
-from softrobot_dynamics.bodies.cosserat.rod_steps import LANES
 from softrobot_dynamics.compiling.jit import kernel, reduction
+from softrobot_dynamics.kernels.lanes import LANES
 
 B = LANES
 SCRATCH = 10 * LANES

@@ -16,11 +16,10 @@ from softrobot_dynamics.bodies.cosserat.rod_steps import (
     evaluate_branches,
     evaluate_steps,
     FRAME,
-    LANES,
-    six,
     STEP_ROWS,
 )
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.lanes import get6, get12, LANES
 from softrobot_dynamics.kernels.reductions import BLOCK
 
 B = LANES
@@ -96,15 +95,14 @@ def _add_columns(n, starts, nodes, twists):
 def _place(n, x, twists, S, U):
     """Points (x1, x2) of rigid sections; the rows of U are BLOCK numbers apart."""
     for k in range(B):
-        r0, r1, r2, r3, r4, r5 = six(S, FRAME, k)
-        r6, r7, r8, t0, t1, t2 = six(S, FRAME + 6 * B, k)
+        r0, r1, r2, r3, r4, r5, r6, r7, r8, t0, t1, t2 = get12(S, FRAME, k)
         a, b = x[k], x[B + k]
         p0, p1, p2 = t0 + r0 * a + r1 * b, t1 + r3 * a + r4 * b, t2 + r6 * a + r7 * b
         _put_three(U, 0, k, p0, p1, p2)
         _put_three(U, 3, k, r0, r3, r6)
         _put_three(U, 6, k, r1, r4, r7)
         for j in range(n):
-            w0, w1, w2, v0, v1, v2 = six(twists, 6 * j * B, k)
+            w0, w1, w2, v0, v1, v2 = get6(twists, 6 * j * B, k)
             v0, v1, v2 = v0 + w1 * p2 - w2 * p1, v1 + w2 * p0 - w0 * p2, v2 + w0 * p1 - w1 * p0
             row = 9 * (1 + j)
             _put_three(U, row, k, v0, v1, v2)

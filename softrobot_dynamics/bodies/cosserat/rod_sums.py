@@ -7,18 +7,23 @@ rate at zero qdd is the wrench I dU/dt + U x* I U of the twist U = (w, 0) + V re
 all else are products: H_j = I V_j, M_ij = V_i . I V_j, bias_j = V_j . wrench.
 """
 
-from softrobot_dynamics.bodies.cosserat.rod_steps import (
-    bracket,
-    FRAME,
-    LANES,
-    put,
-    RATE,
-    six,
-    STEP_ROWS,
-    TWIST,
-)
+from softrobot_dynamics.bodies.cosserat.rod_steps import FRAME, RATE, STEP_ROWS, TWIST
 from softrobot_dynamics.compiling.jit import inlined, inner, kernel, OPTIONS
 from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.lanes import (
+    add6,
+    add_cross,
+    bracket,
+    cross,
+    get6,
+    get12,
+    LANES,
+    load6,
+    load12,
+    put6,
+    scale3,
+    store6,
+)
 
 # for sums over lanes: their terms may change places, but a NaN stays one
 over_lanes = inner(forceinline=True, **{**OPTIONS, 'fastmath': {'contract', 'nsz', 'reassoc'}})
@@ -53,8 +58,7 @@ def _inertia(C, S, out):
     a = b = c = d = e = f = g = h = i = j = 0.0
     for k in range(B):
         m, x, y = C[k], C[B + k], C[2 * B + k]
-        r0, r1, _, r3, r4, _ = six(S, FRAME, k)
-        r6, r7, _, t0, t1, t2 = six(S, FRAME + 6 * B, k)
+        r0, r1, _, r3, r4, _, r6, r7, _, t0, t1, t2 = get12(S, FRAME, k)
         h0, h1, h2 = m * t0, m * t1, m * t2
         xx = h0 * t0 + x * r0 * r0 + y * r1 * r1  # second moments of mass
         yy = h1 * t1 + x * r3 * r3 + y * r4 * r4
@@ -62,11 +66,11 @@ def _inertia(C, S, out):
         xy = h0 * t1 + x * r0 * r3 + y * r1 * r4
         xz = h0 * t2 + x * r0 * r6 + y * r1 * r7
         yz = h1 * t2 + x * r3 * r6 + y * r4 * r7
-        put(S, _INERTIA, k, m, h0, h1, h2, yy + zz, xx + zz)
-        put(S, _INERTIA + 4 * B, k, yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)
+        put6(S, _INERTIA, k, (m, h0, h1, h2, yy + zz, xx + zz))
+        put6(S, _INERTIA + 4 * B, k, (yy + zz, xx + zz, xx + yy, -xy, -xz, -yz))
         a, b, c, d, e = a + m, b + h0, c + h1, d + h2, e + xx
         f, g, h, i, j = f + yy, g + zz, h - xy, i - xz, j - yz
-    _add_six(out, a, b, c, d, f + g, e + g)
+    _add_six(out, (a, b, c, d, f + g, e + g))
     out[6] += e + f
     out[7] += h
     out[8] += i
@@ -74,41 +78,41 @@ def _inertia(C, S, out):
 
 
 @inlined
-def _times(S, k, w0, w1, w2, v0, v1, v2):
-    """Wrench of lane k's inertia times the twist (w, v)."""
-    m, h0, h1, h2, _, _ = six(S, _INERTIA, k)
-    xx, yy, zz, xy, xz, yz = six(S, _INERTIA + 4 * B, k)
-    return (
-        xx * w0 + xy * w1 + xz * w2 + h1 * v2 - h2 * v1,
-        xy * w0 + yy * w1 + yz * w2 + h2 * v0 - h0 * v2,
-        xz * w0 + yz * w1 + zz * w2 + h0 * v1 - h1 * v0,
-        m * v0 + w1 * h2 - w2 * h1,
-        m * v1 + w2 * h0 - w0 * h2,
-        m * v2 + w0 * h1 - w1 * h0,
+def _inertia_times(S, k, twist):
+    """Wrench of lane k's inertia times a twist."""
+    w, v = twist[:3], twist[3:]
+    m, h0, h1, h2, _, _ = get6(S, _INERTIA, k)
+    xx, yy, zz, xy, xz, yz = get6(S, _INERTIA + 4 * B, k)
+    turned = (
+        xx * w[0] + xy * w[1] + xz * w[2],
+        xy * w[0] + yy * w[1] + yz * w[2],
+        xz * w[0] + yz * w[1] + zz * w[2],
     )
+    h = h0, h1, h2
+    return add_cross(turned, h, v) + add_cross(scale3(m, v), w, h)
 
 
 @over_lanes
 def _wrench(w, S, out):
     """Wrench of each section at zero qdd, S_J turning with w (3,); add their sum to out (6,)."""
-    w0, w1, w2 = w[0], w[1], w[2]
-    a = b = c = d = e = f = 0.0
+    turning = w[0], w[1], w[2], 0.0, 0.0, 0.0
+    a = b = c = d = e = f = 0.0  # summed here, where sums may be reordered
     for k in range(B):
-        u0, u1, u2, v0, v1, v2 = six(S, TWIST, k)
-        a0, a1, a2, b0, b1, b2 = six(S, RATE, k)
-        x0, x1, x2, y0, y1, y2 = bracket(w0, w1, w2, 0.0, 0.0, 0.0, u0, u1, u2, v0, v1, v2)
-        m0, m1, m2, f0, f1, f2 = _times(S, k, a0 + x0, a1 + x1, a2 + x2, b0 + y0, b1 + y1, b2 + y2)
-        u0, u1, u2 = u0 + w0, u1 + w1, u2 + w2
-        l0, l1, l2, p0, p1, p2 = _times(S, k, u0, u1, u2, v0, v1, v2)
-        m0 += u1 * l2 - u2 * l1 + v1 * p2 - v2 * p1
-        m1 += u2 * l0 - u0 * l2 + v2 * p0 - v0 * p2
-        m2 += u0 * l1 - u1 * l0 + v0 * p1 - v1 * p0
-        f0 += u1 * p2 - u2 * p1
-        f1 += u2 * p0 - u0 * p2
-        f2 += u0 * p1 - u1 * p0
-        put(S, _WRENCH, k, m0, m1, m2, f0, f1, f2)
+        twist = get6(S, TWIST, k)
+        rate = _inertia_times(S, k, add6(get6(S, RATE, k), bracket(turning, twist)))
+        wrench = add6(rate, _moving(S, k, add6(twist, turning)))
+        put6(S, _WRENCH, k, wrench)
+        m0, m1, m2, f0, f1, f2 = wrench
         a, b, c, d, e, f = a + m0, b + m1, c + m2, d + f0, e + f1, f + f2
-    _add_six(out, a, b, c, d, e, f)
+    _add_six(out, (a, b, c, d, e, f))
+
+
+@inlined
+def _moving(S, k, twist):
+    """U x* I U: what moves the momentum of lane k along with its twist U."""
+    momentum = _inertia_times(S, k, twist)
+    u, v, p = twist[:3], twist[3:], momentum[3:]
+    return add_cross(cross(u, momentum[:3]), v, p) + cross(u, p)
 
 
 @over_lanes
@@ -120,24 +124,20 @@ def _push(V, S, out):
     """
     a = b = c = d = e = f = power = 0.0
     for k in range(B):
-        v0, v1, v2, v3, v4, v5 = six(V, 0, k)
-        m0, m1, m2, f0, f1, f2 = _times(S, k, v0, v1, v2, v3, v4, v5)
-        put(S, _PUSH, k, m0, m1, m2, f0, f1, f2)
+        v0, v1, v2, v3, v4, v5 = get6(V, 0, k)
+        push = _inertia_times(S, k, (v0, v1, v2, v3, v4, v5))
+        put6(S, _PUSH, k, push)
+        m0, m1, m2, f0, f1, f2 = push
         a, b, c, d, e, f = a + m0, b + m1, c + m2, d + f0, e + f1, f + f2
-        m0, m1, m2, f0, f1, f2 = six(S, _WRENCH, k)
+        m0, m1, m2, f0, f1, f2 = get6(S, _WRENCH, k)
         power += v0 * m0 + v1 * m1 + v2 * m2 + v3 * f0 + v4 * f1 + v5 * f2
-    _add_six(out, a, b, c, d, e, f)
+    _add_six(out, (a, b, c, d, e, f))
     return power
 
 
 @inlined
-def _add_six(out, a, b, c, d, e, f):
-    out[0] += a
-    out[1] += b
-    out[2] += c
-    out[3] += d
-    out[4] += e
-    out[5] += f
+def _add_six(out, x):
+    store6(add6(load6(out), x), out)
 
 
 @over_lanes
@@ -160,12 +160,11 @@ def tip(n, carry, W):
 
     ``carry``: its pose (12,), twist V and dV/dt at zero qdd, then the columns V_j.
     """
-    r0, r1, r2, r3, r4, r5 = carry[0], carry[1], carry[2], carry[3], carry[4], carry[5]
-    r6, r7, r8, t0, t1, t2 = carry[6], carry[7], carry[8], carry[9], carry[10], carry[11]
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, t0, t1, t2 = load12(carry)
     for c in range(12):
         W[c] = carry[c]
-    u0, u1, u2, v0, v1, v2 = carry[12], carry[13], carry[14], carry[15], carry[16], carry[17]
-    a0, a1, a2, b0, b1, b2 = carry[18], carry[19], carry[20], carry[21], carry[22], carry[23]
+    u0, u1, u2, v0, v1, v2 = load6(carry[12:])
+    a0, a1, a2, b0, b1, b2 = load6(carry[18:])
     W[12] = r0 * a0 + r3 * a1 + r6 * a2
     W[13] = r1 * a0 + r4 * a1 + r7 * a2
     W[14] = r2 * a0 + r5 * a1 + r8 * a2
