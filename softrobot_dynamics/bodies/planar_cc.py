@@ -2,11 +2,12 @@
 """Planar constant curvature without elongation, in closed form."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.contract import Body, register
-from softrobot_dynamics.compiling.jit import Kernel, kernel
+from softrobot_dynamics.compiling.jit import inlined, Kernel, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.functions import stumpff_doubled, stumpff_family
 from softrobot_dynamics.kernels.quadrature import rod_points
@@ -90,80 +91,77 @@ class PlanarConstantCurvature(Body):
         return [cosine, 0.0, sine, 0.0, 1.0, 0.0, -sine, 0.0, cosine], origin
 
 
+class _Moments(NamedTuple):
+    """Integrals over the body of p, J = dp/dq and p'' = d2p/dq2, vectors in the x-z plane."""
+
+    first: tuple[float, float]  # int p dm: x, z
+    first1: tuple[float, float]  # its derivative by q, int J dm
+    first2: tuple[float, float]  # int p'' dm
+    second: tuple[float, float, float, float]  # int p p^T dm: xx, yy, zz, xz
+    mixed: tuple[float, float, float, float]  # int p J^T dm: xx, xz, zx, zz
+    swing: float  # int (p x J)_y dm
+    swing1: float  # its derivative by q
+    own: float  # int J . J dm, the mass
+    half_own1: float  # half its derivative by q
+
+
 @kernel
 def planar_cc_terms(P, q, qd, w, W, S):
-    """
-    Slab of a planar constant-curvature body; P: length, mass, mass r^2/4 (or 0), k, d.
-
-    Moments over the body of p, J = dp/dq and p'' = d2p/dq2, with the second-moment matrices
-    S2 = int p p^T dm and P2 = int p J^T dm.
-    """
-    L, mass, section = P[0], P[1], P[2]
-    t = q[0]
-    z = t * t
-    c0, c1, c2, c3, c4, c5, c6, c7 = stumpff_family(z)
-    C1, C2, C3, C4, C5, C6, C7 = stumpff_doubled(c0, c1, c2, c3, c4, c5, c6, c7)
-    _frame(L, t, qd[0], c0, c1, c2, c3, c4, c5, c6, W)
-    first, line = mass * L, mass * L * L
-
-    # first moment and its derivatives by q
-    hx, hz = first * t * c3, first * c2
-    hx1, hz1 = first * (c3 + z * (3.0 * c5 - c4)), first * t * (2.0 * c4 - c3)
-    hx2 = first * t * (3.0 * (3.0 * c5 - c4) + z * (15.0 * c7 - 7.0 * c6 + c5))
-    hz2 = first * (2.0 * c4 - c3 + z * (8.0 * c6 - 5.0 * c5 + c4))
-
-    # second moments: backbone, then the section's
-    f, g = 2.0 * z * (C3 - C4), t * (C2 - C3)
-    Sxx = line * 2.0 * z * (4.0 * C5 - c5) + section * 0.5 * (1.0 + C1)
-    Szz = line * 2.0 * C3 + section * 2.0 * z * C3
-    Sxz = line * t * (4.0 * C4 - c4) - section * t * C2
-    swing = line * (c3 - c4) + section * 0.5  # int (p x J)_y dm
-    swing1 = line * t * (4.0 * c5 - c4 - 4.0 * c6)
-    Sxz1 = line * (4.0 * C4 - c4 + z * (16.0 * (4.0 * C6 - C5) - (4.0 * c6 - c5))) + section * (
-        2.0 * f - 0.5
-    )
-    Pxx = (
-        line * t * (2.0 * (4.0 * C5 - c5) + z * (16.0 * (5.0 * C7 - C6) - (5.0 * c7 - c6)))
-        - section * g
-    )
-    Pzz = line * 4.0 * t * (3.0 * C5 - C4) + section * g
-    Pxz, Pzx = 0.5 * (Sxz1 - swing), 0.5 * (Sxz1 + swing)
-    M = line * 2.0 * (c4 - 2.0 * c5) + section / 3.0
-    half_M1 = line * t * (6.0 * c6 - c5 - 10.0 * c7)  # dM/dq / 2
-
-    _sums(1, mass, hx, hz, Sxx, section, Szz, Sxz, W)
-    _rates(
-        qd[0],
-        w,
-        hx,
-        hz,
-        hx1,
-        hz1,
-        hx2,
-        hz2,
-        Sxx,
-        section,
-        Szz,
-        Sxz,
-        Pxx,
-        Pxz,
-        Pzx,
-        Pzz,
-        swing1,
-        half_M1,
-        W,
-    )
+    """Slab of a planar constant-curvature body; P: length, mass, mass r^2/4 (or 0), k, d."""
+    L, mass, section, t = P[0], P[1], P[2], q[0]
+    c = stumpff_family(t * t)
+    moments = _moments(mass * L, mass * L * L, section, t, c)
+    _frame(L, t, qd[0], c, W)
+    _rigid_sums(mass, moments, W)
+    _bias(qd[0], w, moments, W)
     coupling = layout.coupling_offset(1)
     W[coupling : coupling + 6] = 0.0
-    W[coupling + 1], W[coupling + 3], W[coupling + 5] = swing, hx1, hz1
-    W[layout.mass_offset(1)] = M
+    W[coupling + 1] = moments.swing
+    W[coupling + 3], W[coupling + 5] = moments.first1
+    W[layout.mass_offset(1)] = moments.own
     elastic = layout.bias_offset(1) + 1
     W[elastic], W[elastic + 1] = P[3] * t, P[4] * qd[0]
 
 
+@inlined
+def _moments(first, line, section, t, c):
+    """Moments at q = t: of the backbone by mass times length and its square, and the section's."""
+    c0, c1, c2, c3, c4, c5, c6, c7 = c
+    C1, C2, C3, C4, C5, C6, C7 = stumpff_doubled(c0, c1, c2, c3, c4, c5, c6, c7)
+    z = t * t
+    f, g = 2.0 * z * (C3 - C4), t * (C2 - C3)
+    xx = line * 2.0 * z * (4.0 * C5 - c5) + section * 0.5 * (1.0 + C1)
+    zz = line * 2.0 * C3 + section * 2.0 * z * C3
+    xz = line * t * (4.0 * C4 - c4) - section * t * C2
+    swing = line * (c3 - c4) + section * 0.5
+    xz1 = line * (4.0 * C4 - c4 + z * (16.0 * (4.0 * C6 - C5) - (4.0 * c6 - c5))) + section * (
+        2.0 * f - 0.5
+    )
+    mixed_xx = (
+        line * t * (2.0 * (4.0 * C5 - c5) + z * (16.0 * (5.0 * C7 - C6) - (5.0 * c7 - c6)))
+        - section * g
+    )
+    mixed_zz = line * 4.0 * t * (3.0 * C5 - C4) + section * g
+    return _Moments(
+        first=(first * t * c3, first * c2),
+        first1=(first * (c3 + z * (3.0 * c5 - c4)), first * t * (2.0 * c4 - c3)),
+        first2=(
+            first * t * (3.0 * (3.0 * c5 - c4) + z * (15.0 * c7 - 7.0 * c6 + c5)),
+            first * (2.0 * c4 - c3 + z * (8.0 * c6 - 5.0 * c5 + c4)),
+        ),
+        second=(xx, section, zz, xz),
+        mixed=(mixed_xx, 0.5 * (xz1 - swing), 0.5 * (xz1 + swing), mixed_zz),
+        swing=swing,
+        swing1=line * t * (4.0 * c5 - c4 - 4.0 * c6),
+        own=line * 2.0 * (c4 - 2.0 * c5) + section / 3.0,
+        half_own1=line * t * (6.0 * c6 - c5 - 10.0 * c7),
+    )
+
+
 @kernel
-def _frame(L, t, rate, c0, c1, c2, c3, c4, c5, c6, W):
+def _frame(L, t, rate, c, W):
     """Tip frame: rotation by t about y at the end of the arc, c_k being those of t^2."""
+    c0, c1, c2, c3, c4, c5, c6, _ = c
     z = t * t
     W[0:24] = 0.0
     W[0], W[2], W[4], W[6], W[8] = c0, t * c1, 1.0, -t * c1, c0
@@ -175,29 +173,32 @@ def _frame(L, t, rate, c0, c1, c2, c3, c4, c5, c6, W):
 
 
 @kernel
-def _sums(n, mass, hx, hz, Sxx, Syy, Szz, Sxz, W):
-    """Mass, first moment and inertia about S_J from second moments."""
-    ten = W[layout.inertia_offset(n) : layout.inertia_offset(n) + 10]
-    ten[0], ten[1], ten[2], ten[3] = mass, hx, 0.0, hz
-    ten[4], ten[5], ten[6] = Syy + Szz, Sxx + Szz, Sxx + Syy
-    ten[7], ten[8], ten[9] = 0.0, -Sxz, 0.0
+def _rigid_sums(mass, moments, W):
+    """Mass, first moment and inertia about S_J."""
+    ten = W[layout.inertia_offset(1) : layout.inertia_offset(1) + 10]
+    xx, yy, zz, xz = moments.second
+    ten[0], ten[1], ten[2], ten[3] = mass, moments.first[0], 0.0, moments.first[1]
+    ten[4], ten[5], ten[6] = yy + zz, xx + zz, xx + yy
+    ten[7], ten[8], ten[9] = 0.0, -xz, 0.0
 
 
 @kernel
-def _rates(
-    rate, w, hx, hz, hx1, hz1, hx2, hz2, Sxx, Syy, Szz, Sxz, Pxx, Pxz, Pzx, Pzz, swing1, half_M1, W
-):
+def _bias(rate, w, moments, W):
     """Bias wrench and generalized bias: sums of a = w x (w x p) + 2 w x J qd + p'' qd^2."""
     w0, w1, w2 = w[0], w[1], w[2]
     twice, square = 2.0 * rate, rate * rate
     b = W[layout.wrench_offset(1) : layout.wrench_offset(1) + 6]
-    # moment: -w x (S2 w) + 2 qd (w tr P2 - P2^T w) + qd^2 (0, swing', 0)
+    # moment: -w x (S2 w) + 2 qd (w tr P2 - P2^T w) + qd^2 (0, swing', 0), of S2 = int p p^T dm
+    # and P2 = int p J^T dm
+    Sxx, Syy, Szz, Sxz = moments.second
+    Pxx, Pxz, Pzx, Pzz = moments.mixed
     s0, s1, s2 = Sxx * w0 + Sxz * w2, Syy * w1, Sxz * w0 + Szz * w2
     trace = Pxx + Pzz
     b[0] = w2 * s1 - w1 * s2 + twice * (w0 * trace - Pxx * w0 - Pzx * w2)
-    b[1] = w0 * s2 - w2 * s0 + twice * w1 * trace + square * swing1
+    b[1] = w0 * s2 - w2 * s0 + twice * w1 * trace + square * moments.swing1
     b[2] = w1 * s0 - w0 * s1 + twice * (w2 * trace - Pxz * w0 - Pzz * w2)
     # force: w x (w x h) + 2 qd w x h' + qd^2 h''
+    (hx, hz), (hx1, hz1), (hx2, hz2) = moments.first, moments.first1, moments.first2
     u0, u1, u2 = w1 * hz + twice * hx1, w2 * hx - w0 * hz, -w1 * hx + twice * hz1
     b[3] = w1 * u2 - w2 * u1 + square * hx2
     b[4] = w2 * u0 - w0 * u2
@@ -207,5 +208,5 @@ def _rates(
         w0 * (Pxx * w0 + Pxz * w2)
         + w2 * (Pzx * w0 + Pzz * w2)
         - (w0 * w0 + w1 * w1 + w2 * w2) * trace
-        + square * half_M1
+        + square * moments.half_own1
     )
