@@ -46,18 +46,18 @@ def rotate_back(F, f, x, y, z):
 
 
 @inlined
-def add_wrench(F, f, A, a, B, b):
-    """Add the wrench A[a:a+6], given at the frame's origin in it, to B[b:b+6] at the outer one."""
-    m0, m1, m2 = rotate(F, f, A[a], A[a + 1], A[a + 2])
-    f0, f1, f2 = rotate(F, f, A[a + 3], A[a + 4], A[a + 5])
+def add_wrench(W, f, a, b):
+    """Add the wrench W[a:a+6], given at a frame's origin in it, to W[b:b+6] at the outer one."""
+    m0, m1, m2 = rotate(W, f, W[a], W[a + 1], W[a + 2])
+    f0, f1, f2 = rotate(W, f, W[a + 3], W[a + 4], W[a + 5])
     t = f + ORIGIN
-    t0, t1, t2 = F[t], F[t + 1], F[t + 2]
-    B[b] += m0 + t1 * f2 - t2 * f1
-    B[b + 1] += m1 + t2 * f0 - t0 * f2
-    B[b + 2] += m2 + t0 * f1 - t1 * f0
-    B[b + 3] += f0
-    B[b + 4] += f1
-    B[b + 5] += f2
+    t0, t1, t2 = W[t], W[t + 1], W[t + 2]
+    W[b] += m0 + t1 * f2 - t2 * f1
+    W[b + 1] += m1 + t2 * f0 - t0 * f2
+    W[b + 2] += m2 + t0 * f1 - t1 * f0
+    W[b + 3] += f0
+    W[b + 4] += f1
+    W[b + 5] += f2
 
 
 @inlined
@@ -95,88 +95,89 @@ def inertia_times(A, i, w0, w1, w2, a0, a1, a2):
 
 
 @inlined
-def add_inertia(F, f, t0, t1, t2, A, a, B, b):
-    """Add the inertia A[a:a+10], given in a frame at t, to B[b:b+10]; F[f:f+9] is its rotation."""
-    m = A[a]
-    h0, h1, h2 = rotate(F, f, A[a + 1], A[a + 2], A[a + 3])
-    xx, yy, zz, xy, xz, yz = A[a + 4], A[a + 5], A[a + 6], A[a + 7], A[a + 8], A[a + 9]
+def add_inertia(W, f, t, a, b):
+    """Add the inertia W[a:a+10], given in a frame at t, to W[b:b+10]; W[f:f+9] is its rotation."""
+    t0, t1, t2 = t
+    m = W[a]
+    h0, h1, h2 = rotate(W, f, W[a + 1], W[a + 2], W[a + 3])
+    xx, yy, zz, xy, xz, yz = W[a + 4], W[a + 5], W[a + 6], W[a + 7], W[a + 8], W[a + 9]
     # R I, then (R I) R^T
-    u0, u1, u2 = rotate(F, f, xx, xy, xz)
-    v0, v1, v2 = rotate(F, f, xy, yy, yz)
-    w0, w1, w2 = rotate(F, f, xz, yz, zz)
-    r0, r1, r2 = F[f], F[f + 1], F[f + 2]
-    s0, s1, s2 = F[f + 3], F[f + 4], F[f + 5]
-    q0, q1, q2 = F[f + 6], F[f + 7], F[f + 8]
+    u0, u1, u2 = rotate(W, f, xx, xy, xz)
+    v0, v1, v2 = rotate(W, f, xy, yy, yz)
+    w0, w1, w2 = rotate(W, f, xz, yz, zz)
+    r0, r1, r2 = W[f], W[f + 1], W[f + 2]
+    s0, s1, s2 = W[f + 3], W[f + 4], W[f + 5]
+    q0, q1, q2 = W[f + 6], W[f + 7], W[f + 8]
     # about the other origin: + (t.k) 1 - sym(t k^T), with k = 2 h + m t
     k0, k1, k2 = 2.0 * h0 + m * t0, 2.0 * h1 + m * t1, 2.0 * h2 + m * t2
     x, y, z = t0 * k0, t1 * k1, t2 * k2
-    B[b] += m
-    B[b + 1] += h0 + m * t0
-    B[b + 2] += h1 + m * t1
-    B[b + 3] += h2 + m * t2
-    B[b + 4] += u0 * r0 + v0 * r1 + w0 * r2 + y + z
-    B[b + 5] += u1 * s0 + v1 * s1 + w1 * s2 + x + z
-    B[b + 6] += u2 * q0 + v2 * q1 + w2 * q2 + x + y
-    B[b + 7] += u0 * s0 + v0 * s1 + w0 * s2 - 0.5 * (t0 * k1 + t1 * k0)
-    B[b + 8] += u0 * q0 + v0 * q1 + w0 * q2 - 0.5 * (t0 * k2 + t2 * k0)
-    B[b + 9] += u1 * q0 + v1 * q1 + w1 * q2 - 0.5 * (t1 * k2 + t2 * k1)
+    W[b] += m
+    W[b + 1] += h0 + m * t0
+    W[b + 2] += h1 + m * t1
+    W[b + 3] += h2 + m * t2
+    W[b + 4] += u0 * r0 + v0 * r1 + w0 * r2 + y + z
+    W[b + 5] += u1 * s0 + v1 * s1 + w1 * s2 + x + z
+    W[b + 6] += u2 * q0 + v2 * q1 + w2 * q2 + x + y
+    W[b + 7] += u0 * s0 + v0 * s1 + w0 * s2 - 0.5 * (t0 * k1 + t1 * k0)
+    W[b + 8] += u0 * q0 + v0 * q1 + w0 * q2 - 0.5 * (t0 * k2 + t2 * k0)
+    W[b + 9] += u1 * q0 + v1 * q1 + w1 * q2 - 0.5 * (t1 * k2 + t2 * k1)
 
 
 @inlined
-def compose(A, a, F, f, B, b):
-    """Pose B[b:b+12] = A[a:a+12] * F[f:f+12], each R row-major then t."""
+def compose(W, a, f, b):
+    """Pose W[b:b+12] = W[a:a+12] * W[f:f+12], each R row-major then t."""
     for row in range(3):
-        x, y, z = A[a + 3 * row], A[a + 3 * row + 1], A[a + 3 * row + 2]
+        x, y, z = W[a + 3 * row], W[a + 3 * row + 1], W[a + 3 * row + 2]
         for column in range(3):
-            B[b + 3 * row + column] = (
-                x * F[f + column] + y * F[f + 3 + column] + z * F[f + 6 + column]
+            W[b + 3 * row + column] = (
+                x * W[f + column] + y * W[f + 3 + column] + z * W[f + 6 + column]
             )
-        B[b + 9 + row] = (x * F[f + 9] + y * F[f + 10] + z * F[f + 11]) + A[a + 9 + row]
+        W[b + 9 + row] = (x * W[f + 9] + y * W[f + 10] + z * W[f + 11]) + W[a + 9 + row]
 
 
 @inlined
-def move_motion(F, f, n, qd, qdd, A, a, B, b):
+def move_motion(W, f, n, qd, qdd, a, b):
     """
     Carry angular velocity, angular and linear acceleration across a frame with n coordinates.
 
-    A[a:a+9] = (w, dw/dt, a) of the outer frame in itself; B[b:b+9] receives those of the frame
+    W[a:a+9] = (w, dw/dt, a) of the outer frame in itself; W[b:b+9] receives those of the frame
     in itself: (60)-(66) of [P], with the velocity products gathered.
     """
     p, c, t = f + ANGULAR_BIAS, f + LINEAR_BIAS, f + ORIGIN
-    p0, p1, p2 = F[p], F[p + 1], F[p + 2]  # relative angular acceleration, in B
-    c0, c1, c2 = F[c], F[c + 1], F[c + 2]  # relative linear acceleration, in A
+    p0, p1, p2 = W[p], W[p + 1], W[p + 2]  # relative angular acceleration, in the frame
+    c0, c1, c2 = W[c], W[c + 1], W[c + 2]  # relative linear acceleration, in the outer one
     r0 = r1 = r2 = v0 = v1 = v2 = 0.0
     for j in range(n):
         g = f + JACOBIAN + 3 * j
         h = g + 3 * n
         rate, push = qd[j], qdd[j]
-        r0 += F[g] * rate
-        r1 += F[g + 1] * rate
-        r2 += F[g + 2] * rate
-        v0 += F[h] * rate
-        v1 += F[h + 1] * rate
-        v2 += F[h + 2] * rate
-        p0 += F[g] * push
-        p1 += F[g + 1] * push
-        p2 += F[g + 2] * push
-        c0 += F[h] * push
-        c1 += F[h + 1] * push
-        c2 += F[h + 2] * push
-    w0, w1, w2 = A[a], A[a + 1], A[a + 2]
-    d0, d1, d2 = A[a + 3], A[a + 4], A[a + 5]
-    t0, t1, t2 = F[t], F[t + 1], F[t + 2]
+        r0 += W[g] * rate
+        r1 += W[g + 1] * rate
+        r2 += W[g + 2] * rate
+        v0 += W[h] * rate
+        v1 += W[h + 1] * rate
+        v2 += W[h + 2] * rate
+        p0 += W[g] * push
+        p1 += W[g + 1] * push
+        p2 += W[g + 2] * push
+        c0 += W[h] * push
+        c1 += W[h + 1] * push
+        c2 += W[h + 2] * push
+    w0, w1, w2 = W[a], W[a + 1], W[a + 2]
+    d0, d1, d2 = W[a + 3], W[a + 4], W[a + 5]
+    t0, t1, t2 = W[t], W[t + 1], W[t + 2]
     u0 = w1 * t2 - w2 * t1 + 2.0 * v0  # w x t + 2 dt/dt
     u1 = w2 * t0 - w0 * t2 + 2.0 * v1
     u2 = w0 * t1 - w1 * t0 + 2.0 * v2
-    c0 += A[a + 6] + d1 * t2 - d2 * t1 + w1 * u2 - w2 * u1
-    c1 += A[a + 7] + d2 * t0 - d0 * t2 + w2 * u0 - w0 * u2
-    c2 += A[a + 8] + d0 * t1 - d1 * t0 + w0 * u1 - w1 * u0
-    w0, w1, w2 = rotate_back(F, f, w0, w1, w2)
-    d0, d1, d2 = rotate_back(F, f, d0, d1, d2)
-    B[b] = w0 + r0
-    B[b + 1] = w1 + r1
-    B[b + 2] = w2 + r2
-    B[b + 3] = d0 + p0 + w1 * r2 - w2 * r1
-    B[b + 4] = d1 + p1 + w2 * r0 - w0 * r2
-    B[b + 5] = d2 + p2 + w0 * r1 - w1 * r0
-    B[b + 6], B[b + 7], B[b + 8] = rotate_back(F, f, c0, c1, c2)
+    c0 += W[a + 6] + d1 * t2 - d2 * t1 + w1 * u2 - w2 * u1
+    c1 += W[a + 7] + d2 * t0 - d0 * t2 + w2 * u0 - w0 * u2
+    c2 += W[a + 8] + d0 * t1 - d1 * t0 + w0 * u1 - w1 * u0
+    w0, w1, w2 = rotate_back(W, f, w0, w1, w2)
+    d0, d1, d2 = rotate_back(W, f, d0, d1, d2)
+    W[b] = w0 + r0
+    W[b + 1] = w1 + r1
+    W[b + 2] = w2 + r2
+    W[b + 3] = d0 + p0 + w1 * r2 - w2 * r1
+    W[b + 4] = d1 + p1 + w2 * r0 - w0 * r2
+    W[b + 5] = d2 + p2 + w0 * r1 - w1 * r0
+    W[b + 6], W[b + 7], W[b + 8] = rotate_back(W, f, c0, c1, c2)

@@ -100,13 +100,13 @@ def pass_module(robot, i, q, qd, qdd, anew):
     if m[JOINT_IDENTITY]:
         copy_within(W, outer, s + AT_JOINT, 9)
     else:
-        move_motion(W, jf, jn, qd[jq:], qdd[jq:], W, outer, W, s + AT_JOINT)
+        move_motion(W, jf, jn, qd[jq:], qdd[jq:], outer, s + AT_JOINT)
     if anew:
         call(kernels[i, BODY_KERNEL], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s:], W[bf:], S)
     if m[TIP_IDENTITY]:
         copy_within(W, s + AT_JOINT, s + AT_TIP, 9)
     else:
-        move_motion(W, bf, bn, qd[bq:], qdd[bq:], W, s + AT_JOINT, W, s + AT_TIP)
+        move_motion(W, bf, bn, qd[bq:], qdd[bq:], s + AT_JOINT, s + AT_TIP)
     W[s + TIP_WRENCH : s + JOINT_WRENCH] = 0.0
 
 
@@ -131,7 +131,7 @@ def backward(robot, q, qd, qdd, mode, Q):
         if m[JOINT_IDENTITY]:
             add_within(W, g, carrier, 6)
         elif m[PARENT] < len(modules):
-            add_wrench(W, f, W, g, W, carrier)
+            add_wrench(W, f, g, carrier)
 
 
 @inlined
@@ -183,7 +183,7 @@ def body_force(n, f, s, W, qdd, mode, Q, tip_identity=False):
         push = qdd[j]
         for c in range(6):
             W[g + c] += W[h + c] * push
-    add_wrench(W, f, W, tip, W, g)
+    add_wrench(W, f, tip, g)
 
 
 @kernel
@@ -199,11 +199,11 @@ def poses(robot):
         if m[JOINT_IDENTITY]:
             copy_within(W, outer, s + JOINT_POSE, 12)
         else:
-            compose(W, outer, W, m[JOINT_SLAB], W, s + JOINT_POSE)
+            compose(W, outer, m[JOINT_SLAB], s + JOINT_POSE)
         if m[TIP_IDENTITY]:
             copy_within(W, s + JOINT_POSE, s + TIP_POSE, 12)
         else:
-            compose(W, s + JOINT_POSE, W, m[BODY_SLAB], W, s + TIP_POSE)
+            compose(W, s + JOINT_POSE, m[BODY_SLAB], s + TIP_POSE)
 
 
 @kernel
@@ -225,11 +225,11 @@ def mass_matrix(robot, M):
     for i in range(N - 1, -1, -1):
         m, s = modules[i], np.uint32(i * STATE)
         here, inertia, outer = s + JOINT_POSE, s + TIP_INERTIA, m[PARENT] * STATE
-        f, n, first = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST]
-        _rows(robot, i, f, n, first, here, s + TIP_POSE, centre, columns, M)
-        _add_body(W, f, n, first, here, inertia, centre, columns, M)
-        f, n, first = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST]
-        _rows(robot, i, f, n, first, outer + TIP_POSE, here, centre, columns, M)
+        body = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST]
+        joint = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST]
+        _rows(robot, i, body, here, s + TIP_POSE, centre, columns, M)
+        _add_body(W, body, here, inertia, centre, columns, M)
+        _rows(robot, i, joint, outer + TIP_POSE, here, centre, columns, M)
         add_within(W, inertia, outer + TIP_INERTIA, 10)
     for i in range(len(M)):
         for j in range(i):
@@ -237,13 +237,15 @@ def mass_matrix(robot, M):
 
 
 @inlined
-def _rows(robot, i, f, n, first, outer, inner, centre, columns, M):
+def _rows(robot, i, part, outer, inner, centre, columns, M):
     """
-    Rows of M, from the diagonal on, of the n coordinates of a frame between two poses.
+    Rows of M, from the diagonal on, of the coordinates of a ``part`` between two poses.
 
     The column of a coordinate is the wrench that accelerates what is beyond module i's frame by
-    it alone; its row, the work along it of its column and of those beyond.
+    it alone; its row, the work along it of its column and of those beyond. ``part``: slab, number
+    of coordinates and the first of them, of a joint or a body.
     """
+    f, n, first = part
     below, W, inertia = robot.below, robot.W, np.uint32(i * STATE + TIP_INERTIA)
     t0, t1, t2 = _between(W, centre, inner)
     for b in range(n):
@@ -264,9 +266,11 @@ def _rows(robot, i, f, n, first, outer, inner, centre, columns, M):
 
 
 @inlined
-def _add_body(W, f, n, first, pose, inertia, centre, columns, M):
+def _add_body(W, part, pose, inertia, centre, columns, M):
     """Add a body's own mass block, its coupling to the columns, and its inertia."""
-    t0, t1, t2 = _between(W, centre, pose)
+    f, n, first = part
+    t = _between(W, centre, pose)
+    t0, t1, t2 = t
     block = f + layout.mass_offset(n)
     for j in range(n):
         for c in range(n):
@@ -280,7 +284,7 @@ def _add_body(W, f, n, first, pose, inertia, centre, columns, M):
         columns[3, column] += f0
         columns[4, column] += f1
         columns[5, column] += f2
-    add_inertia(W, pose, t0, t1, t2, W, f + layout.inertia_offset(n), W, inertia)
+    add_inertia(W, pose, t, f + layout.inertia_offset(n), inertia)
 
 
 @inlined

@@ -158,9 +158,9 @@ def _joint(robot, i, x, qdd, W, y, anew):
     copy(x[TIP:OWN], W[TIP_WRENCH : TIP_WRENCH + 6])
     if anew:
         call(robot.kernels[i, JOINT_KERNEL], P[springs:], q, qd, W[STATE:])
-    move_motion(W, STATE, n, qd, qdd, W, AT_JOINT, W, AT_TIP)
+    move_motion(W, STATE, n, qd, qdd, AT_JOINT, AT_TIP)
     W[JOINT_WRENCH : JOINT_WRENCH + 6] = 0.0
-    add_wrench(W, STATE, W, TIP_WRENCH, W, JOINT_WRENCH)
+    add_wrench(W, STATE, TIP_WRENCH, JOINT_WRENCH)
     g = TIP_WRENCH
     r0, r1, r2 = rotate(W, STATE, W[g + 3], W[g + 4], W[g + 5])
     for j in range(n):
@@ -181,7 +181,7 @@ def _body(robot, i, x, qdd, W, y, anew):
     if anew:
         kernel, numbers = robot.kernels[i, BODY_KERNEL], robot.P[m[BODY_NUMBERS] :]
         call(kernel, numbers, q, qd, W, W[STATE:], robot.S)
-    move_motion(W, STATE, n, qd, qdd, W, AT_JOINT, W, AT_TIP)
+    move_motion(W, STATE, n, qd, qdd, AT_JOINT, AT_TIP)
     body_force(n, STATE, 0, W, qdd, FULL, y[OWN:])
     copy(W[AT_TIP : AT_TIP + 9], y[BASE:TIP])
     copy(W[JOINT_WRENCH : JOINT_WRENCH + 6], y[TIP:OWN])
