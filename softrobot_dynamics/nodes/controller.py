@@ -2,22 +2,15 @@
 """The controller as a lifecycle node; see `ControllerNode`."""
 
 from collections.abc import Callable, Sequence
-import contextlib
 import sys
 import traceback
 from typing import Any
 
-import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.errors import (
-    CancelledError,
-    MessageError,
-    SoftRobotError,
-    UnstableZeroDynamicsError,
-)
+from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
 from softrobot_dynamics.nodes import (
     diagnostics,
     parameter_rows,
@@ -28,7 +21,7 @@ from softrobot_dynamics.nodes import (
 )
 from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Once, Orders
 from softrobot_dynamics.nodes.control_report import report_on
-from softrobot_dynamics.nodes.growth import Growth
+from softrobot_dynamics.nodes.growth import Growth, left_inside
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
@@ -182,27 +175,15 @@ class ControllerNode(LifecycleNodeMixin, Node):
     def _activate(self) -> None:
         with self.options.lock, self._orders.planning(activating=True) as job:
             values = self.options.values
-            self._look_inside(values)
+            reader = messages.StateReader(self._plant.model.coordinate_names)
+            allowed = values['allow_unstable']
+            for words in left_inside(self._plant, self._inbox, reader, allowed):
+                self.get_logger().warning(words)
             reference = self._first_reference(values, job)
             self._choose_safe(values)
             loop = self._make_loop(values, reference)
             self._orders.engage(loop)
         loop.start()
-
-    def _look_inside(self, values: dict[str, Any]) -> None:
-        """Refuse to start where holding the outputs leaves a motion that grows, or say so."""
-        q = self._plant.model.q0
-        with contextlib.suppress(MessageError):  # the loop will say what is wrong with it
-            message = self._inbox.wait(0)  # an emergency stop must not wait for a state
-            if message is not None:
-                q = messages.StateReader(self._plant.model.coordinate_names).read(message)[0]
-        if not np.isfinite(q).all():
-            return
-        rates = self._plant.restless(np.array(q, dtype=float))
-        if rates and not values['allow_unstable']:
-            raise UnstableZeroDynamicsError(rates)
-        if rates:
-            self.get_logger().warning(str(UnstableZeroDynamicsError(rates)))
 
     def _first_reference(self, values: dict[str, Any], job: Any) -> Any:
         """Return what the parameters describe, or a Hold if that was ordered meanwhile."""

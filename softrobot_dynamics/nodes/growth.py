@@ -1,13 +1,35 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Whether a loop can be stable at its rate: looked at before it is changed, and as it runs."""
 
+import contextlib
 from typing import Any
 
 import numpy as np
-from softrobot_dynamics.errors import UnstableLoopError
+from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
 from softrobot_dynamics.nodes.control_loop import RUNNING
 
 GROWS = 0.1  # [1/s] from which growth counts: what rings undamped, or turns freely, is below
+
+
+def left_inside(plant: Any, inbox: Any, reader: Any, allowed: bool) -> tuple[str, ...]:
+    """
+    Return in words, a tuple, what would grow while the law of a plant holds its outputs.
+
+    At the newest state in the inbox, which no loop reads yet, by a StateReader, or where the robot
+    file has the robot. Raises UnstableZeroDynamicsError unless that is ``allowed``.
+    """
+    q = plant.model.q0
+    with contextlib.suppress(MessageError):  # the loop will say what is wrong with it
+        message = inbox.wait(0)  # an emergency stop must not wait for a state
+        if message is not None:
+            q = reader.read(message)[0]
+    rates = plant.restless(np.array(q, dtype=float)) if np.isfinite(q).all() else ()
+    if not rates:
+        return ()
+    error = UnstableZeroDynamicsError(rates)
+    if not allowed:
+        raise error
+    return (str(error),)
 
 
 class Growth:

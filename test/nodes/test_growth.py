@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from softrobot_dynamics.controllers.contract import Settings
-from softrobot_dynamics.errors import UnstableLoopError
+from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
 from softrobot_dynamics.nodes.control_loop import RUNNING, WAITING
-from softrobot_dynamics.nodes.growth import Growth
+from softrobot_dynamics.nodes.growth import Growth, left_inside
 
 pytestmark = pytest.mark.quick
 
@@ -67,3 +67,26 @@ def test_a_running_loop_is_looked_at_once_for_each_order():
     assert growth.look(loop(2.0, mode=WAITING)) == '' and not said
     assert all('1.00200' in growth.look(running) for _ in range(3)) and len(said) == 1
     assert growth.look(loop(-2.0)) == '' and growth.last == -2.0
+
+
+def inside(answer, q, allowed=False):
+    """Return what is said of a plant that leaves q = 1, where a state, or a bad one, is there."""
+
+    def read(message):
+        if answer == 'bad':
+            raise MessageError('bad')
+        return np.array([q]), None
+
+    model = SimpleNamespace(q0=np.zeros(1))
+    plant = SimpleNamespace(model=model, restless=lambda q: (2.0 + 1.0j,) if q[0] == 1.0 else ())
+    inbox = SimpleNamespace(wait=lambda timeout: answer)
+    return left_inside(plant, inbox, SimpleNamespace(read=read), allowed)
+
+
+def test_what_leaves_its_posture_is_refused_where_it_is():
+    """In the present state; without one, or with a bad one, where the robot file has it."""
+    with pytest.raises(UnstableZeroDynamicsError, match=r'rates of 2\+1i 1/s'):
+        inside('a state', 1.0)
+    assert 'allow_unstable' in inside('a state', 1.0, allowed=True)[0]
+    assert inside('a state', 2.0) == inside('a state', np.nan) == ()
+    assert inside(None, 1.0) == inside('bad', 1.0) == ()
