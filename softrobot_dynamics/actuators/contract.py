@@ -29,10 +29,11 @@ class CoordinateSegment(NamedTuple):
 
 
 class FibreSegment(NamedTuple):
-    """The length of a material curve through a body, as a part of y."""
+    """A function of a body's coordinates, as the length of a curve through it, as a part of y."""
 
     body: str
     kernel: Kernel
+    factor: float = 1.0  # of the function
 
 
 class LineSegment(NamedTuple):
@@ -44,9 +45,18 @@ class LineSegment(NamedTuple):
     end_body: str
     end_at_tip: bool
     end: Sequence[float]  # (3,) [m]
+    factor: float = 1.0  # of the length
 
 
-Segment: TypeAlias = CoordinateSegment | FibreSegment | LineSegment
+class PointSegment(NamedTuple):
+    """How far a point of a tip frame is along a direction of the base frame, as a part of y."""
+
+    body: str
+    point: Sequence[float]  # (3,) [m], in the tip frame
+    direction: Sequence[float]  # (3,) y per metre along x, y, z of the base frame
+
+
+Segment: TypeAlias = CoordinateSegment | FibreSegment | LineSegment | PointSegment
 
 
 class Parts(Protocol):

@@ -20,7 +20,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.differences import by_fourth_order, ELEMENT_STEP, fibre_stiffness
 from softrobot_dynamics.recursion.masses import accelerations
 from softrobot_dynamics.recursion.tangents import allocate_tangents, tangents
-from softrobot_dynamics.recursion.transmission import LINE
+from softrobot_dynamics.recursion.transmission import has_lines
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -54,7 +54,7 @@ class Differentiator:
         self.model, self._evaluate = model, model.evaluator()
         self.robot = self._evaluate.robot
         self._tangents = allocate_tangents(self.robot, model.n)
-        self._has_lines = bool((self.robot.segments[:, 1] == LINE).any())
+        self._has_lines = has_lines(self.robot)
         self._stiffness, self._x = np.zeros((model.n, model.n)), np.zeros(model.n + 1)
         given = {'robot': self.robot, 'rough': False}
         differentiate = entry(tangents, **given, t=self._tangents)

@@ -13,7 +13,7 @@ from softrobot_dynamics.model.terms import allocate_terms, evaluate_terms, Terms
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics, Robot
 from softrobot_dynamics.recursion.passive import passive_forces
-from softrobot_dynamics.recursion.transmission import add_lines, LINE, transmit
+from softrobot_dynamics.recursion.transmission import add_lines, has_lines, transmit
 
 
 class Evaluator:
@@ -61,16 +61,16 @@ def evaluation_parts(
     They fill h, and M if ``with_mass``, by q, qd and qdd; y, J and the bias but for straight
     lines, by q and qd; and add straight lines, by the same, where there are any.
     """
-    has_lines = bool((robot.segments[:, 1] == LINE).any())  # they need the poses, as M does
+    lines = has_lines(robot)  # they need the poses, as M does
     given = {'robot': robot, 'Q': terms.h, 'M': terms.M}
     recursion = functools.partial(
-        entry, inverse_dynamics, mode=FULL, with_mass=with_mass or has_lines, **given
+        entry, inverse_dynamics, mode=FULL, with_mass=with_mass or lines, **given
     )
     given = {'robot': robot, 'y': terms.y, 'J': terms.J, 'bias': terms.bias}
     return (
         recursion,
         functools.partial(entry, transmit, **given),
-        functools.partial(entry, add_lines, **given) if has_lines else lambda: NOTHING,
+        functools.partial(entry, add_lines, **given) if lines else lambda: NOTHING,
     )
 
 

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from softrobot_dynamics.actuators.contract import CoordinateSegment, FibreSegment, Segment
+from softrobot_dynamics.actuators.contract import (
+    CoordinateSegment,
+    FibreSegment,
+    PointSegment,
+    Segment,
+)
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.binding import address
@@ -26,7 +31,7 @@ from softrobot_dynamics.recursion.passes import (
     STATE,
     TIP_IDENTITY,
 )
-from softrobot_dynamics.recursion.transmission import COORDINATE, FIBRE, LINE
+from softrobot_dynamics.recursion.transmission import COORDINATE, FIBRE, LINE, POINT
 
 # arguments of the kernels of joints, bodies and lengths
 JOINT, BODY, LENGTH = 'P, q, qd, W', 'P, q, qd, w, W, S', 'P, q, qd, out, S'
@@ -123,9 +128,13 @@ class Tables:
         if isinstance(segment, CoordinateSegment):
             return [actuator, COORDINATE, 0, parts.joint_coordinate(*segment), 1, 0]
         if isinstance(segment, FibreSegment):
-            kernel, numbers = self._enter(segment.kernel, LENGTH)
+            numbers = self._append([segment.factor])  # the kernel's own follow
+            kernel, _ = self._enter(segment.kernel, LENGTH)
             return [actuator, FIBRE, numbers, *parts.body_coordinates(segment.body), kernel]
-        numbers = self._append([*segment.start, *segment.end])
+        if isinstance(segment, PointSegment):
+            numbers = self._append([*segment.point, *segment.direction])
+            return [actuator, POINT, numbers, parts.index(segment.body), 0, 0]
+        numbers = self._append([*segment.start, *segment.end, segment.factor])
         return [
             actuator,
             LINE,

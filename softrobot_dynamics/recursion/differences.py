@@ -123,7 +123,7 @@ def fibre_stiffness(robot, rough, stiffness, x, q, force):
         kind, first, count = row[1], row[3], row[4]
         if kind <= COORDINATE or force[row[0]] == 0.0:
             continue
-        P, out = robot.P[row[2] :], S[: count + 2]
+        factor, P, out = robot.P[row[2]], robot.P[row[2] + 1 :], S[: count + 2]
         for j in range(count):
             copy(q[first : first + count], x[:count])
             for k in (1.0, -1.0, 2.0, -2.0):
@@ -132,7 +132,7 @@ def fibre_stiffness(robot, rough, stiffness, x, q, force):
                     break
                 x[j] = q[first + j] + k * ELEMENT_STEP
                 call(row[5], P, x, x, out, S[count + 2 :])
-                weight = force[row[0]] * share / (12.0 * ELEMENT_STEP)
+                weight = factor * force[row[0]] * share / (12.0 * ELEMENT_STEP)
                 for r in range(count):
                     stiffness[first + r, first + j] += weight * out[1 + r]
 
@@ -149,9 +149,10 @@ def subtract_fibres(robot, work, j, K):
         row = robot.segments[s]
         first, count, force = row[3], row[4], work.force[row[0]]
         if row[1] == FIBRE and first <= j < first + count and force != 0.0:
-            out = S[: count + 2]
+            P, out = robot.P[row[2] + 1 :], S[: count + 2]
+            force *= robot.P[row[2]]
             for side in (1.0, -1.0):
                 x[j] = work.q[j] + side * COLUMN_STEP
-                call(row[5], robot.P[row[2] :], x[first:], work.qd[first:], out, S[count + 2 :])
+                call(row[5], P, x[first:], work.qd[first:], out, S[count + 2 :])
                 for i in range(count):
                     K[first + i, j] -= side * force * out[1 + i] / (2.0 * COLUMN_STEP)

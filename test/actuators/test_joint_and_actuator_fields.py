@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from softrobot_dynamics.actuators.joint import JointActuator
-from softrobot_dynamics.actuators.tendon import Helix, Polynomial
+from softrobot_dynamics.actuators.routing import Helix, Polynomial
 from softrobot_dynamics.joints.fixed import Fixed
 from softrobot_dynamics.joints.prismatic import Prismatic
 from softrobot_dynamics.joints.revolute import Limits, Revolute

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Lengths of tendons as what they are: the arc length of a material curve, plus straight lines."""
+"""Lengths of paths as what they are: the arc length of a material curve, plus straight lines."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def elongations(robot, q):
 
 
 def coordinates(robot, q):
-    """Lengths (m,) of the tendons [m]; the coordinate of the joint for joint actuators."""
+    """Lengths of tendons [m], volumes of chambers [m^3], coordinates of joints: (m,) in all."""
     q = np.asarray(q, dtype=float)
     placed = place(robot, [Jet(a) for a in q], JETS)
     return np.array([_coordinate(robot, entry.actuator, q, placed) for entry in robot.actuators])
@@ -29,6 +29,12 @@ def _coordinate(robot, actuator, q, placed):
     if actuator.type_name == 'pressure':
         i = robot.body_names.index(actuator.body)
         return cavity(robot.modules[i].body, [a.value for a in _own(robot, i, q)])
+    if actuator.type_name == 'chamber':
+        return actuator.area * _length(robot, actuator, q, placed)
+    return _length(robot, actuator, q, placed)
+
+
+def _length(robot, actuator, q, placed):
     total, last = 0.0, None
     for passage in actuator.path:
         i = robot.body_names.index(passage.body)

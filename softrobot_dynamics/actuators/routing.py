@@ -1,0 +1,200 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Material curves through one or several bodies: what tendons and chambers run along."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.actuators.contract import (
+    Actuator,
+    FibreSegment,
+    LineSegment,
+    Parts,
+    Segment,
+)
+from softrobot_dynamics.annotations import Complaints, Value
+from softrobot_dynamics.bodies.contract import Body
+from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.errors import MISSING
+from softrobot_dynamics.schema.fields import (
+    custom,
+    interval,
+    items,
+    nested,
+    number,
+    parse,
+    reader,
+    reference,
+    vector,
+)
+from softrobot_dynamics.schema.parsing import Problems
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A routing whose place in the section is a polynomial of s/L, lowest power first."""
+
+    x: tuple[float, ...] = items(number('m'), default=(0.0,))
+    y: tuple[float, ...] = items(number('m'), default=(0.0,))
+
+    def at(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
+        """Return (x, y) [m] in the section at `sigma` = s/L [-]."""
+        return _horner(self.x, sigma), _horner(self.y, sigma)
+
+    def slope(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
+        """Return the derivative of (x, y) by s/L [m] at `sigma` = s/L [-]."""
+        return _horner(_derivative(self.x), sigma), _horner(_derivative(self.y), sigma)
+
+
+@dataclass(frozen=True)
+class Helix:
+    """A routing at a constant radius that turns about the axis, evenly in s/L."""
+
+    radius: float = number('m', above=0)
+    phase: float = number('rad', default=0.0)  # the angle from x towards y at s = 0
+    turns: float = number('-', default=0.0)  # over the whole length, from x towards y
+
+    def at(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
+        """Return (x, y) [m] in the section at `sigma` = s/L [-]."""
+        angle = self.phase + 2 * np.pi * self.turns * sigma
+        return self.radius * math.cos(angle), self.radius * math.sin(angle)
+
+    def slope(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
+        """Return the derivative of (x, y) by s/L [m] at `sigma` = s/L [-]."""
+        x, y = self.at(sigma, math)
+        rate = 2 * np.pi * self.turns
+        return -rate * y, rate * x
+
+
+ROUTING = (
+    '[x, y] [m], {x: [a0, a1, ...], y: [...]} [m] in powers of s/L,'
+    ' or {radius, phase, turns} [m, rad, -]'
+)
+_POINT = reader(vector('m', 2, expected=ROUTING))
+
+
+def _read_routing(value: Any, path: str, problems: Problems) -> Any:
+    if isinstance(value, dict) and value:
+        return parse(Helix if 'radius' in value else Polynomial, value, path, problems)
+    point = _POINT(value, path, problems)
+    return point and Polynomial(point[:1], point[1:])
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One entry of a path: along a body's length at an offset, or over points of a rigid body."""
+
+    body: str = reference('body')
+    offset: Any = custom(_read_routing, expected=ROUTING, default=None)
+    span: tuple[float, float] = interval('-', default=(0.0, 1.0))  # from s/L to s/L
+    points: tuple[tuple[float, float, float], ...] | None = items(
+        vector('m', 3), default=None
+    )  # in the body's joint frame
+
+    def validate(self) -> Complaints:
+        """Yield what is wrong: one of offset and points; a span in [0, 1]; points that differ."""
+        if self.offset is not None and self.points is not None:
+            yield 'points', self.points, 'either offset or points, not both'
+        if self.offset is None and self.points is None:
+            yield 'offset', MISSING, f'{ROUTING}; on a rigid body points'
+        if self.span[0] < 0 or self.span[1] > 1:
+            yield 'span', self.span, '[s0/L, s1/L] within [0, 1] [-]'
+        if self.points is not None and self.span != (0.0, 1.0):
+            yield 'span', self.span, 'no span beside points'
+        for i, (last, point) in enumerate(pairwise(self.points or ()), start=1):
+            if point == last:
+                yield f'points[{i}]', point, f'a point other than points[{i - 1}] [m]'
+
+    def length(self, body: Any) -> Kernel:
+        """Return the kernel of the length of this passage through `body`."""
+        sigma, weights = body.fibre_points(*self.span)
+        s, weights = sigma * body.length, weights * body.length
+        points = np.column_stack([*np.broadcast_arrays(*self.offset.at(sigma), s)])
+        slopes = np.column_stack([*np.broadcast_arrays(*self.offset.slope(sigma), s)])[:, :2]
+        return body.fibre_kernel(points, slopes / body.length, weights)
+
+    def end(self, which: int) -> tuple[bool, tuple[float, float, float]]:
+        """Return (whether it is in the tip frame, point (3,) [m]) of the entry, 0, or exit, -1."""
+        if self.points is not None:
+            return False, self.points[which]
+        x, y = self.offset.at(self.span[which])
+        return which == -1, (float(x), float(y), 0.0)
+
+
+@dataclass(frozen=True)
+class Routed(Actuator):
+    """
+    Base of actuators along a path, whose y is in proportion to its length.
+
+    That length is the one of the passages along the bodies plus straight lines from one's exit to
+    the next one's entry.
+    """
+
+    path: tuple[Passage, ...] = items(nested(Passage))
+
+    def validate(self) -> Complaints:
+        """Yield spans that begin or end inside a body where the path comes from or goes on."""
+        for i, passage in enumerate(self.path):
+            if i > 0 and passage.span[0] > 0:
+                yield f'path[{i}].span', passage.span, 'a span from 0: only the first begins later'
+            if i < len(self.path) - 1 and passage.span[1] < 1:
+                yield f'path[{i}].span', passage.span, 'a span up to 1: only the last ends earlier'
+
+    def validate_against(self, bodies: Mapping[str, Any], joints: Mapping[str, Any]) -> Complaints:
+        """Yield bodies out of order, and offsets and points on the wrong kind of body."""
+        for i, passage in enumerate(self.path):
+            if bodies[passage.body] is not None:
+                yield from _wrong_kind(f'path[{i}]', passage, bodies[passage.body])
+        yield from self._out_of_order(list(bodies))
+        if len(self.path) == 1 and self.path[0].points is not None:
+            yield (
+                'path',
+                [self.path[0].body],
+                f'more than one rigid body: the length of this {self.type_name} never changes',
+            )
+
+    def along_path(self, parts: Parts, factor: float) -> list[Segment]:
+        """Return the curve through each body and the lines that can change, times `factor`."""
+        result: list[Segment] = []
+        for passage in self.path:
+            if passage.points is None:
+                length = passage.length(parts.body(passage.body))
+                result.append(FibreSegment(passage.body, length, factor))
+        for last, this in pairwise(self.path):
+            if last.body != this.body and not parts.rigidly_joined(last.body, this.body):
+                ends = last.body, *last.end(-1), this.body, *this.end(0)
+                result.append(LineSegment(*ends, factor))
+        return result
+
+    def _out_of_order(self, names: list[str]) -> Complaints:
+        for i, (last, this) in enumerate(pairwise(self.path), start=1):
+            if names.index(this.body) <= names.index(last.body):
+                yield (
+                    f'path[{i}].body',
+                    this.body,
+                    f'a body after {last.body}: a path runs from base to tip',
+                )
+
+
+def _wrong_kind(path: str, passage: Passage, body: Body) -> Complaints:
+    if body.section_path and passage.points is not None:
+        yield f'{path}.points', passage.points, f'offset: {ROUTING} ({passage.body} has sections)'
+    if not body.section_path and passage.offset is not None:
+        yield (
+            f'{path}.offset',
+            passage.offset,
+            f'points: [[x, y, z], ...] [m] ({passage.body} has no sections)',
+        )
+
+
+def _horner(coefficients: Sequence[float], x: Value) -> Value:
+    value = coefficients[-1]
+    for a in coefficients[-2::-1]:
+        value = value * x + a
+    return value
+
+
+def _derivative(coefficients: Sequence[float]) -> tuple[float, ...]:
+    return tuple(k * a for k, a in enumerate(coefficients))[1:] or (0.0,)
