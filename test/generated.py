@@ -47,6 +47,8 @@ BY_TYPE = {
         'section': {
             'type': 'elliptic', 'half_axis_x': [0.02, 0.015], 'half_axis_y': [0.013, 0.011],
         },
+        'density': 1070.0,
+        'young_modulus': 6e5,
         'strains': {
             'kappa_x': {'basis': 'legendre', 'order': 1},
             'kappa_y': {'basis': 'gaussian', 'order': 1},

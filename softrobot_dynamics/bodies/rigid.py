@@ -52,14 +52,23 @@ class Inertia:
 @register('rigid')
 @dataclass(frozen=True)
 class Rigid(Body):
-    """A rigid body; ``com``, ``inertia`` and ``tip`` are given in the joint's distal frame."""
+    """
+    A rigid body; ``com``, ``inertia`` and ``tip`` are given in the joint's distal frame.
 
-    mass: float = number('kg', above=0.0)
-    inertia: Inertia = nested(Inertia)
+    Without an ``inertia`` all its mass is in ``com``; with a mass of 0 it has none, as a flange.
+    """
+
+    mass: float = number('kg', at_least=0.0)
+    inertia: Inertia | None = nested(Inertia, default=None)
     com: tuple[float, float, float] = vector('m', 3, default=(0.0, 0.0, 0.0))
     tip: Pose = nested(Pose, default=Pose())
 
     section_path = False
+
+    def validate(self) -> Complaints:
+        """Yield an inertia without a mass."""
+        if self.inertia is not None and self.mass == 0.0:
+            yield 'inertia', self.inertia, 'none beside a mass of 0'
 
     def coordinates(self) -> tuple[str, ...]:
         """Return none."""
@@ -76,8 +85,8 @@ class Rigid(Body):
 
     def material_points(self) -> tuple[Matrix, Vector]:
         """Six points with the mass, centre and inertia of the body."""
-        moments, axes = np.linalg.eigh(self.inertia.matrix())
-        second = (moments.sum() / 2.0 - moments) / self.mass
+        moments, axes = np.linalg.eigh(self._own_inertia())
+        second = (moments.sum() / 2.0 - moments) / (self.mass or 1.0)
         offsets = axes * np.sqrt(np.maximum(second, 0.0) * 3.0)
         points = np.concatenate([offsets.T, -offsets.T]) + self.com
         return points, np.full(6, self.mass / 6.0)
@@ -89,7 +98,7 @@ class Rigid(Body):
     def kernel(self) -> Kernel:
         """Return the closed form: ten inertia numbers about S_J and the tip frame."""
         com = np.array(self.com)
-        inertia = self.inertia.matrix() + self.mass * (com @ com * np.eye(3) - np.outer(com, com))
+        inertia = self._own_inertia() + self.mass * (com @ com * np.eye(3) - np.outer(com, com))
         numbers = [
             self.mass,
             *(self.mass * com),
@@ -105,6 +114,10 @@ class Rigid(Body):
         """See :class:`Body`; linear in no coordinates."""
         count = len(points)
         return values_kernel(points, np.zeros((count, 3, 0)), np.zeros((count, 0, 3, 3)))
+
+    def _own_inertia(self) -> Matrix:
+        """Inertia (3, 3) about the centre of mass."""
+        return np.zeros((3, 3)) if self.inertia is None else self.inertia.matrix()
 
 
 @kernel

@@ -45,7 +45,7 @@ def least_masses(robot: Robot, stiffness: Matrix) -> Vector:
     centre = W[(len(modules) - 1) * STATE + TIP_POSE + ORIGIN :][:3]  # of all inertias
     for i, m in enumerate(modules):
         mass, *_, xx, yy, zz, _, _, _ = W[i * STATE + TIP_INERTIA :][:10]
-        radius = np.sqrt(max(xx + yy + zz, 0.0) / (2.0 * mass))
+        radius = np.sqrt(max(xx + yy + zz, 0.0) / (2.0 * mass)) if mass > 0.0 else 0.0
         lever = np.linalg.norm(centre - W[i * STATE + JOINT_POSE + ORIGIN :][:3]) + radius
         for first, count, slab in (
             m[[JOINT_FIRST, JOINT_COUNT, JOINT_SLAB]],

@@ -213,7 +213,12 @@ WRONG = [
     ((*PCC, 'type'), MISSING, 'bodies[1].body.type', 'one of the body types'),
     ((*PCC, 'type'), ['pcc'], 'bodies[1].body.type', 'one of the body types'),
     ((*PAN, 'type'), 'hinge', 'bodies[0].joint.type', 'planar, prismatic, revolute'),
-    (('actuators', 2, 'type'), 'motor', 'actuators[2].type', 'types joint, pressure, tendon'),
+    (
+        ('actuators', 2, 'type'),
+        'motor',
+        'actuators[2].type',
+        'types chamber, joint, pressure, tendon, wrench',
+    ),
     # rods
     ((*PCC, 'length'), -0.2, 'bodies[1].body.length', 'a number > 0 [m]'),
     ((*PCC, 'length'), MISSING, 'bodies[1].body.length', 'a number > 0 [m]'),
@@ -227,7 +232,8 @@ WRONG = [
     ((*PCC, 'section_inertia'), 'yes', 'bodies[1].body.section_inertia', 'true or false'),
     ((*PCC, 'quadrature'), 2.5, 'bodies[1].body.quadrature', 'a whole number >= 1'),
     # rigid bodies
-    ((*RIGID, 'mass'), -1, 'bodies[0].body.mass', 'a number > 0 [kg]'),
+    ((*RIGID, 'mass'), -1, 'bodies[0].body.mass', 'a number >= 0 [kg]'),
+    ((*RIGID, 'mass'), 0, 'bodies[0].body.inertia', 'none beside a mass of 0'),
     ((*RIGID, 'com'), [[0], 0, 0], 'bodies[0].body.com[0]', 'a number [m]'),
     ((*RIGID, 'inertia'), 0.1, 'bodies[0].body.inertia', 'a mapping of ixx, iyy, izz'),
     ((*RIGID, 'inertia', 'izz'), MISSING, 'bodies[0].body.inertia.izz', 'a number > 0 [kg m^2]'),

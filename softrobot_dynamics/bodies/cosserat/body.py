@@ -1,10 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Cosserat rod whose strains are sums of functions along it: PCS, GVS and what is between."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-import functools
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,18 +17,19 @@ from softrobot_dynamics.annotations import (
 from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.bodies.cosserat import rod, rod_fibre, rod_points
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
+from softrobot_dynamics.bodies.cosserat.nodes import composite, march, rows_of
 from softrobot_dynamics.bodies.cosserat.rod_steps import STEP_LIMIT
 from softrobot_dynamics.bodies.cosserat.screws import compose, cross, exponential
-from softrobot_dynamics.bodies.cosserat.sections.contract import Section, SECTIONS
+from softrobot_dynamics.bodies.cosserat.sections.contract import CrossSection, Matter, SECTIONS
 from softrobot_dynamics.bodies.cosserat.strains import (
     Shape,
     strain_bases,
+    strain_damping,
     strain_reference,
     STRAINS,
 )
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.lanes import LANES
-from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.schema.fields import flag, integer, member, number
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.emit import BLOCK
@@ -51,18 +49,18 @@ class Cosserat(Body):
     the next by a Magnus step of fourth order, exactly where the strain is constant. Pieces of
     bases that jump have ``quadrature`` points each. Steps may turn by 3.6 rad, so that a rod may
     turn by 2 pi whatever its quadrature. A straight thin rod (section_inertia: false) has no
-    inertia in torsion.
+    inertia in torsion. A section of rigidities takes the place of density and moduli.
     """
 
     length: float = number('m', above=0.0)
-    section: Section = member(SECTIONS)
-    density: float = number('kg/m^3', above=0.0)
-    young_modulus: float = number('Pa', above=0.0)
+    section: CrossSection = member(SECTIONS)
     strains: tuple[tuple[int, Basis], ...] = strain_bases()
+    density: float | None = number('kg/m^3', above=0.0, default=None)
+    young_modulus: float | None = number('Pa', above=0.0, default=None)
     reference_strain: tuple[Any, ...] = strain_reference()
     poisson_ratio: float = number('-', above=-1.0, at_most=0.5, default=0.5)
     shear_correction: float = number('-', above=0.0, default=1.0)
-    damping: float = number('s', at_least=0.0, default=0.0)
+    damping: float | tuple[float, ...] = strain_damping()
     section_inertia: bool = flag(default=True)
     quadrature: int = integer(at_least=1, default=10)
 
@@ -116,13 +114,14 @@ class Cosserat(Body):
     def stiffness(self) -> Matrix:
         """Integral of Phi^T diag(E Ix, E Iy, G J, k G A, k G A, E A) Phi along the rod."""
         sigma, weights = self._gauss(16 + 4 * len(self.coordinates()))
-        area, Ix, Iy, J = (np.broadcast_to(v, sigma.shape) for v in self.section.at(sigma))
-        E, G = self.young_modulus, self.young_modulus / (2.0 * (1.0 + self.poisson_ratio))
-        shear = self.shear_correction * G * area
-        rigidity = weights * np.array([E * Ix, E * Iy, G * J, shear, shear, E * area])
-        phi, of = _rows(self._functions(sigma, NUMERIC)[6:], sigma), np.array(self._owners())
+        rigidity = weights * rows_of(self.section.rigidity(sigma, self._matter()), sigma)
+        phi, of = rows_of(self._functions(sigma, NUMERIC)[6:], sigma), np.array(self._owners())
         K = self.length * np.where(of[:, None] == of, (phi * rigidity[of]) @ phi.T, 0.0)
         return 0.5 * (K + K.T)
+
+    def damping_matrix(self) -> Matrix:
+        """Return the stiffness, each strain's times its ``damping`` [s]."""
+        return np.broadcast_to(self.damping, 6)[self._owners(), None] * self.stiffness()
 
     def kernel(self) -> Kernel:
         """Return the march of :mod:`softrobot_dynamics.bodies.cosserat.rod`."""
@@ -138,13 +137,13 @@ class Cosserat(Body):
         """See :class:`Body`; points at 0 <= x3 <= length."""
         n, padding = len(self.coordinates()), -len(points) % BLOCK
         x1, x2, s = np.pad(along(points, self.length), ((0, padding), (0, 0)), 'edge').T
-        low, high, _ = _march((0.0, *self._breaks(), 1.0), self.quadrature)
+        low, high, _ = march((0.0, *self._breaks(), 1.0), self.quadrature)
         start = np.searchsorted(high[:-1], s / self.length)
-        march, some, each = self._table(np.zeros((3, len(low))), low, high)
+        steps, some, each = self._table(np.zeros((3, len(low))), low, high)
         table, more, others = self._table([start, x1, x2], low[start], s / self.length)
         varies = np.logical_or(each, others)
         heading = [n, len(low), some or more, len(s) // LANES, *self._owners(), *varies]
-        numbers = np.concatenate([heading, march, table])
+        numbers = np.concatenate([heading, steps, table])
         scratch = rod_points.scratch_size(n, len(low))
         return Kernel(rod_points.__name__, 'values', numbers, scratch)
 
@@ -152,9 +151,9 @@ class Cosserat(Body):
         """See :class:`Body`; the tangent of the curve in the section frame is linear in q."""
         x, slopes = np.transpose(points), np.transpose(slopes)
         n, padding = len(self.coordinates()), -len(weights) % LANES
-        still = _rows(self._fibre_velocity(x, slopes, np.zeros(n), NUMERIC), x[2])
+        still = rows_of(self._fibre_velocity(x, slopes, np.zeros(n), NUMERIC), x[2])
         columns = [
-            _rows(self._fibre_velocity(x, slopes, unit, NUMERIC), x[2]) - still
+            rows_of(self._fibre_velocity(x, slopes, unit, NUMERIC), x[2]) - still
             for unit in np.eye(n)
         ]
         rows = np.pad(np.vstack([still, *columns]), ((0, 0), (0, padding)), mode='edge')
@@ -181,13 +180,18 @@ class Cosserat(Body):
         )
 
     def validate(self) -> Complaints:
-        """Yield a basis with more functions than there are points to see them."""
+        """Yield what the section lacks, and bases of more functions than points see."""
+        yield from self.section.validate_in(self._matter(), [STRAINS[c] for c, _ in self.strains])
         pieces = len(self._breaks()) + 1
         for c, basis in self.strains:
             needed = -(-basis.count() // pieces)
             if self.quadrature < needed:
                 what = f'{STRAINS[c]} has {basis.count()} functions'
                 yield 'quadrature', self.quadrature, f'a whole number >= {needed}: {what}'
+
+    def _matter(self) -> Matter:
+        """Return what the sections are made of."""
+        return Matter(self.density, self.young_modulus, self.poisson_ratio, self.shear_correction)
 
     def _owners(self) -> list[int]:
         """Index of the strain that each coordinate belongs to."""
@@ -202,7 +206,7 @@ class Cosserat(Body):
     def _gauss(self, count: int, start: float = 0.0, end: float = 1.0) -> tuple[Vector, Vector]:
         """Gauss points and weights (K,) of sigma on [start, end], ``count`` in each piece."""
         ends = [start, *(b for b in self._breaks() if start < b < end), end]
-        return _composite(tuple(ends), count)
+        return composite(tuple(ends), count)
 
     def _sections(self) -> tuple[Any, ...]:
         """
@@ -211,11 +215,11 @@ class Cosserat(Body):
         Then the mass there [kg] and its second moments along x and y [kg m^2]: a quadrature point,
         or the end of a piece, without mass.
         """
-        low, high, weights = _march((0.0, *self._breaks(), 1.0), self.quadrature)
-        area, Ix, Iy, _ = self.section.at(high)
-        line = self.density * self.length * weights
+        low, high, weights = march((0.0, *self._breaks(), 1.0), self.quadrature)
+        mass, Ix, Iy = self.section.line_mass(high, self._matter())
+        line = self.length * weights
         thick = line * self.section_inertia
-        return low, high, line * area, thick * Iy, thick * Ix
+        return low, high, line * mass, thick * Iy, thick * Ix
 
     def _table(self, first: Any, low: Any, high: Any) -> tuple[Any, ...]:
         """
@@ -224,7 +228,7 @@ class Cosserat(Body):
         Then whether strains vary within steps, and whether the functions of each (6,) do.
         """
         of, padding = self._owners(), -len(low) % LANES
-        mean, slope = (_rows(v, low) for v in self._moments(low, high, NUMERIC))
+        mean, slope = (rows_of(v, low) for v in self._moments(low, high, NUMERIC))
         rows = np.vstack([*first, mean[:6], slope[:6], mean[6:], slope[6:]])
         rows = np.pad(rows, ((0, 0), (0, padding)))  # steps of no length
         varies: Any = slope[6:].any(axis=1)
@@ -281,31 +285,8 @@ class Cosserat(Body):
     def _frame(self, sigma: Value, q: Values, math: Math) -> FrameFormula:
         """Frame at sigma: the product of all steps up to there, the last one cut short."""
         frame: FrameFormula = _IDENTITY
-        low, high, _ = _march((0.0, *self._breaks(), 1.0), self.quadrature)
+        low, high, _ = march((0.0, *self._breaks(), 1.0), self.quadrature)
         for a, b in zip(low.tolist(), high.tolist()):
             end = a + (sigma - a) * math.step(sigma - a) - (sigma - b) * math.step(sigma - b)
             frame = compose(frame, exponential(self._logarithm(a, end, q, math), math))
         return frame
-
-
-@functools.cache
-def _march(ends: tuple[float, ...], count: int) -> tuple[Any, ...]:
-    """Return steps between Gauss points and ends of pieces: start, end, weight of the end."""
-    points, weights = [], []
-    for a, b in pairwise(ends):
-        nodes, shares = gauss_legendre(count, a, b)
-        points += [*nodes, b]
-        weights += [*shares, 0.0]
-    return np.array([ends[0], *points[:-1]]), np.array(points), np.array(weights)
-
-
-def _composite(ends: Sequence[float], count: int) -> tuple[Vector, Vector]:
-    """Gauss points and weights, ``count`` between each two of ``ends``."""
-    parts = [gauss_legendre(count, a, b) for a, b in pairwise(ends)]
-    points, weights = (np.concatenate(part) for part in zip(*parts))
-    return points, weights
-
-
-def _rows(values: Any, like: Any) -> Matrix:
-    """Array (., K) of numbers and arrays (K,)."""
-    return np.array([np.broadcast_to(v, like.shape) for v in values], dtype=float)

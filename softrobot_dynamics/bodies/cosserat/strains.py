@@ -22,6 +22,7 @@ _REFERENCE = (
 )
 _numbers = reader(vector('1/m or -', 6))
 _number = reader(number('1/m or -'))
+_damping: Any = reader(number('s', at_least=0.0))
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,12 @@ def strain_reference() -> Any:
     return custom(_read_reference, expected=_REFERENCE, unit='1/m or -', default=STRAIGHT)
 
 
+def strain_damping() -> Any:
+    """Return the field of a damping [s]: one number, or those of strains, kept as six numbers."""
+    expected = f'{_damping.expected} or a mapping of strains to such numbers'
+    return custom(_read_damping, expected=expected, unit='s', default=0.0)
+
+
 def _read_bases(value: Any, path: str, problems: Problems) -> Any:
     if not isinstance(value, dict) or not value:
         problems.append(Problem(path, value, _BASES))
@@ -73,6 +80,13 @@ def _read_reference(value: Any, path: str, problems: Problems) -> Any:
         _read_strain(value[name], join(path, name), problems) if name in value else straight
         for name, straight in zip(STRAINS, STRAIGHT)
     )
+
+
+def _read_damping(value: Any, path: str, problems: Problems) -> Any:
+    if not isinstance(value, dict):
+        return _damping(value, path, problems)
+    _refuse_unknown(value, path, problems)
+    return tuple(_damping(value.get(name, 0.0), join(path, name), problems) for name in STRAINS)
 
 
 def _read_strain(value: Any, path: str, problems: Problems) -> Any:

@@ -14,6 +14,8 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
+STRAIGHT = {'type': 'elliptic', 'half_axis_x': 0.02, 'half_axis_y': 0.012}
+
 
 def test_beyond_what_a_step_can_turn():
     """The terms are no numbers, calls say so, and the body explains what would be right."""
@@ -128,6 +130,50 @@ def test_stiffness_is_the_energy_of_the_strains():
     np.testing.assert_allclose(body.damping_matrix(), 0.1 * body.stiffness(), rtol=1e-15)
 
 
+def test_rigidities_make_the_same_rod():
+    """Given for a tapered ellipse by numbers, no two of a kind alike: terms of an equal rod."""
+    shape = rod(VARYING, poisson_ratio=0.4, shear_correction=0.85, damping=0.1, section=STRAIGHT)
+    A, Ix, Iy, J = shape.section.at(0.5)
+    E, G, rho = 6e5, 6e5 / 2.8, 1070.0
+    own = {
+        'type': 'rigidities', 'EI': {'x': E * Ix, 'y': [E * Iy, E * Iy]}, 'GJ': G * J,
+        'GA': 0.85 * G * A, 'EA': E * A, 'rhoA': rho * A, 'rhoI': {'x': rho * Ix, 'y': rho * Iy},
+    }  # fmt: skip
+    same = instance(BODIES, numbered(VARYING, own, damping=0.1))
+    q, qd, w = state(shape, seed=9)
+    np.testing.assert_allclose(slab(same, q, qd, w), slab(shape, q, qd, w), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(same.stiffness(), shape.stiffness(), rtol=1e-12, atol=1e-18)
+
+
+def test_rigidities_may_taper_and_lack_what_is_locked():
+    """E I from 2 to 1 N m^2 in the mean is 3/2; without rho I the rod is thin."""
+    own = {'type': 'rigidities', 'EI': [2.0, 1.0], 'rhoA': 0.3}
+    body = instance(BODIES, numbered({'kappa_y': {'basis': 'legendre'}}, own))
+    assert body.stiffness() == pytest.approx(np.array([[1.5 * L]]), rel=1e-14)
+    found = slab(body, np.zeros(1), np.zeros(1))[layout.inertia_offset(1) :]
+    np.testing.assert_allclose(found[4:7], [0.1 * L**3, 0.1 * L**3, 0.0], rtol=1e-12, atol=1e-18)
+
+
+def test_each_strain_may_have_its_own_damping():
+    """D is K times the damping of the strain; one not named has none; it is what moves damp."""
+    each = {'kappa_x': 0.1, 'gamma_z': 0.3}
+    body, plain = rod(VARYING, damping=each), rod(VARYING)
+    names = [c.rpartition('_')[0] for c in body.coordinates()]
+    factors = np.array([each.get(name, 0.0) for name in names])
+    assert set(factors) == {0.0, 0.1, 0.3}
+    np.testing.assert_allclose(body.damping_matrix(), factors[:, None] * plain.stiffness())
+    model = robot(given(VARYING, damping=each))
+    q, qd, _ = state(body, seed=10)
+    force = sd.damping_force(model, q=q, qd=qd)
+    np.testing.assert_allclose(force, factors * (plain.stiffness() @ qd), rtol=1e-12)
+
+
+def numbered(strains, section, **fields):
+    """Return the mapping of a rod whose section is given by rigidities."""
+    mapping = given(strains, section=section, **fields)
+    return {key: x for key, x in mapping.items() if key not in ('density', 'young_modulus')}
+
+
 def test_tendons_of_any_route():
     """Length and its rates are those of the curve the tendon takes, over a jump in the strain."""
     strains = {**VARYING, 'kappa_y': {'basis': 'piecewise_constant', 'ends': [0.4]}}
@@ -171,12 +217,22 @@ def test_more_functions_than_points_are_refused():
     rod({'kappa_y': {'basis': 'piecewise_constant', 'order': 5}}, quadrature=1)
 
 
+ALL = {'type': 'rigidities', 'EI': 0.1, 'GJ': 0.1, 'GA': 9.0, 'EA': 9.0, 'rhoA': 0.3}
+NUMBERED = {'section': ALL, 'density': None, 'young_modulus': None}
 WRONG = [
     ({'strains': {'kappa_x': {'basis': 'spline'}}}, 'strains.kappa_x.basis', 'one of the bases'),
     ({'section': {'type': 'round', 'radius': 1.0}}, 'section.type', 'one of the section types'),
     ({'section': {'type': 'circular'}}, 'section.radius', 'a number'),
     ({'reference_strain': [0.0, 0.0, 1.0]}, 'reference_strain', 'a list of 6 numbers'),
     ({'shear_correction': 0.0}, 'shear_correction', 'a number > 0 [-]'),
+    ({'density': None}, 'density', 'a number > 0 [kg/m^3]'),
+    ({'young_modulus': None}, 'young_modulus', 'a number > 0 [Pa]'),
+    ({'damping': {'kappa_w': 0.1}}, 'damping.kappa_w', 'one of the strains'),
+    ({'damping': {'kappa_x': -0.1}}, 'damping.kappa_x', 'a number >= 0 [s]'),
+    ({**NUMBERED, 'density': 1000.0}, 'density', 'none beside a section of rigidities'),
+    ({**NUMBERED, 'section': ALL | {'GJ': None}}, 'section.GJ', '> 0 [N m^2], for kappa_z'),
+    ({**NUMBERED, 'section': ALL | {'EI': {'x': 1.0}}}, 'section.EI.y', 'a number > 0 [N m^2]'),
+    ({**NUMBERED, 'section': ALL | {'rhoA': 0.0}}, 'section.rhoA', 'a number > 0 [kg/m]'),
 ]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.cosserat.bases.contract import BASES, read_basis
-from softrobot_dynamics.bodies.cosserat.sections.contract import SECTIONS
+from softrobot_dynamics.bodies.cosserat.sections.contract import Matter, Section, SECTIONS
 from softrobot_dynamics.bodies.cosserat.strains import STRAIGHT, strain_bases, strain_reference
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
@@ -109,7 +109,10 @@ def strips(half_height, reach):
     return np.array([dx @ (2.0 * h), dx @ (2.0 / 3.0 * h**3), dx @ (2.0 * h * x**2)])
 
 
-@pytest.mark.parametrize('name', SECTIONS.names())
+SHAPES = [name for name in SECTIONS.names() if issubclass(SECTIONS.get(name), Section)]
+
+
+@pytest.mark.parametrize('name', SHAPES)
 def test_every_section_is_a_shape(name):
     """Its moments are not below a disc's of its area, its torsion constant not above Ix + Iy."""
     area, Ix, Iy, J = np.broadcast_arrays(*section(name).at(SIGMA), SIGMA)[:4]
@@ -122,7 +125,7 @@ def test_every_section_is_a_shape(name):
 
 def test_every_section_that_comes_along_has_a_shape_here():
     """What is asked of its moments below is asked of each."""
-    own = [n for n in SECTIONS.names() if SECTIONS.get(n).__module__.startswith(sd.__name__)]
+    own = [n for n in SHAPES if SECTIONS.get(n).__module__.startswith(sd.__name__)]
     assert set(own) == set(GIVEN)
 
 
@@ -167,6 +170,32 @@ def test_torsion_of_a_square():
     assert section('rectangular', width=1.0, height=1.0).at(0.0).J == pytest.approx(
         0.14057701495515, rel=1e-13
     )
+
+
+@pytest.mark.parametrize('name', GIVEN)
+def test_rigidities_stand_for_any_shape(name):
+    """Those of a rod of that shape and matter, from base to tip, and its mass per length."""
+    matter = Matter(1070.0, 6e5, 0.4, 0.85)
+    none = Matter(None, None, 0.5, 1.0)
+    for sigma in (0.0, 1.0):
+        EIx, EIy, GJ, GA, _, EA = section(name).rigidity(sigma, matter)
+        rhoA, rhoIx, rhoIy = section(name).line_mass(sigma, matter)
+        fields = {
+            'EI': {'x': EIx, 'y': EIy}, 'GJ': GJ, 'GA': GA, 'EA': EA,
+            'rhoA': rhoA, 'rhoI': {'x': rhoIx, 'y': rhoIy},
+        }  # fmt: skip
+        same = section('rigidities', **fields)
+        assert same.rigidity(0.3, none) == pytest.approx((EIx, EIy, GJ, GA, GA, EA), rel=1e-15)
+        assert same.line_mass(0.3, none) == pytest.approx((rhoA, rhoIx, rhoIy), rel=1e-15)
+    m = measures(name, 0.0)
+    if name == 'rectangular':  # by hand
+        assert section(name).rigidity(0.0, matter)[:2] == pytest.approx(
+            (5e4 * m['width'] * m['height'] ** 3, 5e4 * m['width'] ** 3 * m['height'])
+        )
+        area = m['width'] * m['height']
+        assert section(name).rigidity(0.0, matter)[3:] == pytest.approx(
+            (0.85 * 6e5 / 2.8 * area, 0.85 * 6e5 / 2.8 * area, 6e5 * area)
+        )
 
 
 def test_a_tube_is_not_wider_inside_than_outside():

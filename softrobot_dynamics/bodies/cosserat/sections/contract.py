@@ -1,17 +1,71 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a cross-section is: area and moments along a rod, about its centre."""
+"""What a cross-section is: rigidities and inertia along a rod, mostly from a shape."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
-from softrobot_dynamics.annotations import Value
+from softrobot_dynamics.annotations import Complaints, Value
+from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.schema.registry import Registry
 
 SECTIONS = Registry('section', __package__, 'softrobot_dynamics.sections')
 register = SECTIONS.register
 
 
+class Matter(NamedTuple):
+    """What a rod is made of; what its file does not say is None."""
+
+    density: float | None  # [kg/m^3]
+    young_modulus: float | None  # E [Pa]
+    poisson_ratio: float  # [-]
+    shear_correction: float  # k [-]
+
+
+class Rigidity(NamedTuple):
+    """Numbers of a cross-section (or arrays of them), by strain, kappa_x to gamma_z."""
+
+    EIx: Value  # [N m^2], of bending about x
+    EIy: Value  # [N m^2], of bending about y
+    GJ: Value  # [N m^2], of twist
+    GAx: Value  # [N], of shear along x, with its correction
+    GAy: Value  # [N], of shear along y, with its correction
+    EA: Value  # [N], of stretch
+
+
+class LineMass(NamedTuple):
+    """Inertia of a rod per length, numbers or arrays of them."""
+
+    mass: Value  # rho A [kg/m]
+    Ix: Value  # rho int y^2 dA [kg m], of turning about x
+    Iy: Value  # rho int x^2 dA [kg m], of turning about y
+
+
+class CrossSection:
+    """
+    What a rod asks of its section, whose principal axes x and y meet on the backbone.
+
+    Members of the registry are subclasses of :class:`Section`, or of this where there is no shape.
+    """
+
+    def rigidity(self, sigma: Value, matter: Matter) -> Rigidity:
+        """Return the :class:`Rigidity` at sigma = s / L [-], a number or an array."""
+        raise NotImplementedError
+
+    def line_mass(self, sigma: Value, matter: Matter) -> LineMass:
+        """Return the :class:`LineMass` at sigma = s / L [-], a number or an array."""
+        raise NotImplementedError
+
+    def validate_in(self, matter: Matter, strains: Collection[str]) -> Complaints:
+        """
+        Yield what does not fit a rod of this matter that has these strains (not locked).
+
+        As (path below the rod, value, expected).
+        """
+        raise NotImplementedError
+
+
 class Properties(NamedTuple):
-    """Numbers of a cross-section (or arrays of them), about its principal axes x and y."""
+    """Numbers of a shape (or arrays of them), about its principal axes x and y."""
 
     area: Value  # A [m^2]
     Ix: Value  # int y^2 dA [m^4], of bending about x
@@ -19,9 +73,9 @@ class Properties(NamedTuple):
     J: Value  # torsion constant of Saint-Venant [m^4]; Ix + Iy only if the section is round
 
 
-class Section:
+class Section(CrossSection):
     """
-    Base of all sections: subclass it as a frozen dataclass and ``@register`` a name.
+    Base of all shapes: subclass it as a frozen dataclass and ``@register`` a name.
 
     A section has its centre on the backbone and its principal axes along x and y. Measures are
     profiles (base, tip), linear in between.
@@ -30,6 +84,27 @@ class Section:
     def at(self, sigma: Value) -> Properties:
         """Return the :class:`Properties` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
+
+    def rigidity(self, sigma: Value, matter: Matter) -> Rigidity:
+        """See :class:`CrossSection`."""
+        area, Ix, Iy, J = self.at(sigma)
+        E: Value = matter.young_modulus
+        G = E / (2.0 * (1.0 + matter.poisson_ratio))
+        shear = matter.shear_correction * G * area
+        return Rigidity(E * Ix, E * Iy, G * J, shear, shear, E * area)
+
+    def line_mass(self, sigma: Value, matter: Matter) -> LineMass:
+        """See :class:`CrossSection`."""
+        area, Ix, Iy, _ = self.at(sigma)
+        density: Value = matter.density
+        return LineMass(density * area, density * Ix, density * Iy)
+
+    def validate_in(self, matter: Matter, strains: Collection[str]) -> Complaints:
+        """See :class:`CrossSection`: a shape needs a density and a modulus."""
+        if matter.density is None:
+            yield 'density', MISSING, 'a number > 0 [kg/m^3]'
+        if matter.young_modulus is None:
+            yield 'young_modulus', MISSING, 'a number > 0 [Pa]'
 
 
 def between(profile: tuple[float, float], sigma: Value) -> Value:
