@@ -1,17 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A turntable with six chambers, of a user's own plug-in: y in rad beside y in m^3."""
+"""A turntable with six chambers, the shipped pneumatic_arm: y in rad beside y in m^3."""
 
-import importlib
 import json
-import os
 import subprocess
 import sys
 
-import chamber_arm
 import numpy as np
 import pytest
+from robots import compiled
 import softrobot_dynamics as sd
-from softrobot_dynamics.actuators.contract import ACTUATORS
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
@@ -22,13 +19,8 @@ HOLDING = np.array([0.0, 9e4, 8e4, 1e5, 9e4, 1e5, 8e4])  # [N m], [Pa]
 
 @pytest.fixture(scope='module')
 def arm():
-    """Return the compiled arm; its kind of actuator is there once its module is imported."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(chamber_arm.PLUGIN.parent)
-        ACTUATORS.names()  # all are there: this one is for these tests alone
-        patch.setattr(ACTUATORS, '_members', dict(ACTUATORS._members))
-        importlib.import_module('soft_chambers')
-        yield sd.compile_model(sd.load_robot(chamber_arm.description()))
+    """Return the compiled arm."""
+    return compiled('pneumatic_arm')
 
 
 def law(arm, q, **changed):
@@ -67,39 +59,35 @@ def test_what_is_unmet_is_the_truth(arm):
     assert abs(gained[0] + command.unmet[0]) < 1e-4  # [rad/s^2]
 
 
-CIRCLE = """
+WEAK = """
 /**:
   controller:
     ros__parameters:
       reference: {type: circle, ramp_time: 1.0, circle: {body: payload, center: [0.0, 0.0, 0.26],
                   normal: [0.0, 0.0, 1.0], radius: 0.025, period: 4.0}}
-      limits: {c2: {upper: %s}}
+      limits: {c2: {upper: 4.0e+4}}
 """
 
 
 @pytest.mark.realtime
-@pytest.mark.parametrize('upper, follows', [('.nan', True), ('4.0e+4', False)])
-def test_the_demo_says_whether_the_tip_follows(tmp_path, upper, follows):
-    """Over DDS, with the plug-in installed: a circle of 25 mm; not with a chamber too weak."""
-    chamber_arm.install(tmp_path)
-    chamber_arm.write(tmp_path / 'chamber_arm.yaml')
-    (tmp_path / 'circle.yaml').write_text(CIRCLE % upper)
+@pytest.mark.parametrize('weak', [False, True], ids=['strong', 'weak'])
+def test_the_demo_says_whether_the_tip_follows(tmp_path, weak):
+    """Over DDS: the shipped circle of 25 mm, to 0.1 mm; not with a chamber too weak."""
+    (tmp_path / 'weak.yaml').write_text(WEAK)
     command = ['-m', 'softrobot_dynamics.cli', 'demo', '--no-plot', '--duration', '4']
-    files = ['--robot', 'chamber_arm.yaml', '--controller', 'circle.yaml', '--json', 'f.json']
-    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get('PYTHONPATH')]))
+    given = ['--robot', 'pneumatic_arm', '--json', 'figures.json']
     done = subprocess.run(
-        [sys.executable, *command, *files],
+        [sys.executable, *command, *given, *(['--controller', 'weak.yaml'] if weak else [])],
         cwd=tmp_path,
-        env={**os.environ, 'PYTHONPATH': path},
         capture_output=True,
         text=True,
         timeout=240,
     )
-    figures = json.loads((tmp_path / 'f.json').read_text())
+    figures = json.loads((tmp_path / 'figures.json').read_text())
     said = done.stdout + done.stderr
-    if follows:
-        assert done.returncode == 0 and figures['held'], said
-        assert figures['tip_rms_m'] < 1e-4
-    else:
+    if weak:
         assert done.returncode == 1 and not figures['held'], said
         assert 'does not follow' in said
+    else:
+        assert done.returncode == 0 and figures['held'], said
+        assert figures['tip_rms_m'] < 1e-4
