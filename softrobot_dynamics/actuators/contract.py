@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
-from softrobot_dynamics.annotations import Complaints
+from softrobot_dynamics.annotations import Complaints, Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.joints.contract import Joint
@@ -52,8 +52,8 @@ class PointSegment(NamedTuple):
     """How far a point of a tip frame is along a direction of the base frame, as a part of y."""
 
     body: str
-    point: Sequence[float]  # (3,) [m], in the tip frame
-    direction: Sequence[float]  # (3,) y per metre along x, y, z of the base frame
+    point: Sequence[float] | Vector  # (3,) [m], in the tip frame
+    direction: Sequence[float] | Vector  # (3,) y per metre along x, y, z of the base frame
 
 
 Segment: TypeAlias = CoordinateSegment | FibreSegment | LineSegment | PointSegment

@@ -57,8 +57,8 @@ class WrenchActuator(Actuator):
         elif self.field is None:
             yield 'field', MISSING, 'the direction of the field, in the base frame'
         elif self.dipole is None or not any(self.dipole):
-            value = MISSING if self.dipole is None else self.dipole
-            yield 'dipole', value, '3 numbers, not all zero [A m^2]'
+            given = MISSING if self.dipole is None else self.dipole
+            yield 'dipole', given, '3 numbers, not all zero [A m^2]'
 
     def validate_against(
         self, bodies: Mapping[str, Body | None], joints: Mapping[str, Joint | None]

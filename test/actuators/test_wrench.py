@@ -11,7 +11,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
-from softrobot_dynamics.references.contract import constant
+from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
 
 STEP = 2e-3
