@@ -10,8 +10,10 @@ import pytest
 from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
+from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
+import yaml
 
 PERIOD = 1e-3
 HOLDING = np.array([0.0, 9e4, 8e4, 1e5, 9e4, 1e5, 8e4])  # [N m], [Pa]
@@ -59,21 +61,13 @@ def test_what_is_unmet_is_the_truth(arm):
     assert abs(gained[0] + command.unmet[0]) < 1e-4  # [rad/s^2]
 
 
-WEAK = """
-/**:
-  controller:
-    ros__parameters:
-      reference: {type: circle, ramp_time: 1.0, circle: {body: payload, center: [0.0, 0.0, 0.26],
-                  normal: [0.0, 0.0, 1.0], radius: 0.025, period: 4.0}}
-      limits: {c2: {upper: 4.0e+4}}
-"""
-
-
 @pytest.mark.realtime
 @pytest.mark.parametrize('weak', [False, True], ids=['strong', 'weak'])
 def test_the_demo_says_whether_the_tip_follows(tmp_path, weak):
     """Over DDS: the shipped circle of 25 mm, to 0.1 mm; not with a chamber too weak."""
-    (tmp_path / 'weak.yaml').write_text(WEAK)
+    settings = yaml.safe_load(shipped('controllers')['pneumatic_arm'].read_text('utf-8'))
+    settings['/**']['controller']['ros__parameters']['limits'] = {'c3': {'upper': 8e4}}
+    (tmp_path / 'weak.yaml').write_text(yaml.safe_dump(settings))
     command = ['-m', 'softrobot_dynamics.cli', 'demo', '--no-plot', '--duration', '4']
     given = ['--robot', 'pneumatic_arm', '--json', 'figures.json']
     done = subprocess.run(
