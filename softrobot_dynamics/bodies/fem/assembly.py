@@ -9,7 +9,6 @@ A finite-element library gives the same matrices, in more time and memory
 from typing import Any
 
 import numpy as np
-from scipy.sparse import bsr_array, csc_array, eye, kron
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.bodies.fem.elements import Elements
 
@@ -19,6 +18,8 @@ STRAIN_ORDER = 2  # of the rule for elasticity, exact for these elements in smal
 
 def mass_matrix(elements: Elements, density: float) -> Any:
     """Mass matrix (3 N, 3 N), sparse [kg]; unknowns node by node."""
+    from scipy.sparse import eye, kron  # late: scipy is slow to import
+
     inside, coordinates, weights = elements.quadrature(MASS_ORDER)
     count, shapes = len(elements.connectivity), elements.shapes(coordinates)
     shapes, weights = shapes.reshape(count, -1, 10), density * weights.reshape(count, -1)
@@ -68,6 +69,8 @@ class _Pairs:
     """The P pairs of nodes that share elements: the entries of a sparse symmetric matrix."""
 
     def __init__(self, elements: Elements) -> None:
+        from scipy.sparse import csc_array  # late: scipy is slow to import
+
         self.size, nodes = len(elements.nodes), elements.connectivity.astype(np.int64)
         numbers = self.size * nodes[:, :, None] + nodes[:, None]
         self.numbers, place = np.unique(numbers, return_inverse=True)
@@ -80,6 +83,8 @@ class _Pairs:
 
     def matrix(self, blocks: Array) -> Any:
         """Matrix (d N, d N), sparse, of blocks (d, d, P)."""
+        from scipy.sparse import bsr_array  # late: scipy is slow to import
+
         starts = np.searchsorted(self.numbers, self.size * np.arange(self.size + 1))
         blocks = np.moveaxis(blocks, -1, 0)
         return bsr_array((blocks, self.numbers % self.size, starts)).tocsr().T

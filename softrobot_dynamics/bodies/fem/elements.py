@@ -11,7 +11,6 @@ import functools
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.bodies.meshes import Mesh
 
@@ -103,6 +102,8 @@ class Elements:
 
     def _combined(self, weights: Array, fields: Array, elements: Integers) -> Array:
         """Sum nodal fields with weights (K, 10) of the nodes of each point's element: (K, ...)."""
+        from scipy.sparse import csr_array  # late: scipy is slow to import
+
         columns = self.connectivity[elements].ravel()
         starts = np.arange(0, 10 * len(elements) + 1, 10)
         shape = len(elements), len(self.nodes)

@@ -5,9 +5,6 @@ from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh, LinearOperator, splu
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.bodies.fem.assembly import (
     mass_matrix,
@@ -86,6 +83,8 @@ def reduced_basis(mesh: Mesh, solid: Solid, count: int, derivatives: int = 0) ->
     each pair of modes the displacement that balances, at rest, the second-order elastic force of
     the pair. They let a body that bends far shorten as it must. All fields are orthogonal in mass.
     """
+    from scipy.sparse.linalg import splu  # late: scipy is slow to import
+
     solid.check()
     elements = Elements(mesh)
     free = _free_unknowns(elements)
@@ -107,6 +106,9 @@ def reduced_basis(mesh: Mesh, solid: Solid, count: int, derivatives: int = 0) ->
 
 def _free_unknowns(elements: Elements) -> Integers:
     """Unknowns of all nodes but those of the base; MeshError where a part hangs loose."""
+    from scipy.sparse import coo_array  # late: scipy is slow to import
+    from scipy.sparse.csgraph import connected_components  # late: scipy is slow to import
+
     tetrahedra, count = elements.mesh.tetrahedra, len(elements.mesh.points)
     pairs = tetrahedra.repeat(4, axis=1).ravel(), np.tile(tetrahedra, 4).ravel()
     touching = coo_array((np.ones(len(pairs[0])), pairs), shape=(count, count)).tocsr()
@@ -128,6 +130,8 @@ def _check_count(count: int, derivatives: int, unknowns: int) -> None:
 
 def _vibrations(K: Any, M: Any, factor: Any, count: int) -> tuple[Vector, Matrix]:
     """Squared angular frequencies (count,) and mass-orthonormal fields (free, count)."""
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh, LinearOperator
+
     inverse = LinearOperator(K.shape, matvec=factor.solve)
     start = np.linspace(1.0, 2.0, K.shape[0])  # the same modes in every run
     try:

@@ -6,7 +6,6 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.bodies.learned.networks import (
     ACTIVATIONS,
@@ -129,6 +128,8 @@ def _minimise(
 
     Return weights, steps done, and whether steps stopped making a difference.
     """
+    from scipy.linalg import cho_factor, cho_solve  # late: scipy is slow to import
+
     damping, error = START, problem.error(weights)
     for step in range(iterations):
         H, g = problem.normal_equations(weights)
