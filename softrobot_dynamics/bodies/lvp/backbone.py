@@ -15,11 +15,10 @@ known there is known everywhere, by interpolation of degree 15.
 """
 
 import numpy as np
+from softrobot_dynamics.bodies.lvp.backbone_tables import NODES, read_numbers
 from softrobot_dynamics.compiling.jit import kernel
 
-NODES = 16  # 15 Gauss-Legendre points and the tip
 HIGHEST = 6  # degree of a shape
-STRAINS_AT = 4 + NODES * NODES  # where a body's numbers say which strain a coordinate moves
 TERMS = 36  # of the power series per power of s in the strains, at most
 STRAINS = 7  # kappa_x kappa_y kappa_z gamma_x gamma_y lambda, and the source
 FOLD = 0.99  # share of the curvature at which the inner side of a bend folds
@@ -35,28 +34,23 @@ def backbone(n, B, q, qd, F, V):
     Fill the frames F, (21 + 6 n) rows of 16 nodes; False where the body cannot be so deformed.
 
     Rows: rotation (9), origin (3), angular velocity (3), its bias (3), bias of the origin (3),
-    then eta_j (3 n) and dp/dq_j (3 n): all in S_J. B as in :func:`numbers`; V is scratch,
-    :func:`scratch` numbers.
+    then eta_j (3 n) and dp/dq_j (3 n): all in S_J. B is of
+    ``backbone_tables.numbers``; V is scratch, :func:`scratch` numbers.
     """
     N = NODES
-    length, degree = B[0], int(B[3])
-    nodes = B[4 : 4 + N]
-    A = B[4 + N : 4 + N * N]
-    strains = B[STRAINS_AT : STRAINS_AT + n]
-    shapes = B[4 + N * N + n : 4 + N * N + n + N * n]
-    table = B[4 + N * N + n + N * n :]
+    b = read_numbers(n, B)
     Z = V[: 2 * STRAINS * N]  # strains and their rates
-    strain_rows(n, strains, shapes, 1.0, q, qd, Z)
-    if not _possible(B, A, Z):
+    strain_rows(n, b.strains, b.shapes, 1.0, q, qd, Z)
+    if not _possible(b, Z):
         return False
-    if not _rotations(n, degree, strains, table, length, q, nodes, F, V[2 * STRAINS * N :]):
+    if not _rotations(n, b, q, F, V[2 * STRAINS * N :]):
         return False
     R, G, T = F[: 9 * N], V[2 * STRAINS * N :][: 6 * N], V[2 * STRAINS * N :][6 * N : 9 * N]
     _rotated(R, Z[3 * N : 6 * N], G[: 3 * N])  # R gamma
     _rotated(R, Z[(STRAINS + 3) * N : (STRAINS + 6) * N], G[3 * N :])  # R dgamma/dt
-    _integrals(A, G, F[ORIGIN * N : RATE * N])
-    _columns(n, A, strains, shapes, G, F, T)
-    _biases(n, A, qd, Z[STRAINS * N : (STRAINS + 3) * N], G, F, T)
+    _integrals(b.integrals, G, F[ORIGIN * N : RATE * N])
+    _columns(n, b, G, F, T)
+    _biases(n, b.integrals, qd, Z[STRAINS * N : (STRAINS + 3) * N], G, F, T)
     return True
 
 
@@ -110,34 +104,34 @@ def strain_rows(n, strains, shapes, rest, q, qd, Z):
 
 
 @kernel
-def _possible(B, A, Z):
+def _possible(b, Z):
     """Tell whether no section folds, vanishes or closes, and the backbone is not wound up."""
     N = NODES
     turn = 0.0
     for i in range(N):
         x, y, z, stretch, source = Z[i], Z[N + i], Z[2 * N + i], Z[5 * N + i], Z[6 * N + i]
         bend = x * x + y * y
-        if not (stretch > 0.0 and B[2] + source >= 0.0):
+        if not (stretch > 0.0 and b.inner2 + source >= 0.0):
             return False
-        if not 3.0 * bend * (B[1] + source) < FOLD * FOLD * stretch * stretch * stretch:
+        if not 3.0 * bend * (b.outer2 + source) < FOLD * FOLD * stretch * stretch * stretch:
             return False
         if i < N - 1:
-            turn += A[i * N + N - 1] * np.sqrt(bend + z * z)
+            turn += b.integrals[i * N + N - 1] * np.sqrt(bend + z * z)
     return turn < TURN
 
 
 @kernel
-def _rotations(n, degree, strains, table, length, q, nodes, F, V):
+def _rotations(n, b, q, F, V):
     """Rotations at the nodes, by a series of quaternions; False if wound up too far."""
-    N = NODES
+    N, degree = NODES, b.degree
     last = TERMS * degree
     K, Q = V[: 3 * degree], V[3 * degree : 3 * degree + 4 * last]
     K[:] = 0.0
     for j in range(n):
-        row = int(strains[j])
+        row = int(b.strains[j])
         if row < 3:
             for d in range(degree):
-                K[3 * d + row] += 0.5 * length * q[j] * table[j * degree + d]
+                K[3 * d + row] += 0.5 * b.length * q[j] * b.table[j * degree + d]
     winding = 0.0
     for d in range(degree):
         x, y, z = K[3 * d], K[3 * d + 1], K[3 * d + 2]
@@ -147,20 +141,20 @@ def _rotations(n, degree, strains, table, length, q, nodes, F, V):
     Q[0], Q[1], Q[2], Q[3] = 1.0, 0.0, 0.0, 0.0
     count, small = 1, 0
     while count < last and small < degree:
-        a = b = c = d = 0.0
+        w0 = w1 = w2 = w3 = 0.0
         for m in range(min(degree, count)):
             k, p = 3 * m, 4 * (count - 1 - m)
             x, y, z = K[k], K[k + 1], K[k + 2]
-            a -= Q[p + 1] * x + Q[p + 2] * y + Q[p + 3] * z
-            b += Q[p] * x + Q[p + 2] * z - Q[p + 3] * y
-            c += Q[p] * y + Q[p + 3] * x - Q[p + 1] * z
-            d += Q[p] * z + Q[p + 1] * y - Q[p + 2] * x
+            w0 -= Q[p + 1] * x + Q[p + 2] * y + Q[p + 3] * z
+            w1 += Q[p] * x + Q[p + 2] * z - Q[p + 3] * y
+            w2 += Q[p] * y + Q[p + 3] * x - Q[p + 1] * z
+            w3 += Q[p] * z + Q[p + 1] * y - Q[p + 2] * x
         p = 4 * count
-        Q[p], Q[p + 1], Q[p + 2], Q[p + 3] = a / count, b / count, c / count, d / count
+        Q[p], Q[p + 1], Q[p + 2], Q[p + 3] = w0 / count, w1 / count, w2 / count, w3 / count
         size = abs(Q[p]) + abs(Q[p + 1]) + abs(Q[p + 2]) + abs(Q[p + 3])
         small = small + 1 if size < 1e-17 else 0
         count += 1
-    _evaluate(count, Q, nodes, F[9 * N : 13 * N])
+    _evaluate(count, Q, b.nodes, F[9 * N : 13 * N])
     _matrices(F[9 * N : 13 * N], F[: 9 * N])
     return True
 
@@ -225,11 +219,11 @@ def _integrals(A, f, out):
 
 
 @kernel
-def _columns(n, A, strains, shapes, G, F, T):
+def _columns(n, b, G, F, T):
     """Eta_j and dp/dq_j of all coordinates."""
-    N = NODES
+    N, A = NODES, b.integrals
     for j in range(n):
-        row, phi = int(strains[j]), shapes[j * N : (j + 1) * N]
+        row, phi = int(b.strains[j]), b.shapes[j * N : (j + 1) * N]
         eta = F[(COLUMNS + 3 * j) * N : (COLUMNS + 3 * j + 3) * N]
         linear = F[(COLUMNS + 3 * (n + j)) * N : (COLUMNS + 3 * (n + j) + 3) * N]
         if row < 3:

@@ -5,7 +5,8 @@ Material points p = o(s) + R(s) (d1, d2, 0) of sections that deform in their own
 Works on blocks of points, as :mod:`softrobot_dynamics.kernels.reductions` does.
 """
 
-from softrobot_dynamics.bodies.lvp.backbone import BIAS, COLUMNS, NODES, ORIGIN, RATE, SPIN_BIAS
+from softrobot_dynamics.bodies.lvp.backbone import BIAS, COLUMNS, ORIGIN, RATE, SPIN_BIAS
+from softrobot_dynamics.bodies.lvp.backbone_tables import NODES
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.reductions import BLOCK
 

@@ -1,65 +1,31 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""
-What the sections of a body add to its slab, by the moments of each and the frame of its station.
+"""Sums over the sections of a body: from momenta and bias forces of each to the body's slab."""
 
-A section lies at o with axes R, its points at p = o + u, u = R d, d = f(x, z) (x1, x2, 0). It is
-thus a body that moves with its frame and grows with its strains z: with eta_j and c_j the rotation
-and the translation of the frame by coordinate j, which moves z by phi_j,
-
-    dp/dq_j = c_j + eta_j x u + phi_j R dd/dz
-
-and, with the frame's angular velocity v and its bias, the velocity-product acceleration is
-
-    a = A + alpha x u + W x (W x u + 2 R dd/dt) + R bias(d),    W = w + v,
-
-A and alpha being those of the frame. A section grows along its radii, d x dd/dz = 0, so that the
-integrals of these and of their products need few moments of d. Stations go in groups of 16.
-"""
-
-from softrobot_dynamics.bodies.lvp.backbone import (
-    BIAS,
-    COLUMNS,
-    NODES,
-    ORIGIN,
-    RATE,
-    SPIN_BIAS,
-    STRAINS,
+from softrobot_dynamics.bodies.lvp.backbone import ORIGIN, STRAINS
+from softrobot_dynamics.bodies.lvp.section_rows import (
+    accelerations,
+    ANGULAR,
+    BIASES,
+    CENTRE,
+    COORDINATES,
+    ELASTIC,
+    FORCE,
+    INERTIA,
+    MOMENT,
+    momenta,
+    MOVING,
+    OWN,
+    PAIRS,
+    slot,
+    SLOTS,
+    turn,
+    TURNING,
+    VISCOUS,
 )
-from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
+from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.lanes import LANES
 from softrobot_dynamics.kernels.reductions import dot
-
-LANES = NODES
-GROWING = 0, 1, 5, 6  # the strains that deform a section: kappa_x, kappa_y, lambda, source
-SLOTS = len(GROWING)
-
-# rows of moments: int dm, int d, int d d^T (11 12 22), int bias(d); of each growing strain z
-# int dd/dz, int d (dd/dz)^T (11 12 22) and int dd/dz . bias(d); of pairs int dd/dz . dd/dz';
-# elastic and viscous force on each strain, then on the slope of each growing one
-MASS, FIRST, SECOND, BETA, GROWTH, EACH = 0, 1, 3, 6, 8, 6
-PAIRS = GROWTH + EACH * SLOTS
-ELASTIC = PAIRS + SLOTS * SLOTS
-VISCOUS = ELASTIC + STRAINS + SLOTS
-MOMENTS = VISCOUS + STRAINS + SLOTS
-
-# rows of scratch: int u, int u.u - u u^T (11 12 13 22 23 33), int R dd/dz of each growing strain,
-# bias moment about o and bias force, bias of each growing strain; then those of each coordinate:
-# phi int R dd/dz, eta, c, and the angular and the linear momentum about o
-CENTRE, INERTIA, GROWN, MOMENT, FORCE, BIASES, COORDINATES = 0, 3, 9, 21, 24, 27, 31
-TURNING, MOVING, ANGULAR, OWN = 3, 6, 9, 15
-
-
-@inlined
-def slot(strain):
-    """Place of a strain among those that deform a section, or -1."""
-    strain = int(strain)
-    return strain if strain < 2 else strain - 3 if strain > 4 else -1
-
-
-@inlined
-def scratch_rows(n):
-    """Rows of 16 numbers of the scratch V of :func:`add_sections`."""
-    return COORDINATES + OWN * n
 
 
 @kernel
@@ -70,11 +36,11 @@ def add_sections(n, strains, shapes, slopes, G, M, rates, qd, w, V, W):
     ``shapes`` and ``slopes`` (n rows) of the coordinates, frames G (21 + 6 n rows, zero where a
     coordinate moves nothing), moments M and ``rates`` (7 rows) of the strains; V is scratch.
     """
-    L = LANES
-    _turn(G, M, V)
-    own = V[COORDINATES * L :]
-    _momenta(n, strains, shapes, G, M, V, own)
-    _accelerations(n, G, M, rates, qd, w, V)
+    # eleven arguments: a record of those of the stations was slower by some 4 % of a body
+    own = V[COORDINATES * LANES :]
+    turn(G, M, V)
+    momenta(n, strains, shapes, G, M, V, own)
+    accelerations(n, G, M, rates, qd, w, V)
     first = layout.inertia_offset(n)
     _rigid_sums(G, M, V, W[first : first + 10], W[first + 10 : first + 16])
     _inertial_sums(n, strains, shapes, G, M, V, own, W)
@@ -120,147 +86,6 @@ def _forces(n, strains, shapes, slopes, M, out):
         if z >= 0:
             out[j] += dot(slope, M[(ELASTIC + STRAINS + z) * L :])
             out[n + j] += dot(slope, M[(VISCOUS + STRAINS + z) * L :])
-
-
-@kernel
-def _turn(G, M, V):
-    """Moments of first and second degree in the axes of the joint frame."""
-    L = LANES
-    for k in range(L):
-        r00, r01, r10, r11 = G[k], G[L + k], G[3 * L + k], G[4 * L + k]
-        r20, r21 = G[6 * L + k], G[7 * L + k]
-        d0, d1 = M[FIRST * L + k], M[(FIRST + 1) * L + k]
-        V[CENTRE * L + k] = r00 * d0 + r01 * d1
-        V[(CENTRE + 1) * L + k] = r10 * d0 + r11 * d1
-        V[(CENTRE + 2) * L + k] = r20 * d0 + r21 * d1
-        s00, s01 = M[SECOND * L + k], M[(SECOND + 1) * L + k]
-        s11 = M[(SECOND + 2) * L + k]
-        a0, b0 = s00 * r00 + s01 * r01, s01 * r00 + s11 * r01
-        a1, b1 = s00 * r10 + s01 * r11, s01 * r10 + s11 * r11
-        a2, b2 = s00 * r20 + s01 * r21, s01 * r20 + s11 * r21
-        trace = s00 + s11
-        V[INERTIA * L + k] = trace - (r00 * a0 + r01 * b0)
-        V[(INERTIA + 1) * L + k] = -(r00 * a1 + r01 * b1)
-        V[(INERTIA + 2) * L + k] = -(r00 * a2 + r01 * b2)
-        V[(INERTIA + 3) * L + k] = trace - (r10 * a1 + r11 * b1)
-        V[(INERTIA + 4) * L + k] = -(r10 * a2 + r11 * b2)
-        V[(INERTIA + 5) * L + k] = trace - (r20 * a2 + r21 * b2)
-    for z in range(SLOTS):
-        grown, moved = V[(GROWN + 3 * z) * L :], M[(GROWTH + EACH * z) * L :]
-        for k in range(L):
-            d0, d1 = moved[k], moved[L + k]
-            grown[k] = G[k] * d0 + G[L + k] * d1
-            grown[L + k] = G[3 * L + k] * d0 + G[4 * L + k] * d1
-            grown[2 * L + k] = G[6 * L + k] * d0 + G[7 * L + k] * d1
-
-
-@kernel
-def _momenta(n, strains, shapes, G, M, V, own):
-    """Rows of every coordinate: phi int R dd/dz, eta, c, int u x dp/dq_j, int dp/dq_j."""
-    L = LANES
-    u, inertia = V[CENTRE * L : INERTIA * L], V[INERTIA * L : GROWN * L]
-    for j in range(n):
-        phi, z = shapes[j * L : (j + 1) * L], slot(strains[j])
-        mine = own[OWN * L * j : OWN * L * (j + 1)]
-        grown = V[(GROWN + 3 * max(z, 0)) * L : (GROWN + 3 * max(z, 0) + 3) * L]
-        share = 1.0 if z >= 0 else 0.0
-        eta = G[(COLUMNS + 3 * j) * L : (COLUMNS + 3 * j + 3) * L]
-        c = G[(COLUMNS + 3 * (n + j)) * L : (COLUMNS + 3 * (n + j) + 3) * L]
-        for k in range(L):
-            m, u0, u1, u2 = M[k], u[k], u[L + k], u[2 * L + k]
-            e0, e1, e2 = eta[k], eta[L + k], eta[2 * L + k]
-            c0, c1, c2 = c[k], c[L + k], c[2 * L + k]
-            factor = share * phi[k]
-            x0, x1, x2 = factor * grown[k], factor * grown[L + k], factor * grown[2 * L + k]
-            mine[k], mine[L + k], mine[2 * L + k] = x0, x1, x2
-            mine[3 * L + k], mine[4 * L + k], mine[5 * L + k] = e0, e1, e2
-            mine[6 * L + k], mine[7 * L + k], mine[8 * L + k] = c0, c1, c2
-            xx, xy, xz = inertia[k], inertia[L + k], inertia[2 * L + k]
-            yy, yz, zz = inertia[3 * L + k], inertia[4 * L + k], inertia[5 * L + k]
-            mine[9 * L + k] = u1 * c2 - u2 * c1 + xx * e0 + xy * e1 + xz * e2
-            mine[10 * L + k] = u2 * c0 - u0 * c2 + xy * e0 + yy * e1 + yz * e2
-            mine[11 * L + k] = u0 * c1 - u1 * c0 + xz * e0 + yz * e1 + zz * e2
-            mine[12 * L + k] = x0 + m * c0 + e1 * u2 - e2 * u1
-            mine[13 * L + k] = x1 + m * c1 + e2 * u0 - e0 * u2
-            mine[14 * L + k] = x2 + m * c2 + e0 * u1 - e1 * u0
-
-
-@kernel
-def _accelerations(n, G, M, rates, qd, w, V):
-    """Bias force and moment about o, and the bias of each growing strain."""
-    L = LANES
-    w0, w1, w2 = w[0], w[1], w[2]
-    speed = V[FORCE * L : (FORCE + 3) * L]  # of o, until its force is known
-    speed[:] = 0.0
-    for j in range(n):
-        c = G[(COLUMNS + 3 * (n + j)) * L : (COLUMNS + 3 * (n + j) + 3) * L]
-        for k in range(3 * L):
-            speed[k] += qd[j] * c[k]
-    for k in range(L):
-        o0, o1, o2 = G[ORIGIN * L + k], G[(ORIGIN + 1) * L + k], G[(ORIGIN + 2) * L + k]
-        v0, v1, v2 = G[RATE * L + k], G[(RATE + 1) * L + k], G[(RATE + 2) * L + k]
-        t0 = w1 * o2 - w2 * o1 + 2.0 * V[FORCE * L + k]
-        t1 = w2 * o0 - w0 * o2 + 2.0 * V[(FORCE + 1) * L + k]
-        t2 = w0 * o1 - w1 * o0 + 2.0 * V[(FORCE + 2) * L + k]
-        A0 = w1 * t2 - w2 * t1 + G[BIAS * L + k]
-        A1 = w2 * t0 - w0 * t2 + G[(BIAS + 1) * L + k]
-        A2 = w0 * t1 - w1 * t0 + G[(BIAS + 2) * L + k]
-        a0 = w1 * v2 - w2 * v1 + G[SPIN_BIAS * L + k]
-        a1 = w2 * v0 - w0 * v2 + G[(SPIN_BIAS + 1) * L + k]
-        a2 = w0 * v1 - w1 * v0 + G[(SPIN_BIAS + 2) * L + k]
-        W0, W1, W2 = w0 + v0, w1 + v1, w2 + v2
-        e0 = e1 = e2 = t00 = t01 = t11 = 0.0  # of the growth: int R dd/dt, int d (dd/dt)^T
-        for z in range(SLOTS):
-            row, rate = (GROWTH + EACH * z) * L, rates[GROWING[z] * L + k]
-            e0 += rate * V[(GROWN + 3 * z) * L + k]
-            e1 += rate * V[(GROWN + 3 * z + 1) * L + k]
-            e2 += rate * V[(GROWN + 3 * z + 2) * L + k]
-            t00 += rate * M[row + 2 * L + k]
-            t01 += rate * M[row + 3 * L + k]
-            t11 += rate * M[row + 4 * L + k]
-        r00, r01, r02 = G[k], G[L + k], G[2 * L + k]
-        r10, r11, r12 = G[3 * L + k], G[4 * L + k], G[5 * L + k]
-        r20, r21, r22 = G[6 * L + k], G[7 * L + k], G[8 * L + k]
-        m, b0, b1 = M[k], M[BETA * L + k], M[(BETA + 1) * L + k]
-        u0, u1, u2 = V[CENTRE * L + k], V[(CENTRE + 1) * L + k], V[(CENTRE + 2) * L + k]
-        y0 = W1 * u2 - W2 * u1 + 2.0 * e0
-        y1 = W2 * u0 - W0 * u2 + 2.0 * e1
-        y2 = W0 * u1 - W1 * u0 + 2.0 * e2
-        V[FORCE * L + k] = m * A0 + a1 * u2 - a2 * u1 + W1 * y2 - W2 * y1 + r00 * b0 + r01 * b1
-        V[(FORCE + 1) * L + k] = (
-            m * A1 + a2 * u0 - a0 * u2 + W2 * y0 - W0 * y2 + r10 * b0 + r11 * b1
-        )
-        V[(FORCE + 2) * L + k] = (
-            m * A2 + a0 * u1 - a1 * u0 + W0 * y1 - W1 * y0 + r20 * b0 + r21 * b1
-        )
-        xx, xy, xz = V[INERTIA * L + k], V[(INERTIA + 1) * L + k], V[(INERTIA + 2) * L + k]
-        yy, yz, zz = V[(INERTIA + 3) * L + k], V[(INERTIA + 4) * L + k], V[(INERTIA + 5) * L + k]
-        h0 = xx * W0 + xy * W1 + xz * W2
-        h1 = xy * W0 + yy * W1 + yz * W2
-        h2 = xz * W0 + yz * W1 + zz * W2
-        p0 = r00 * W0 + r10 * W1 + r20 * W2  # W in the axes of the section
-        p1 = r01 * W0 + r11 * W1 + r21 * W2
-        p2 = r02 * W0 + r12 * W1 + r22 * W2
-        g0 = 2.0 * (t11 * p0 - t01 * p1)  # what the inertia gains, times W
-        g1 = 2.0 * (t00 * p1 - t01 * p0)
-        g2 = 2.0 * (t00 + t11) * p2
-        V[MOMENT * L + k] = (u1 * A2 - u2 * A1 + xx * a0 + xy * a1 + xz * a2) + (
-            W1 * h2 - W2 * h1 + r00 * g0 + r01 * g1 + r02 * g2
-        )
-        V[(MOMENT + 1) * L + k] = (u2 * A0 - u0 * A2 + xy * a0 + yy * a1 + yz * a2) + (
-            W2 * h0 - W0 * h2 + r10 * g0 + r11 * g1 + r12 * g2
-        )
-        V[(MOMENT + 2) * L + k] = (u0 * A1 - u1 * A0 + xz * a0 + yz * a1 + zz * a2) + (
-            W0 * h1 - W1 * h0 + r20 * g0 + r21 * g1 + r22 * g2
-        )
-        q00, q11, q01 = p1 * p1 + p2 * p2, p0 * p0 + p2 * p2, 2.0 * p0 * p1
-        for z in range(SLOTS):
-            row, grown = (GROWTH + EACH * z) * L, (GROWN + 3 * z) * L
-            V[(BIASES + z) * L + k] = (
-                (V[grown + k] * A0 + V[grown + L + k] * A1 + V[grown + 2 * L + k] * A2)
-                + (M[row + 5 * L + k] + M[row + 3 * L + k] * q01)
-                - (M[row + 2 * L + k] * q00 + M[row + 4 * L + k] * q11)
-            )
 
 
 @reduction

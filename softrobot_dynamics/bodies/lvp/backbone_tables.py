@@ -1,15 +1,50 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What :mod:`softrobot_dynamics.bodies.lvp.backbone` reads, made once for each body."""
+"""The numbers that :mod:`softrobot_dynamics.bodies.lvp.backbone` reads: made once, and read."""
 
 from collections.abc import Sequence
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.bodies.lvp.backbone import NODES
+from softrobot_dynamics.compiling.jit import inlined
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
+
+NODES = 16  # 15 Gauss-Legendre points and the tip
+STRAINS_AT = 4 + NODES * NODES  # where a body's numbers say which strain a coordinate moves
+
+
+class Numbers(NamedTuple):
+    """What the backbone of a body reads, as :func:`numbers` made it."""
+
+    length: float  # [m]
+    outer2: float  # [m^2] squared radius that bends may not fold
+    inner2: float  # [m^2] squared radius that sources may not close
+    degree: int  # of the curvatures in s / L, and one
+    nodes: Vector  # (16,) s / L
+    integrals: Vector  # (15 * 16,) [m] from 0 to each node
+    strains: Vector  # (n,) which strain a coordinate moves
+    shapes: Vector  # (n * 16,) by how much, at the nodes
+    table: Vector  # (n * degree,) the same by coefficients, lowest first
+
+
+@inlined
+def read_numbers(n, B):
+    """Return the :class:`Numbers` in B, flat."""
+    N = NODES
+    first = STRAINS_AT + n
+    return Numbers(
+        length=B[0],
+        outer2=B[1],
+        inner2=B[2],
+        degree=int(B[3]),
+        nodes=B[4 : 4 + N],
+        integrals=B[4 + N : 4 + N * N],
+        strains=B[STRAINS_AT:first],
+        shapes=B[first : first + N * n],
+        table=B[first + N * n :],
+    )
 
 
 def node_tables(length: float) -> tuple[Vector, Matrix]:

@@ -111,7 +111,7 @@ class LocallyVolumePreserving(Body):
 
     def fibre_points(self, start: float, end: float) -> tuple[Vector, Vector]:
         """Sixteen Gauss points."""
-        return gauss_legendre(backbone.NODES, start, end)
+        return gauss_legendre(backbone_tables.NODES, start, end)
 
     def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + dd/ds| in the section's frame, with d along the curve."""

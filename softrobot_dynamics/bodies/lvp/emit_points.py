@@ -13,7 +13,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 from softrobot_dynamics.annotations import Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.lvp import backbone
-from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables
+from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables, NODES
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
@@ -58,7 +58,7 @@ def point_sums(
         block=BLOCK,
         scalars=len(code.tables.scalars),
         shapes=rows * BLOCK,
-        stride=(rows + backbone.NODES) * BLOCK,
+        stride=(rows + NODES) * BLOCK,
         forces=2 * n,
         first=slab.inertia,
         elastic=slab.elastic,
@@ -99,7 +99,7 @@ def point_numbers(
     table = table.reshape(-1, len(tables.rows) + 1, BLOCK)
     nodes = lagrange(node_tables(length)[0], sigma)
     nodes = np.concatenate([nodes, np.repeat(nodes[-1:], -len(nodes) % BLOCK, axis=0)])
-    nodes = nodes.reshape(-1, BLOCK, backbone.NODES).transpose(0, 2, 1)
+    nodes = nodes.reshape(-1, BLOCK, NODES).transpose(0, 2, 1)
     head = len(table), len(polynomials), len(frames)
     blocks = np.concatenate([table, nodes], axis=1).ravel()
     return np.concatenate([head, frames, tables.numbers(constants), blocks])
@@ -161,15 +161,16 @@ def _offsets(n: int, motion: int) -> dict[str, int]:
         'G': motion * BLOCK,
         'E': frames * BLOCK,
         'F': 2 * n * BLOCK,
-        'V': frames * backbone.NODES,
+        'V': frames * NODES,
         'end': backbone.scratch.py_func(n),
     }
     return dict(zip(sizes, np.cumsum(list(sizes.values())).tolist()))
 
 
 _IMPORTS = """\
-from softrobot_dynamics.bodies.lvp.backbone import backbone, STRAINS_AT, tip_frame
+from softrobot_dynamics.bodies.lvp.backbone import backbone, tip_frame
 from softrobot_dynamics.bodies.lvp.backbone_points import frames_at, place
+from softrobot_dynamics.bodies.lvp.backbone_tables import STRAINS_AT
 """
 
 _TERMS = """

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import Value, Values, Vector
 from softrobot_dynamics.bodies.lvp import backbone
-from softrobot_dynamics.bodies.lvp import backbone_sections as rows
-from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables
+from softrobot_dynamics.bodies.lvp import section_rows as rows
+from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables, NODES
 from softrobot_dynamics.bodies.lvp.emit_points import deformation, shape_rows, strains_of
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.emit import Emitter, indented, Tables
@@ -53,7 +53,7 @@ def section_sums(
         scalars=len(code.tables.scalars),
         rows=count,
         lanes=LANES,
-        nodes=backbone.NODES,
+        nodes=NODES,
         columns=backbone.COLUMNS,
         strains=STRAINS,
         rates=STRAINS * LANES,
@@ -153,9 +153,11 @@ def _force_moments(mass: Any, forces: Any, row: int) -> dict[int, Node]:
 
 
 _IMPORTS = """\
-from softrobot_dynamics.bodies.lvp.backbone import backbone, STRAINS_AT, strain_rows, tip_frame
+from softrobot_dynamics.bodies.lvp.backbone import backbone, strain_rows, tip_frame
 from softrobot_dynamics.bodies.lvp.backbone_points import frames_at
-from softrobot_dynamics.bodies.lvp.backbone_sections import add_sections, scratch_rows
+from softrobot_dynamics.bodies.lvp.backbone_sections import add_sections
+from softrobot_dynamics.bodies.lvp.backbone_tables import STRAINS_AT
+from softrobot_dynamics.bodies.lvp.section_rows import scratch_rows
 from softrobot_dynamics.compiling.jit import summing
 from softrobot_dynamics.kernels.layout import body_size, inertia_offset
 """

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.bodies.lvp import backbone
+from softrobot_dynamics.bodies.lvp.backbone_tables import NODES
 from softrobot_dynamics.bodies.lvp.emit_points import FIRST, strains_of
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import tangent
@@ -26,7 +27,7 @@ def section_values(factor: Callable[..., Value], strains: Sequence[int]) -> Trac
     motion = _in_section(factor, strains)
     code = Emitter(motion)
     frames, rows = backbone.COLUMNS + 6 * n, len(code.tables.rows) + 1
-    sizes = len(motion) * BLOCK, frames * BLOCK, frames * backbone.NODES, n
+    sizes = len(motion) * BLOCK, frames * BLOCK, frames * NODES, n
     ends = np.cumsum([*sizes, backbone.scratch.py_func(n)]).tolist()
     point = [f'D[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(motion)]
     source = _VALUES.format(
@@ -34,7 +35,7 @@ def section_values(factor: Callable[..., Value], strains: Sequence[int]) -> Trac
         block=BLOCK,
         scalars=len(code.tables.scalars),
         shapes=rows * BLOCK,
-        stride=(rows + backbone.NODES) * BLOCK,
+        stride=(rows + NODES) * BLOCK,
         rows=9 * (n + 1) * BLOCK,
         call=indented(code.call, 4),
         point=indented(code.point + point, 12),
@@ -54,8 +55,9 @@ def _in_section(factor: Callable[..., Value], strains: Sequence[int]) -> Any:
 
 
 _VALUES = """\
-from softrobot_dynamics.bodies.lvp.backbone import backbone, STRAINS_AT
+from softrobot_dynamics.bodies.lvp.backbone import backbone
 from softrobot_dynamics.bodies.lvp.backbone_points import frames_at, place_values
+from softrobot_dynamics.bodies.lvp.backbone_tables import STRAINS_AT
 
 
 @kernel
