@@ -78,6 +78,7 @@ class Figures(NamedTuple):
     saturated_share: float | None  # of ticks with a command to a controlled actuator at a limit
     held: bool
     lapses: tuple[str, ...]  # why not, in words
+    command_timing: str | None = None  # from when on commands acted on the simulated robot
 
 
 def tips_of(run: Run, model: CompiledModel, targets: Any) -> Tips | None:
@@ -121,6 +122,7 @@ def judge(
         _mean(_at_a_limit(run.u[:, task.controlled], *task.limits)),
         not lapses,
         lapses,
+        run.timing,
     )
 
 
@@ -201,7 +203,7 @@ def nothing(lapses: Any) -> Figures:
     """Return the Figures where nothing was recorded."""
     trips = {'p50': None, 'p99': None, 'max': None}
     absent: Any = [None] * 7
-    return Figures._make([*absent, trips, 0, 0, None, False, tuple(lapses)])
+    return Figures._make([*absent, trips, 0, 0, None, False, tuple(lapses), None])
 
 
 def write_json(path: Path, figures: Figures) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.demo.curves import draw_curves, FAINT, INK, step_of, STYLE, TIP
 from softrobot_dynamics.demo.shapes import surfaces
+from softrobot_dynamics.nodes.command_timing import TIMINGS
 
 SIZE, DPI, FINENESS = (13.0, 7.3), 110, 2  # [inch], [1/inch], pixels drawn for one shown
 VIEW = 14.0, -58.0  # elevation, azimuth [deg]
@@ -187,4 +188,6 @@ def subtitle(figures: Any, rate: float | None) -> str:
     if figures.round_trip_us['p50'] is not None:
         trip = figures.round_trip_us
         parts.append(f'round trip {trip["p50"]:.0f} µs, p99 {trip["p99"]:.0f} µs')
+    if figures.command_timing is not None:
+        parts.append(f'commands {TIMINGS[figures.command_timing]}')
     return '  ·  '.join([*parts, f'{figures.missed_ticks} of {figures.ticks} ticks missed'])

@@ -30,6 +30,7 @@ class Run(NamedTuple):
     round_trip: Vector  # (T,) [s]; nan where no command came before the next state
     slipped: float  # [s] that the simulation lost by waking more than a period late
     lapses: tuple[str, ...]  # in words, modes of the two nodes in which the loop is not closed
+    timing: str | None = None  # from when on commands act, of TIMINGS; None: it was not recorded
 
 
 def read(folder: str | PathLike[str], duration: float | None = np.inf) -> Run:
@@ -76,6 +77,7 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
             *_lapses(controller, said if len(running) else controller.columns, RUNNING),
             *_lapses(simulation, seen, DRIVEN),
         ),
+        simulation.facts.get('command_timing'),
     )
 
 

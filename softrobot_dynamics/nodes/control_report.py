@@ -27,6 +27,7 @@ def report_on(loop: Any, watch: Any, growth: Any) -> Any:
         'overrun ticks': total['overruns'],
         'state age [ms]': age,
         'stamps behind this clock [s]': watch.offset(loop),
+        'stamp to command [ms]': watch.delay(loop) * 1e3,
         'state to command p50 / p99 / max [us]': loop.round_times.report(),
         'computation p50 / p99 / max [us]': loop.compute_times.report(),
         'saturated share': counts['saturated'] / ticks,

@@ -8,6 +8,7 @@ from typing import Any
 
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.nodes.command_timing import TIMINGS
 from softrobot_dynamics.nodes.parameters import Row
 from softrobot_dynamics.references.contract import GROUP, REFERENCES
 from softrobot_dynamics.schema.bounds import ANY
@@ -122,6 +123,15 @@ SIMULATION = (
         'Periods without a command after which the robot applies its own safe command',
         2,
         100000,
+    ),
+    Row(
+        'command_timing',
+        'string',
+        'arrival',
+        'From when on a command acts: from when it arrives, from the next period on, as over a bus'
+        ' with a cycle, or, for repeatable tests, from the instant of the state answered',
+        choices=tuple(TIMINGS),
+        read_only=True,
     ),
     Row(
         'wait_for_commands',

@@ -101,7 +101,8 @@ def of_simulation(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
             layouts.whole_number('~/mode', 'mode'),
         )
 
-    return _start(node, plant, values, topics, {'modes': simulation_loop.MODES})
+    facts = {'modes': simulation_loop.MODES, 'command_timing': values['command_timing']}
+    return _start(node, plant, values, topics, facts)
 
 
 def _start(

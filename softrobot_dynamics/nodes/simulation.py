@@ -15,6 +15,7 @@ from softrobot_dynamics.nodes import (
     recording,
     simulation_loop,
 )
+from softrobot_dynamics.nodes.command_timing import TIMINGS
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
@@ -67,6 +68,7 @@ class SimulationNode(Node):
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
         self._inbox = Inbox(self, reader.message_type, _TOPICS[values['command_type']], NEWEST)
         process.keep_collector_away()
+        record = recording.of_simulation(self, plant, values)
         self._loop = SimulationLoop(
             plant,
             self._inbox,
@@ -74,9 +76,10 @@ class SimulationNode(Node):
             self._outlet,
             rate=values['rate'],
             timeout=values['command_timeout_periods'],
+            timing=values['command_timing'],
             waits=values['wait_for_commands'],
             epoch=self.get_clock().now().nanoseconds,
-            record=recording.of_simulation(self, plant, values),
+            record=record,
         )
         self._diagnostics = diagnostics.Diagnostics(
             self, 'simulated robot', values['robot'], self._report
@@ -119,6 +122,7 @@ class SimulationNode(Node):
         total = loop.tally.counts
         return *self._judgement(loop, counts, refused), {
             'mode': simulation_loop.MODES[loop.mode],
+            'commands': TIMINGS[self.options.values['command_timing']],
             'rate [Hz]': counts['ticks'] / seconds,
             'ticks': total['ticks'],
             'missed ticks': total['missed'],

@@ -4,9 +4,10 @@ The simulation loop: one thread that publishes a state at every deadline and ste
 
 The deadlines are absolute. A command that answers the last state lets the step be computed at
 once, so that the next state leaves exactly at its deadline; without one, the step is computed at
-the deadline with the command that was. After waking late the next state waits a little, so that
-no command has to come in less than `_SHORTEST` of a period; waking more than a period late moves
-all later deadlines: the simulation never catches up in a burst.
+the deadline with the command that was. `timing` says from when on a command acts; one that comes
+after the answer counts from the next state on. After waking late the next state waits a little, so
+that no command has to come in less than `_SHORTEST` of a period; waking more than a period late
+moves all later deadlines: the simulation never catches up in a burst.
 """
 
 from threading import Event, Thread
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError, SimulationDivergedError
+from softrobot_dynamics.nodes.command_timing import CommandTiming
 from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now, sleep_until, take_precedence
 from softrobot_dynamics.nodes.tally import Tally, Window
@@ -37,7 +39,9 @@ class SimulationLoop:
     `plant` has the simulator and the safe command; `inbox` brings commands, which `reader` turns
     into (u, stamp); `outlet` takes away states. `timeout`: age of a command in periods from which
     the safe one is applied. `epoch`: the stamp of the first state [ns]; later ones are stamped
-    with the simulated time that has passed since. `waits`: until a command answers a state, the
+    with the simulated time that has passed since; what passes until `run` begins, and what the
+    loop slips before anybody drives the robot, is added. `timing`:
+    from when on commands act, see `command_timing`. `waits`: until a command answers a state, the
     robot stands at its initial posture, to set out from there at its initial rates.
     """
 
@@ -51,6 +55,7 @@ class SimulationLoop:
         rate: float,
         timeout: float,
         epoch: int,
+        timing: str,
         record: Any = None,
         waits: bool = False,
     ) -> None:
@@ -66,9 +71,10 @@ class SimulationLoop:
         self._dt = 1.0 / rate
         self._simulator, self._safe = plant.simulator, plant.safe
         self._inbox, self._reader, self._outlet = inbox, reader, outlet
-        self._epoch, self._stamp = epoch, epoch
+        self._epoch, self._stamp, self._made = epoch, epoch, now()
         self._u = np.zeros(plant.model.m)
         self._lower, self._upper = plant.model.lower, plant.model.upper
+        self._timing = CommandTiming(timing, self._dt, self._without_a_driver())
         self._arrival: Any = None
         self._safe_since: Any = None
         self._answered = 0
@@ -101,7 +107,10 @@ class SimulationLoop:
         """Go from deadline to deadline until told to `leave`; for the loop's own thread."""
         take_precedence()
         try:
-            self._grid = self._deadline = now() + self.period
+            begin = now()
+            self._epoch += begin - self._made
+            self._stamp = self._epoch
+            self._grid = self._deadline = begin + self.period
             self._publish()
             while not self._leaving:
                 self._cycle()
@@ -153,10 +162,13 @@ class SimulationLoop:
             self._answered = stamp
         if self._waits and stamp and not self._is_ours(stamp):
             return False  # a safe command: nobody has seen the robot yet
-        self._waits = False
         np.minimum(np.maximum(u, self._lower), self._upper, out=self._u)
         if (self._u != u).any():
             self.tally.count('clipped')
+        if self._waits:  # it sets out under its first command
+            self._waits = False
+            self._timing.begin(self._u)
+        self._timing.arrived(self._u, (arrival - self._published) * 1e-9)
         self._arrival = arrival
         return stamp in (0, self._stamp)
 
@@ -173,12 +185,16 @@ class SimulationLoop:
             return
         moment, simulator = now(), self._simulator
         u = self._applied(moment)
+        if self.mode != DRIVEN:
+            self._timing.begin(u)
+        stretches = self._timing.share_out()
         if self.record is not None:
             trip = np.nan if round_trip is None else round_trip * 1e-9
             state = simulator.q.copy(), simulator.qd.copy()
-            self._row = moment, self._stamp, *state, u, simulator.time, trip
+            self._row = moment, self._stamp, *state, stretches[-1].u, simulator.time, trip
         try:
-            simulator.step(u, self._dt)
+            for stretch in stretches:
+                simulator.step(*stretch)
         except SimulationDivergedError as error:
             self._stop(error)
             return
@@ -200,6 +216,11 @@ class SimulationLoop:
         idle = self._arrival is None  # nobody drives the robot yet: its weight is carried
         return self._safe.at(0.0 if idle else (moment - self._safe_since) * 1e-9)
 
+    def _without_a_driver(self) -> Vector:
+        """Return the safe command (m,) of a robot that nobody drives yet."""
+        self._safe.begin(self._simulator.q, None)
+        return self._safe.at(0.0)
+
     def _count(self, round_trip: Any) -> None:
         self.tally.count('ticks')
         if round_trip is not None:
@@ -220,6 +241,9 @@ class SimulationLoop:
             self.slipped += woken - self._grid
             self.tally.count('slips')
             self._outlet.slipped(woken - self._grid)
+            if self.mode != DRIVEN:  # no one counts on its time yet: stamps keep to the clock
+                self._epoch += woken - self._grid
+                self._stamp += woken - self._grid
             self._grid = woken
         self._grid += self.period
         self._deadline = max(self._grid, woken + round(_SHORTEST * self.period))
@@ -249,6 +273,7 @@ class SimulationLoop:
         self._simulator.reset()
         self.error = self._arrival = self._safe_since = self._row = None
         self._waits = self._waits_first
+        self._timing.begin(self._without_a_driver())
         self._enter(IDLE)
         self._reset = False
         self._reset_done.set()

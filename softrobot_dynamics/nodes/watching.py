@@ -1,7 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What is odd about the states as they come, though each of them is valid."""
 
+from collections import deque
 import math
+from statistics import median
 from typing import Any
 
 from softrobot_dynamics.nodes.messaging.messages import SECOND
@@ -11,6 +13,9 @@ from softrobot_dynamics.nodes.tally import Throttle
 ENOUGH = 20  # states of which a median is taken
 DEVIATION = 0.1  # share of the period by which their steps may differ from it
 OFFSET = 1.0  # [s] between clocks that is worth a word
+LATE = 0.5  # of a period by which a delay may be longer than the law knows
+LONGEST = 50  # periods; stamps that are farther behind are those of another clock
+LOOKS = 5  # of which a median is taken
 _AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
 
 
@@ -24,6 +29,9 @@ class Watch:
 
     def __init__(self, node: Any, topic: str) -> None:
         self._node, self._topic, self._throttle = node, topic, Throttle()
+        self._delays: deque[float] = deque(maxlen=LOOKS)
+        self._loop: Any = None
+        self._offset = math.inf  # least of this loop [s]
 
     def look(self, loop: Any, refused: Any) -> Any:
         """
@@ -35,6 +43,7 @@ class Watch:
         found = {
             'publishers': self._company() if refused else '',
             'rate': wrong_rate(loop.steps, loop.period),
+            'delay': self._wrong_delay(loop),
         }
         for cause, words in found.items():
             if words:
@@ -52,6 +61,34 @@ class Watch:
         here = self._node.get_clock().now().nanoseconds - (now() - loop.last_valid)
         return (here - loop.last_stamp) * 1e-9
 
+    def delay(self, loop: Any) -> float:
+        """
+        Return the time from the stamp of a state until its answer is sent [s].
+
+        What a command waits for, but for its own way to the robot and its cycle there. The state
+        that came the soonest in this loop counts: a simulation that slips lets its stamps fall
+        behind. It is nan before the first answer, and where stamps and answers are not by the same
+        clock.
+        """
+        if loop is not self._loop:
+            self._loop, self._offset = loop, math.inf
+            self._delays.clear()
+        if not (loop.round_times.count and loop.last_stamp):
+            return math.nan
+        self._offset = min(self._offset, self.offset(loop))
+        found = self._offset + loop.round_times.median() * 1e-9
+        return found if 0.0 <= found <= LONGEST * loop.period * 1e-9 else math.nan
+
+    def _wrong_delay(self, loop: Any) -> str:
+        """Tell if the law knows of less delay than there has been at most of the last looks."""
+        delay = self.delay(loop)
+        self._delays.append(delay)
+        known = getattr(loop.orders.settings, 'delay', None)
+        seen = [delay for delay in self._delays if not math.isnan(delay)]
+        if known is None or len(self._delays) < LOOKS or len(seen) <= LOOKS // 2:
+            return ''
+        return wrong_delay(median(seen), known, loop.period * 1e-9)
+
     def _company(self) -> Any:
         """Tell of several publishers of states, with their names."""
         if self._node.count_publishers(self._topic) < 2:
@@ -63,6 +100,16 @@ class Watch:
     def _warn(self, cause: str, words: str, interval: Any) -> Any:
         if self._throttle.passes(cause, now(), interval) is not None:
             self._node.get_logger().warning(words)
+
+
+def wrong_delay(seen: float, known: float, period: float) -> str:
+    """Tell in words if a delay that was seen is more than the law knows of, all in s."""
+    if seen <= known + LATE * period:
+        return ''
+    return (
+        f'commands leave {seen * 1e3:.3g} ms after the stamps of the states that they answer, but'
+        f' `delay` is {known * 1e3:.3g} ms: errors fall otherwise than the gains say'
+    )
 
 
 def wrong_rate(steps: Any, period: Any) -> str:

@@ -517,7 +517,7 @@ def test_reference_time_follows_stamps_and_stands_still_with_them():
 class Simulation:
     """A simulation loop, driven by the test; `answer` is the command for every state, or None."""
 
-    def __init__(self, monkeypatch, record=None, waits=False):
+    def __init__(self, monkeypatch, record=None, waits=False, timing='lockstep'):
         self.clock, self.outlet = Clock(monkeypatch), Outlet()
         self.plant = simulated({})
         self.epoch = 1_000 * messages.SECOND
@@ -529,6 +529,7 @@ class Simulation:
             rate=1000.0,
             timeout=50,
             epoch=self.epoch,
+            timing=timing,
             record=record,
             waits=waits,
         )
@@ -590,6 +591,93 @@ def test_the_command_moves_the_robot(simulation):
     simulation.loop._cycle()
     assert simulation.outlet.states[-1][1] == pytest.approx([0.0, 3e-3])
     assert simulation.loop.mode == DRIVEN
+
+
+class Steps:
+    """Keeps the steps that a simulator is told to make."""
+
+    def __init__(self, simulator):
+        self.made, self._step = [], simulator.step
+        simulator.step = self.step
+
+    def step(self, u, dt):
+        """Make a step, and keep it."""
+        self.made.append((u.tolist(), pytest.approx(dt, abs=1e-12)))
+        self._step(u, dt)
+
+
+ONE, TWO, WHOLE = [1.0, 0.0], [2.0, 0.0], 1e-3
+
+
+@pytest.mark.parametrize(
+    'timing, expected',
+    [
+        ('lockstep', [(ONE, WHOLE), (TWO, WHOLE), (TWO, WHOLE)]),
+        ('arrival', [(SAFE, 3e-4), (ONE, 7e-4), (ONE, 6e-4), (TWO, 4e-4), (TWO, WHOLE)]),
+        ('next_period', [(SAFE, WHOLE), (ONE, WHOLE), (TWO, WHOLE)]),
+    ],
+)
+def test_a_command_acts_when_it_should(monkeypatch, timing, expected):
+    """The step is split where it arrives, or not; what was in force before acts until then."""
+    simulation = Simulation(monkeypatch, timing=timing)
+    steps = Steps(simulation.plant.simulator)
+    simulation.go(ONE, after=3 * PERIOD // 10)
+    simulation.go(TWO, after=6 * PERIOD // 10)
+    simulation.go()
+    assert steps.made == expected
+    simulation.loop.reset(patience=0.0)
+    steps.made.clear()
+    simulation.go()
+    assert steps.made == [(SAFE, WHOLE)]
+
+
+def test_a_late_answer_acts_from_when_it_comes(monkeypatch):
+    """One to the state before last, while none to the last comes; its round trip is none."""
+    record = Record()
+    simulation = Simulation(monkeypatch, record, timing='arrival')
+    steps = Steps(simulation.plant.simulator)
+    simulation.go(ONE, after=1)
+    first = simulation.outlet.states[0][2]
+    late = simulation.outlet.states[-1][2]
+    simulation.go()
+    steps.made.clear()
+    simulation.clock.bring(simulation.command(TWO, stamp=late), 2 * PERIOD // 10)
+    simulation.loop._cycle()
+    assert late > first and steps.made == [(ONE, 2e-4), (TWO, 8e-4)]
+    names = 'q', 'qd', 'u', 't', 'round_trip', 'late', 'mode'
+    columns = record.columns(*names)
+    assert columns['u'][-1].tolist() == TWO and np.isnan(columns['round_trip'][-1])
+
+
+def test_a_robot_that_waited_sets_out_under_its_first_command(monkeypatch):
+    """However late it came: nobody held it in between."""
+    simulation = Simulation(monkeypatch, waits=True, timing='arrival')
+    steps = Steps(simulation.plant.simulator)
+    simulation.go()
+    simulation.go(ONE, after=5 * PERIOD // 10)
+    assert sum(dt.expected for _, dt in steps.made) == pytest.approx(WHOLE)
+    assert {tuple(u) for u, _ in steps.made} == {tuple(ONE)}
+
+
+def test_stamps_keep_to_the_clock_until_somebody_drives(monkeypatch):
+    """A slip counts as time before, and stops the time of a robot that is driven."""
+    simulation = Simulation(monkeypatch)
+    for u, passed in ((None, 4 * PERIOD), (ONE, PERIOD)):
+        if u:
+            simulation.go(u)
+        before = simulation.outlet.states[-1][2]
+        simulation.clock.overslept = 3 * PERIOD
+        simulation.go(u)
+        assert simulation.outlet.states[-1][2] - before == passed
+
+
+def test_stamps_begin_when_states_do(monkeypatch):
+    """What passes between making the loop and running it is no delay of the states."""
+    simulation = Simulation(monkeypatch)
+    simulation.clock.time += 7 * PERIOD
+    monkeypatch.setattr(simulation.loop, '_cycle', simulation.loop.leave)
+    simulation.loop.run()
+    assert simulation.outlet.states[-1][2] == simulation.epoch + 7 * PERIOD
 
 
 def test_ticks_are_missed_only_while_commands_come(simulation):

@@ -63,6 +63,46 @@ def test_the_rate_is_that_of_most_states(step, words):
     assert not words or '`rate` is 1000 Hz' in found
 
 
+def quiet_loop(**given):
+    """Return what is looked at of a loop to which nothing has come yet."""
+    orders = SimpleNamespace(settings=SimpleNamespace(delay=0.0))
+    known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
+    return SimpleNamespace(**{**known, 'round_times': Window(), 'orders': orders, **given})
+
+
+@pytest.mark.parametrize(
+    'behind, known, words',
+    [
+        (0.2, 0.0, ''),  # [ms]: less than half a period
+        (2.0, 0.0, 'commands leave 2.3 ms after the stamps'),
+        (2.0, 2.0, ''),
+        (2.0, 1.0, '`delay` is 1 ms'),
+        (80.0, 0.0, ''),  # the stamps of another clock
+        (-5.0, 0.0, ''),
+    ],
+)
+def test_a_delay_that_the_law_does_not_know_is_said(monkeypatch, behind, known, words):
+    """If most of the last looks saw it; a law that knows no delay is asked nothing."""
+    monkeypatch.setattr(watching, 'now', lambda: 0)
+    logger, here = Logger(), 10**18
+    clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=here))
+    node = SimpleNamespace(get_logger=lambda: logger, get_clock=lambda: clock)
+    loop = quiet_loop(last_valid=0)
+    loop.orders.settings.delay = known * 1e-3
+    for _ in range(30):
+        loop.round_times.add(300_000)
+    watch, found = Watch(node, '/joint_states'), []
+    for k in range(2 * watching.LOOKS):
+        late = behind if k == 0 else behind + 1.0  # a simulation that has slipped
+        loop.last_stamp = here - round(late * 1e6)
+        found = watch.look(loop, False)
+        assert k >= watching.LOOKS - 1 or not found
+    assert [words in each for each in found] == [True] * bool(words)
+    assert len(logger.warnings) == bool(words)
+    del loop.orders.settings.delay
+    assert watch.look(loop, False) == []
+
+
 def test_several_publishers_are_named_when_it_matters(monkeypatch):
     """That is, while states are refused; and once a minute in the log."""
     clock = SimpleNamespace(time=0)
@@ -74,7 +114,7 @@ def test_several_publishers_are_named_when_it_matters(monkeypatch):
         count_publishers=lambda topic: len(names),
         get_publishers_info_by_topic=lambda topic: names,
     )
-    loop = SimpleNamespace(steps=Window(), period=PERIOD, last_stamp=0, last_valid=None)
+    loop = quiet_loop()
     watch = Watch(node, '/joint_states')
     assert watch.look(loop, False) == []
     for _ in range(3):

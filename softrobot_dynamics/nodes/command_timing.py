@@ -1,0 +1,61 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""From when on a command acts on the simulated robot."""
+
+from typing import NamedTuple
+
+from softrobot_dynamics.annotations import Vector
+
+TIMINGS = {
+    'arrival': 'acting when they arrive',
+    'next_period': 'acting from the next period on',
+    'lockstep': 'acting from the instant of the state answered',
+}
+"""What a command may do, and what is said of it."""
+
+
+class Stretch(NamedTuple):
+    """A stretch of time in which one command acts."""
+
+    u: Vector  # (m,)
+    duration: float  # [s]
+
+
+class CommandTiming:
+    """
+    Shares out the periods of a robot among the commands in force, by one of the `TIMINGS`.
+
+    `arrival`: as a robot does that takes a command when it comes; `next_period`: as a bus with a
+    cycle; `lockstep`: as if it took the law no time, the same whenever a command arrives.
+    `period` [s]; `u` (m,) is in force at first.
+    """
+
+    def __init__(self, timing: str, period: float, u: Vector) -> None:
+        self._timing, self._period = timing, period
+        self.begin(u)
+
+    def begin(self, u: Vector) -> None:
+        """Let u (m,) be in force from the beginning of this period on, whatever has arrived."""
+        self._stretches: list[Stretch] = []
+        self._now = self._next = u.copy()
+        self._passed = 0.0
+
+    def arrived(self, u: Vector, after: float) -> None:
+        """Take a command (m,) that arrived `after` [s] from the beginning of this period."""
+        self._next = u.copy()
+        if self._timing == 'arrival':
+            self._close(min(max(after, self._passed), self._period))
+        if self._timing != 'next_period':
+            self._now = self._next
+
+    def share_out(self) -> list[Stretch]:
+        """Return the stretches of this period, as long as it together, and begin the next."""
+        self._close(self._period)
+        stretches, u = self._stretches, self._next
+        self.begin(u)
+        return stretches
+
+    def _close(self, moment: float) -> None:
+        """End the stretch under way at a moment [s], if it has any length."""
+        if moment > self._passed:
+            self._stretches.append(Stretch(self._now, moment - self._passed))
+            self._passed = moment
