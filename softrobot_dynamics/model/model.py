@@ -64,7 +64,7 @@ class CompiledModel:
         self._read_actuators()
         tables = Tables(description, self.n)
         self.stiffness, self.damping, self.rest = tables.stiffness, tables.damping, tables.rest
-        self._arrays = tables.arrays(np.array(description.gravity, dtype=float))
+        self._arrays = tables.arrays()
         self._sizes = tables.size, max(tables.scratch)
         recursion, *others = evaluation_parts(self.robot(), allocate_terms(self.n, self.m))
         share(recursion, tables.compile, *others)
@@ -82,8 +82,8 @@ class CompiledModel:
     def robot(self) -> Robot:
         """Return the arrays kernels take, workspace and gravity its own: one for each thread."""
         W, S = map(np.zeros, self._sizes)
-        robot = Robot(*self._arrays, W, S)
-        return robot._replace(gravity=robot.gravity.copy())
+        gravity = np.array(self.description.gravity, dtype=float)
+        return Robot(**self._arrays, gravity=gravity, W=W, S=S)
 
     def evaluator(self) -> Evaluator:
         """Return a new :class:`Evaluator`: one for each thread."""

@@ -71,18 +71,15 @@ class Tables:
         ]
         self._segments = np.array(rows, dtype=np.int64).reshape(-1, 6)
 
-    def arrays(
-        self, gravity: Vector
-    ) -> tuple[Integers, Integers, Integers, Integers, Vector, Vector]:
-        """Return the modules, kernels, below, segments, P and gravity of :class:`Robot`."""
-        return (
-            self._modules,
-            self._kernels,
-            _coordinates_below(self._modules),
-            self._segments,
-            np.concatenate([np.zeros(1), *self._numbers]),
-            gravity,
-        )
+    def arrays(self) -> dict[str, Any]:
+        """Return the fields of :class:`Robot` that all threads share, by name."""
+        return {
+            'modules': self._modules,
+            'kernels': self._kernels,
+            'below': _coordinates_below(self._modules),
+            'segments': self._segments,
+            'P': np.concatenate([np.zeros(1), *self._numbers]),
+        }
 
     def compile(self) -> None:
         """Put the addresses of all kernels where their numbers have been until now."""

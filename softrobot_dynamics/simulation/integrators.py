@@ -45,33 +45,38 @@ def method(order: int, gamma: float, alpha: Any, beta: Any, b: Any, embedded: An
     b, embedded = np.array(b), np.array(embedded)
     c = np.tril(np.eye(len(b)) / gamma - inverse, -1)
     return Method(
-        order, gamma, np.array(alpha) @ inverse, c, b @ inverse, (b - embedded) @ inverse
+        order=order,
+        gamma=gamma,
+        a=np.array(alpha) @ inverse,
+        c=c,
+        m=b @ inverse,
+        e=(b - embedded) @ inverse,
     )
 
 
 # Rang, Angermann, BIT 45 (2005), ROS34PW2: four.
 ROS34PW2 = method(
-    3,
-    4.3586652150845900e-01,
-    [
+    order=3,
+    gamma=4.3586652150845900e-01,
+    alpha=[
         [0, 0, 0, 0],
         [8.7173304301691801e-01, 0, 0, 0],
         [8.4457060015369423e-01, -1.1299064236484185e-01, 0, 0],
         [0, 0, 1, 0],
     ],
-    [
+    beta=[
         [0, 0, 0, 0],
         [-8.7173304301691801e-01, 0, 0, 0],
         [-9.0338057013044082e-01, 5.4180672388095326e-02, 0, 0],
         [2.4212380706095346e-01, -1.2232505839045147e00, 5.4526025533510214e-01, 0],
     ],
-    [
+    b=[
         2.4212380706095346e-01,
         -1.2232505839045147e00,
         1.5452602553351020e00,
         4.3586652150845900e-01,
     ],
-    [3.7810903145819369e-01, -9.6042292212423178e-02, 0.5, 2.1793326075422950e-01],
+    embedded=[3.7810903145819369e-01, -9.6042292212423178e-02, 0.5, 2.1793326075422950e-01],
 )
 
 
@@ -93,12 +98,16 @@ class Stages(NamedTuple):
 def allocate_stages(n: int, s: int) -> Stages:
     """Return :class:`Stages`."""
     return Stages(
-        np.zeros((n, n)),
-        np.zeros(n),
-        np.zeros((n, n)),
-        np.zeros((s, n)),
-        np.zeros((s, n)),
-        *np.zeros((5, n)),
+        M=np.zeros((n, n)),
+        F=np.zeros(n),
+        L=np.zeros((n, n)),
+        uq=np.zeros((s, n)),
+        uv=np.zeros((s, n)),
+        q=np.zeros(n),
+        qd=np.zeros(n),
+        a=np.zeros(n),
+        r=np.zeros(n),
+        error=np.zeros(n),
     )
 
 

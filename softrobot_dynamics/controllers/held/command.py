@@ -92,7 +92,8 @@ class HeldCommand:
 
     def __init__(self, model: CompiledModel, period: float) -> None:
         n, evaluate = model.n, Evaluator(model)
-        self.lines, self.response = Lines(*np.zeros((3, 2, n, n))), allocate_response(n)
+        self.lines = Lines(**{name: np.zeros((2, n, n)) for name in Lines._fields})
+        self.response = allocate_response(n)
         self.response.D[:] = model.damping
         self._period, self._signs = period, model.signs
         self._work, self._schedule = allocate_work(model, evaluate.robot), schedule(n)

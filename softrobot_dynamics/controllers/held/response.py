@@ -51,7 +51,7 @@ class Response(NamedTuple):
 
 def allocate_response(n: int) -> Response:
     """Return a :class:`Response` for n coordinates."""
-    return Response(*np.zeros((8, n, n)))
+    return Response(**{name: np.zeros((n, n)) for name in Response._fields})
 
 
 @kernel
