@@ -12,11 +12,7 @@ from softrobot_dynamics.dynamics.calls import (
     forward_kinematics,
     frame,
     gravity_force,
-    inertial_inverse_dynamics,
-    inverse_dynamics,
     jacobian,
-    mass_inertial_inverse_dynamics,
-    mass_inverse_dynamics,
     material_points,
 )
 from softrobot_dynamics.dynamics.conversions import generalized_velocities, joint_torques
@@ -25,6 +21,12 @@ from softrobot_dynamics.dynamics.derivatives import (
     inverse_dynamics_derivatives,
 )
 from softrobot_dynamics.dynamics.energies import elastic_energy, kinetic_energy, potential_energy
+from softrobot_dynamics.dynamics.inverse import (
+    inertial_inverse_dynamics,
+    inverse_dynamics,
+    mass_inertial_inverse_dynamics,
+    mass_inverse_dynamics,
+)
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.dynamics.wrenches import Wrench
 from softrobot_dynamics.dynamics.zero_dynamics import zero_dynamics

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Array, Matrix
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -59,3 +59,17 @@ def one_of(name: str, value: str, known: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in known:
         raise ArgumentError(name, value, 'one of ' + ', '.join(known))
     return value
+
+
+def require_finite(model: CompiledModel, q: Vector, result: Array) -> None:
+    """Raise ArgumentError for q unless all results are numbers, in words of the parts to blame."""
+    if finite(result):
+        return
+    expected, first = 'a posture that the bodies can represent', 0
+    for module in model.description.modules:
+        for name, part in ((module.joint_name, module.joint), (module.name, module.body)):
+            own = q[first : first + len(part.coordinates())]
+            first += len(own)
+            words = part.explain(own) if hasattr(part, 'explain') else None
+            expected += f'; {name}: {words}' if words else ''
+    raise ArgumentError('q', q, expected)

@@ -13,25 +13,24 @@ or to a list of those. ``body`` is a body's name, or 'tip' or None for the last 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.dynamics.arguments import body_index, checked, checked_rows, finite, one_of
-from softrobot_dynamics.dynamics.points import FRAMES, MaterialPoints, Placement
-from softrobot_dynamics.dynamics.wrenches import (
-    generalized_force,
-    Load,
-    reactions,
-    read_wrenches,
-    Wrenches,
+from softrobot_dynamics.dynamics.arguments import (
+    body_index,
+    checked,
+    checked_rows,
+    finite,
+    one_of,
+    require_finite,
 )
+from softrobot_dynamics.dynamics.points import FRAMES, MaterialPoints, Placement
+from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.masses import accelerations
-from softrobot_dynamics.recursion.passes import FULL, INERTIAL
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -47,57 +46,6 @@ class Actuation(NamedTuple):
     velocities: Vector  # (m,) dy/dt
     bias: Vector  # (m,) (d/dt dy/dq) qd
     jacobian: Matrix  # (m, n) dy/dq
-
-
-def inertial_inverse_dynamics(
-    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
-) -> Vector:
-    """Return IID [P, Alg. 1]: M(q) qdd + c(q, qd), (n,), for q, qd, qdd (n,)."""
-    return _recursion(model, q, qd, qdd, INERTIAL)
-
-
-def inverse_dynamics(
-    model: CompiledModel,
-    *,
-    q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
-    wrenches: Wrenches | None = None,
-    joint_wrenches: bool = False,
-) -> Vector | tuple[Vector, Matrix]:
-    """
-    Return ID [P, Alg. 2]: M qdd + c + g + s, with gravity, elasticity and damping, (n,).
-
-    ``wrenches`` act from outside: ID less their generalized force J^T w. With ``joint_wrenches``
-    also returns (N, 6), moment then force: the wrench that the parent side of each joint exerts
-    on the body beyond it, at the joint's distal frame S_J, in its axes. It balances inertia,
-    gravity and external wrenches of all beyond; tendons that cross the joint are part of it.
-    """
-    return _recursion(model, q, qd, qdd, FULL, wrenches=wrenches, joint_wrenches=joint_wrenches)
-
-
-def mass_inertial_inverse_dynamics(
-    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
-) -> tuple[Vector, Matrix]:
-    """Return MIID [P, A.6]: IID (n,) and the mass matrix (n, n), in one pass."""
-    return _recursion(model, q, qd, qdd, INERTIAL, with_mass=True)
-
-
-def mass_inverse_dynamics(
-    model: CompiledModel,
-    *,
-    q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
-    wrenches: Wrenches | None = None,
-    joint_wrenches: bool = False,
-) -> tuple[Vector, Matrix] | tuple[Vector, Matrix, Matrix]:
-    """
-    Return MID [P, A.6]: ID (n,) and the mass matrix (n, n), in one pass.
-
-    ``wrenches`` and ``joint_wrenches`` (a third result) as in :func:`inverse_dynamics`.
-    """
-    return _recursion(model, q, qd, qdd, FULL, True, wrenches, joint_wrenches)
 
 
 def gravity_force(model: CompiledModel, *, q: ArrayLike) -> Vector:
@@ -214,7 +162,7 @@ def forward_dynamics(
     t = _terms(model, q, qd)
     force = (model.signs * u) @ t.J - t.h
     if loads:
-        force += _load_force(Placement(model, model.per_thread.evaluator.robot, q), loads)
+        force += load_force(Placement(model, model.per_thread.evaluator.robot, q), loads)
     return accelerations(model, t.M, force)
 
 
@@ -225,36 +173,22 @@ def placement(model: CompiledModel, q: ArrayLike) -> Placement:
     It holds until the next call for the same model in this thread.
     """
     q, evaluator = checked('q', q, (model.n,)), model.per_thread.evaluator
-    _require_finite(model, q, evaluator(q, np.zeros(model.n)).h)
+    require_finite(model, q, evaluator(q, np.zeros(model.n)).h)
     return Placement(model, evaluator.robot, q)
 
 
 def _terms(model: CompiledModel, q: Vector, qd: Vector) -> Terms:
     """Return all terms at a state, until the next call; ArgumentError where there are none."""
     terms = model.per_thread.evaluator(q, qd)
-    _require_finite(model, q, terms.h)
+    require_finite(model, q, terms.h)
     return terms
 
 
 def _passive(model: CompiledModel, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
     """Return elastic and damping forces at a state; ArgumentError where the model has none."""
     forces = model.per_thread.evaluator.passive(q, qd)
-    _require_finite(model, q, np.concatenate(forces))
+    require_finite(model, q, np.concatenate(forces))
     return forces
-
-
-def _require_finite(model: CompiledModel, q: Vector, result: Array) -> None:
-    """Raise ArgumentError unless all results are numbers, in the words of the parts to blame."""
-    if finite(result):
-        return
-    expected, first = 'a posture that the bodies can represent', 0
-    for module in model.description.modules:
-        for name, part in ((module.joint_name, module.joint), (module.name, module.body)):
-            own = q[first : first + len(part.coordinates())]
-            first += len(own)
-            words = part.explain(own) if hasattr(part, 'explain') else None
-            expected += f'; {name}: {words}' if words else ''
-    raise ArgumentError('q', q, expected)
 
 
 def _require_frame(point: Vector | None, result: Array) -> None:
@@ -262,41 +196,5 @@ def _require_frame(point: Vector | None, result: Array) -> None:
         raise ArgumentError('point', point, _WITH_FRAME)
 
 
-def _load_force(placed: Placement, loads: Sequence[Load]) -> Vector:
-    """Generalized force (n,) of loads; ArgumentError where one has no frame to act in."""
-    force = generalized_force(placed, loads)
-    if not np.isfinite(force).all():
-        points = [wrench.point for _, wrench in loads]
-        raise ArgumentError('wrenches', points, 'material points at which the bodies have frames')
-    return force
-
-
 def _checked_point(point: ArrayLike | None) -> Vector | None:
     return None if point is None else checked('point', point, (3,))
-
-
-def _recursion(
-    model: CompiledModel,
-    q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
-    mode: int,
-    with_mass: bool = False,
-    wrenches: Wrenches | None = None,
-    joint_wrenches: bool = False,
-) -> Any:
-    """Return Q, or a tuple of it and what else was asked for: M, joint wrenches."""
-    n, loads = model.n, read_wrenches(model, wrenches)
-    q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
-    placing = bool(loads or joint_wrenches)  # needs poses, which come with the mass matrix
-    recursion = model.per_thread.recursion(mode, with_mass or placing)
-    recursion(q, qd, qdd)
-    Q = recursion.Q.copy()
-    _require_finite(model, q, Q)
-    results = [Q, recursion.M.copy()] if with_mass else [Q]
-    if placing:
-        placed = Placement(model, recursion.robot, q)
-        Q -= _load_force(placed, loads)
-        if joint_wrenches:
-            results.append(reactions(placed, loads))
-    return tuple(results) if len(results) > 1 else Q

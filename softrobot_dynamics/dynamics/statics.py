@@ -18,8 +18,9 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.dynamics.newton import Found, newton
 from softrobot_dynamics.dynamics.points import Placement
-from softrobot_dynamics.dynamics.settling import settle, TURN
+from softrobot_dynamics.dynamics.settling import settle
 from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.dynamics.wrenches import generalized_force, Load, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 MAX_ITERATIONS = 100
-ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
 LEAST_SIZE = 1e-3  # of the forces at play [N, N m]: below, all is noise
 
 # the ramp: shares of the load, and Newton iterations for each of them, few so as to stay near
@@ -96,7 +96,7 @@ def equilibrium(
     statics = Statics(model, read_wrenches(model, wrenches), Differentiator(model))
     if obstacle := statics.obstacle(q0):
         raise ArgumentError('q0', q0, f'a posture with stretches > 0; {obstacle}')
-    found = None if ramp else _newton(statics, q0, u, MAX_ITERATIONS)
+    found = None if ramp else newton(statics, q0, u, MAX_ITERATIONS)
     if not (found and (found.balanced and found.direct or statics.stands(found, u))):
         found = _ramped(statics, q0, u, found.iterations if found else 0)
     lowest, _, stable = statics.linearised(found.q, u).stability()
@@ -154,8 +154,8 @@ class Statics:
         D = self._derivatives.inverse(q, self._zero, self._zero)[1][:, self.model.n :]
         return Linearised(K, D, M, STATIC_NOISE * size)
 
-    def stands(self, found: '_Found', u: Vector) -> bool:
-        """Tell whether a :class:`_Found` is balanced, and nothing pushes the robot out of it."""
+    def stands(self, found: Found, u: Vector) -> bool:
+        """Tell whether a :class:`Found` is balanced, and nothing pushes the robot out of it."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
     def obstacle(self, q: Vector) -> str:
@@ -224,79 +224,18 @@ class Statics:
         return np.array(points), np.array(jacobians)
 
 
-class _Found(NamedTuple):
-    """Where Newton's method ended: balanced or not; ``direct``: no step had to be shortened."""
-
-    q: Vector
-    residual: float
-    iterations: int
-    balanced: bool
-    direct: bool
-
-
-def _newton(statics: Statics, q: Vector, u: Vector, most: int) -> _Found:
-    """Iterate from q, at most so often, down to rounding; return :class:`_Found`."""
-    r, size = statics.residual(q, u)
-    direct, iteration = True, 0
-    while True:
-        error = float(np.abs(r).max())
-        if error <= ROUNDING * size:
-            return _Found(q, error, iteration, True, direct)
-        better = _descend(statics, q, u, r, size) if iteration < most else None
-        if better is None:  # near a solution: as good as rounding lets it be
-            balanced = error <= CONTENT * size
-            return _Found(q, error, min(iteration + 1, most), balanced, direct)
-        q, r, size, whole = better
-        direct = direct and (whole or error <= CONTENT * size)
-        iteration += 1
-
-
-def _descend(
-    statics: Statics, q: Vector, u: Vector, r: Vector, size: float
-) -> tuple[Vector, Vector, float, bool] | None:
-    """
-    Return q, residual, size after one Newton step with line search, and whether it was whole.
-
-    None: no descent. A step must shorten the Newton correction, not the residual: that test does
-    not depend on units [Deuflhard 2004, Sec. 3.1].
-    """
-    K = statics.tangent(q, u)
-    if not (np.isfinite(r).all() and np.isfinite(K).all()):
-        return None  # a posture that the model cannot represent
-    K[np.abs(K) < STATIC_NOISE * size] = 0.0  # a joint that may stand anywhere
-    columns, inverse = _scaled_inverse(K)
-    correction = -inverse @ r
-    step, length = columns * correction, np.linalg.norm(correction)
-    longest = min(1.0, TURN / max(statics.turn(step), 1e-300))
-    for scale in longest * 0.5 ** np.arange(12):
-        better = q + scale * step
-        trial, size = statics.residual(better, u)
-        if np.linalg.norm(inverse @ trial) <= (1.0 - 0.5 * scale) * length:
-            if not statics.obstacle(better):
-                return better, trial, size, scale == 1.0
-    return None
-
-
-def _scaled_inverse(K: Matrix) -> tuple[Vector, Matrix]:
-    """Return c (n,) and the pseudo-inverse of K diag(c), rows and columns being of like size."""
-    rows = 1.0 / np.maximum(np.abs(K).max(axis=1), 1e-300)
-    K = rows[:, None] * K
-    columns = 1.0 / np.maximum(np.abs(K).max(axis=0), 1e-300)
-    return columns, np.linalg.pinv(K * columns, rcond=1e-12) * rows
-
-
-def _ramped(statics: Statics, q: Vector, u: Vector, iterations: int) -> _Found:
-    """Follow equilibria from no load to all of it; return :class:`_Found`, or raise."""
+def _ramped(statics: Statics, q: Vector, u: Vector, iterations: int) -> Found:
+    """Follow equilibria from no load to all of it; return :class:`Found`, or raise."""
     share = step = 0.0  # at first only the load is taken off
     reason = ''
     while True:
         target = min(1.0, share + step)
         statics.set_share(target)
-        found = _newton(statics, q, u, FEW if target else MAX_ITERATIONS)
+        found = newton(statics, q, u, FEW if target else MAX_ITERATIONS)
         iterations += found.iterations
         stays = statics.stands(found, u)
         if not stays and step <= LEAST:  # what was followed ends here
-            settled, reason, steps = settle(statics, q, u, lambda q: _newton(statics, q, u, FEW))
+            settled, reason, steps = settle(statics, q, u, lambda q: newton(statics, q, u, FEW))
             found, stays = settled or found, bool(settled)
             iterations += steps + (settled.iterations if settled else 0)
         if stays and target == 1.0:

@@ -81,6 +81,15 @@ def generalized_force(placement: Placement, loads: Sequence[Load]) -> Vector:
     return force
 
 
+def load_force(placement: Placement, loads: Sequence[Load]) -> Vector:
+    """Generalized force (n,) of loads; ArgumentError where one has no frame to act in."""
+    force = generalized_force(placement, loads)
+    if not np.isfinite(force).all():
+        points = [wrench.point for _, wrench in loads]
+        raise ArgumentError('wrenches', points, 'material points at which the bodies have frames')
+    return force
+
+
 def reactions(placement: Placement, loads: Sequence[Load]) -> Matrix:
     """
     Wrench (N, 6) that each joint's parent side exerts on the body beyond, at S_J, in S_J.

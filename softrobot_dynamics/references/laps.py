@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.dynamics.statics import CONTENT, Statics
+from softrobot_dynamics.dynamics.newton import CONTENT
+from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ReferenceJumpError
 from softrobot_dynamics.references.postures import actuation_coordinates, hold_points, Postures
 

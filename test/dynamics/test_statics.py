@@ -9,6 +9,7 @@ from scipy.optimize import brentq, minimize
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics import statics
 from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 
@@ -238,7 +239,7 @@ def test_the_ramp_reaches_what_newton_does_not():
     """A hundred times the load of the linear range: plain Newton fails, the ramp arrives."""
     model, k = beam(16), 100.0
     bare = statics.Statics(model, statics.read_wrenches(model, lateral(k)))
-    assert not statics._newton(bare, np.zeros(16), np.zeros(0), statics.MAX_ITERATIONS).balanced
+    assert not newton(bare, np.zeros(16), np.zeros(0), statics.MAX_ITERATIONS).balanced
     found = equilibrium(model, u=[], wrenches=lateral(k))
     assert found.residual < 1e-12 * k * RIGIDITY
     assert found.iterations < 60

@@ -1,0 +1,72 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Newton's method for postures at rest: steps that do not depend on units, with a line search."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.settling import TURN
+from softrobot_dynamics.recursion.differences import STATIC_NOISE
+
+ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
+
+
+class Found(NamedTuple):
+    """Where Newton's method ended: balanced or not; ``direct``: no step had to be shortened."""
+
+    q: Vector
+    residual: float
+    iterations: int
+    balanced: bool
+    direct: bool
+
+
+def newton(statics: Any, q: Vector, u: Vector, most: int) -> Found:
+    """Iterate from q, at most so often, down to rounding; return :class:`Found`."""
+    r, size = statics.residual(q, u)
+    direct, iteration = True, 0
+    while True:
+        error = float(np.abs(r).max())
+        if error <= ROUNDING * size:
+            return Found(q, error, iteration, True, direct)
+        better = _descend(statics, q, u, r, size) if iteration < most else None
+        if better is None:  # near a solution: as good as rounding lets it be
+            balanced = error <= CONTENT * size
+            return Found(q, error, min(iteration + 1, most), balanced, direct)
+        q, r, size, whole = better
+        direct = direct and (whole or error <= CONTENT * size)
+        iteration += 1
+
+
+def _descend(
+    statics: Any, q: Vector, u: Vector, r: Vector, size: float
+) -> tuple[Vector, Vector, float, bool] | None:
+    """
+    Return q, residual, size after one Newton step with line search, and whether it was whole.
+
+    None: no descent. A step must shorten the Newton correction, not the residual: that test does
+    not depend on units [Deuflhard 2004, Sec. 3.1].
+    """
+    K = statics.tangent(q, u)
+    if not (np.isfinite(r).all() and np.isfinite(K).all()):
+        return None  # a posture that the model cannot represent
+    K[np.abs(K) < STATIC_NOISE * size] = 0.0  # a joint that may stand anywhere
+    columns, inverse = _scaled_inverse(K)
+    correction = -inverse @ r
+    step, length = columns * correction, np.linalg.norm(correction)
+    longest = min(1.0, TURN / max(statics.turn(step), 1e-300))
+    for scale in longest * 0.5 ** np.arange(12):
+        better = q + scale * step
+        trial, size = statics.residual(better, u)
+        if np.linalg.norm(inverse @ trial) <= (1.0 - 0.5 * scale) * length:
+            if not statics.obstacle(better):
+                return better, trial, size, scale == 1.0
+    return None
+
+
+def _scaled_inverse(K: Matrix) -> tuple[Vector, Matrix]:
+    """Return c (n,) and the pseudo-inverse of K diag(c), rows and columns being of like size."""
+    rows = 1.0 / np.maximum(np.abs(K).max(axis=1), 1e-300)
+    K = rows[:, None] * K
+    columns = 1.0 / np.maximum(np.abs(K).max(axis=0), 1e-300)
+    return columns, np.linalg.pinv(K * columns, rcond=1e-12) * rows
