@@ -64,7 +64,7 @@ def test_what_is_unmet_is_the_truth(arm):
 @pytest.mark.realtime
 @pytest.mark.parametrize('weak', [False, True], ids=['strong', 'weak'])
 def test_the_demo_says_whether_the_tip_follows(tmp_path, weak):
-    """Over DDS: the shipped circle of 25 mm, to 0.1 mm; not with a chamber too weak."""
+    """Over DDS, commands acting as they arrive: the shipped circle to 0.5 mm; not if weak."""
     settings = yaml.safe_load(shipped('controllers')['pneumatic_arm'].read_text('utf-8'))
     settings['/**']['controller']['ros__parameters']['limits'] = {'c3': {'upper': 8e4}}
     (tmp_path / 'weak.yaml').write_text(yaml.safe_dump(settings))
@@ -84,4 +84,4 @@ def test_the_demo_says_whether_the_tip_follows(tmp_path, weak):
         assert 'does not follow' in said
     else:
         assert done.returncode == 0 and figures['held'], said
-        assert figures['tip_rms_m'] < 1e-4
+        assert figures['tip_rms_m'] < 5e-4
