@@ -4,6 +4,7 @@
 from softrobot_dynamics.bodies.custom import CustomBody
 from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
 from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.variation import vary
 from softrobot_dynamics.dynamics.calls import (
     actuation,
     damping_force,
@@ -72,6 +73,7 @@ __all__ = [
     'quadrature_error',
     'read_recording',
     'recentred',
+    'vary',
     'zero_dynamics',
 ]
 __version__ = '0.1.0'

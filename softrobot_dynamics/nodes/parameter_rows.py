@@ -125,6 +125,14 @@ SIMULATION = (
         100000,
     ),
     Row(
+        'plant',
+        'strings',
+        (),
+        'What is otherwise than in the robot file: FIELD=NUMBER, or FIELD=×FACTOR; names before'
+        ' the field, with dots, say of which body, joint or actuator',
+        read_only=True,
+    ),
+    Row(
         'command_timing',
         'string',
         'arrival',

@@ -12,6 +12,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.variation import read_changes, vary
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
@@ -101,7 +102,8 @@ def _warm_references(model: CompiledModel) -> None:
 
 def simulated(values: Mapping[str, Any]) -> Simulated:
     """Return the :class:`Simulated` of parameter `values`, compiled and warmed."""
-    model = compile_model(load_robot(values['robot']))
+    robot = vary(load_robot(values['robot']), read_changes(values['plant']))
+    model = compile_model(robot)
     simulator = Simulator(model, substep=values['substep'])
     simulator.step(np.clip(np.zeros(model.m), model.lower, model.upper), 1.0 / values['rate'])
     simulator.reset()

@@ -217,3 +217,17 @@ def test_a_wave_is_followed():
     names = model.actuator_names[:6]
     found = sd.closed_loop(model, 'pfbl', constant(y[:6]), 0.01, controlled=names, q0=q, u0=u)
     assert found.y.shape == (11, 9) and found.y_d.shape == found.velocity_d.shape == (11, 6)
+
+
+@pytest.mark.parametrize('factor', [0.8, 1.2])
+def test_a_plant_whose_mass_is_off_by_a_fifth_is_held(factor):
+    """Heavier or lighter than the model: there are errors, and they do not grow."""
+    model = compiled('pcc_arm')
+    plant = sd.compile_model(sd.vary(model.description, {'density': f'×{factor}'}))
+    u = 0.4 * model.upper
+    q = equilibrium(model, u=u).q
+    y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
+    found = sd.closed_loop(model, 'pfbl', constant(y), 3.0, plant=plant, q0=q, u0=u)
+    errors = np.abs(found.y - found.y_d).max(axis=1)
+    assert found.ok.all() and 1e-5 < errors[-1] < 0.02
+    assert np.ptp(errors[-500:]) < 1e-3 * errors[-1]

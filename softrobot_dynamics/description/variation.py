@@ -1,0 +1,137 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Other robots made of one: the same with other numbers, as a plant is that no model fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+import re
+from typing import Any, NamedTuple
+
+from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+from softrobot_dynamics.schema.parsing import Problems, validated
+
+_TIMES = re.compile(r'[×x*]\s*(.+)')
+
+
+class _Change(NamedTuple):
+    """A number that takes the place of a field's, or multiplies it."""
+
+    number: float
+    times: bool
+
+    def of(self, value: Any) -> Any:
+        """Return what becomes of a number or of a sequence of numbers."""
+        if isinstance(value, (list, tuple)):
+            return [self.of(each) for each in value]
+        return self.number * value if self.times else self.number
+
+
+def vary(description: RobotDescription, changes: Mapping[str, float | str]) -> RobotDescription:
+    """
+    Return a RobotDescription in which numbers are others; what they may be is checked again.
+
+    ``changes`` maps fields to numbers that take their place, in the field's unit, or to texts such
+    as '×1.2' (also 'x1.2' or '*1.2') that multiply them; of several numbers in one field each. A
+    field is given by its name, and counts wherever it stands: 'young_modulus'. Names before it,
+    with dots, say where: 'segment1.young_modulus' of a body, a joint or an actuator,
+    'material.damping'. Raises UnknownNameError for a field that no part has, DescriptionError for
+    numbers that cannot be, ArgumentError.
+    """
+    if not isinstance(changes, Mapping):
+        raise ArgumentError('changes', changes, 'a mapping of fields to numbers')
+    for path, value in changes.items():
+        description = _varied(description, str(path), _change(str(path), value))
+    return description
+
+
+def read_changes(texts: Sequence[str]) -> dict[str, str]:
+    """Return the changes that texts FIELD=CHANGE give, for :func:`vary`; or ArgumentError."""
+    pairs = [text.partition('=') for text in texts]
+    for text, (field, equals, change) in zip(texts, pairs):
+        if not (field.strip() and equals and change.strip()):
+            raise ArgumentError('plant', text, 'texts as young_modulus=×0.8 or segment1.mass=1.2')
+    return {field.strip(): change.strip() for field, _, change in pairs}
+
+
+def _change(path: str, value: Any) -> _Change:
+    """Return the :class:`_Change` of a number or a text; ArgumentError."""
+    factor = _TIMES.fullmatch(value.strip()) if isinstance(value, str) else None
+    try:
+        return _Change(float(factor[1] if factor else value), bool(factor))
+    except (TypeError, ValueError):
+        raise ArgumentError(path, value, "a number, or a factor such as '×1.2'") from None
+
+
+def _varied(description: RobotDescription, path: str, change: _Change) -> RobotDescription:
+    """Return the description after one change."""
+    work = _Work(tuple(path.split('.')), change)
+    modules = tuple(
+        replace(
+            module,
+            joint=work.on(module.joint, (module.joint_name,)),
+            body=work.on(module.body, (module.name,)),
+        )
+        for module in description.modules
+    )
+    actuators = tuple(
+        replace(entry, actuator=work.on(entry.actuator, (entry.name,)))
+        for entry in description.actuators
+    )
+    if not work.done:
+        raise UnknownNameError('field with numbers', path, tuple(sorted(work.known)))
+    if work.problems:
+        raise DescriptionError(tuple(work.problems), 'varied robot')
+    return replace(description, modules=modules, actuators=actuators)
+
+
+class _Work:
+    """One change on part after part."""
+
+    def __init__(self, path: tuple[str, ...], change: _Change) -> None:
+        self._path, self._change = path, change
+        self.problems, self.done = Problems(), False
+        self.known: set[str] = set()  # names of fields that hold numbers
+
+    def on(self, part: Any, trail: tuple[str, ...]) -> Any:
+        """Return a part, a dataclass at the end of a trail of names, with its fields changed."""
+        if not is_dataclass(part) or isinstance(part, type):
+            return part
+        others: dict[str, Any] = {}
+        for name, value, read in _readable(part):
+            here = (*trail, name)
+            if is_dataclass(value):
+                inner = self.on(value, here)
+                if inner is not value:
+                    others[name] = inner
+            elif _numeric(value):
+                self.known.add(name)
+                if _leads_to(self._path, here):
+                    self.done = True
+                    changed = self._change.of(value)
+                    others[name] = read(changed, '.'.join(here), self.problems)
+        if not others or self.problems:
+            return part
+        made: Any = replace(part, **others)
+        return validated(made, {}, '.'.join(trail), self.problems) or part
+
+
+def _readable(part: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (name, value, parser) of the fields that a robot file may give."""
+    for field in fields(part):
+        if 'parser' in field.metadata:
+            yield field.name, getattr(part, field.name), field.metadata['parser']
+
+
+def _numeric(value: Any) -> bool:
+    """Tell whether a field holds a number that can be varied, or several."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(_numeric, value))
+    return isinstance(value, float)
+
+
+def _leads_to(path: Sequence[str], trail: Sequence[str]) -> bool:
+    """Tell whether a path leads to a field: by its name and some of those before, in order."""
+    rest = iter(trail[:-1])
+    return path[-1] == trail[-1] and all(name in rest for name in path[:-1])

@@ -1,0 +1,76 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Robots of which numbers are others: which, where, and what is refused."""
+
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.description.variation import read_changes
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+
+pytestmark = pytest.mark.quick
+
+
+def values(robot, field):
+    """Return the values of a field of all bodies that have it, by body."""
+    return {m.name: getattr(m.body, field) for m in robot.modules if hasattr(m.body, field)}
+
+
+def test_a_field_counts_wherever_it_stands():
+    """By its name alone; a factor multiplies, a number takes the place; the file's stays as is."""
+    robot = sd.load_robot('pcc_arm')
+    softer = sd.vary(robot, {'young_modulus': '×0.7', 'density': 900.0})
+    before = values(robot, 'young_modulus')
+    assert values(softer, 'young_modulus') == pytest.approx(
+        {b: 0.7 * x for b, x in before.items()}
+    )
+    assert set(values(softer, 'density').values()) == {900.0}
+    assert values(sd.load_robot('pcc_arm'), 'young_modulus') == before
+    assert softer.digest != robot.digest and sd.vary(robot, {}).digest == robot.digest
+
+
+def test_names_before_it_say_where():
+    """Of a body, a joint, an actuator, a part of one; one change after the other."""
+    robot = sd.load_robot('pcc_arm')
+    changes = {'segment2.young_modulus': '*2', 'young_modulus': 'x 3', 'segment2.radius': '×1.1'}
+    found = values(sd.vary(robot, changes), 'young_modulus')
+    first, second, _ = values(robot, 'young_modulus').values()
+    assert found['segment1'] == pytest.approx(3.0 * first)
+    assert found['segment2'] == pytest.approx(6.0 * second)
+    radius = values(robot, 'radius')['segment2']
+    wider = values(sd.vary(robot, changes), 'radius')['segment2']
+    assert wider == pytest.approx(tuple(1.1 * r for r in radius))
+    name = robot.actuators[0].name
+    stronger = sd.vary(robot, {f'{name}.limits': '×2'})
+    assert [a.actuator.limits[1] for a in stronger.actuators[:2]] == pytest.approx(
+        [2.0 * robot.actuators[0].actuator.limits[1], robot.actuators[1].actuator.limits[1]]
+    )
+    helicoid = sd.load_robot('trimmed_helicoid')
+    soft = sd.vary(helicoid, {'segment1.material.modulus': '×0.5'})
+    before, after = (r.modules[0].body.material.modulus for r in (helicoid, soft))
+    assert after == pytest.approx(0.5 * before)
+    assert soft.modules[1].body.material == helicoid.modules[1].body.material
+
+
+@pytest.mark.parametrize(
+    'changes, error, words',
+    [
+        ({'young_modulos': '×2'}, UnknownNameError, 'did you mean young_modulus'),
+        ({'elbow.young_modulus': '×2'}, UnknownNameError, 'elbow.young_modulus'),
+        ({'density': -1.0}, DescriptionError, 'segment1.density'),
+        ({'poisson_ratio': 0.9}, DescriptionError, 'poisson_ratio'),
+        ({'density': 'much'}, ArgumentError, 'much'),
+        ({'density': '×'}, ArgumentError, 'a factor'),
+        (['density'], ArgumentError, 'a mapping'),
+    ],
+)
+def test_what_cannot_be_is_refused(changes, error, words):
+    """By the rules of the robot file, with the place."""
+    with pytest.raises(error, match=words):
+        sd.vary(sd.load_robot('pcc_arm'), changes)
+
+
+def test_changes_as_texts():
+    """As the simulation node takes them."""
+    assert read_changes(['mass=×1.2', ' a.b = 3 ']) == {'mass': '×1.2', 'a.b': '3'}
+    for wrong in ('mass', 'mass=', '=2'):
+        with pytest.raises(ArgumentError, match='plant'):
+            read_changes([wrong])

@@ -1,0 +1,22 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What the nodes make of parameter values, without ROS."""
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from softrobot_dynamics.errors import ArgumentError, UnknownNameError  # noqa: E402
+from softrobot_dynamics.nodes import parameter_rows, plants  # noqa: E402
+
+VALUES = {row.name: row.default for row in parameter_rows.SIMULATION}
+
+
+def test_the_simulated_robot_may_be_another():
+    """By the parameter `plant`: it falls otherwise; what makes no sense is refused by name."""
+    given = {**VALUES, 'robot': 'double_pendulum'}
+    own, other = (plants.simulated({**given, 'plant': x}) for x in ((), ('mass=×1.3',)))
+    masses = [[m.body.mass for m in p.model.description.modules] for p in (own, other)]
+    assert masses[1] == pytest.approx([1.3 * m for m in masses[0]])
+    for plant, error in ((['weight=2'], UnknownNameError), (['mass'], ArgumentError)):
+        with pytest.raises(error):
+            plants.simulated({**given, 'plant': plant})
