@@ -6,6 +6,7 @@ import sys
 import types
 from typing import NamedTuple
 
+from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 import numpy as np
 import pytest
@@ -164,3 +165,26 @@ def test_only_contiguous_floats_are_called_by_address(wrong):
     made = entry(scale, factors=np.ones(2), offset=0.0)
     with pytest.raises(TypingError, match='No implementation of function.*call'):
         cached(call_directly)(made.address, made.table, wrong)
+
+
+def test_machine_code_is_made_of_what_is_called_only(monkeypatch):
+    """What is linked into its callers is optimised, but never made ready to run by itself."""
+
+    @kernel
+    def double(x):
+        x[0] *= 2.0
+
+    @kernel
+    def quadruple(x):
+        double(x)
+        double(x)
+
+    made, finalize = [], JITCodeLibrary._finalize_specific
+    monkeypatch.setattr(
+        JITCodeLibrary, '_finalize_specific', lambda self: made.append(self.name) or finalize(self)
+    )
+    x = np.ones(1)
+    quadruple(x)
+    assert x[0] == 4.0
+    assert double.signatures and any('quadruple' in name for name in made)
+    assert not any('double' in name for name in made)
