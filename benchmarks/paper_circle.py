@@ -8,7 +8,8 @@ start sets out on the circle at its speed and tensions, so without limits of the
 
     python benchmarks/paper_circle.py                  off line, 10 s each
     python benchmarks/paper_circle.py --nodes          over DDS
-    options: --gains 10 1 100 20, --starts matched straight, --seconds 10, --substep 5e-4
+    options: --gains 10 1 100 20, --starts matched straight, --seconds 10, --substep 5e-4,
+             --timing arrival (of commands; or next_period, lockstep), --delay 0 (known to the law)
 """
 
 import argparse
@@ -65,21 +66,20 @@ def off_line(model, reference, start, gains, seconds, **plant):
     return np.array(errors)
 
 
-def through_nodes(model, start, gains, seconds, substep):
-    """Return the same, recorded by the controller node over DDS."""
+def through_nodes(model, start, gains, seconds, simulation, delay):
+    """Return the same, recorded by the controller node over DDS; ``simulation``: parameters."""
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         robot = yaml.safe_load(shipped('robots')[ROBOT].read_text())
         given = parameters()
-        given['gains'] = dict(zip('pd', map(float, gains)))
+        given |= {'gains': dict(zip('pd', map(float, gains))), 'delay': delay}
         if start:
             pairs = zip(model.coordinate_names, *(each.tolist() for each in start))
             robot['initial'] = {name: [value, rate] for name, value, rate in pairs}
             for actuator in robot['actuators']:  # tensions are there at once, too
                 del actuator['rate_limit']
             given['reference']['ramp_time'] = 0.0
-        simulation = {'substep': substep, 'wait_for_commands': True}
-        nodes = {'controller': given, 'simulation': simulation}
+        nodes = {'controller': given, 'simulation': {**simulation, 'wait_for_commands': True}}
         nodes = {name: {'ros__parameters': values} for name, values in nodes.items()}
         (folder / 'robot.yaml').write_text(yaml.safe_dump(robot))
         (folder / 'nodes.yaml').write_text(yaml.safe_dump({'/**': nodes}))
@@ -102,6 +102,8 @@ def main():
     parser.add_argument('--starts', nargs='+', default=['matched', 'straight'])
     parser.add_argument('--seconds', type=float, default=10.0)
     parser.add_argument('--substep', type=float, default=5e-4)
+    parser.add_argument('--timing', default='arrival')
+    parser.add_argument('--delay', type=float, default=0.0)
     options = parser.parse_args()
     model = sd.compile_model(sd.load_robot(ROBOT))
     reference, *state = circle(model)
@@ -114,15 +116,16 @@ def main():
                 steps = {'substep': options.substep}
                 own = off_line(model, reference, start, gains, options.seconds, **steps)
                 report(gains, name, f'sub-step {options.substep:g} s', own)
-                over = through_nodes(model, start, gains, options.seconds, options.substep)
-                report(gains, name, 'over DDS', over)
+                given = {**steps, 'command_timing': options.timing}
+                over = through_nodes(model, start, gains, options.seconds, given, options.delay)
+                report(gains, name, f'over DDS, {options.timing}', over)
 
 
 def report(gains, start, how, errors):
     """Print the largest errors of a run [mm]."""
     half = errors[len(errors) // 2 :].max()
     print(
-        f'({gains[0]:g}, {gains[1]:g}) {start:8s} {how:18s}'
+        f'({gains[0]:g}, {gains[1]:g}) {start:8s} {how:22s}'
         f' {1e3 * np.nanmax(errors):7.3f} mm, in the second half {1e3 * np.nanmax(half):7.3f} mm',
         flush=True,
     )
