@@ -207,7 +207,8 @@ def test_growth_is_that_of_the_loop(kind):
     rest, steps = np.concatenate([q, 0.0 * q]), np.repeat([1e-4, 1e-2], n)
     pairs = [(after(rest + e) - after(rest - e)) / (2.0 * e.sum()) for e in np.diag(steps)]
     found = math.log(np.abs(np.linalg.eigvals(np.transpose(pairs))).max()) / PERIOD
-    assert made.growth(q, u, made.settings) == pytest.approx(found, rel=0.01)
+    for begun in (u, 0.5 * u):  # such as limits may have let through
+        assert made.growth(q, begun, made.settings) == pytest.approx(found, rel=0.01)
 
 
 def test_a_wrong_body_and_a_wrong_target_are_named():

@@ -75,20 +75,16 @@ class SampledLoop:
         """
         Return the rate [1/s] at which the fastest motion about rest at q (n,) grows.
 
-        Under the command u (m,), with a ``law`` that gives, for both, the forces w (c,) along the
-        outputs as a function of q and qd: the logarithm of the largest eigenvalue of a period, by
-        its length. Below zero for a loop that is stable at this rate, about zero where something
+        With a ``law`` that gives, for q and a command u (m,), the forces w (c,) along the outputs
+        as a function of q and qd: the logarithm of the largest eigenvalue of a period, by its
+        length. Below zero for a loop that is stable at this rate, about zero where something
         rings undamped or turns freely; nan where the robot, or the law, cannot be at q.
         """
-        q, u = np.array(q, dtype=float), np.array(u, dtype=float)
-        if not (np.isfinite(q).all() and np.isfinite(u).all()):
-            return math.nan
-        rest = np.zeros(len(q))
         with self._lock:
-            self._held.begin(q, rest, u)
-            self._evaluate(q, rest)
-            self._room.J[:] = self._evaluate.terms.J[self._controlled]
-            forces = law(q, u)
+            q, forces = self._rest_at(q, u, law)
+            if forces is None:
+                return math.nan
+            rest = np.zeros(len(q))
             for j, unit in enumerate(np.eye(len(q))):
                 by_q, by_qd = POSITION_STEP * unit, RATE_STEP * unit
                 change = forces(q + by_q, rest) - forces(q - by_q, rest)
@@ -104,18 +100,32 @@ class SampledLoop:
         Complex, fastest growth first. ``u`` (m,) is what the other actuators do. None where the
         robot, or the law, cannot be at q.
         """
-        q, u, rest = np.array(q, dtype=float), np.array(u, dtype=float), np.zeros(len(q))
         with self._lock:
-            for _ in range(2):  # once the response is known, so is what holds the outputs
-                self._held.begin(q, rest, u)
-                w = law(q, u)(q, rest)
-                u[self._controlled] = self._signs[self._controlled] * w
-            if not np.isfinite(u).all():
+            if self._rest_at(q, u, law)[1] is None:
                 return np.array([])
-            self._held.begin(q, rest, u)
-            self._evaluate(q, rest)
             x = self._held.response
-            return Linearised(x.K, x.D, x.M, 0.0).held(self._evaluate.terms.J[self._controlled])
+            return Linearised(x.K, x.D, x.M, 0.0).held(self._room.J)
+
+    def _rest_at(self, q: Vector, u: Vector, law: Callable[..., Any]) -> tuple[Vector, Any]:
+        """
+        Linearise at rest at q (n,), where the law holds the outputs; the lock is held.
+
+        The law's own command is what tension there is then: u (m,), which limits may have kept
+        from it, only begins. Returns q and the law's forces by (q, qd), None if it has none.
+        """
+        q, u, rest = np.array(q, dtype=float), np.array(u, dtype=float), np.zeros(len(q))
+        if not (np.isfinite(q).all() and np.isfinite(u).all()):
+            return q, None
+        for _ in range(2):
+            self._held.begin(q, rest, u)
+            w = law(q, u)(q, rest)
+            u[self._controlled] = self._signs[self._controlled] * w
+            if not np.isfinite(u).all():
+                return q, None
+        self._held.begin(q, rest, u)
+        self._evaluate(q, rest)
+        self._room.J[:] = self._evaluate.terms.J[self._controlled]
+        return q, law(q, u)
 
 
 @kernel
