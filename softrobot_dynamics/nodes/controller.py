@@ -73,7 +73,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
         self.options = Parameters(self, parameter_rows.controller_rows())
         self.options.on_change(self._accept)
-        self.create_subscription(JointTrajectory, '~/trajectory', self._on_trajectory, 1)
+        self.create_subscription(JointTrajectory, '~/trajectory', self._on_trajectory, 10)
         safety = MutuallyExclusiveCallbackGroup()
         self.create_service(Trigger, '~/hold', self._on_hold, callback_group=safety)
         self.create_service(

@@ -60,6 +60,12 @@ EXAMPLES = [
         ' rate',
     ),
     (
+        errors.UnstableZeroDynamicsError((2.5 + 1.5j, 1.0 + 0.0j)),
+        'zero dynamics: with the controlled outputs held where they are the robot would leave its'
+        ' posture, with rates of 2.5+1.5i, 1 1/s; expected none above 0: another posture or other'
+        ' outputs, or allow_unstable',
+    ),
+    (
         errors.ReferenceJumpError(4.0, 'turn', 1.5, 'motor', 1.5),
         'reference at t = 4 s: the postures found would jump, turn by 1.5 and y of motor by 1.5;'
         ' another path, narrower or wider limits of that joint, or another initial posture may do',
