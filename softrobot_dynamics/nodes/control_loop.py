@@ -6,7 +6,7 @@ It owns the controller while it runs. Others tell it what to do by swapping `ord
 object, which it takes up with the next state.
 """
 
-from math import nan
+from math import inf, nan
 import threading
 from typing import Any, NamedTuple
 
@@ -106,6 +106,7 @@ class ControlLoop:
         self.watchdog = watchdog
         self.last_valid: Any = None  # arrival of the last valid state [ns]
         self.last_stamp = 0  # of that state [ns]
+        self.soonest: float = inf  # the least time from a stamp, by its clock, to an arrival [ns]
         self.record = record
         self._controller, self._safe, self._hold = plant.controller, plant.safe, plant.hold
         self._inbox, self._reader, self._outlet, self.period = inbox, reader, outlet, period
@@ -194,6 +195,7 @@ class ControlLoop:
         if self._q is None:
             self._safe_since = None  # a safe command without a posture is begun anew with one
         self.last_valid, self.last_stamp, self._q = arrival, stamp, q
+        self.soonest = min(inf if verdict == ANEW else self.soonest, arrival - stamp)
         before = self._time.seconds
         t = self._time.advance(stamp, arrival)
         step = round((t - before) * 1e9)

@@ -30,8 +30,7 @@ class Watch:
     def __init__(self, node: Any, topic: str) -> None:
         self._node, self._topic, self._throttle = node, topic, Throttle()
         self._delays: deque[float] = deque(maxlen=LOOKS)
-        self._loop: Any = None
-        self._offset = math.inf  # least of this loop [s]
+        self._loop: Any = None  # that was looked at last
 
     def look(self, loop: Any, refused: Any) -> Any:
         """
@@ -71,12 +70,12 @@ class Watch:
         clock.
         """
         if loop is not self._loop:
-            self._loop, self._offset = loop, math.inf
+            self._loop = loop
             self._delays.clear()
         if not (loop.round_times.count and loop.last_stamp):
             return math.nan
-        self._offset = min(self._offset, self.offset(loop))
-        found = self._offset + loop.round_times.median() * 1e-9
+        least = self._node.get_clock().now().nanoseconds - now() + loop.soonest
+        found = (least + loop.round_times.median()) * 1e-9
         return found if 0.0 <= found <= LONGEST * loop.period * 1e-9 else math.nan
 
     def _wrong_delay(self, loop: Any) -> str:

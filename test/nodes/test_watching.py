@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What is said of messages: not too often, nothing uncounted, and of their rate the median."""
 
+from math import inf
 from types import SimpleNamespace
 
 import pytest
@@ -67,6 +68,7 @@ def quiet_loop(**given):
     """Return what is looked at of a loop to which nothing has come yet."""
     orders = SimpleNamespace(settings=SimpleNamespace(delay=0.0))
     known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
+    known['soonest'] = inf
     return SimpleNamespace(**{**known, 'round_times': Window(), 'orders': orders, **given})
 
 
@@ -93,8 +95,9 @@ def test_a_delay_that_the_law_does_not_know_is_said(monkeypatch, behind, known, 
         loop.round_times.add(300_000)
     watch, found = Watch(node, '/joint_states'), []
     for k in range(2 * watching.LOOKS):
-        late = behind if k == 0 else behind + 1.0  # a simulation that has slipped
+        late = behind + 6.0  # a simulation that has slipped
         loop.last_stamp = here - round(late * 1e6)
+        loop.soonest = -here + round(behind * 1e6)  # between two looks, before it slipped
         found = watch.look(loop, False)
         assert k >= watching.LOOKS - 1 or not found
     assert [words in each for each in found] == [True] * bool(words)
