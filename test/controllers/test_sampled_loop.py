@@ -9,7 +9,6 @@ from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.statics import equilibrium
-from softrobot_dynamics.nodes.growth import GROWS
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
 
@@ -90,7 +89,7 @@ def test_what_cannot_be_stable_is_known():
     model = sd.compile_model(sd.load_robot(robot))
     made = PartialFeedbackLinearization(model, period=1e-3)
     u = np.array([7.0, 5.0, 5.0])
-    assert made.growth(equilibrium(model, u=u).q, u, made.settings) > GROWS
+    assert made.growth(equilibrium(model, u=u).q, u, made.settings) > 0.5
 
 
 def test_no_posture_no_answer():

@@ -79,6 +79,8 @@ class SampledLoop:
         as a function of q and qd: the logarithm of the largest eigenvalue of a period, by its
         length. Below zero for a loop that is stable at this rate, about zero where something
         rings undamped or turns freely; nan where the robot, or the law, cannot be at q.
+        Where the law would not rest at q, as where a direction of its commands is left alone
+        because they act the wrong way there, it says that errors grow, but not how fast.
         """
         with self._lock:
             q, forces = self._rest_at(q, u, law)
