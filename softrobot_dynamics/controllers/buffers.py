@@ -25,15 +25,17 @@ class Buffers(NamedTuple):
     w: Vector  # (c,) force along y: sign * u
     favoured: Vector  # (c,) of w
     bounds: Matrix  # (2, c)
-    disturbance: Vector  # (c,) acceleration of y that the model does not know
-    expected: Vector  # (c,) what the last command was to bring y'
-    before: Vector  # (c,) y' when it was decided on
-    asked: Vector  # (1,) time of that [s], NaN: there is none
+    memory: Matrix  # (., c) what a law keeps from one tick to the next
+    asked: Vector  # (1,) time of the last answer [s], NaN: there is none
     room: Room
 
 
-def allocate_buffers(n: int, m: int, c: int) -> Buffers:
-    """Return :class:`Buffers` for n coordinates and m actuators, c of them controlled."""
+def allocate_buffers(n: int, m: int, c: int, remembered: int = 0) -> Buffers:
+    """
+    Return :class:`Buffers` for n coordinates and m actuators, c of them controlled.
+
+    ``remembered`` is the number of rows of memory.
+    """
     return Buffers(
         u=np.zeros(m),
         y=np.zeros(m),
@@ -49,9 +51,7 @@ def allocate_buffers(n: int, m: int, c: int) -> Buffers:
         w=np.zeros(c),
         favoured=np.zeros(c),
         bounds=np.zeros((2, c)),
-        disturbance=np.zeros(c),
-        expected=np.zeros(c),
-        before=np.zeros(c),
+        memory=np.zeros((remembered, c)),
         asked=np.full(1, np.nan),
         room=allocate_room(c),
     )

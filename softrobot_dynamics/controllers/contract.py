@@ -190,11 +190,13 @@ class Controller:
         saturated = int(np.count_nonzero((u < low) | (u > high)))
         return Command(limited, y, velocity, desired, unmet, saturated, ok)
 
-    def growth(self, q: Vector, u: Vector, settings: Any) -> float:
+    def growth(self, q: Vector, u: Vector, settings: Any, off: float = 0.0) -> float:
         """
         Return the rate [1/s] at which errors about rest at q (n,) under u (m,) would grow.
 
-        For any thread, beside :meth:`compute`. A law that cannot say returns nan.
+        With a share ``off``, the largest one on robots whose stiffness and damping are by that
+        share more or less than the model's. For any thread, beside :meth:`compute`. A law that
+        cannot say returns nan.
         """
         return np.nan
 

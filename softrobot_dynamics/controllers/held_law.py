@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Integers, Vector
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
@@ -72,13 +72,14 @@ class HeldLaw(Controller):
     Told: Any
     tick: Any
     needs_poses = False  # of frames, in the workspace of ``fixed.robot``: filled with M only
+    remembers = 0  # rows (c,) of ``fixed.b.memory``: zero at rest, and where the law begins
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
         self._held = HeldCommand(model, self.period)
         self._fixed = self._make_fixed(self._held.lines, self._held.entry)
         self._prediction = Prediction(model, self.period)
-        self._sampled = SampledLoop(model, self.period, self.controlled)
+        self._sampled = SampledLoop(model, self.period, self.controlled, self.remembers)
         self._aside = self._make_fixed(self._sampled.lines, entry(nothing))
         self.last, self._buffers = self._fixed.last, self._fixed.b
         self._obey(self.plan, self.settings)
@@ -97,7 +98,7 @@ class HeldLaw(Controller):
         self._prediction.begin(q)
         self._held.begin(q, qd, self._in_force())
         self._obey(self.plan, self.settings)
-        self._buffers.disturbance[:], self._buffers.asked[:] = 0.0, np.nan
+        self._buffers.memory[:], self._buffers.asked[:] = 0.0, np.nan
         if u is None and self._tick(q, qd, float(t)) >= 0:  # it is known what tension stiffens
             self._held.begin(q, qd, self._buffers.u)
             self.last[:], self._buffers.asked[:] = np.nan, np.nan
@@ -116,22 +117,28 @@ class HeldLaw(Controller):
             self._prediction.sent(b.u)
         return Command(b.u, b.y, b.velocity, b.desired, b.unmet, saturated, ok)
 
-    def growth(self, q: Vector, u: Vector, settings: Any) -> float:
-        """Return the rate [1/s] at which errors would grow, see :class:`SampledLoop`."""
-        return self._sampled.growth(q, u, lambda q, u: self._at_rest(q, u, settings))
+    def growth(self, q: Vector, u: Vector, settings: Any, off: float = 0.0) -> float:
+        """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
+        return self._sampled.growth(q, u, lambda q, u: self._at_rest(q, u, settings), off)
 
     def _at_rest(self, place: Vector, u: Vector, settings: Any) -> Callable[..., Any]:
-        """Return w (c,), or nan, of (q, qd), without limits, to stay at q (n,) under u (m,)."""
+        """
+        Return the law without limits that stays at q (n,) under u (m,).
+
+        A function of q, qd (n,), and the memory (., c), which gives w (c,), or nan, and the
+        memory a period later.
+        """
         fixed, free = self._aside, np.full(self.model.m, np.inf)
         stay = constant(self.outputs(place, fixed.rest)[0][self.controlled])
         told = self.tell(settings.replace(lower=-free, upper=free, rate=free), place)
         tick = cached(self.tick, fixed=fixed, plan=Plan(stay, stay, 0.0, 0.0), settings=told)
 
-        def forces(q: Vector, qd: Vector) -> Any:
-            fixed.last[:] = u
-            return fixed.b.w.copy() if tick(q, qd, 0.0) >= 0 else np.nan
+        def answer(q: Vector, qd: Vector, memory: Matrix) -> tuple[Any, Matrix]:
+            fixed.last[:], fixed.b.memory[:], fixed.b.asked[:] = u, memory, -self.period
+            found = fixed.b.w.copy() if tick(q, qd, 0.0) >= 0 else np.nan
+            return found, fixed.b.memory.copy()
 
-        return forces
+        return answer
 
     def _make_fixed(self, lines: Lines, held: Entry) -> Fixed:
         """Return a :class:`Fixed` with arrays of its own, by the entry and lines of a response."""
@@ -148,7 +155,7 @@ class HeldLaw(Controller):
             controlled=self.controlled,
             last=np.full(model.m, np.nan),
             period=self.period,
-            b=allocate_buffers(model.n, model.m, len(self.controlled)),
+            b=allocate_buffers(model.n, model.m, len(self.controlled), self.remembers),
         )
 
     def _in_force(self) -> Vector:

@@ -16,6 +16,7 @@ from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
+DISTURBANCE, AIM = range(2)  # rows of the memory
 GROWS = 0.1  # [1/s] from which a rate of the zero dynamics counts: what turns freely is below
 
 
@@ -36,7 +37,7 @@ class Gains(HeldSettings):
         group='gains',
     )
     observer: float = parameter(
-        number('s', at_least=0.0, default=0.0),
+        number('s', at_least=0.0, default=1e-3),
         'Time in which forces that the model does not know become known; 0: they are not looked'
         ' for',
     )
@@ -70,12 +71,12 @@ def tick(fixed, plan, settings, q, qd, t):
             b.desired[2, i]
             + settings.d[k] * (b.desired[1, i] - b.velocity[k])
             + settings.p[k] * (b.desired[0, i] - b.y[k])
-            - b.disturbance[i]
+            - b.memory[DISTURBANCE, i]
         )
-        b.expected[i] = period * acceleration
+        b.memory[AIM, i] = b.velocity[k] + period * acceleration
         b.r[i] = period * (acceleration - terms.bias[k]) + dot(terms.J[k], b.drift)
     saturated = command_force(fixed, settings, terms.h)
-    _expect(fixed, saturated >= 0, t)
+    _remember(fixed, saturated >= 0, t)
     return conclude(fixed, settings, q, qd, saturated)
 
 
@@ -88,24 +89,23 @@ def _observe(fixed, time, t):
     filter of first order by a ``time`` [s]. After a pause nothing is learned.
     """
     b, period = fixed.b, fixed.period
+    disturbance, aim = b.memory[DISTURBANCE], b.memory[AIM]
     one_period = abs(t - b.asked[0] - period) < 0.5 * period  # nan: no
-    for i in range(len(fixed.controlled)):
+    for i in range(len(aim)):
         if time == 0.0:
-            b.disturbance[i] = 0.0
+            disturbance[i] = 0.0
         elif one_period:
-            gained = b.velocity[fixed.controlled[i]] - b.before[i] - b.expected[i]
-            b.disturbance[i] += (gained / period - b.disturbance[i]) * period / (time + period)
+            missed = (b.velocity[fixed.controlled[i]] - aim[i]) / period
+            disturbance[i] += (missed - disturbance[i]) * period / (time + period)
 
 
 @kernel
-def _expect(fixed, answered, t):
-    """Note what the command is to bring y' in its period, and when it was asked for."""
+def _remember(fixed, answered, t):
+    """Note which y' the command is to bring within its period, and when it was asked for."""
     b = fixed.b
     b.asked[0] = t if answered else math.nan
     for i in range(len(fixed.controlled)):
-        k = fixed.controlled[i]
-        b.before[i] = b.velocity[k]
-        b.expected[i] -= fixed.period * b.unmet[k]
+        b.memory[AIM, i] -= fixed.period * b.unmet[fixed.controlled[i]]
 
 
 @register('pfbl')
@@ -132,6 +132,7 @@ class PartialFeedbackLinearization(HeldLaw):
 
     Settings, Told = Gains, Told
     tick = staticmethod(tick)
+    remembers = 2
 
     def restless(self, q: Vector) -> tuple[complex, ...]:
         """Return the growing rates of the zero dynamics at q, see :meth:`Controller.restless`."""

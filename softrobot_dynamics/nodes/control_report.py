@@ -33,6 +33,7 @@ def report_on(loop: Any, watch: Any, growth: Any) -> Any:
         'saturated share': counts['saturated'] / ticks,
         'unmet acceleration': unmet,
         'growth of errors [1/s]': growth.last,
+        'growth if the model is off [1/s]': growth.if_off,
         'watchdog trips': total['timeouts'],
         'failures': total['failures'],
         'last refusal': loop.tally.last_refusal,

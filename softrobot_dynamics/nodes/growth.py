@@ -9,6 +9,7 @@ from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZ
 from softrobot_dynamics.nodes.control_loop import RUNNING
 
 GROWS = 0.1  # [1/s] from which growth counts: what rings undamped, or turns freely, is below
+OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
 
 
 def left_inside(plant: Any, inbox: Any, reader: Any, allowed: bool) -> tuple[str, ...]:
@@ -34,7 +35,7 @@ def left_inside(plant: Any, inbox: Any, reader: Any, allowed: bool) -> tuple[str
 
 class Growth:
     """
-    Asks the law at which rate errors would grow; for one thread.
+    Asks the law at which rate errors would grow, also if the model were wrong; for one thread.
 
     ``plant`` is the :class:`plants.Controlled`, ``period`` [s] that of the loop; ``warn`` is told
     in words of a running loop that grows.
@@ -44,6 +45,7 @@ class Growth:
         self._plant, self._period, self._warn = plant, period, warn
         self._looked_at: Any = None
         self.last = np.nan  # [1/s] where the loop was looked at last
+        self.if_off = np.nan  # [1/s] there, on a robot that is by OFF other than the model
 
     def check(self, loop: Any, settings: Any) -> None:
         """Raise UnstableLoopError if new Settings would make errors grow, or grow faster."""
@@ -66,10 +68,23 @@ class Growth:
         """Return in words, or '', how a running loop grows: looked at once for each order."""
         orders, (q, u) = loop.orders, loop.place()
         if loop.mode == RUNNING and u is not None and orders is not self._looked_at:
-            self._looked_at, self.last = orders, self._plant.growth(q, u, orders.settings)
-            if self.last > GROWS:
-                self._warn(self._words(self.last))
-        return self._words(self.last) if self.last > GROWS else ''
+            self._looked_at = orders
+            self.last, self.if_off = (
+                self._plant.growth(q, u, orders.settings, off) for off in (0.0, OFF)
+            )
+            if words := self._judgement():
+                self._warn(words)
+        return self._judgement()
+
+    def _judgement(self) -> str:
+        if self.last > GROWS:
+            return self._words(self.last)
+        if self.if_off > GROWS:
+            return (
+                f'were stiffness or damping of the robot {OFF:.0%} other than those of the model,'
+                f' errors would grow e-fold in {1.0 / self.if_off:.3g} s'
+            )
+        return ''
 
     def _words(self, growth: float) -> str:
         return str(UnstableLoopError(growth, self._period))

@@ -45,7 +45,7 @@ class Controlled(NamedTuple):
     judge: Callable[..., Any]  # () -> StateJudge of the robot's states
     growth: Callable[
         ..., Any
-    ]  # (q, u, Settings) -> rate [1/s] at which errors would grow; nan: not known
+    ]  # (q, u, Settings, share off the model) -> rate [1/s] at which errors would grow, or nan
     restless: Callable[..., Any]  # (q) -> rates [1/s] of what grows while outputs are held
 
 

@@ -142,6 +142,47 @@ def test_an_observer_makes_up_for_a_payload(name, load, delay):
     assert found.ok.all() and found.saturated[-1] == 0
 
 
+@pytest.mark.parametrize('name', ['pcc_arm', 'pneumatic_arm'])
+@pytest.mark.parametrize('stiffness', [0.8, 1.2])
+@pytest.mark.parametrize('density', [0.8, 1.2])
+@pytest.mark.parametrize('loss', [0.8, 1.2])
+def test_a_model_may_be_off_by_a_fifth(name, stiffness, density, loss):
+    """In stiffness, mass and damping, all at once: the outputs come to where they shall be."""
+    model = compiled(name)
+    u = np.linspace(3.0, 5.0, 9) if name == 'pcc_arm' else np.array([0, 6, 7, 8, 9, 8, 7]) * 1e4
+    y = held_by(model, u)[1]
+    changes = {'young_modulus': stiffness, 'density': density, 'damping': loss}
+    changes = {field: f'x{factor}' for field, factor in changes.items()}
+    plant = sd.compile_model(sd.vary(sd.load_robot(name), changes))
+    found = sd.closed_loop(
+        model, law('pfbl', model), constant(y), 2.5, plant=plant, ramp=1.0, delay=3e-4
+    )
+    errors, way = np.abs(found.y - found.y_d), np.abs(y - found.y[0])
+    assert found.ok.all() and errors[-1].max() < 1e-4 * way.max()
+    assert errors.max() < 0.1 * way.max()
+
+
+@pytest.mark.parametrize('observer, softer', [(0.0, 0.1), (0.01, 0.2), (1e-3, 0.2)])
+def test_growth_on_a_robot_that_is_off(observer, softer):
+    """As small errors grow on it, observer included; without weight, so that K and D scale."""
+    robot = {**yaml.safe_load(shipped('robots')['pcc_arm'].read_text()), 'gravity': [0, 0, 0]}
+    model = sd.compile_model(sd.load_robot(robot))
+    plant = sd.compile_model(sd.vary(model.description, {'young_modulus': f'x{1.0 - softer}'}))
+    made, rest = law('pfbl', model, observer=observer, **wide_open(model)), np.zeros(model.n)
+    said = made.growth(rest, np.zeros(model.m), made.settings, softer)
+    duration = min(0.25, 20.0 / abs(said))
+    away = 1e-12 * np.random.default_rng(1).standard_normal(model.n)
+    simulator = Simulator(plant, q=away, qd=rest, tolerance=1e-10)
+    made.follow(constant(np.zeros(model.m)), 0.0, 0.0)
+    made.start(simulator.q, simulator.qd, 0.0, np.zeros(model.m))
+    sizes = np.log(np.abs(closed(made, simulator, duration)[1]).max(axis=1))
+    found = (sizes[-1] - sizes[-21]) / (20 * PERIOD)
+    if observer == 1e-3:
+        assert said < 0.0 and found < 0.0
+    else:
+        assert said > 1.0 and found == pytest.approx(said, rel=0.06)
+
+
 def test_an_observer_does_not_wind_up():
     """Held back by its limits for seconds, it turns round as the law without it does."""
     model = compiled('pcc_arm')

@@ -14,7 +14,7 @@ from softrobot_dynamics.nodes.growth import Growth, left_inside
 pytestmark = pytest.mark.quick
 
 PERIOD = 1e-3
-PLANT = SimpleNamespace(growth=lambda q, u, settings: settings.p[0] * q[0])
+PLANT = SimpleNamespace(growth=lambda q, u, settings, off=0.0: settings.p[0] * q[0] + 10.0 * off)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,16 @@ def test_a_running_loop_is_looked_at_once_for_each_order():
     growth, running = Growth(PLANT, PERIOD, said.append), loop(2.0)
     assert growth.look(loop(2.0, mode=WAITING)) == '' and not said
     assert all('1.00200' in growth.look(running) for _ in range(3)) and len(said) == 1
-    assert growth.look(loop(-2.0)) == '' and growth.last == -2.0
+    assert growth.look(loop(-3.0)) == '' and growth.last == -3.0 and len(said) == 1
+
+
+def test_what_only_a_perfect_model_keeps_stable_is_said():
+    """Once, with the time in which errors would grow if the model were off by a fifth."""
+    said = []
+    growth, running = Growth(PLANT, PERIOD, said.append), loop(-1.5)
+    assert all('20% other' in growth.look(running) for _ in range(3))
+    assert growth.last == -1.5 and growth.if_off == pytest.approx(0.5)
+    assert len(said) == 1 and 'e-fold in 2 s' in said[0]
 
 
 def inside(answer, q, allowed=False):

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import itertools
 import math
 import threading
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
@@ -21,36 +22,42 @@ from softrobot_dynamics.model.evaluation import Evaluator
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
+Answer: TypeAlias = Callable[[Vector, Vector, Matrix], tuple[Any, Matrix]]
+Law: TypeAlias = Callable[[Vector, Vector], Answer]
+
 POSITION_STEP, RATE_STEP = 1e-6, 1e-3  # of differences of a law, in units of the coordinates
+MEMORY_STEP = 1e-3  # likewise, of what it keeps in memory
 
 
 class Room(NamedTuple):
-    """Scratch for n coordinates and c actuators."""
+    """Scratch for n coordinates, c actuators, and r = 2 n + the size of the law's memory."""
 
     J: Matrix  # (c, n)
     L: Matrix  # (n, n)
     column: Vector  # (n,)
-    feedback: Matrix  # (2 n, c) change of w per change of (q, qd), transposed
+    feedback: Matrix  # (r, c) change of w per change of (q, qd, memory), transposed
+    kept: Matrix  # (r, r - 2 n) change of the memory a period later, likewise
     rates: Matrix  # (2 n + c, 2 n + c)
     flow: Array  # the same
     spare: Array  # the same
-    closed: Matrix  # (2 n, 2 n)
-    other: Matrix  # (2 n, 2 n)
+    closed: Matrix  # (r, r)
+    other: Matrix  # (r, r)
 
 
-def allocate_room(n: int, c: int) -> Room:
-    """Return the :class:`Room` for n coordinates and c actuators."""
-    all_of_it = 2 * n + c, 2 * n + c
+def allocate_room(n: int, c: int, size: int) -> Room:
+    """Return the :class:`Room` for n coordinates, c actuators, and a memory of some size."""
+    all_of_it, r = (2 * n + c, 2 * n + c), 2 * n + size
     return Room(
         J=np.zeros((c, n)),
         L=np.zeros((n, n)),
         column=np.zeros(n),
-        feedback=np.zeros((2 * n, c)),
+        feedback=np.zeros((r, c)),
+        kept=np.zeros((r, size)),
         rates=np.zeros(all_of_it),
         flow=np.zeros(all_of_it),
         spare=np.zeros(all_of_it),
-        closed=np.zeros((2 * n, 2 * n)),
-        other=np.zeros((2 * n, 2 * n)),
+        closed=np.zeros((r, r)),
+        other=np.zeros((r, r)),
     )
 
 
@@ -60,42 +67,58 @@ class SampledLoop:
 
     ``controlled`` (c,) are the indices of the actuators it commands, ``period`` [s] is that of
     its ticks. ``lines`` (:class:`Lines`) is the response at the place that is being looked at.
+    ``remembered`` rows (c,) are what the law keeps from one tick to the next.
     """
 
-    def __init__(self, model: CompiledModel, period: float, controlled: Integers) -> None:
+    def __init__(
+        self, model: CompiledModel, period: float, controlled: Integers, remembered: int = 0
+    ) -> None:
         self._period, self._controlled, self._lock = period, controlled, threading.Lock()
         self._held, self._signs = HeldCommand(model, period), model.signs
         self._evaluate = Evaluator(model, with_mass=False)
-        self.lines, self._room = self._held.lines, allocate_room(model.n, len(controlled))
-        self._growth = cached(
-            loop_growth, response=self._held.response, period=float(period), room=self._room
-        )
+        self._memory = np.zeros((remembered, len(controlled)))
+        self.lines = self._held.lines
+        self._room = allocate_room(model.n, len(controlled), self._memory.size)
+        self._growth = cached(loop_growth, response=self._held.response, room=self._room)
 
-    def growth(self, q: Vector, u: Vector, law: Callable[[Vector, Vector], Any]) -> float:
+    def growth(self, q: Vector, u: Vector, law: Law, off: float = 0.0) -> float:
         """
         Return the rate [1/s] at which the fastest motion about rest at q (n,) grows.
 
-        With a ``law`` that gives, for q and a command u (m,), the forces w (c,) along the outputs
-        as a function of q and qd: the logarithm of the largest eigenvalue of a period, by its
-        length. Below zero for a loop that is stable at this rate, about zero where something
-        rings undamped or turns freely; nan where the robot, or the law, cannot be at q.
-        Where the law would not rest at q, as where a direction of its commands is left alone
-        because they act the wrong way there, it says that errors grow, but not how fast.
+        With a ``law`` that gives, for q and a command u (m,), a function of q, qd and its memory
+        (., c), whose results are the forces w (c,) along the outputs and the memory a period
+        later: the logarithm of the largest eigenvalue of a period, by its length. Below zero for
+        a loop that is stable at this rate, about zero where something rings undamped or turns
+        freely; nan where the robot, or the law, cannot be at q. Where the law would not rest at
+        q, as where a direction of its commands is left alone because they act the wrong way
+        there, it says that errors grow, but not how fast.
+
+        With a share ``off``, the fastest growth on robots whose stiffness and damping are, each
+        on its own, by that share above or below what the law believes.
         """
         with self._lock:
-            q, forces = self._rest_at(q, u, law)
-            if forces is None:
+            q, answer = self._rest_at(q, u, law)
+            if answer is None:
                 return math.nan
-            rest = np.zeros(len(q))
-            for j, unit in enumerate(np.eye(len(q))):
-                by_q, by_qd = POSITION_STEP * unit, RATE_STEP * unit
-                change = forces(q + by_q, rest) - forces(q - by_q, rest)
-                self._room.feedback[j] = change / (2.0 * POSITION_STEP)
-                change = forces(q, by_qd) - forces(q, -by_qd)
-                self._room.feedback[len(q) + j] = change / (2.0 * RATE_STEP)
-            return self._growth() / self._period
+            self._measure(q, answer)
+            robots = itertools.product({1.0 - off, 1.0 + off}, repeat=2)
+            return max(self._growth(self._period, *robot) for robot in robots) / self._period
 
-    def zero_dynamics(self, q: Vector, u: Vector, law: Callable[[Vector, Vector], Any]) -> Any:
+    def _measure(self, q: Vector, answer: Any) -> None:
+        """Fill the changes of a law's answer by those of q (n,), the rates, and its memory."""
+        room, n, rest, empty = self._room, len(q), np.zeros(len(q)), self._memory
+        for j in range(len(room.feedback)):
+            step = (POSITION_STEP, RATE_STEP)[j // n] if j < 2 * n else MEMORY_STEP
+            change = np.zeros(len(room.feedback))
+            change[j] = step
+            by_q, by_qd = change[:n], change[n : 2 * n]
+            by_memory = change[2 * n :].reshape(empty.shape)
+            w, after = answer(q + by_q, rest + by_qd, by_memory)
+            w_back, before = answer(q - by_q, rest - by_qd, -by_memory)
+            room.feedback[j] = (w - w_back) / (2.0 * step)
+            room.kept[j] = ((after - before) / (2.0 * step)).ravel()
+
+    def zero_dynamics(self, q: Vector, u: Vector, law: Law) -> Any:
         """
         Return the rates (2 (n - c),) [1/s] of what is left while a ``law`` holds the outputs at q.
 
@@ -108,19 +131,19 @@ class SampledLoop:
             x = self._held.response
             return Linearised(x.K, x.D, x.M, 0.0).held(self._room.J)
 
-    def _rest_at(self, q: Vector, u: Vector, law: Callable[..., Any]) -> tuple[Vector, Any]:
+    def _rest_at(self, q: Vector, u: Vector, law: Law) -> tuple[Vector, Any]:
         """
         Linearise at rest at q (n,), where the law holds the outputs; the lock is held.
 
         The law's own command is what tension there is then: u (m,), which limits may have kept
-        from it, only begins. Returns q and the law's forces by (q, qd), None if it has none.
+        from it, only begins. Returns q and the law's answer by state and memory, or None.
         """
         q, u, rest = np.array(q, dtype=float), np.array(u, dtype=float), np.zeros(len(q))
         if not (np.isfinite(q).all() and np.isfinite(u).all()):
             return q, None
         for _ in range(2):
             self._held.begin(q, rest, u)
-            w = law(q, u)(q, rest)
+            w, _ = law(q, u)(q, rest, self._memory)
             u[self._controlled] = self._signs[self._controlled] * w
             if not np.isfinite(u).all():
                 return q, None
@@ -131,24 +154,31 @@ class SampledLoop:
 
 
 @kernel
-def loop_growth(response, period, room):
-    """Logarithm of the largest eigenvalue of the loop's period, after a linearisation at rest."""
+def loop_growth(response, room, period, stiffness, damping):
+    """
+    Logarithm of the largest eigenvalue of the loop's period, after a linearisation at rest.
+
+    Of a robot with so many times the stiffness and damping that were found.
+    """
     M, n, c = response.M, len(response.M), len(room.J)
-    if not _held_flow(M, response.D, response.K, period, room):
+    if not _held_flow(response, period, stiffness, damping, room):
         return math.nan
     exponential(room.rates, room.flow, room.spare)
-    for j in range(2 * n):
-        unit = 1.0 / math.sqrt(M[j % n, j % n])
+    for j in range(len(room.closed)):
+        unit = 1.0 / math.sqrt(M[j % n, j % n]) if j < 2 * n else 1.0
         for i in range(2 * n):
-            room.closed[i, j] = room.flow[i, j]
+            room.closed[i, j] = room.flow[i, j] if j < 2 * n else 0.0
             for k in range(c):
                 room.closed[i, j] += room.flow[i, 2 * n + k] * room.feedback[j, k] * unit
+        for i in range(room.kept.shape[1]):
+            room.closed[2 * n + i, j] = room.kept[j, i] * unit
     return log_spectral_radius(room.closed, room.other)
 
 
 @kernel
-def _held_flow(M, D, K, period, room):
+def _held_flow(response, period, stiffness, damping, room):
     """Fill the rates of (q, qd, w) times a period, in coordinates of equal inertia."""
+    M, D, K = response.M, response.D, response.K
     n, c, rates = len(M), len(room.J), room.rates
     for i in range(n):
         for j in range(i + 1):
@@ -159,9 +189,9 @@ def _held_flow(M, D, K, period, room):
     for j in range(2 * n + c):
         for i in range(n):
             if j < n:
-                room.column[i] = -K[i, j]
+                room.column[i] = -stiffness * K[i, j]
             elif j < 2 * n:
-                room.column[i] = -D[i, j - n]
+                room.column[i] = -damping * D[i, j - n]
             else:
                 room.column[i] = room.J[j - 2 * n, i]
         solve_lower(room.L, room.column)
