@@ -9,12 +9,12 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.demo.warming import simulation_elsewhere
-from softrobot_dynamics.description.robot import load_robot, RobotDescription
+from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes import parameter_rows, plants
+from softrobot_dynamics.nodes.parameter_files import controller_files
 from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.references.contract import trajectory
 
@@ -47,10 +47,10 @@ def draw_up(
     """
     description = load_robot(robot)
     robot = robot if robot in shipped('robots') else str(Path(robot).expanduser().resolve())
-    files = (*_controller_files(robot, description, controller_file), folder / OWN_FILE)
+    files = (*controller_files(robot, description, controller_file), folder / OWN_FILE)
     own_file = functools.partial(_write_own, files[-1], robot, float(rate), folder)
     own_file({})
-    own = functools.partial(_own_rows, description)
+    own = functools.partial(parameter_rows.chosen_rows, description)
     controller, unknown = _read(node, 'controller', files, parameter_rows.controller_rows(), own)
     read = {x: y for x, y in trajectory(controller).given().items() if y != controller[x]}
     own_file(read)  # paths of files, as they are from here: the nodes run elsewhere
@@ -86,19 +86,6 @@ def compile_everything(plan: Plan) -> tuple[CompiledModel, Callable[[], Any]]:
     return model, find
 
 
-def _controller_files(
-    robot: str, description: RobotDescription, chosen: str | None
-) -> tuple[Any, ...]:
-    """Return the chosen file, or the one shipped for the robot if there is one, as a tuple."""
-    if chosen is not None:
-        if not Path(chosen).is_file():
-            raise ArgumentError('--controller', str(chosen), 'a file of controller parameters')
-        return (Path(chosen).resolve(),)
-    files = shipped('controllers')
-    name = robot if robot in files else description.name
-    return (files[name],) if name in files else ()
-
-
 def _write_own(path: Path, robot: str, rate: float, folder: Path, more: dict[str, Any]) -> None:
     """Write the file of the demo's own parameters; JSON is YAML in which texts stay texts."""
     common = {
@@ -113,12 +100,6 @@ def _write_own(path: Path, robot: str, rate: float, folder: Path, more: dict[str
     }
     nodes['controller']['ros__parameters'] |= {'autostart': False, **more}
     path.write_text(json.dumps({'/**': nodes}, indent=2) + '\n', encoding='utf-8')
-
-
-def _own_rows(description: RobotDescription, values: Any) -> Any:
-    """Return the rows of the law and the robot that the controller's parameters choose."""
-    law = CONTROLLERS.get(values['controller'])
-    return parameter_rows.configured_rows(law, description, values['controlled'])
 
 
 def _read(

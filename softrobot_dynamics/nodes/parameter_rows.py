@@ -6,10 +6,11 @@ import functools
 from math import inf, nan
 from typing import Any
 
+from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes.command_timing import TIMINGS
-from softrobot_dynamics.nodes.parameters import Row
+from softrobot_dynamics.nodes.rows import Row
 from softrobot_dynamics.references.contract import GROUP, REFERENCES
 from softrobot_dynamics.schema.bounds import ANY
 
@@ -191,6 +192,11 @@ def configured_rows(law: Any, robot: Any, controlled: Any = ()) -> Any:
     rows = [row for p in law.parameters() for row in _declared(p, owners.get(p.each, ()))]
     rows += _limits(robot.actuator_names, robot.commands)
     return _distinct(controller_rows(), rows)
+
+
+def chosen_rows(robot: Any, values: Mapping[str, Any]) -> tuple[Row, ...]:
+    """Return the :func:`configured_rows` of the law that the controller's `values` choose."""
+    return configured_rows(CONTROLLERS.get(values['controller']), robot, values['controlled'])
 
 
 def _distinct(known: Sequence[Row], rows: Sequence[Row]) -> tuple[Row, ...]:

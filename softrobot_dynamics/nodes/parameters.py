@@ -1,15 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Parameters as a table: what each is, its default and bounds, and how a change is accepted.
+The parameters of a node, as ROS knows them, by a table, and how a change is accepted.
 
-The rows themselves are in `parameter_rows`. A change is checked whole and then swapped in at once,
-or refused whole with a reason that names the parameter, its value and what would be right.
+What a row of the table is stands in `rows`, the rows themselves in `parameter_rows`. A change is
+checked whole and then swapped in at once, or refused whole with a reason that names the parameter,
+its value and what would be right.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 import math
 import threading
-from typing import Any, NamedTuple
+from typing import Any
 
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -18,139 +19,10 @@ from rcl_interfaces.msg import (
     SetParametersResult,
 )
 from rclpy.parameter import Parameter
-from softrobot_dynamics.errors import closest, DescriptionError, Problem, SoftRobotError
+from softrobot_dynamics.errors import closest, DescriptionError, SoftRobotError
+from softrobot_dynamics.nodes.rows import FOREIGN, Row, Table
 
-_FOREIGN = ('use_sim_time', 'start_type_description_service')
 _LARGEST = 1e300  # a bound that stands for none where a message wants a number
-
-
-class Row(NamedTuple):
-    """One parameter."""
-
-    name: str
-    kind: str  # double, integer, bool, string, doubles or strings
-    default: Any  # nan: not set, another parameter or the robot file decides
-    description: str
-    lower: float = -math.inf
-    upper: float = math.inf
-    choices: tuple[Any, ...] = ()
-    size: int = 0  # of doubles; 0: any
-    read_only: bool = False
-    words: str = ''  # what a value must be; default: as the others say
-
-    @property
-    def optional(self) -> bool:
-        """Tell whether nan is a value, as it is where it is the default."""
-        return self.kind == 'double' and math.isnan(self.default)
-
-    def expected(self) -> str:
-        """Return in words what a value must be."""
-        if self.words:
-            return self.words + (', or nan for not set' if self.optional else '')
-        if self.choices:
-            return 'one of ' + ', '.join(self.choices)
-        words = {
-            'double': 'a number',
-            'integer': 'a whole number',
-            'bool': 'true or false',
-            'string': 'a text',
-            'strings': 'a list of texts',
-            'doubles': f'a list of {self.size or ""} numbers'.replace('  ', ' '),
-        }[self.kind]
-        if math.isfinite(self.lower):
-            words += f' >= {self.lower:g}'
-        if math.isfinite(self.upper):
-            words += f'{" and" if math.isfinite(self.lower) else ""} <= {self.upper:g}'
-        return words + (', or nan for not set' if self.optional else '')
-
-    def read(self, value: Any) -> Any:
-        """Return `value` as the kind of this row (an int is a double too); ValueError if not."""
-        converted = _CONVERSIONS[self.kind](value)
-        for number in {'double': [converted], 'integer': [converted], 'doubles': converted}.get(
-            self.kind, ()
-        ):
-            if not self.lower <= number <= self.upper or math.isinf(number):
-                if not (self.optional and math.isnan(number)):
-                    raise ValueError
-        if self.choices and converted not in self.choices:
-            raise ValueError
-        if self.size and len(converted) != self.size:
-            raise ValueError
-        return converted
-
-    def descriptor(self) -> Any:
-        """Return the ParameterDescriptor of this row."""
-        bounded = math.isfinite(self.lower) or math.isfinite(self.upper)
-        low, high = max(self.lower, -_LARGEST), min(self.upper, _LARGEST)
-        descriptor = ParameterDescriptor(
-            name=self.name,
-            description=self.description,
-            read_only=self.read_only,
-            additional_constraints=self.expected(),
-            dynamic_typing=self.kind in ('double', 'doubles', 'strings'),
-        )
-        if bounded and self.kind == 'integer':
-            descriptor.integer_range = [
-                IntegerRange(
-                    from_value=int(max(low, -(2**63))), to_value=int(min(high, 2**63 - 1))
-                )
-            ]
-        elif bounded and self.kind == 'double' and not self.optional:  # a range refuses nan
-            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-        return descriptor
-
-
-def _is(kind: type) -> Callable[[Any], Any]:
-    def convert(value: Any) -> Any:
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise ValueError
-        return value
-
-    return convert
-
-
-def _double(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError
-    return float(value)
-
-
-def _list(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def convert_all(value: Any) -> Any:
-        if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
-            raise ValueError
-        return tuple(map(convert, value))
-
-    return convert_all
-
-
-_CONVERSIONS = {
-    'double': _double,
-    'integer': _is(int),
-    'bool': _is(bool),
-    'string': _is(str),
-    'doubles': _list(_double),
-    'strings': _list(_is(str)),
-}
-
-
-class Table:
-    """Rows by name; reads raw values against them."""
-
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self.rows = {row.name: row for row in rows}
-
-    def read(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return `values` (name: raw) converted; DescriptionError with every problem."""
-        good, problems = {}, []
-        for name, value in values.items():
-            try:
-                good[name] = self.rows[name].read(value)
-            except ValueError:
-                problems.append(Problem(name, value, self.rows[name].expected()))
-        if problems:
-            raise DescriptionError(tuple(problems), 'parameters')
-        return good
 
 
 class Parameters:
@@ -182,7 +54,7 @@ class Parameters:
         values = Table(new).read({row.name: self._given(row) for row in new})
         for row in new:
             self._node.declare_parameter(
-                row.name, _plain(values[row.name]), row.descriptor(), ignore_override=True
+                row.name, _plain(values[row.name]), descriptor_of(row), ignore_override=True
             )
         self._table = Table([*self._table.rows.values(), *new])
         self.values = {**self.values, **values}
@@ -209,7 +81,7 @@ class Parameters:
         return [
             f'{name}{closest(name, known)}'
             for name in self._overrides()
-            if not (self._node.has_parameter(name) or name.startswith(_FOREIGN))
+            if not (self._node.has_parameter(name) or name.startswith(FOREIGN))
         ]
 
     def _overrides(self) -> Any:
@@ -224,7 +96,7 @@ class Parameters:
         if row is None or row.kind not in ('double', 'doubles'):
             return parameter
         try:
-            value = _plain(_CONVERSIONS[row.kind](parameter.value))
+            value = _plain(row.convert(parameter.value))
         except ValueError:
             return parameter  # to be refused in words later
         return Parameter(parameter.name, value=value)
@@ -240,6 +112,26 @@ class Parameters:
                 return SetParametersResult(successful=False, reason=reason_of(error))
             self.values = values
             return SetParametersResult(successful=True)
+
+
+def descriptor_of(row: Row) -> Any:
+    """Return the ParameterDescriptor of a row."""
+    bounded = math.isfinite(row.lower) or math.isfinite(row.upper)
+    low, high = max(row.lower, -_LARGEST), min(row.upper, _LARGEST)
+    descriptor = ParameterDescriptor(
+        name=row.name,
+        description=row.description,
+        read_only=row.read_only,
+        additional_constraints=row.expected(),
+        dynamic_typing=row.kind in ('double', 'doubles', 'strings'),
+    )
+    if bounded and row.kind == 'integer':
+        descriptor.integer_range = [
+            IntegerRange(from_value=int(max(low, -(2**63))), to_value=int(min(high, 2**63 - 1)))
+        ]
+    elif bounded and row.kind == 'double' and not row.optional:  # a range refuses nan
+        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    return descriptor
 
 
 def _plain(value: Any) -> Any:

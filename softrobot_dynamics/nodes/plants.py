@@ -60,12 +60,8 @@ class Simulated(NamedTuple):
 def controlled(values: Mapping[str, Any]) -> Controlled:
     """Return the :class:`Controlled` of parameter `values`, compiled and warmed: takes a while."""
     model = compile_model(load_robot(values['robot']))
-    names = values['controlled'] or model.actuator_names
-    law = CONTROLLERS.get(values['controller'])
-    settings = functools.partial(settings_of, law, model, names)
-    controller = law(
-        model, period=1.0 / values['rate'], controlled=names, settings=settings(values)
-    )
+    controller = law_of(model, values)
+    settings = functools.partial(settings_of, type(controller), model, _names(model, values))
     controller.warm()
     chosen = controller.controlled
     _warm_references(model)
@@ -83,6 +79,18 @@ def controlled(values: Mapping[str, Any]) -> Controlled:
         controller.growth,
         controller.restless,
     )
+
+
+def law_of(model: CompiledModel, values: Mapping[str, Any]) -> Any:
+    """Return the law for a model that parameter `values` describe; or SoftRobotError."""
+    law, names = CONTROLLERS.get(values['controller']), _names(model, values)
+    settings = settings_of(law, model, names, values)
+    return law(model, period=1.0 / values['rate'], controlled=names, settings=settings)
+
+
+def _names(model: CompiledModel, values: Mapping[str, Any]) -> Any:
+    """Return the names of the controlled actuators."""
+    return values['controlled'] or model.actuator_names
 
 
 def _plan(model: CompiledModel, controlled: Any, values: Any, q: Vector, job: Any) -> Planned:

@@ -16,7 +16,8 @@ from rclpy.parameter import Parameter  # noqa: E402
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, Settings  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
 from softrobot_dynamics.nodes import parameter_rows  # noqa: E402
-from softrobot_dynamics.nodes.parameters import Parameters, Row, Table  # noqa: E402
+from softrobot_dynamics.nodes.parameters import descriptor_of, Parameters  # noqa: E402
+from softrobot_dynamics.nodes.rows import Row, Table  # noqa: E402
 from softrobot_dynamics.nodes.settings import settings_of  # noqa: E402
 from softrobot_dynamics.schema.fields import choice, flag, integer, items, number, text, vector  # noqa: E402
 from softrobot_dynamics.schema.parameters import parameter  # noqa: E402
@@ -97,7 +98,7 @@ def test_every_row_is_sound(row):
     value = row.read(row.default)
     assert value == row.default or (row.optional and math.isnan(value))
     assert len(row.description) > 5 and row.name == row.name.lower() or 'left' in row.name
-    assert row.descriptor().description == row.description
+    assert descriptor_of(row).description == row.description
 
 
 def test_defaults_are_declared_and_kept(accepted):
@@ -310,8 +311,8 @@ def test_names_and_kinds_follow_from_the_declaration():
     assert 'note' in rows and 'Stiffness, for x [N/m]' == rows['told.x.stiffness'].description
     kinds = [rows[f'told.{name}'].kind for name in ('steps', 'feeds', 'form', 'axis', 'poles')]
     assert kinds == ['integer', 'bool', 'string', 'doubles', 'doubles']
-    assert rows['told.steps'].descriptor().integer_range[0].from_value == 2
-    assert rows['told.stiffness'].descriptor().floating_point_range[0].from_value == 5e-324
+    assert descriptor_of(rows['told.steps']).integer_range[0].from_value == 2
+    assert descriptor_of(rows['told.stiffness']).floating_point_range[0].from_value == 5e-324
 
 
 def test_a_law_gets_its_own_settings():

@@ -1,0 +1,122 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What is known of each parameter of a node, and whether a value is one; no ROS in here."""
+
+from collections.abc import Callable, Iterable, Mapping
+import math
+from typing import Any, NamedTuple
+
+from softrobot_dynamics.errors import DescriptionError, Problem
+
+FOREIGN = 'use_sim_time', 'start_type_description_service'  # names that ROS itself knows
+
+
+class Row(NamedTuple):
+    """One parameter."""
+
+    name: str
+    kind: str  # double, integer, bool, string, doubles or strings
+    default: Any  # nan: not set, another parameter or the robot file decides
+    description: str
+    lower: float = -math.inf
+    upper: float = math.inf
+    choices: tuple[Any, ...] = ()
+    size: int = 0  # of doubles; 0: any
+    read_only: bool = False
+    words: str = ''  # what a value must be; default: as the others say
+
+    @property
+    def optional(self) -> bool:
+        """Tell whether nan is a value, as it is where it is the default."""
+        return self.kind == 'double' and math.isnan(self.default)
+
+    def expected(self) -> str:
+        """Return in words what a value must be."""
+        if self.words:
+            return self.words + (', or nan for not set' if self.optional else '')
+        if self.choices:
+            return 'one of ' + ', '.join(self.choices)
+        words = {
+            'double': 'a number',
+            'integer': 'a whole number',
+            'bool': 'true or false',
+            'string': 'a text',
+            'strings': 'a list of texts',
+            'doubles': f'a list of {self.size or ""} numbers'.replace('  ', ' '),
+        }[self.kind]
+        if math.isfinite(self.lower):
+            words += f' >= {self.lower:g}'
+        if math.isfinite(self.upper):
+            words += f'{" and" if math.isfinite(self.lower) else ""} <= {self.upper:g}'
+        return words + (', or nan for not set' if self.optional else '')
+
+    def convert(self, value: Any) -> Any:
+        """Return `value` as the kind of this row, within its bounds or not; ValueError if not."""
+        return _CONVERSIONS[self.kind](value)
+
+    def read(self, value: Any) -> Any:
+        """Return `value` as the kind of this row (an int is a double too); ValueError if not."""
+        converted = self.convert(value)
+        for number in {'double': [converted], 'integer': [converted], 'doubles': converted}.get(
+            self.kind, ()
+        ):
+            if not self.lower <= number <= self.upper or math.isinf(number):
+                if not (self.optional and math.isnan(number)):
+                    raise ValueError
+        if self.choices and converted not in self.choices:
+            raise ValueError
+        if self.size and len(converted) != self.size:
+            raise ValueError
+        return converted
+
+
+def _is(kind: type) -> Callable[[Any], Any]:
+    def convert(value: Any) -> Any:
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise ValueError
+        return value
+
+    return convert
+
+
+def _double(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError
+    return float(value)
+
+
+def _list(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def convert_all(value: Any) -> Any:
+        if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
+            raise ValueError
+        return tuple(map(convert, value))
+
+    return convert_all
+
+
+_CONVERSIONS = {
+    'double': _double,
+    'integer': _is(int),
+    'bool': _is(bool),
+    'string': _is(str),
+    'doubles': _list(_double),
+    'strings': _list(_is(str)),
+}
+
+
+class Table:
+    """Rows by name; reads raw values against them."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.rows = {row.name: row for row in rows}
+
+    def read(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return `values` (name: raw) converted; DescriptionError with every problem."""
+        good, problems = {}, []
+        for name, value in values.items():
+            try:
+                good[name] = self.rows[name].read(value)
+            except ValueError:
+                problems.append(Problem(name, value, self.rows[name].expected()))
+        if problems:
+            raise DescriptionError(tuple(problems), 'parameters')
+        return good
