@@ -121,11 +121,20 @@ class HeldCommand:
         And where the robot was a while ago if it has moved as it does: for the straight lines.
         """
         for ago in (CYCLE, 0):
-            self._work.q[:], self._work.qd[:] = q - ago * self._period * qd, qd
-            np.multiply(u, self._signs, out=self._work.force)
-            self._clock[ROW], self._clock[SINCE] = 0, -ago
-            while self._clock[ROW] < len(self._schedule):
-                self._advance(q, qd, u)
+            self._linearise(q, qd, u, ago)
+
+    def stand(self, q: Vector, u: Vector) -> None:
+        """Linearise at rest at q (n,) under the command u (m,), all at once."""
+        self._linearise(q, np.zeros(len(q)), u, 0)
+        self.lines.before[:] = self.lines.last
+
+    def _linearise(self, q: Vector, qd: Vector, u: Vector, ago: int) -> None:
+        """Linearise where the robot was so many ticks ago."""
+        self._work.q[:], self._work.qd[:] = q - ago * self._period * qd, qd
+        np.multiply(u, self._signs, out=self._work.force)
+        self._clock[[ROW, SINCE, TAKEN]] = 0, -ago, -ago - CYCLE
+        while self._clock[ROW] < len(self._schedule):
+            self._advance(q, qd, u)
         self._clock[TICK:] = 0, 0, 0, CYCLE
         self.lines.now[:] = self.lines.last
 

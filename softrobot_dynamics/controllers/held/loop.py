@@ -142,12 +142,12 @@ class SampledLoop:
         if not (np.isfinite(q).all() and np.isfinite(u).all()):
             return q, None
         for _ in range(2):
-            self._held.begin(q, rest, u)
+            self._held.stand(q, u)
             w, _ = law(q, u)(q, rest, self._memory)
             u[self._controlled] = self._signs[self._controlled] * w
             if not np.isfinite(u).all():
                 return q, None
-        self._held.begin(q, rest, u)
+        self._held.stand(q, u)
         self._evaluate(q, rest)
         self._room.J[:] = self._evaluate.terms.J[self._controlled]
         return q, law(q, u)
