@@ -17,6 +17,7 @@ class Buffers(NamedTuple):
     unmet: Vector  # (m,)
     desired: Matrix  # (3, c)
     blend: Matrix  # (3, c)
+    acceleration: Vector  # (c,) of y that is asked for
     X: Matrix  # (c, n) J G
     drift: Vector  # (n,) R K v
     force: Vector  # (n,)
@@ -43,6 +44,7 @@ def allocate_buffers(n: int, m: int, c: int, remembered: int = 0) -> Buffers:
         unmet=np.zeros(m),
         desired=np.zeros((3, c)),
         blend=np.zeros((3, c)),
+        acceleration=np.zeros(c),
         X=np.zeros((c, n)),
         drift=np.zeros(n),
         force=np.zeros(n),

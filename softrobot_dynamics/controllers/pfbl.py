@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-import math
 from typing import NamedTuple
 
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.commanding import command_force, conclude, dot, read_outputs
+from softrobot_dynamics.controllers.accelerating import accelerate_outputs, OBSERVER, ROWS
+from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
-DISTURBANCE, AIM = range(2)  # rows of the memory
 GROWS = 0.1  # [1/s] from which a rate of the zero dynamics counts: what turns freely is below
 
 
@@ -36,11 +35,7 @@ class Gains(HeldSettings):
         each='actuator',
         group='gains',
     )
-    observer: float = parameter(
-        number('s', at_least=0.0, default=1e-3),
-        'Time in which forces that the model does not know become known; 0: they are not looked'
-        ' for',
-    )
+    observer: float = OBSERVER
 
 
 class Told(NamedTuple):
@@ -58,54 +53,18 @@ class Told(NamedTuple):
 @kernel
 def tick(fixed, plan, settings, q, qd, t):
     """One tick, see :class:`HeldLaw`."""
-    terms, controlled, b, period = fixed.terms, fixed.controlled, fixed.b, fixed.period
+    controlled, b = fixed.controlled, fixed.b
     run(fixed.evaluate, q, qd)
     read_outputs(fixed, qd)
     sample_plan(plan, t, b.desired, b.blend)
-    _observe(fixed, settings.observer, t)
-    for i in range(len(qd)):
-        b.drift[i] = dot(fixed.response[1, i], qd)
     for i in range(len(controlled)):
         k = controlled[i]
-        acceleration = (
+        b.acceleration[i] = (
             b.desired[2, i]
             + settings.d[k] * (b.desired[1, i] - b.velocity[k])
             + settings.p[k] * (b.desired[0, i] - b.y[k])
-            - b.memory[DISTURBANCE, i]
         )
-        b.memory[AIM, i] = b.velocity[k] + period * acceleration
-        b.r[i] = period * (acceleration - terms.bias[k]) + dot(terms.J[k], b.drift)
-    saturated = command_force(fixed, settings, terms.h)
-    _remember(fixed, saturated >= 0, t)
-    return conclude(fixed, settings, q, qd, saturated)
-
-
-@kernel
-def _observe(fixed, time, t):
-    """
-    Bring the disturbance (c,), an acceleration of y, on by what y' gained in the last period.
-
-    It follows what was gained beyond what the last command was to bring, limits included, as a
-    filter of first order by a ``time`` [s]. After a pause nothing is learned.
-    """
-    b, period = fixed.b, fixed.period
-    disturbance, aim = b.memory[DISTURBANCE], b.memory[AIM]
-    one_period = abs(t - b.asked[0] - period) < 0.5 * period  # nan: no
-    for i in range(len(aim)):
-        if time == 0.0:
-            disturbance[i] = 0.0
-        elif one_period:
-            missed = (b.velocity[fixed.controlled[i]] - aim[i]) / period
-            disturbance[i] += (missed - disturbance[i]) * period / (time + period)
-
-
-@kernel
-def _remember(fixed, answered, t):
-    """Note which y' the command is to bring within its period, and when it was asked for."""
-    b = fixed.b
-    b.asked[0] = t if answered else math.nan
-    for i in range(len(fixed.controlled)):
-        b.memory[AIM, i] -= fixed.period * b.unmet[fixed.controlled[i]]
+    return accelerate_outputs(fixed, settings, q, qd, t)
 
 
 @register('pfbl')
@@ -132,7 +91,7 @@ class PartialFeedbackLinearization(HeldLaw):
 
     Settings, Told = Gains, Told
     tick = staticmethod(tick)
-    remembers = 2
+    remembers = ROWS
 
     def restless(self, q: Vector) -> tuple[complex, ...]:
         """Return the growing rates of the zero dynamics at q, see :meth:`Controller.restless`."""

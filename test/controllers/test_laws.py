@@ -11,7 +11,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.dynamics.statics import equilibrium
-from softrobot_dynamics.errors import DescriptionError
+from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
 import yaml
@@ -217,6 +217,34 @@ def test_a_tip_comes_back_without_moving_on():
     assert (commands >= model.lower).all() and (commands <= model.upper).all()
 
 
+@pytest.mark.parametrize('name', ['pcc_arm', 'pneumatic_arm', 'double_pendulum'])
+def test_computed_torque_gives_every_coordinate_its_own_gains(name):
+    """From another posture, at rest, each error goes the way its p and d say, and ends at zero."""
+    model = compiled(name)
+    q = model.q0 + 0.02 * np.cos(np.arange(model.n))
+    y, rest = sd.actuation(model, q=q, qd=0.0 * q).coordinates, np.zeros(model.n)
+    p = 40.0 + 20.0 * np.arange(model.n)
+    made = law('computed_torque', model, p=p, d=20.0, **wide_open(model))
+    simulator = Simulator(model, q=model.q0, qd=rest, tolerance=1e-8)
+    made.follow(constant(y), 0.0, 0.0)
+    made.start(simulator.q, rest, 0.0)
+    errors = []
+    for k in range(600):
+        errors.append(simulator.q - q)
+        simulator.step(made.compute(k * PERIOD, simulator.q, simulator.qd).u.copy(), PERIOD)
+    t = PERIOD * np.arange(600)[:, None]
+    root = np.sqrt(100.0 - p + 0j)
+    root = np.where(root == 0.0, 1e-6, root)
+    expected = np.exp(-10.0 * t) * (np.cosh(root * t) + 10.0 * np.sinh(root * t) / root)
+    assert np.abs(errors / errors[0] - expected.real).max() < 0.02
+
+
+def test_computed_torque_needs_as_many_outputs_as_coordinates():
+    """Else it is refused, by name and number."""
+    with pytest.raises(ArgumentError, match='as many actuators as there are coordinates, 6'):
+        law('computed_torque', compiled('planar_cc_chain'))
+
+
 def test_feed_forward_commands_what_it_is_told():
     """Within limits and rate limits, whatever the state."""
     model = compiled('pcc_arm')
@@ -229,10 +257,10 @@ def test_feed_forward_commands_what_it_is_told():
     assert np.array_equal(last.u, model.upper) and last.saturated == model.m
 
 
-@pytest.mark.parametrize('kind', ['pfbl', 'pd_plus', 'impedance'])
+@pytest.mark.parametrize('kind', ['pfbl', 'pd_plus', 'impedance', 'computed_torque'])
 def test_growth_is_that_of_the_loop(kind):
     """What is said is the largest eigenvalue of a simulated period about rest, under each law."""
-    model = compiled('planar_cc_chain')
+    model = compiled('pcc_arm' if kind == 'computed_torque' else 'planar_cc_chain')
     u, n = np.linspace(1.0, 3.0, model.m), model.n
     q, y = held_by(model, u)
     made = law(kind, model, **wide_open(model))

@@ -1,0 +1,203 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Computed torque: error dynamics that the gains give to every coordinate of the configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.compiling.addresses import Entry, run
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.accelerating import accelerate_outputs, OBSERVER, ROWS
+from softrobot_dynamics.controllers.commanding import dot, read_outputs
+from softrobot_dynamics.controllers.contract import register, sample_plan
+from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.kernels.linalg import copy, solve_general
+from softrobot_dynamics.model.evaluation import Evaluator
+from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.schema.fields import number
+from softrobot_dynamics.schema.parameters import parameter
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+STEPS = 20  # of Newton's method, at most
+CLOSE = 1e-10  # distance from y_d, in units of the coordinate it depends on most, that is none
+
+
+@dataclass(frozen=True)
+class Gains(HeldSettings):
+    """What may be tuned."""
+
+    p: Array = parameter(
+        number('1/s^2', at_least=0.0, at_most=1e6, default=100.0),
+        'Gain on the error of q',
+        each='coordinate',
+    )
+    d: Array = parameter(
+        number('1/s', at_least=0.0, at_most=1e5, default=20.0),
+        'Gain on the error of its rate',
+        each='coordinate',
+    )
+    observer: float = OBSERVER
+
+
+class Posture(NamedTuple):
+    """Where the robot shall be, and what it is found with."""
+
+    evaluate: Entry  # of the terms there
+    terms: Terms
+    q: Vector  # (n,) nan: not known yet
+    qd: Vector  # (n,)
+    qdd: Vector  # (n,)
+    rest: Vector  # (n,) zeros
+    J: Matrix  # (n, n) scratch
+
+
+class Told(NamedTuple):
+    """What the kernel reads of the settings."""
+
+    p: Vector  # (n,)
+    d: Vector  # (n,)
+    observer: float  # [s]
+    posture: Posture
+    lower: Vector  # (m,)
+    upper: Vector  # (m,)
+    rate: Vector  # (m,)
+    feed_forward: Vector  # (m,)
+
+
+@kernel
+def tick(fixed, plan, settings, q, qd, t):
+    """One tick, see :class:`HeldLaw`."""
+    terms, b, wanted = fixed.terms, fixed.b, settings.posture
+    sample_plan(plan, t, b.desired, b.blend)
+    if not _pose(fixed, wanted, q):
+        return -1
+    run(fixed.evaluate, q, qd)
+    read_outputs(fixed, qd)
+    for j in range(len(q)):
+        b.force[j] = (
+            wanted.qdd[j]
+            + settings.d[j] * (wanted.qd[j] - qd[j])
+            + settings.p[j] * (wanted.q[j] - q[j])
+        )
+    for i in range(len(b.acceleration)):
+        k = fixed.controlled[i]
+        b.acceleration[i] = dot(terms.J[k], b.force) + terms.bias[k]
+    return accelerate_outputs(fixed, settings, q, qd, t)
+
+
+@kernel
+def _pose(fixed, wanted, q):
+    """Find the posture of y_d from the last one, or from q (n,), and its rates; False if none."""
+    b, terms, controlled = fixed.b, wanted.terms, fixed.controlled
+    if not wanted.q[0] == wanted.q[0]:
+        copy(q, wanted.q)
+    for _ in range(STEPS):
+        run(wanted.evaluate, wanted.q, wanted.rest)
+        for i in range(len(controlled)):
+            k = controlled[i]
+            b.r[i] = b.desired[0, i] - (terms.y[k] - fixed.y0[k])
+        if not _scale(fixed, wanted):
+            break
+        far = 0.0
+        for i in range(len(b.r)):
+            far = max(far, abs(b.r[i]))
+        if far <= CLOSE:
+            return _rates(fixed, wanted)
+        if solve_general(wanted.J, b.r) != 0:
+            break
+        for j in range(len(q)):
+            wanted.q[j] += b.r[j]
+    wanted.q[0] = np.nan
+    return False
+
+
+@kernel
+def _rates(fixed, wanted):
+    """Fill qd and qdd of the posture from those of y_d; False if it is singular."""
+    b, terms, controlled = fixed.b, wanted.terms, fixed.controlled
+    copy(b.desired[1], b.r)
+    if not (_scale(fixed, wanted) and solve_general(wanted.J, b.r) == 0):
+        return False
+    copy(b.r, wanted.qd)
+    run(wanted.evaluate, wanted.q, wanted.qd)
+    for i in range(len(controlled)):
+        b.r[i] = b.desired[2, i] - terms.bias[controlled[i]]
+    if not (_scale(fixed, wanted) and solve_general(wanted.J, b.r) == 0):
+        return False
+    copy(b.r, wanted.qdd)
+    return True
+
+
+@kernel
+def _scale(fixed, wanted):
+    """Copy J there, its rows scaled to one, and scale b.r (n,) alike; False if a row is zero."""
+    b, terms = fixed.b, wanted.terms
+    for i in range(len(b.r)):
+        row, size = terms.J[fixed.controlled[i]], 0.0
+        for j in range(len(row)):
+            size = max(size, abs(row[j]))
+        if not 0.0 < size < np.inf:
+            return False
+        b.r[i] /= size
+        for j in range(len(row)):
+            wanted.J[i, j] = row[j] / size
+    return True
+
+
+@register('computed_torque')
+class ComputedTorque(HeldLaw):
+    """
+    q'' = q_d'' + d (q_d' - q') + p (q_d - q) for all coordinates of a fully actuated robot.
+
+    q_d is the posture whose outputs are y_d, followed from tick to tick by Newton's method; what
+    :mod:`pfbl` does in the outputs happens here in the configuration, with gains for each
+    coordinate. As many outputs have to be controlled as there are coordinates, each independent
+    of the others. Commands are held for a period, which is taken into account, and what the model
+    has wrong is made up for, as in ``pfbl``. Where y_d has no posture there is no command.
+    """
+
+    Settings, Told = Gains, Told
+    tick = staticmethod(tick)
+    remembers = ROWS
+
+    def __init__(self, model: CompiledModel, **options: Any) -> None:
+        self._postures = tuple(_allocate(model) for _ in range(2))  # of the loop, and aside of it
+        super().__init__(model, **options)
+        if len(self.controlled) != model.n:
+            names = [model.actuator_names[k] for k in self.controlled]
+            raise ArgumentError(
+                'controlled', names, f'as many actuators as there are coordinates, {model.n}'
+            )
+
+    def tell(self, settings: Any, q: Vector | None = None) -> Any:
+        """Return what the kernel reads of settings."""
+        posture = self._postures[q is not None]
+        if q is not None:
+            posture.q[:] = q
+        values = {name: getattr(settings, name) for name in Told._fields if name != 'posture'}
+        return Told(posture=posture, **values)
+
+    def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
+        """Begin at the present state, see :meth:`Controller.start`."""
+        self._postures[0].q[:] = np.nan
+        super().start(q, qd, t, u)
+
+
+def _allocate(model: CompiledModel) -> Posture:
+    """Return a :class:`Posture` that is not known yet."""
+    evaluate, n = Evaluator(model, with_mass=False), model.n
+    return Posture(
+        evaluate=evaluate.entry,
+        terms=evaluate.terms,
+        q=np.full(n, np.nan),
+        qd=np.zeros(n),
+        qdd=np.zeros(n),
+        rest=np.zeros(n),
+        J=np.zeros((n, n)),
+    )
