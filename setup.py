@@ -13,6 +13,7 @@ Distribution.has_data = Distribution.has_data_files
 PLOT = ['matplotlib>=3.7']
 RECORD = ['mcap>=1.1', 'zstandard']  # to write and read records of the nodes
 DEMO = ['rich>=12', *PLOT, *RECORD]
+STUDY = ['joblib>=1.4', *PLOT]
 MESH = ['meshio>=5']  # to read tetrahedral meshes
 ROS = [  # for a machine without a ROS installation; x86_64 Linux only
     'ros-rclpy[fastrtps]==9.1.2',
@@ -26,6 +27,7 @@ ROS = [  # for a machine without a ROS installation; x86_64 Linux only
 ]
 LINT = ['mypy==2.4.*', 'ruff==0.17.*']
 TEST = [
+    'distributed',  # for studies on a dask cluster
     'hypothesis',
     'mcap-ros2-support',
     'mpmath',
@@ -37,6 +39,7 @@ TEST = [
     *LINT,
     *MESH,
     *RECORD,
+    *STUDY,
 ]
 BENCH = [  # the peers that benchmarks/ compares with, and the headers that one of them needs
     'cmeel-eigen',
@@ -76,6 +79,7 @@ setup(
         'record': RECORD,
         'demo': DEMO,
         'mesh': MESH,
+        'study': STUDY,
         'lint': LINT,
         'test': TEST,
         'bench': BENCH,

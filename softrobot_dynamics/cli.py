@@ -11,6 +11,8 @@ from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
+from softrobot_dynamics.studies.options import add_options
+
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
@@ -37,6 +39,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
     _add_demo(commands)
+    study = _add(commands, 'study', _study, 'run the loop without ROS over many varied robots')
+    add_options(study, _positive)
     check = _add(commands, 'check', _check, 'validate robot files and show every problem')
     check.add_argument('files', nargs='+', metavar='FILE', help='robot file, or a shipped name')
     _add(commands, 'robots', _robots, 'list the robots that come with the package')
@@ -156,6 +160,12 @@ def _demo(options: argparse.Namespace) -> int:
             f'the demo needs ROS 2, and there is no {error.name}: source a ROS installation, or'
             " pip install 'softrobot_dynamics[ros,demo]'"
         )
+    return run(options)
+
+
+def _study(options: argparse.Namespace) -> int:
+    from softrobot_dynamics.studies.command import run
+
     return run(options)
 
 

@@ -3,11 +3,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 import math
+import re
 from typing import Any, NamedTuple
 
 from softrobot_dynamics.errors import DescriptionError, Problem
 
 FOREIGN = 'use_sim_time', 'start_type_description_service'  # names that ROS itself knows
+_UNIT = re.compile(r'\[([^\[\]]+)\]$')
 
 
 class Row(NamedTuple):
@@ -28,6 +30,12 @@ class Row(NamedTuple):
     def optional(self) -> bool:
         """Tell whether nan is a value, as it is where it is the default."""
         return self.kind == 'double' and math.isnan(self.default)
+
+    @property
+    def unit(self) -> str:
+        """The unit that ends the description, '' for none."""
+        found = _UNIT.search(self.description)
+        return found[1] if found else ''
 
     def expected(self) -> str:
         """Return in words what a value must be."""

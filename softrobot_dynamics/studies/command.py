@@ -1,0 +1,135 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What `softrobot study` does: plan, run with progress on stderr, tell, draw."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+import json
+from pathlib import Path
+import sys
+import time
+from typing import Any
+
+from softrobot_dynamics.annotations import Integers
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.studies.edges import counts, edges
+from softrobot_dynamics.studies.study import plan_study, require_joblib, run_study, Study
+from softrobot_dynamics.studies.table import RUNS
+from softrobot_dynamics.studies.trial import FAILED
+
+PICTURE, SUMMARY = 'study.png', 'summary.json'
+INSTALL_MATPLOTLIB = "no picture: that needs matplotlib: pip install 'softrobot_dynamics[study]'"
+_EVERY = {True: 0.5, False: 10.0}  # [s] between two words on the progress, on terminals or not
+
+
+def run(options: Namespace) -> int:
+    """
+    Run a study; return the exit status: 0 if all runs are done, 130 after Ctrl-C.
+
+    `options`: robot, vary (texts NAME=...), controller, runs, seed, design, seconds, tolerance,
+    jobs, output. Raises SoftRobotError for whatever is wrong before anything runs.
+    """
+    require_joblib()
+    experiment = plan_study(
+        options.robot,
+        _read(options.vary),
+        controller=options.controller,
+        runs=options.runs,
+        seed=options.seed,
+        design=options.design,
+        seconds=options.seconds,
+        tolerance=options.tolerance,
+    )
+    pace, folder = _Pace(), Path(options.output)
+    try:
+        with _one_thread_each():
+            study = run_study(experiment, folder=folder, jobs=options.jobs, progress=pace)
+    except KeyboardInterrupt:
+        pace.close()
+        words = f'{pace.done} of {len(experiment.values)} runs are in {folder}'
+        print(f'interrupted: {words}; the same command goes on from there', file=sys.stderr)
+        return 130
+    pace.close()
+    title = f'{experiment.description.name}, {experiment.seconds:g} s under'
+    _conclude(study, f'{title} {experiment.parameters["controller"]}', folder)
+    return 0
+
+
+def _read(texts: list[str]) -> dict[str, str]:
+    """Return {name: range or values} of texts NAME=...; ArgumentError."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, _, given = map(str.strip, text.partition('='))
+        if not (name and given) or name in found:
+            words = 'NAME=A..B or NAME=A,B,C, each name once'
+            raise ArgumentError('--vary', text, words)
+        found[name] = given
+    return found
+
+
+def _one_thread_each() -> Any:
+    """Return a context in which processes of joblib's leave the other cores to each other."""
+    import joblib
+
+    return joblib.parallel_config(backend='loky', inner_max_num_threads=1)
+
+
+class _Pace:
+    """Tells on stderr how far a study has come: on a terminal in one line, else now and then."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self._terminal = sys.stderr.isatty()
+        self._began = self._told = time.monotonic()
+
+    def __call__(self, before: int, state: Integers) -> None:
+        """Take note of a run; `state` (N,) as :func:`run_study` gives it."""
+        self.done, now = int((state >= 0).sum()), time.monotonic()
+        if now < self._told + _EVERY[self._terminal] and self.done < len(state):
+            return
+        self._told = now
+        left = (now - self._began) / (self.done - before) * (len(state) - self.done)
+        words = f'{self.done} of {len(state)} runs, {int((state == FAILED).sum())} failed'
+        words += f', {_duration(left)} left' if self.done < len(state) else ''
+        sys.stderr.write(f'\r{words:60}' if self._terminal else f'{words}\n')
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """End the line."""
+        if self._terminal and self.done:
+            sys.stderr.write('\n')
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f'{minutes} min {rest:02} s' if minutes else f'{rest} s'
+
+
+def _conclude(study: Study, title: str, folder: Path) -> None:
+    """Say what came out; write it, and draw it if there is matplotlib."""
+    total, found = len(study.state), edges(study)
+    for name, count in counts(study).items():
+        _say(f'{name:9} {count:5} of {total} runs ({count / total:.1%})')
+    for edge in found:
+        _say(edge.in_words())
+    written = [RUNS, SUMMARY]
+    _write_summary(
+        folder / SUMMARY, {**counts(study), 'edges': [edge.as_facts() for edge in found]}
+    )
+    try:
+        from softrobot_dynamics.studies.picture import draw_study
+    except ImportError:
+        _say(INSTALL_MATPLOTLIB)
+    else:
+        draw_study(study, title, folder / PICTURE)
+        written.append(PICTURE)
+    _say(f'in {folder}: {", ".join(written)}')
+
+
+def _write_summary(path: Path, summary: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(summary, indent=2) + '\n', encoding='utf-8')
+
+
+def _say(words: object) -> None:
+    print(words, flush=True)

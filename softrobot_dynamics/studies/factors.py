@@ -1,0 +1,135 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What a study varies: numbers of the simulated robot, of the loop, and of its controller.
+
+A number of the robot file is varied by factors, as 'young_modulus=0.7..1.3'; where it is zero, for
+which a factor changes nothing, by the values themselves. All others are varied by their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import math
+import re
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+from softrobot_dynamics.description.variation import vary
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+
+LOOP = {'delay': 's'}  # what the loop itself has, and in which unit
+CONTROLLER = 'controller.'  # may begin the name of a parameter, and does where there are two
+_NUMBER = r'([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.,]*)'
+_RANGE = re.compile(rf'\s*{_NUMBER}\s*\.\.\s*{_NUMBER}\s*')
+_ONE = re.compile(rf'\s*{_NUMBER}\s*')
+_TIMES = {'': 1.0, 's': 1.0, 'ms': 1e-3, 'us': 1e-6, 'µs': 1e-6}
+_WORDS = 'a range such as 0.7..1.3 or 0..5ms, or values such as 0.8,1,1.2'
+_OUTSIDE = ('safe_', 'watchdog')  # parameters of a controller that a loop without ROS has not
+
+
+class Factor(NamedTuple):
+    """One thing that is varied, in SI units or as a factor."""
+
+    name: str
+    where: str  # robot, loop or controller
+    unit: str  # of its values; '×': factors
+    low: float
+    high: float
+    values: tuple[float, ...] = ()  # the only ones that it takes; none: all between low and high
+
+    @property
+    def path(self) -> str:
+        """Its name without the word that says that it is a parameter."""
+        return self.name.removeprefix(CONTROLLER) if self.where == 'controller' else self.name
+
+    @property
+    def shown(self) -> tuple[float, str]:
+        """(factor, unit) in which its values are shown."""
+        return (1e3, 'ms') if self.unit == 's' and self.high < 0.1 else (1.0, self.unit)
+
+    def in_words(self, value: float) -> str:
+        """Return a value as it is shown, three digits of it."""
+        factor, unit = self.shown
+        number = f'{factor * value:.3g}'
+        return f'{unit}{number}' if unit == '×' else f'{number} {unit}'.rstrip()
+
+    def change(self, value: float) -> float | str:
+        """Return a value as `vary` takes it."""
+        return f'×{value!r}' if self.unit == '×' else value
+
+
+def read_factors(
+    given: Mapping[str, Any], description: RobotDescription, parameters: Mapping[str, Any]
+) -> tuple[Factor, ...]:
+    """
+    Return the factors that are ``given``, {name: range or values}.
+
+    A range is a text such as '0.7..1.3' or a pair of numbers, values are a text such as '0.8,1' or
+    a list. ``parameters`` are the controller's, rows by name. UnknownNameError or ArgumentError
+    for what cannot be varied, or not so.
+    """
+    if not isinstance(given, Mapping) or not given:
+        raise ArgumentError('vary', given, 'one or more names, each with its range or values')
+    return tuple(_factor(str(name), text, description, parameters) for name, text in given.items())
+
+
+def _factor(name: str, given: Any, description: Any, parameters: Mapping[str, Any]) -> Factor:
+    where, unit = _place(name, description, parameters)
+    numbers, ranges = _numbers(name, given, unit)
+    low, high = min(numbers), max(numbers)
+    if ranges and not numbers[0] < numbers[1]:
+        raise ArgumentError(f'vary {name}', given, 'a range from a smaller to a greater number')
+    if not ranges and len(set(numbers)) < len(numbers):
+        raise ArgumentError(f'vary {name}', given, 'values that differ')
+    return Factor(name, where, unit, low, high, () if ranges else tuple(numbers))
+
+
+def _place(name: str, description: Any, parameters: Mapping[str, Any]) -> tuple[str, str]:
+    """Return (where, unit) of a name; UnknownNameError with all that there are."""
+    if name in LOOP:
+        return 'loop', LOOP[name]
+    path = name.removeprefix(CONTROLLER)
+    known = {
+        path: row
+        for path, row in parameters.items()
+        if row.kind == 'double' and not path.startswith(_OUTSIDE)
+    }
+    if path in known:
+        return 'controller', known[path].unit
+    try:
+        zero = vary(description, {name: '×0.5'}).digest == description.digest
+    except DescriptionError:  # half of it cannot be: then it is not zero
+        zero = False
+    except UnknownNameError as error:
+        own = [CONTROLLER + path if path in LOOP else path for path in known]
+        names = (*error.known, *LOOP, *own)
+        raise UnknownNameError('number to vary', name, names) from None
+    return 'robot', '' if zero else '×'
+
+
+def _numbers(name: str, given: Any, unit: str) -> tuple[list[float], bool]:
+    """Return (numbers in the unit, whether they are the ends of a range); ArgumentError."""
+    pairs, ranges = _pairs(given)
+    units = _TIMES if unit == 's' else {'': 1.0, unit: 1.0}
+    try:
+        numbers = [float(number) * units[own] for number, own in pairs]
+    except (ValueError, KeyError, TypeError):
+        numbers = []
+    if not numbers or not all(map(math.isfinite, numbers)):
+        of = {'×': ', factors of what is in the robot file', '': ''}.get(unit, f' [{unit}]')
+        raise ArgumentError(f'vary {name}', given, f'{_WORDS}{of}')
+    return numbers, ranges
+
+
+def _pairs(given: Any) -> tuple[list[tuple[Any, str]], bool]:
+    """Return ([(number, its unit)], whether they are the ends of a range)."""
+    if not isinstance(given, str):
+        values = given if isinstance(given, Sequence) else [given]
+        return [(value, '') for value in values], isinstance(given, tuple) and len(values) == 2
+    ends = _RANGE.fullmatch(given)
+    parts = [ends[1] + ends[2], ends[3] + ends[4]] if ends else given.split(',')
+    found = [_ONE.fullmatch(part) for part in parts]
+    last = found[-1][2] if found[-1] else ''  # stands for the others, too: 0..5ms
+    return [(one[1], one[2] or last) if one else ('', '') for one in found], bool(ends)

@@ -1,0 +1,145 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The picture of a study: errors along each factor, and each two factors against each other."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.demo.curves import FAINT, INK, STYLE
+from softrobot_dynamics.studies.edges import counts, Edge, edges
+from softrobot_dynamics.studies.factors import Factor
+from softrobot_dynamics.studies.study import Study
+from softrobot_dynamics.studies.trial import FAILED, LOST
+
+COLORS, MARKS = ('#2a9d8f', '#e9a13b', '#c1272d'), ('o', 'o', 'X')  # of the STATES
+DPI, PANEL, MOST = 130, 3.1, 5  # [1/inch], side of a panel [inch], factors drawn
+_BESIDE = 0.015  # how far from a given value runs are drawn, as a share of the range
+_LEAST = 1e-4  # share of the way that errors are drawn from
+_TOP, _LINE = 0.85, 0.19  # [inch] for title and counts, for each line below them
+_DASHED = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
+
+
+def draw_study(study: Study, title: str, path: str | PathLike[str]) -> None:
+    """Draw a study, with a title, into a PNG file: of many factors those that matter most."""
+    found = edges(study)
+    chosen = _chosen(study, found)
+    d = len(chosen)
+    top = _TOP + _LINE * len(found)
+    width, height = (7.0, 3.4 + top) if d == 1 else (PANEL * d + 1.3, PANEL * d + top + 0.6)
+    figure = Figure(figsize=(width, height), dpi=DPI, facecolor='white')
+    canvas = FigureCanvasAgg(figure)
+    grid = figure.add_gridspec(
+        d, d,
+        left=0.75 / width, right=1.0 - 0.25 / width, bottom=0.55 / height,
+        top=1.0 - top / height, wspace=0.32, hspace=0.3,
+    )  # fmt: skip
+    for row, i in enumerate(chosen):
+        for column, j in enumerate(chosen[: row + 1]):
+            axes = figure.add_subplot(grid[row, column])
+            if row == column:
+                _draw_errors(axes, study, i, found)
+            else:
+                _draw_pair(axes, study, j, i, label=column == 0)
+            _finish(axes, study.factors[j], label=row in (column, d - 1))
+    _write_words(figure, study, title, found, (width, height))
+    canvas.print_png(path)
+
+
+def _chosen(study: Study, found: tuple[Edge, ...]) -> list[int]:
+    """Return the indices of the factors to draw, in their order: those with edges first."""
+    sharp = {edge.factor.name for edge in found}
+    order = sorted(range(len(study.factors)), key=lambda i: study.factors[i].name not in sharp)
+    return sorted(order[:MOST])
+
+
+def _draw_errors(axes: Any, study: Study, i: int, found: tuple[Edge, ...]) -> None:
+    """Draw the errors over one factor; runs without any at the top."""
+    factor = study.factors[i].shown[0]
+    shares = np.clip(np.nan_to_num(study.share, nan=np.inf), _LEAST, 10.0 * LOST)
+    _scatter(axes, study, _places(study, i), shares)
+    for edge in found:
+        if edge.factor is study.factors[i]:
+            _shade(axes, edge, factor, COLORS[FAILED] if edge.what == 'fails' else COLORS[1])
+    for share, words in ((study.tolerance, 'degraded'), (LOST, 'failed')):
+        axes.axhline(share, **_DASHED)
+        place = {'xy': (1.0, share), 'xycoords': ('axes fraction', 'data'), 'ha': 'right'}
+        box = {'facecolor': 'white', 'alpha': 0.7, 'lw': 0, 'pad': 0.5}
+        offset = {'xytext': (0, 3), 'textcoords': 'offset points'}
+        axes.annotate(words, **place, **offset, color=INK, fontsize=7, bbox=box, zorder=4)
+    axes.set_yscale('log')
+    axes.set_ylim(0.7 * _LEAST, 14.0 * LOST)
+    axes.yaxis.set_major_formatter(lambda share, place: f'{100.0 * share:g}%')
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_ylabel('RMS error, of the way', **STYLE)
+
+
+def _shade(axes: Any, edge: Edge, factor: float, color: str) -> None:
+    """Shade what is outside an edge."""
+    for start, end in ((-np.inf, edge.low), (edge.high, np.inf)):
+        if np.isfinite(start) or np.isfinite(end):
+            low, high = edge.factor.low, edge.factor.high
+            span = factor * np.clip([start, end], low, high)
+            axes.axvspan(*span, color=color, alpha=0.12, lw=0)
+
+
+def _draw_pair(axes: Any, study: Study, i: int, j: int, label: bool) -> None:
+    """Draw the states over two factors."""
+    _scatter(axes, study, _places(study, i), _places(study, j))
+    if label:
+        axes.set_ylabel(_label(study.factors[j]), **STYLE)
+
+
+def _places(study: Study, i: int) -> Vector:
+    """Return where the runs (N,) are drawn along a factor: beside each other on given values."""
+    factor, values = study.factors[i], study.values[:, i]
+    wide = _BESIDE * (factor.high - factor.low) if factor.values else 0.0
+    beside = np.random.default_rng(i).uniform(-wide, wide, len(values))
+    return factor.shown[0] * (values + beside)
+
+
+def _scatter(axes: Any, study: Study, x: Vector, y: Vector) -> None:
+    size = float(np.clip(4000.0 / len(x), 7.0, 28.0))
+    for state, (color, mark) in enumerate(zip(COLORS, MARKS)):
+        rows = study.state == state
+        axes.scatter(x[rows], y[rows], s=size, c=color, marker=mark, lw=0, alpha=0.85, zorder=3)
+
+
+def _finish(axes: Any, factor: Factor, label: bool) -> None:
+    if label:
+        axes.set_xlabel(_label(factor), **STYLE)
+    axes.tick_params(colors=INK, labelsize=8, length=2.5)
+    axes.grid(color=FAINT, alpha=0.25, lw=0.5)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)
+    for side in ('left', 'bottom'):
+        axes.spines[side].set_color(FAINT)
+
+
+def _label(factor: Factor) -> str:
+    unit = factor.shown[1]
+    return f'{factor.name} [{unit}]' if unit else factor.name
+
+
+def _write_words(figure: Any, study: Study, title: str, found: Any, size: Any) -> None:
+    """Write title, counts with the marks of the states, and the edges."""
+    width, height = size
+    x, y = 0.2 / width, 1.0 - 0.3 / height
+    figure.text(x, y, title, color=INK, fontsize=11, fontweight='bold', va='center')
+    handles = [
+        Line2D([], [], color=color, marker=mark, ls='', ms=6, mew=0, label=f'{name}: {count}')
+        for (name, count), color, mark in zip(counts(study).items(), COLORS, MARKS)
+    ]
+    figure.legend(
+        handles=handles, loc='center left', bbox_to_anchor=(x - 0.1 / width, y - 0.27 / height),
+        ncols=3, fontsize=9, frameon=False, labelcolor=INK, handletextpad=0.1,
+    )  # fmt: skip
+    for k, edge in enumerate(found):
+        y_k = y - (0.5 + _LINE * k) / height
+        figure.text(x, y_k, edge.in_words(), color=INK, fontsize=8.5, va='center')

@@ -1,0 +1,190 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+A study: the closed loop without ROS, many times, with some numbers otherwise in each run.
+
+:func:`plan_study` checks all and says which runs there will be, :func:`run_study` makes them, by
+joblib: on all cores, or wherever a ``joblib.parallel_config`` leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from numbers import Real
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.demo.judgement import TOLERANCE
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.description.variation import vary as varied
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, SoftRobotError
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.nodes.parameter_files import controller_files, controller_values
+from softrobot_dynamics.nodes.parameter_rows import chosen_rows, controller_rows
+from softrobot_dynamics.nodes.plants import law_of
+from softrobot_dynamics.nodes.rows import Row
+from softrobot_dynamics.references.contract import GROUP, trajectory
+from softrobot_dynamics.simulation.simulator import Simulator
+from softrobot_dynamics.studies.factors import Factor, read_factors
+from softrobot_dynamics.studies.sampling import sample
+from softrobot_dynamics.studies.table import table
+from softrobot_dynamics.studies.trial import Experiment, Outcome, planned, RAMP, run_trial
+
+INSTALL_JOBLIB = "studies need joblib: pip install 'softrobot_dynamics[study]'"
+SECONDS = 10.0  # of a run, where nothing else is said
+
+
+class Study(NamedTuple):
+    """What came out of N runs with d factors; nan where there is nothing to tell."""
+
+    factors: tuple[Factor, ...]  # (d,) their `name` and `unit`
+    values: Matrix  # (N, d) of them
+    state: Integers  # (N,) 0: followed, 1: degraded, 2: failed
+    share: Vector  # (N,) the largest RMS error of a tip or output, as a share of its way
+    tip_rms_m: Vector  # (N,) [m]
+    saturated: Vector  # (N,) share of ticks with a controlled command at a limit
+    unanswered: Vector  # (N,) share of ticks in which the law had no command
+    reason: tuple[str, ...]  # (N,) why it did not follow, in words
+    tolerance: float  # share up to which a robot follows
+
+
+def plan_study(
+    robot: str | PathLike[str],
+    vary: Mapping[str, Any],
+    *,
+    controller: str | PathLike[str] | None = None,
+    runs: int | None = None,
+    seed: int = 0,
+    design: str | None = None,
+    seconds: float = SECONDS,
+    tolerance: float = TOLERANCE,
+) -> Experiment:
+    """
+    Return the :class:`~softrobot_dynamics.studies.trial.Experiment`, all of it checked.
+
+    ``robot`` is a shipped name or a file, ``controller`` a file of a controller's parameters
+    (default: the one shipped for the robot). ``vary`` maps names to ranges or values, see
+    :func:`~softrobot_dynamics.studies.factors.read_factors`: of numbers in the robot file, as
+    ``sd.vary`` names them, which change in the simulated robot alone; ``delay`` [s] until a
+    command acts; parameters of the controller, as ``gains.p``.
+
+    ``runs`` (default: 100) with values by ``design`` ('sobol', 'latin', 'random', 'grid') and
+    ``seed``. Each takes ``seconds`` [s]; ``tolerance`` is what a demo judges by.
+
+    Raises our errors for whatever is wrong, references that the robot cannot follow included.
+    """
+    description = load_robot(robot)
+    files = controller_files(str(robot), description, controller)
+    parameters, unknown = controller_values(description, files)
+    if unknown:
+        raise ArgumentError('controller', str(files[-1]), f'no unknown parameter: {unknown[0]}')
+    parameters |= trajectory(parameters).given()  # paths of files, as they are from here
+    rows = (*controller_rows(), *chosen_rows(description, parameters))
+    factors = read_factors(vary, description, {row.name: row for row in rows})
+    design, values = sample(factors, runs, seed, design)
+    name = str(robot) if str(robot) in shipped('robots') else str(Path(robot).resolve())
+    _require_number('tolerance', tolerance, 0.0)
+    _require_number('seconds', seconds, parameters[RAMP], f', the {RAMP}')
+    experiment = Experiment(
+        name, description, parameters, factors, values, design, float(seconds), float(tolerance)
+    )
+    _try_ends(experiment, {row.name: row for row in rows})
+    law = law_of(compile_model(description), parameters)
+    law.warm()
+    Simulator(law.model)  # compiles, so that the processes of the runs find it done
+    if any(f.path.startswith(f'{GROUP}.') and f.path != RAMP for f in factors):
+        return experiment
+    return replace(experiment, reference=planned(law, parameters))
+
+
+def run_study(
+    experiment: Experiment,
+    *,
+    folder: str | PathLike[str] | None = None,
+    jobs: int = -1,
+    progress: Callable[[int, Integers], object] | None = None,
+) -> Study:
+    """
+    Make the runs of an experiment; return the :class:`Study`.
+
+    Each is written into a ``folder`` as it ends, and those that are there already are not made
+    again. ``jobs`` processes share the work (default: one for each core); a
+    ``joblib.parallel_config`` leads to another back end, as a cluster's. ``progress`` is called
+    after every run with the number of runs that there were at the beginning, and the state (N,)
+    of each, -1 where it is still to come.
+
+    A run that cannot be is one that failed. Raises ArgumentError for a folder of another study.
+    """
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
+        raise ArgumentError('jobs', jobs, 'a number of processes, or -1 for one for each core')
+    count = len(experiment.values)
+    with table(experiment, folder) as runs:
+        state = np.full(count, -1)
+        state[list(runs.done)] = [outcome.state for outcome in runs.done.values()]
+        before = len(runs.done)
+        for number, outcome in _outcomes(experiment, np.flatnonzero(state < 0).tolist(), jobs):
+            runs.add(number, outcome)
+            state[number] = outcome.state
+            if progress is not None:
+                progress(before, state.copy())
+        outcomes = [runs.done[number] for number in range(count)]
+    columns = {name: [getattr(each, name) for each in outcomes] for name in Outcome._fields}
+    reasons = tuple(columns.pop('reason'))
+    arrays = {name: np.array(column) for name, column in columns.items()}
+    return Study(
+        experiment.factors, experiment.values, **arrays, reason=reasons,
+        tolerance=experiment.tolerance,
+    )  # fmt: skip
+
+
+def require_joblib() -> Any:
+    """Return the module joblib; SoftRobotError, which says how to get it, if it is not there."""
+    try:
+        import joblib
+    except ImportError:
+        raise SoftRobotError(INSTALL_JOBLIB) from None
+    return joblib
+
+
+def _outcomes(
+    experiment: Experiment, numbers: Sequence[int], jobs: int
+) -> Iterator[tuple[int, Outcome]]:
+    """Yield (number, Outcome) of runs as they end, in whatever order."""
+    joblib = require_joblib()
+    parallel = joblib.Parallel(n_jobs=jobs, return_as='generator_unordered')
+    yield from parallel(joblib.delayed(_numbered)(experiment, number) for number in numbers)
+
+
+def _numbered(experiment: Experiment, number: int) -> tuple[int, Outcome]:
+    return number, run_trial(experiment, experiment.values[number])
+
+
+def _try_ends(experiment: Experiment, rows: Mapping[str, Row]) -> None:
+    """Raise our errors for a factor that cannot have the least or the greatest of its values."""
+    for factor in experiment.factors:
+        for value in factor.values or (factor.low, factor.high):
+            _try(experiment, factor, value, rows)
+
+
+def _try(experiment: Experiment, factor: Factor, value: float, rows: Mapping[str, Row]) -> None:
+    if factor.where == 'robot':
+        varied(experiment.description, {factor.name: factor.change(value)})
+    elif factor.where == 'loop':
+        _require_number(f'vary {factor.name}', value, 0.0)
+    else:
+        try:
+            rows[factor.path].read(value)
+        except ValueError:
+            problem = Problem(factor.name, value, rows[factor.path].expected())
+            raise DescriptionError((problem,), 'vary') from None
+
+
+def _require_number(name: str, value: Any, least: float, words: str = '') -> None:
+    """Raise ArgumentError for what is no finite number >= least."""
+    if not (isinstance(value, Real) and least <= float(value) < inf):
+        raise ArgumentError(name, value, f'a number >= {least:g}{words}')

@@ -1,0 +1,144 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""One run of a study: a robot, a loop and a law with some numbers otherwise, judged as a demo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.demo import judgement
+from softrobot_dynamics.demo.records import Run
+from softrobot_dynamics.demo.report import task_of
+from softrobot_dynamics.demo.targets import targets_of
+from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.description.variation import vary
+from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.nodes.plants import law_of
+from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
+from softrobot_dynamics.references import feasibility
+from softrobot_dynamics.references.contract import GROUP, trajectory
+from softrobot_dynamics.references.piecewise import constant, Reference
+from softrobot_dynamics.studies.factors import Factor
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+STATES = 'followed', 'degraded', 'failed'
+FOLLOWED, DEGRADED, FAILED = range(3)
+LOST = 1.0  # RMS error, as a share of the way, beyond which to stand still would be as good
+_SHORT = 'the run ended before the reference was blended in'
+_EVERY = 5  # one tick of so many is judged: the shares are the same, and kinematics takes its time
+RAMP = f'{GROUP}.ramp_time'
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """All that the runs of a study share; can be pickled."""
+
+    robot: str  # what it was called
+    description: RobotDescription
+    parameters: dict[str, Any]  # the controller's, by name
+    factors: tuple[Factor, ...]  # (d,)
+    values: np.ndarray  # (N, d) of the factors, a row for each run
+    design: str
+    seconds: float  # of each run
+    tolerance: float
+    reference: Reference | None = None  # None: planned in each run, as a factor is about it
+
+    def changes(self, values: Sequence[float], where: str) -> dict[str, Any]:
+        """Return {name: value} of the factors of one place, for values (d,) of all."""
+        chosen = zip(self.factors, map(float, values))
+        return {factor.path: factor.change(x) for factor, x in chosen if factor.where == where}
+
+
+class Outcome(NamedTuple):
+    """What came out of a run; nan where there is nothing to tell."""
+
+    state: int  # of STATES
+    share: float  # the largest RMS error of a tip or output, as a share of its way
+    tip_rms_m: float  # [m]
+    saturated: float  # share of ticks with a controlled command at a limit
+    unanswered: float  # share of ticks in which the law had no command
+    reason: str  # why it did not follow, in words; '' if it did
+
+
+def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
+    """Return the Outcome with the factors at values (d,); whatever is wrong then is one, too."""
+    try:
+        model = compile_model(experiment.description)
+        plant = compile_model(vary(experiment.description, experiment.changes(values, 'robot')))
+        parameters = {**experiment.parameters, **experiment.changes(values, 'controller')}
+        loop = _close(experiment, values, law_of(model, parameters), plant, parameters)
+        task = task_of(model, parameters, experiment.tolerance)
+        return _judge(loop, plant, task, parameters)
+    except SoftRobotError as error:
+        words = ' '.join(f'{type(error).__name__}: {error}'.split())
+        return Outcome(FAILED, nan, nan, nan, nan, words)
+
+
+def planned(law: Any, parameters: Mapping[str, Any]) -> Reference:
+    """Return what parameters let a law follow, planned from the initial state; SoftRobotError."""
+    model = law.model
+    found = feasibility.plan(model, law.controlled, trajectory(parameters), model.q0)
+    if found.reference is not None:
+        return found.reference
+    return constant(law.outputs(model.q0, model.qd0)[0][law.controlled])
+
+
+def _close(
+    experiment: Experiment, values: Any, law: Any, plant: CompiledModel, parameters: Any
+) -> ClosedLoop:
+    """Return what the loop does; or SoftRobotError."""
+    reference = experiment.reference
+    return closed_loop(
+        law.model,
+        law,
+        planned(law, parameters) if reference is None else reference,
+        experiment.seconds,
+        plant=plant,
+        ramp=parameters[RAMP],
+        progress=lambda t, duration: None,
+        **experiment.changes(values, 'loop'),
+    )
+
+
+def _judge(
+    loop: ClosedLoop, plant: CompiledModel, task: judgement.Task, parameters: Mapping[str, Any]
+) -> Outcome:
+    run, targets = _run(loop, plant, 1.0 / parameters['rate']), targets_of(parameters)
+    finite = bool(np.isfinite(run.q).all())
+    tips = judgement.tips_of(run, plant, targets) if targets and finite else None
+    figures = judgement.judge(run, task, tips=tips)
+    share = max((x for x in (figures.tip_share, figures.y_share) if x is not None), default=nan)
+    unanswered = 1.0 - float(loop.ok.mean())
+    lost = not (finite and share <= LOST) or unanswered >= judgement.MOST_MISSED
+    return Outcome(
+        FAILED if lost else FOLLOWED if figures.held else DEGRADED,
+        share,
+        nan if figures.tip_rms_m is None else figures.tip_rms_m,
+        figures.saturated_share or 0.0,
+        unanswered,
+        '; '.join(figures.lapses) or (_SHORT if isnan(share) else ''),
+    )
+
+
+def _run(loop: ClosedLoop, plant: CompiledModel, period: float) -> Run:
+    """Return what a demo would have recorded of a loop, every so many ticks."""
+    rows = slice(None, None, _EVERY)
+    return Run(
+        coordinates=plant.coordinate_names,
+        actuators=plant.actuator_names,
+        period=_EVERY * period,
+        t=loop.t[rows],
+        q=loop.q[rows],
+        u=loop.u[rows],
+        y=loop.y[rows],
+        y_d=loop.y_d[rows],
+        round_trip=np.where(loop.ok[rows], 0.0, nan),
+        slipped=0.0,
+        lapses=(),
+    )

@@ -1,0 +1,69 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Where along a factor it goes wrong."""
+
+from math import inf
+
+import numpy as np
+import pytest
+from softrobot_dynamics.studies.edges import counts, edges
+from softrobot_dynamics.studies.factors import Factor
+from softrobot_dynamics.studies.study import Study
+
+pytestmark = pytest.mark.quick
+
+FACTORS = (
+    Factor('young_modulus', 'robot', '×', 0.5, 1.5),
+    Factor('delay', 'loop', 's', 0.0, 5e-3),
+)
+
+
+def made(state, values=None, count=400):
+    """Return a Study with the states that a function of values (N, 2) gives."""
+    if values is None:
+        unit = np.random.default_rng(0).random((count, 2))
+        values = np.array([0.5, 0.0]) + unit * np.array([1.0, 5e-3])
+    state = np.asarray(state(values))
+    none = np.zeros(len(state))
+    return Study(FACTORS, values, state, none, none, none, none, ('',) * len(state), 0.04)
+
+
+def test_an_edge_is_found_where_it_is():
+    """Below, above, or on both sides; in words with the unit."""
+    (fails, degrades) = edges(made(lambda v: 2 * (v[:, 0] < 0.83)))
+    assert (fails.factor, fails.what, fails.high) == (FACTORS[0], 'fails', inf)
+    assert fails.low == pytest.approx(0.83, abs=0.005) and (fails.outside, fails.inside) == (1, 0)
+    assert fails.in_words().startswith('fails for young_modulus below ×0.8')
+    assert degrades.what == 'does not follow' and degrades.low == fails.low
+    (above,) = edges(made(lambda v: 1 * (v[:, 1] > 3e-3)))
+    assert above.high == pytest.approx(3e-3, abs=1e-4) and above.low == -inf
+    assert 'delay above 3' in above.in_words() and ' ms' in above.in_words()
+    assert above.as_facts()['below'] is None
+    (both,) = edges(made(lambda v: 1 * (np.abs(v[:, 0] - 1.0) > 0.2)))
+    assert (both.low, both.high) == pytest.approx((0.8, 1.2), abs=0.01)
+
+
+def test_an_edge_that_is_not_sharp_tells_how_clear_it_is():
+    """One in ten on the wrong side."""
+    rng = np.random.default_rng(1)
+    study = made(lambda v: 1 * ((v[:, 0] < 0.8) ^ (rng.random(len(v)) < 0.1)))
+    (edge,) = edges(study)
+    assert edge.low == pytest.approx(0.8, abs=0.03)
+    assert edge.outside == pytest.approx(0.9, abs=0.07)
+    assert edge.inside == pytest.approx(0.1, abs=0.05)
+
+
+def test_chance_has_no_edge():
+    """Nor has a study in which all follow, or none."""
+    rng = np.random.default_rng(2)
+    assert edges(made(lambda v: rng.integers(0, 3, len(v)))) == ()
+    assert edges(made(lambda v: 0 * v[:, 0])) == () == edges(made(lambda v: 0 * v[:, 0] + 2))
+
+
+def test_values_that_are_given_have_edges_between_them():
+    """In the middle."""
+    values = np.array([(m, d) for m in (0.6, 0.8, 1.0) for d in (0.0, 1e-3)])
+    (edge,) = edges(made(lambda v: 1 * (v[:, 0] < 0.7), values))
+    assert edge.low == pytest.approx(0.7)
+    assert counts(made(lambda v: 1 * (v[:, 0] < 0.7), values)) == {
+        'followed': 4, 'degraded': 2, 'failed': 0,
+    }  # fmt: skip

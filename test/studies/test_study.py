@@ -1,0 +1,324 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Studies: what is varied, which runs there are, what comes out, and that it can be resumed."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics import cli
+from softrobot_dynamics.errors import ArgumentError, SoftRobotError, UnknownNameError
+from softrobot_dynamics.studies import command, study, table, trial
+from softrobot_dynamics.studies.factors import read_factors
+from softrobot_dynamics.studies.study import plan_study, run_study
+
+joblib = pytest.importorskip('joblib')
+
+CONTROLLER = """
+controller:
+  ros__parameters:
+    gains: {p: 100.0, d: 20.0}
+    reference: {type: setpoint, ramp_time: 0.2, setpoint: [0.5, 0.3]}
+"""
+VARY = {'mass': '0.9..1.1', 'delay': '0..3ms'}
+
+
+@pytest.fixture
+def controller(tmp_path):
+    """Return a file of parameters for the pendulum, with a task of half a second."""
+    file = tmp_path / 'controller.yaml'
+    file.write_text(CONTROLLER, encoding='utf-8')
+    return file
+
+
+def planned(controller, vary=None, **options):
+    """Return an Experiment on the double pendulum of a few short runs."""
+    given = {'runs': 4, 'seconds': 0.5, 'tolerance': 0.5, **options}
+    return plan_study('double_pendulum', vary or VARY, controller=controller, **given)
+
+
+def alike(one, other):
+    """Tell whether two studies came to the same, bit by bit."""
+    return all(
+        np.array_equal(a, b, equal_nan=True) if isinstance(a, np.ndarray) else a == b
+        for a, b in zip(one, other)
+    )
+
+
+def test_a_run_is_the_closed_loop_with_these_numbers(controller):
+    """The robot's factors change the simulated one alone, the law keeps its model."""
+    experiment = planned(controller, runs=1)
+    mass, delay = experiment.values[0]
+    found = run_study(experiment, jobs=1)
+    model = sd.compile_model(sd.load_robot('double_pendulum'))
+    plant = sd.compile_model(sd.vary(model.description, {'mass': f'×{mass}'}))
+    loop = sd.closed_loop(
+        model, 'pfbl', experiment.reference, 0.5, parameters={'p': 100.0, 'd': 20.0},
+        plant=plant, delay=delay, ramp=0.2,
+    )  # fmt: skip
+    errors = (loop.y - loop.y_d)[loop.t > 0.1999][::5]
+    ways = np.maximum(np.ptp(loop.y_d, axis=0), 0.1 * np.ptp(loop.y_d, axis=0).max())
+    expected = (np.sqrt((errors**2).mean(axis=0)) / ways).max()
+    assert found.share[0] == pytest.approx(expected, rel=0.02)
+    assert found.unanswered[0] == 0.0 and found.reason == ('',) and found.state[0] == 0
+
+
+def test_the_worse_the_numbers_the_worse_the_state(controller):
+    """Follows, degrades, fails."""
+    vary = {'mass': [1.0, 1.7, 6.0]}
+    found = run_study(planned(controller, vary, runs=None, tolerance=0.02), jobs=1)
+    assert found.state.tolist() == [0, 1, 2]
+    assert found.share[0] < 0.02 < found.share[1] < 1.0
+    assert 'does not follow' in found.reason[1] and found.reason[2]
+
+
+def test_what_raises_is_a_run_that_failed(controller, monkeypatch):
+    """With the reason; the study goes on."""
+    loop = trial.closed_loop
+
+    def fragile(*given, delay, **options):
+        if delay > 0.0015:
+            raise sd.SoftRobotError('too\n late')
+        return loop(*given, delay=delay, **options)
+
+    monkeypatch.setattr(trial, 'closed_loop', fragile)
+    found = run_study(planned(controller, {'delay': '0..3ms'}), jobs=1)
+    late = found.values[:, 0] > 0.0015
+    assert late.any() and (found.state[late] == 2).all() and (found.state[~late] == 0).all()
+    assert {r for r, x in zip(found.reason, late) if x} == {'SoftRobotError: too late'}
+    assert np.isnan(found.share[late]).all()
+
+
+def test_a_run_in_which_nothing_can_be_judged_has_failed(controller):
+    """As it ends before the reference is blended in."""
+    experiment = planned(controller, {'reference.ramp_time': '0.2,0.6'}, runs=None)
+    found = run_study(experiment, jobs=1)
+    assert found.state.tolist() == [0, 2] and 'before the reference' in found.reason[1]
+
+
+def test_parameters_of_the_controller_and_its_reference(controller):
+    """Gains change the law; what is about the reference is planned anew in each run."""
+    vary = {'gains.p': '50,100,200', 'reference.ramp_time': '0.1,0.3'}
+    experiment = planned(controller, vary, runs=None)
+    found = run_study(experiment, jobs=1)
+    assert experiment.design == 'grid' and found.values.tolist() == [
+        [p, t] for p in (50.0, 100.0, 200.0) for t in (0.1, 0.3)
+    ]
+    assert len(set(found.share)) == 6
+    both = planned(controller, {'delay': '0,2ms', 'controller.delay': '0,2ms'}, runs=None)
+    assert both.changes([1e-3, 2e-3], 'controller') == {'delay': 2e-3}
+    assert len(set(run_study(both, jobs=1).share)) == 4
+    circle = plan_study('pcc_arm', {'reference.circle.radius': '0.05,0.1'}, seconds=2.1)
+    assert circle.reference is None
+    assert (run_study(circle, jobs=1).state == 0).all()
+
+
+def test_the_same_seed_is_the_same_study(controller, tmp_path):
+    """Bit by bit, in one process or two, kept in a folder or not."""
+    one = run_study(planned(controller, seed=3), jobs=1)
+    assert alike(one, run_study(planned(controller, seed=3), jobs=2, folder=tmp_path / 'out'))
+    other = run_study(planned(controller, seed=4), jobs=1)
+    assert not np.array_equal(one.values, other.values)
+
+
+def test_runs_that_are_there_are_not_made_again(controller, tmp_path, monkeypatch):
+    """Also not where the last line was cut off by the end of a process."""
+    experiment, folder = planned(controller), tmp_path / 'out'
+    whole = run_study(experiment, jobs=1, folder=folder)
+    file = folder / table.RUNS
+    text = file.read_bytes()
+    lines = text.splitlines(keepends=True)
+    file.write_bytes(b''.join(lines[:3]) + lines[3][:9])
+    made, run = [], study.run_trial
+    monkeypatch.setattr(study, 'run_trial', lambda e, v: made.append(v) or run(e, v))
+    told = []
+    again = run_study(experiment, jobs=1, folder=folder, progress=lambda *now: told.append(now))
+    assert len(made) == 2 and alike(whole, again) and file.read_bytes() == text
+    assert [(before, (state >= 0).sum()) for before, state in told] == [(2, 3), (2, 4)]
+    assert alike(whole, run_study(experiment, jobs=1, folder=folder)) and len(made) == 2
+
+
+def test_a_folder_belongs_to_one_study(controller, tmp_path):
+    """Another one is refused, by what is different; so is one that is being written to."""
+    experiment, folder = planned(controller), tmp_path / 'out'
+    run_study(experiment, jobs=1, folder=folder)
+    other = planned(controller, seconds=0.6)
+    with pytest.raises(ArgumentError, match='output.*seconds differ'):
+        run_study(other, jobs=1, folder=folder)
+    with pytest.raises(ArgumentError, match='runs differ'):
+        run_study(planned(controller, seed=1), jobs=1, folder=folder)
+    with table.table(experiment, folder), pytest.raises(ArgumentError, match='no other study'):
+        run_study(experiment, jobs=1, folder=folder)
+    with pytest.raises(ArgumentError, match='a folder to write to'):
+        run_study(experiment, jobs=1, folder=controller)
+
+
+@pytest.mark.parametrize('vary, words', [
+    ({}, 'vary'),
+    ({'masss': '0.9..1.1'}, 'mean mass'),
+    ({'dealy': '0..1ms'}, 'mean delay'),
+    ({'gains.q': '1..2'}, 'mean gains.p'),
+    ({'mass': '1.1..0.9'}, 'vary mass.*smaller to a greater'),
+    ({'mass': '0.9'.join('..')}, 'a range such as'),
+    ({'mass': '0.9..1.1ms'}, 'vary mass'),
+    ({'mass': '1,1'}, 'values that differ'),
+    ({'mass': 'heavy'}, 'heavy'),
+    ({'mass': [1.0, np.inf]}, 'vary mass'),
+    ({'mass': '-1..1'}, 'mass.*-'),
+    ({'delay': '-1..1ms'}, 'vary delay.*>= 0'),
+    ({'gains.p': '-1..1'}, 'gains.p: -1'),
+    ({'rate': '0..1000'}, 'rate: 0'),
+], ids=str)  # fmt: skip
+def test_what_cannot_be_varied_is_refused(vary, words, controller):
+    """Before anything runs, with the place, the value and what would be right."""
+    with pytest.raises(SoftRobotError, match=words):
+        planned(controller, vary) if vary else plan_study('double_pendulum', vary)
+
+
+@pytest.mark.parametrize('options, words', [
+    ({'runs': 0}, 'runs'), ({'seed': -1}, 'seed'), ({'design': 'sobel'}, 'mean sobol'),
+    ({'design': 'grid'}, 'vary mass.*values, for a grid'), ({'seconds': 0.1}, 'ramp_time'),
+    ({'tolerance': np.nan}, 'tolerance'),
+], ids=str)  # fmt: skip
+def test_a_study_that_makes_no_sense_is_refused(options, words, controller):
+    """By name."""
+    with pytest.raises(ArgumentError, match='jobs'):
+        run_study(planned(controller), jobs=0)
+    with pytest.raises((ArgumentError, UnknownNameError), match=words):
+        planned(controller, **options)
+
+
+def test_a_controller_file_with_a_parameter_that_nobody_knows_is_refused(controller):
+    """As its number would not count."""
+    controller.write_text(CONTROLLER.replace('gains', 'gians'), encoding='utf-8')
+    with pytest.raises(ArgumentError, match='did you mean'):
+        planned(controller)
+
+
+def test_what_is_zero_is_varied_by_its_values():
+    """As a factor would change nothing; everything else in a robot file by factors."""
+    robot = sd.load_robot('ur10e')
+    given = {'shoulder_pan_joint.damping': '0..2', 'mass': '0.5,2'}
+    damping, mass = read_factors(given, robot, {})
+    assert (damping.unit, mass.unit) == ('', '×')
+    assert (damping.change(1.5), mass.change(0.5)) == (1.5, '×0.5')
+    changed = sd.vary(robot, {damping.name: damping.change(1.5)})
+    assert changed.modules[0].joint.damping == 1.5
+
+
+@pytest.mark.parametrize('design', ['sobol', 'latin', 'random'])
+def test_designs_fill_the_ranges(design, controller):
+    """Each factor evenly over its range, or over its values."""
+    vary = {'mass': (0.5, 1.5), 'delay': '0,1,2,3ms'}
+    values = planned(controller, vary, runs=64, design=design).values
+    assert values.shape == (64, 2)
+    counts = np.histogram(values[:, 0], bins=8, range=(0.5, 1.5))[0]
+    assert counts.sum() == 64 and (counts > 1).all()
+    if design != 'random':
+        assert (counts == 8).all()
+    levels, each = np.unique(values[:, 1], return_counts=True)
+    assert levels.tolist() == [0.0, 1e-3, 2e-3, 3e-3] and each.min() > 5
+
+
+def test_an_experiment_goes_to_other_processes(controller):
+    """And comes back as it was."""
+    import pickle
+
+    experiment = planned(controller)
+    again = pickle.loads(pickle.dumps(experiment))
+    for field in dataclasses.fields(experiment):
+        if field.name not in ('values', 'reference', 'parameters'):
+            assert getattr(again, field.name) == getattr(experiment, field.name)
+    assert trial.run_trial(again, again.values[0]) == trial.run_trial(
+        experiment, experiment.values[0]
+    )
+
+
+def test_a_dask_cluster_makes_the_runs(controller):
+    """The same ones, by joblib's back end."""
+    distributed = pytest.importorskip('distributed')
+    experiment = planned(controller)
+    one = run_study(experiment, jobs=1)
+    local = {'n_workers': 1, 'threads_per_worker': 2, 'processes': False}
+    with distributed.Client(**local, dashboard_address=None):
+        with joblib.parallel_config(backend='dask'):
+            assert alike(one, run_study(experiment))
+
+
+def arguments(controller, folder, *more):
+    """Return the command line of a short study."""
+    return [
+        'study', 'double_pendulum', '--vary', 'mass=0.5..1.5', '--vary', 'delay=0..60ms',
+        '--controller', str(controller), '--seconds', '0.5', '--runs', '12',
+        '--output', str(folder), *more,
+    ]  # fmt: skip
+
+
+def test_the_command_tells_draws_and_writes(controller, tmp_path, capsys):
+    """Counts and where it fails on stdout, progress on stderr, a picture of several colours."""
+    image = pytest.importorskip('matplotlib.image')
+    folder = tmp_path / 'out'
+    assert cli.main(arguments(controller, folder, '--jobs', '1')) == 0
+    out, err = capsys.readouterr()
+    assert 'followed' in out and 'for delay above' in out and str(folder) in out
+    assert err.endswith('failed\n') and '12 of 12 runs' in err
+    pixels = image.imread(folder / command.PICTURE)[..., :3]
+    share = (np.abs(pixels - 1.0).max(axis=2) > 0.2).mean()
+    assert pixels.shape[0] > 500 and 0.005 < share < 0.5
+    for color in ('#2a9d8f', '#c1272d'):
+        rgb = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
+        assert (np.abs(pixels - rgb).max(axis=2) < 0.02).sum() > 20
+    assert len((folder / table.RUNS).read_text().splitlines()) == 13
+
+
+def test_ctrl_c_ends_it_and_the_same_command_goes_on(controller, tmp_path, capsys, monkeypatch):
+    """It says how."""
+    folder, run = tmp_path / 'out', study.run_trial
+    given, left = arguments(controller, folder, '--jobs', '1'), iter(range(5))
+
+    def until_ctrl_c(*of_run):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return run(*of_run)
+
+    monkeypatch.setattr(study, 'run_trial', until_ctrl_c)
+    assert cli.main(given) == 130
+    assert 'interrupted: 5 of 12 runs' in capsys.readouterr().err
+    monkeypatch.setattr(study, 'run_trial', run)
+    assert cli.main(given) == 0
+    assert cli.main([*given, '--seed', '1']) == 2
+    assert 'runs differ' in capsys.readouterr().err
+
+
+def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
+    """No more: what was done is in the folder, and the end is that of one that was not killed."""
+    folder, other = tmp_path / 'out', tmp_path / 'other'
+    given = arguments(controller, folder, '--jobs', '1', '--seconds', '3')
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'softrobot_dynamics.cli', *given], stderr=subprocess.DEVNULL
+    )
+    file, deadline = folder / table.RUNS, time.monotonic() + 120.0
+    while not (file.exists() and file.read_bytes().count(b'\n') >= 3):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    done = file.read_bytes()
+    assert cli.main(given) == 0
+    assert file.read_bytes().startswith(done[: done.rfind(b'\n') + 1])
+    assert cli.main(arguments(controller, other, '--jobs', '1', '--seconds', '3')) == 0
+    assert sorted(file.read_text().splitlines()) == sorted(
+        (other / table.RUNS).read_text().splitlines()
+    )
+
+
+def test_without_joblib_it_says_how_to_get_it(controller, tmp_path, capsys, monkeypatch):
+    """In one line."""
+    monkeypatch.setitem(sys.modules, 'joblib', None)
+    assert cli.main(arguments(controller, tmp_path / 'out')) == 2
+    assert "pip install 'softrobot_dynamics[study]'" in capsys.readouterr().err
