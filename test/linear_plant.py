@@ -157,7 +157,7 @@ def controlled(values):
         lambda q, qd: q.copy(),
         lambda y, q: [],
         lambda: StateJudge(BOUNDS),
-        lambda q, u, settings: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
+        lambda q, u, settings, off=0.0: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
         lambda q: (2.5 + 1.5j,) if values['robot'] == 'restless' else (),
     )
 
