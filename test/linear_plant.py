@@ -45,6 +45,8 @@ class Model(NamedTuple):
     commands: tuple = (Quantity('force', 'N'),) * 2
     outputs: tuple = (Quantity('displacement', 'm'),) * 2
     q0: np.ndarray = np.array([0.0, 0.0])
+    qd0: np.ndarray = np.array([0.0, 0.0])
+    body_names: tuple = ('cart',)
 
 
 class Command(NamedTuple):
@@ -118,13 +120,18 @@ class Simulator:
     def __init__(self):
         self.time, self.q, self.qd = 0.0, np.zeros(2), np.zeros(2)
 
-    def reset(self):
-        """Go back to the start."""
+    def reset(self, q=None, qd=None):
+        """Go back to the start, or elsewhere."""
         self.__init__()
+        self.q[:], self.qd[:] = 0.0 if q is None else q, 0.0 if qd is None else qd
 
-    def step(self, u, dt):
-        """Advance by dt [s]."""
-        self.qd += dt * (u - self.qd - 0.4 * self.q)
+    def prepare(self, wrenches):
+        """Do nothing."""
+
+    def step(self, u, dt, wrenches=None):
+        """Advance by dt [s]; a wrench pushes both masses by the first number of its force."""
+        push = sum(each.value[3] for listed in (wrenches or {}).values() for each in listed)
+        self.qd += dt * (u + push - self.qd - 0.4 * self.q)
         self.q += dt * self.qd
         self.time += dt
         if not (abs(self.q) < 100.0).all():

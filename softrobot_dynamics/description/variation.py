@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 import re
 from typing import Any, NamedTuple
 
 from softrobot_dynamics.description.robot import RobotDescription
-from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.schema.parsing import Problems, validated
+from softrobot_dynamics.schema.yaml_files import read_yaml
 
 _TIMES = re.compile(r'[×x*]\s*(.+)')
 
@@ -46,13 +48,44 @@ def vary(description: RobotDescription, changes: Mapping[str, float | str]) -> R
     return description
 
 
-def read_changes(texts: Sequence[str]) -> dict[str, str]:
-    """Return the changes that texts FIELD=CHANGE give, for :func:`vary`; or ArgumentError."""
-    pairs = [text.partition('=') for text in texts]
-    for text, (field, equals, change) in zip(texts, pairs):
-        if not (field.strip() and equals and change.strip()):
-            raise ArgumentError('plant', text, 'texts as young_modulus=×0.8 or segment1.mass=1.2')
-    return {field.strip(): change.strip() for field, _, change in pairs}
+def read_changes(texts: Sequence[str]) -> dict[str, Any]:
+    """
+    Return the changes that texts give, for :func:`vary`; later ones count.
+
+    A text is FIELD=CHANGE, or the path of a YAML file with a mapping of such, in which mappings
+    may stand for names with dots. Raises ArgumentError, and DescriptionError of a file.
+    """
+    changes: dict[str, Any] = {}
+    for text in texts:
+        field, equals, change = (part.strip() for part in text.partition('='))
+        if not equals and Path(field).suffix in ('.yaml', '.yml'):
+            changes.update(_in_file(Path(field)))
+        elif field and equals and change:
+            changes[field] = change
+        else:
+            expected = 'texts as young_modulus=×0.8 or segment1.mass=1.2, or a YAML file'
+            raise ArgumentError('plant', text, expected)
+    return changes
+
+
+def _in_file(path: Path) -> dict[str, Any]:
+    """Return the changes in a YAML file; DescriptionError."""
+    data, problems = read_yaml(path)
+    if not problems and not isinstance(data, dict):
+        problems = [Problem('', data, 'a mapping of fields to numbers, or factors as ×1.2')]
+    if problems:
+        raise DescriptionError(tuple(problems), str(path))
+    return dict(_flat(data, ()))
+
+
+def _flat(mapping: dict[Any, Any], names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields in a mapping of mappings, by names with dots."""
+    for name, value in mapping.items():
+        path = (*names, str(name))
+        if isinstance(value, dict):
+            yield from _flat(value, path)
+        else:
+            yield '.'.join(path), value
 
 
 def _change(path: str, value: Any) -> _Change:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rclpy.duration import Duration
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.nodes.messaging import messages
@@ -17,6 +18,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 _ACKNOWLEDGED = Duration(seconds=0.5)
 _REPORTS = QoSProfile(depth=1)
+_CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 _THROTTLE = 1.0  # [s] between two logs from the same line
 _WAITING = 10 * messages.SECOND  # [ns] between two that states are missed
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
@@ -124,15 +126,23 @@ class ControlOutlet(_Words):
 class SimulationOutlet(_Words):
     """Where the simulation loop's states and words go."""
 
-    def __init__(self, node: Any, names: Sequence[str], quality: Any) -> None:
+    def __init__(
+        self, node: Any, names: Sequence[str], quality: Any, with_clock: bool = False
+    ) -> None:
         super().__init__(node)
+        self._clock = Clock()
         self._state = messages.StateWriter(names)
         self._encode = Encoder(self._state.message).encode
         self._publishers = [publisher(node, JointState, 'joint_states', quality)]
-        self._publish = self._publishers[0].publish
+        if with_clock:
+            self._publishers.append(publisher(node, Clock, '/clock', _CLOCK))
+        self._publish, *self._publish_clock = (each.publish for each in self._publishers)
 
     def state(self, q: Vector, qd: Vector, stamp: Any) -> None:
-        """Publish the state (q, qd), each (n,), with a stamp [ns]."""
+        """Publish the time, if anybody counts on it, and the state (q, qd), at a stamp [ns]."""
+        for publish in self._publish_clock:
+            self._clock.clock = messages.stamped(stamp)
+            publish(self._clock)
         self._state.write(q, qd, messages.stamped(stamp))
         self._publish(self._encode())
 

@@ -130,7 +130,7 @@ SIMULATION = (
         'strings',
         (),
         'What is otherwise than in the robot file: FIELD=NUMBER, or FIELD=×FACTOR; names before'
-        ' the field, with dots, say of which body, joint or actuator',
+        ' the field, with dots, say of which body, joint or actuator; or YAML files of such',
         read_only=True,
     ),
     Row(
@@ -140,6 +140,22 @@ SIMULATION = (
         'From when on a command acts: from when it arrives, from the next period on, as over a bus'
         ' with a cycle, or, for repeatable tests, from the instant of the state answered',
         choices=tuple(TIMINGS),
+        read_only=True,
+    ),
+    Row(
+        'real_time_factor',
+        'double',
+        1.0,
+        'Simulated time that passes in one of real time; 0: as fast as commands come that answer'
+        ' the states',
+        0.0,
+        100.0,
+    ),
+    Row(
+        'publish_clock',
+        'bool',
+        False,
+        'Publish the simulated time on /clock, for nodes with use_sim_time',
         read_only=True,
     ),
     Row(

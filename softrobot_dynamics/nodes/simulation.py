@@ -5,7 +5,10 @@ from collections.abc import Callable, Sequence
 import sys
 from typing import Any
 
+from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.nodes import (
     diagnostics,
     parameter_rows,
@@ -21,8 +24,9 @@ from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.outlets import SimulationOutlet
 from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
-from std_srvs.srv import Trigger
+from softrobot_dynamics.nodes.pushes import Pushes, StateReader
+from softrobot_dynamics.nodes.simulation_loop import Schedule, SimulationLoop
+from std_srvs.srv import SetBool, Trigger
 
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
 
@@ -32,10 +36,16 @@ class SimulationNode(Node):
     Takes the place of a robot: states out at a fixed rate, commands in.
 
     - publishes `joint_states` (sensor_msgs/JointState): coordinates by name, stamped with the
-      simulated time since the start; `/diagnostics` at 1 Hz
+      simulated time since the start; `/clock` (rosgraph_msgs/Clock) with the same, if
+      `publish_clock` says so; `/diagnostics` at 1 Hz
     - subscribes to `joint_commands` (sensor_msgs/JointState): u in effort, by actuator; or
       `controller/commands` (std_msgs/Float64MultiArray), see `command_type`
-    - serves `~/reset` (std_srvs/Trigger): the initial state, also after a divergence
+    - subscribes to `~/wrench` (geometry_msgs/WrenchStamped): a push from outside, see `pushes`;
+      and to `~/set_state` (sensor_msgs/JointState): coordinates by name, those that are not named
+      go to where they were at first
+    - serves `~/reset` (std_srvs/Trigger): the initial state, also after a divergence; `~/pause`
+      (std_srvs/SetBool): the simulated time stands still; `~/step` (std_srvs/Trigger): by a
+      period further while it does
     - parameters: `parameter_rows.SIMULATION`
 
     Without commands for a while the robot applies a safe command of its own. `build(values)`
@@ -51,6 +61,10 @@ class SimulationNode(Node):
         self.options = Parameters(self, parameter_rows.SIMULATION)
         self.options.on_change(self._accept)
         self.create_service(Trigger, '~/reset', self._on_reset)
+        self.create_service(SetBool, '~/pause', self._on_pause)
+        self.create_service(Trigger, '~/step', self._on_step)
+        self.create_subscription(WrenchStamped, '~/wrench', self._on_wrench, 10)
+        self.create_subscription(JointState, '~/set_state', self._on_set_state, 10)
 
     def begin(self) -> Any:
         """Load, compile and start."""
@@ -64,7 +78,10 @@ class SimulationNode(Node):
         self._plant = plant
         self._choose_safe(values)
         quality = quality_of(values)
-        self._outlet = SimulationOutlet(self, plant.model.coordinate_names, quality)
+        self._outlet = SimulationOutlet(
+            self, plant.model.coordinate_names, quality, values['publish_clock']
+        )
+        self._pushes, self._place = Pushes(plant.model), StateReader(plant.model)
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
         self._inbox = Inbox(self, reader.message_type, _TOPICS[values['command_type']], NEWEST)
         process.keep_collector_away()
@@ -74,10 +91,13 @@ class SimulationNode(Node):
             self._inbox,
             reader,
             self._outlet,
-            rate=values['rate'],
-            timeout=values['command_timeout_periods'],
-            timing=values['command_timing'],
-            waits=values['wait_for_commands'],
+            Schedule(
+                rate=values['rate'],
+                timeout=values['command_timeout_periods'],
+                timing=values['command_timing'],
+                waits=values['wait_for_commands'],
+                pace=values['real_time_factor'],
+            ),
             epoch=self.get_clock().now().nanoseconds,
             record=record,
         )
@@ -103,6 +123,7 @@ class SimulationNode(Node):
         if self._loop is not None:
             self._choose_safe(values)
             self._loop.timeout = values['command_timeout_periods']
+            self._loop.pace = values['real_time_factor']
             recording.note(self._loop.record, values, changed)
 
     def _choose_safe(self, values: dict[str, Any]) -> None:
@@ -111,9 +132,51 @@ class SimulationNode(Node):
         )
 
     def _on_reset(self, request: Any, response: Any) -> Any:
-        response.success = self._loop is not None and self._loop.reset()
-        response.message = 'at the initial state' if response.success else 'no answer in time'
+        return self._answer(response, lambda: self._begin_at(None, None), 'at the initial state')
+
+    def _on_pause(self, request: Any, response: Any) -> Any:
+        words = 'stands still' if request.data else 'goes on'
+        return self._answer(response, lambda: self._loop.pause(request.data), words)
+
+    def _on_step(self, request: Any, response: Any) -> Any:
+        if self._loop is not None and not self._loop.paused:
+            response.success, response.message = False, 'not paused: pause it first'
+            return response
+        return self._answer(response, lambda: self._loop.step(), 'a period further')
+
+    def _answer(self, response: Any, act: Callable[[], bool], words: str) -> Any:
+        response.success = self._loop is not None and act()
+        response.message = words if response.success else 'no answer in time'
         return response
+
+    def _begin_at(self, q: Any, qd: Any) -> bool:
+        """Begin anew at a state, None for the initial one, without wrenches."""
+        self._pushes.clear()
+        self._loop.wrenches = None
+        return self._loop.reset(q, qd)
+
+    def _on_set_state(self, message: Any) -> None:
+        """Begin anew at a state, or say why not."""
+        if self._loop is None:
+            return
+        try:
+            q, qd = self._place.read(message)
+        except MessageError as error:
+            self.get_logger().warning(f'~/set_state: {error}')
+        else:
+            self._begin_at(q, qd)
+
+    def _on_wrench(self, message: Any) -> None:
+        """Push the robot from now on, or say why not, and go on as before."""
+        if self._loop is None:
+            return
+        try:
+            wrenches = self._pushes.read(message)
+            self._plant.simulator.prepare(wrenches)
+        except SoftRobotError as error:
+            self.get_logger().warning(f'~/wrench: {error}')
+        else:
+            self._loop.wrenches = wrenches
 
     def _report(self) -> Any:
         """Return (level, message, values) for /diagnostics."""
@@ -128,6 +191,8 @@ class SimulationNode(Node):
             'missed ticks': total['missed'],
             'ticks under the safe command': total['safe'],
             'slips': total['slips'],
+            'paused': loop.paused,
+            'real-time factor asked for': loop.pace,
             'slipped [ms]': loop.slipped * 1e-6,
             'round trip p50 / p99 / max [us]': loop.round_trips.report(),
             'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),

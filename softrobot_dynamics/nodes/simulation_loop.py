@@ -7,11 +7,14 @@ once, so that the next state leaves exactly at its deadline; without one, the st
 the deadline with the command that was. `timing` says from when on a command acts; one that comes
 after the answer counts from the next state on. After waking late the next state waits a little, so
 that no command has to come in less than `_SHORTEST` of a period; waking more than a period late
-moves all later deadlines: the simulation never catches up in a burst.
+moves all later deadlines: the simulation never catches up in a burst. Time may pass faster or
+slower than real time, or as fast as answers come, and stand still.
 """
 
+from collections.abc import Callable
+from queue import SimpleQueue
 from threading import Event, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
@@ -30,19 +33,30 @@ MODES = (
 )
 
 _SHORTEST = 0.7  # of a period, between one state and the next
+_PATIENCE = 50_000_000  # [ns] to listen for commands at a stretch while time stands still
+
+
+class Schedule(NamedTuple):
+    """When a simulated robot does what."""
+
+    rate: float  # [Hz] of the states, in simulated time
+    timeout: float  # [periods] of simulated time after which a command is too old
+    timing: str  # from when on commands act, see `command_timing`
+    waits: bool = False  # at the initial posture until a command answers a state
+    pace: float = 1.0  # [s] of simulated time in one of real time; 0: as fast as answers come
 
 
 class SimulationLoop:
     """
-    One simulated robot at `rate` [Hz].
+    One simulated robot.
 
     `plant` has the simulator and the safe command; `inbox` brings commands, which `reader` turns
-    into (u, stamp); `outlet` takes away states. `timeout`: age of a command in periods from which
-    the safe one is applied. `epoch`: the stamp of the first state [ns]; later ones are stamped
-    with the simulated time that has passed since; what passes until `run` begins, and what the
-    loop slips before anybody drives the robot, is added. `timing`:
-    from when on commands act, see `command_timing`. `waits`: until a command answers a state, the
-    robot stands at its initial posture, to set out from there at its initial rates.
+    into (u, stamp); `outlet` takes away states. `schedule` says when, see :class:`Schedule`; its
+    `timeout` and `pace` are attributes, which may change. `epoch`: the stamp of the first state
+    [ns]; later ones are stamped with the simulated time that has passed since; what passes until
+    `run` begins, and what the loop slips before anybody drives the robot, is added. `wrenches` of
+    the attribute act from outside, as `Simulator.step` takes them, which has to be prepared for
+    them. A robot that waits for commands sets out at its initial rates when one answers it.
     """
 
     def __init__(
@@ -51,46 +65,59 @@ class SimulationLoop:
         inbox: Any,
         reader: Any,
         outlet: Any,
-        *,
-        rate: float,
-        timeout: float,
+        schedule: Schedule,
         epoch: int,
-        timing: str,
         record: Any = None,
-        waits: bool = False,
     ) -> None:
         self.tally, self.round_trips, self.lateness = Tally(), Window(), Window()
         self.mode = IDLE
         self.error: Any = None  # what stopped the robot, or the loop
-        self.timeout = timeout
-        self._waits = self._waits_first = waits
+        self.timeout, self.pace = schedule.timeout, schedule.pace
+        self.wrenches: Any = None
+        self.paused = False
+        self._waits = self._waits_first = schedule.waits
         self._row: Any = None
         self.record = record
         self.slipped = 0  # [ns] by which all deadlines have moved
-        self.period = round(SECOND / rate)
-        self._dt = 1.0 / rate
+        self.period = round(SECOND / schedule.rate)
+        self._dt = 1.0 / schedule.rate
         self._simulator, self._safe = plant.simulator, plant.safe
         self._inbox, self._reader, self._outlet = inbox, reader, outlet
         self._epoch, self._stamp, self._made = epoch, epoch, now()
         self._u = np.zeros(plant.model.m)
         self._lower, self._upper = plant.model.lower, plant.model.upper
-        self._timing = CommandTiming(timing, self._dt, self._without_a_driver())
-        self._arrival: Any = None
+        self._timing = CommandTiming(schedule.timing, self._dt, self._without_a_driver())
+        self._arrival: Any = None  # of the last command, in simulated time [ns]
         self._safe_since: Any = None
         self._answered = 0
-        self._leaving, self._reset, self._reset_done = False, False, Event()
+        self._leaving = False
+        self._asked: SimpleQueue[tuple[Callable[[], object], Event]] = SimpleQueue()
         self._thread = Thread(target=self.run, name='simulation', daemon=True)
 
     def start(self) -> None:
         """Start the thread."""
         self._thread.start()
 
-    def reset(self, patience: float = 1.0) -> bool:
-        """Go back to the initial state; return whether that was done within `patience` [s]."""
-        self._reset_done.clear()
-        self._reset = True
+    # For any thread; each returns whether it was done within `patience` [s]
+
+    def reset(self, q: Any = None, qd: Any = None, patience: float = 1.0) -> bool:
+        """Begin anew at a state, by default the initial one, under the safe command."""
+        return self._ask(lambda: self._start_anew(q, qd), patience)
+
+    def pause(self, on: bool, patience: float = 1.0) -> bool:
+        """Let the simulated time stand still, or pass again."""
+        return self._ask(lambda: self._pause(on), patience)
+
+    def step(self, patience: float = 1.0) -> bool:
+        """While it stands still: let one period pass."""
+        return self._ask(self._step_and_publish, patience)
+
+    def _ask(self, action: Callable[[], object], patience: float) -> bool:
+        """Have the loop's thread do something between two states."""
+        done = Event()
+        self._asked.put((action, done))
         self._inbox.wake()
-        return self._reset_done.wait(patience)
+        return done.wait(patience)
 
     def leave(self) -> None:
         """Let `run` return."""
@@ -110,7 +137,7 @@ class SimulationLoop:
             begin = now()
             self._epoch += begin - self._made
             self._stamp = self._epoch
-            self._grid = self._deadline = begin + self.period
+            self._grid = self._deadline = begin + self._interval()
             self._publish()
             while not self._leaving:
                 self._cycle()
@@ -120,16 +147,23 @@ class SimulationLoop:
 
     def _cycle(self) -> None:
         """Go from one deadline to the next."""
-        if self._reset:
-            self._start_anew()
+        while not self._asked.empty():
+            action, done = self._asked.get()
+            action()
+            done.set()
+        if self.paused:
+            self._deadline = now() + _PATIENCE
         round_trip = self._listen()
-        if self._leaving:
+        if self._leaving or self.paused:
             return
         answered = round_trip is not None
         if answered:
             self._step(round_trip)
-            sleep_until(self._deadline)
+            if self.pace > 0.0:
+                sleep_until(self._deadline)
         woken = now()
+        if self.pace == 0.0:  # whenever that is
+            self._grid = self._deadline = woken
         if not answered:
             self._step(None)
         self._plan(woken)
@@ -137,11 +171,11 @@ class SimulationLoop:
 
     def _listen(self) -> Any:
         """Take commands until one answers the last state or the deadline is there."""
-        while not self._leaving:
+        while not (self._leaving or (self.paused and not self._asked.empty())):
             try:
                 message = self._inbox.wait(self._deadline - now())
                 arrival = now()
-                if message is not None and self._receive(message, arrival):
+                if message is not None and self._receive(message, arrival) and not self.paused:
                     return arrival - self._published
             except MessageError as error:
                 arrival = now()
@@ -168,8 +202,9 @@ class SimulationLoop:
         if self._waits:  # it sets out under its first command
             self._waits = False
             self._timing.begin(self._u)
-        self._timing.arrived(self._u, (arrival - self._published) * 1e-9)
-        self._arrival = arrival
+        passed = (arrival - self._published) * (self.pace or 1.0)  # in simulated time
+        self._timing.arrived(self._u, passed * 1e-9)
+        self._arrival = self._stamp
         return stamp in (0, self._stamp)
 
     def _is_ours(self, stamp: int) -> bool:
@@ -184,7 +219,7 @@ class SimulationLoop:
             self._stamp += self.period
             return
         moment, simulator = now(), self._simulator
-        u = self._applied(moment)
+        u = self._applied()
         if self.mode != DRIVEN:
             self._timing.begin(u)
         stretches = self._timing.share_out()
@@ -194,27 +229,27 @@ class SimulationLoop:
             self._row = moment, self._stamp, *state, stretches[-1].u, simulator.time, trip
         try:
             for stretch in stretches:
-                simulator.step(*stretch)
+                simulator.step(*stretch, self.wrenches)
         except SimulationDivergedError as error:
             self._stop(error)
             return
         self._stamp += self.period
         self._count(round_trip)
 
-    def _applied(self, moment: int) -> Vector:
+    def _applied(self) -> Vector:
         """Return the u to apply; notice commands that come, stay away and return."""
-        fresh = self._arrival is not None and moment - self._arrival <= self.timeout * self.period
-        if fresh:
+        oldest = self._stamp - self.timeout * self.period
+        if self._arrival is not None and self._arrival > oldest:
             self._enter(DRIVEN)
             return self._u
         if self._safe_since is None:
-            self._safe_since = moment
+            self._safe_since = self._stamp
             self._safe.begin(self._simulator.q, None if self._arrival is None else self._u)
             if self._arrival is not None:
                 self.tally.count('timeouts')
                 self._enter(TIMED_OUT)
         idle = self._arrival is None  # nobody drives the robot yet: its weight is carried
-        return self._safe.at(0.0 if idle else (moment - self._safe_since) * 1e-9)
+        return self._safe.at(0.0 if idle else (self._stamp - self._safe_since) * 1e-9)
 
     def _without_a_driver(self) -> Vector:
         """Return the safe command (m,) of a robot that nobody drives yet."""
@@ -233,20 +268,27 @@ class SimulationLoop:
 
     def _plan(self, woken: int) -> None:
         """Set the next deadline after having woken at `woken` [ns] for the last one."""
-        late = woken - self._deadline
+        late, interval = woken - self._deadline, self._interval()
         self.lateness.add(late)
         if self._row is not None and self.mode != DIVERGED:
             self.record.add(*self._row, late * 1e-9, self.mode)
-        if woken - self._grid > self.period:
+        if woken - self._grid > interval:
             self.slipped += woken - self._grid
             self.tally.count('slips')
             self._outlet.slipped(woken - self._grid)
-            if self.mode != DRIVEN:  # no one counts on its time yet: stamps keep to the clock
+            idle = self.mode != DRIVEN  # no one counts on its time yet: stamps keep to the clock
+            if idle and self.pace == 1.0:
                 self._epoch += woken - self._grid
                 self._stamp += woken - self._grid
             self._grid = woken
-        self._grid += self.period
-        self._deadline = max(self._grid, woken + round(_SHORTEST * self.period))
+        self._grid += interval
+        self._deadline = max(self._grid, woken + round(_SHORTEST * interval))
+
+    def _interval(self) -> int:
+        """Return how long to wait for an answer [ns] of real time."""
+        if self.pace > 0.0:
+            return round(self.period / self.pace)
+        return round(self.period * (self.timeout if self.mode == DRIVEN else 1.0))
 
     def _publish(self) -> None:
         if self.mode != DIVERGED:
@@ -268,12 +310,24 @@ class SimulationLoop:
         self._outlet.failed('the simulation stopped at its last good state', error)
         self._enter(DIVERGED)
 
-    def _start_anew(self) -> None:
-        """Carry out a reset: the initial state under the safe command; stamps go on."""
-        self._simulator.reset()
+    def _pause(self, on: bool) -> None:
+        """Stand still, or go on: with the next period, as if no time had passed."""
+        self.paused = on
+        self._grid = self._deadline = now() + self._interval()
+
+    def _step_and_publish(self) -> None:
+        """Let a period pass."""
+        self._step(None)
+        self._row = None
+        self._publish()
+
+    def _start_anew(self, q: Any, qd: Any) -> None:
+        """Carry out a reset: a state under the safe command; stamps go on."""
+        self._simulator.reset(q, qd)
         self.error = self._arrival = self._safe_since = self._row = None
         self._waits = self._waits_first
         self._timing.begin(self._without_a_driver())
         self._enter(IDLE)
-        self._reset = False
-        self._reset_done.set()
+        if self.paused:
+            self._stamp += self.period
+            self._publish()

@@ -37,13 +37,19 @@ class LoadedStepper:
 
     def __call__(self, loads: Sequence[Load]) -> Callable[..., int]:
         """Return the ``advance`` of the stepper under these loads."""
-        places = tuple(
-            (body, None if w.point is None else w.point.tobytes(), w.frame) for body, w in loads
-        )
-        advance, values = self._bound(places)
+        advance, values = self.prepare(loads)
         for value, (_, wrench) in zip(values, loads):
             value[:] = wrench.value
         return advance
+
+    def prepare(self, loads: Sequence[Load]) -> tuple[Callable[..., int], list[Vector]]:
+        """Return what there is for loads at these places: ``advance``, and arrays for values."""
+        return self._bound(
+            tuple(
+                (body, None if w.point is None else w.point.tobytes(), w.frame)
+                for body, w in loads
+            )
+        )
 
     def _bind(self, places: Any) -> tuple[Callable[..., int], list[Vector]]:
         """Return ``advance`` and the wrenches (6,) that it reads, one for each place."""

@@ -102,6 +102,15 @@ class Simulator:
                 raise SimulationDivergedError(self.time, self._culprit())
             recentre(self._recentring, self.q, self.qd)
 
+    def prepare(self, wrenches: Wrenches | None) -> None:
+        """
+        Compile what steps under such wrenches need, in any thread; ArgumentError.
+
+        Wrenches at the same places need it only once, whatever they are.
+        """
+        if loads := read_wrenches(self.model, wrenches):
+            self._loaded.prepare(loads)
+
     def _require_inertia(self) -> None:
         """Raise SingularMassError where a step would be no more than rounding."""
         model = self.model

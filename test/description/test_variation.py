@@ -74,3 +74,20 @@ def test_changes_as_texts():
     for wrong in ('mass', 'mass=', '=2'):
         with pytest.raises(ArgumentError, match='plant'):
             read_changes([wrong])
+
+
+def test_changes_in_a_file(tmp_path):
+    """Mappings stand for names with dots; later texts count; what is no mapping is named."""
+    file = tmp_path / 'plant.yaml'
+    file.write_text('density: ×1.2\nsegment2: {radius: ×0.97, damping: 0.2}\n')
+    expected = {'density': '×1.2', 'segment2.radius': 0.02, 'segment2.damping': 0.2}
+    assert read_changes([str(file), 'segment2.radius=0.02']) == {
+        **expected,
+        'segment2.radius': '0.02',
+    }
+    sd.vary(sd.load_robot('pcc_arm'), read_changes([str(file)]))
+    file.write_text('[density]')
+    with pytest.raises(DescriptionError, match='a mapping of fields'):
+        read_changes([str(file)])
+    with pytest.raises(DescriptionError, match='none.yaml'):
+        read_changes([str(tmp_path / 'none.yaml')])

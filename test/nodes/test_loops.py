@@ -19,6 +19,7 @@ from linear_plant import (  # noqa: E402
     simulated,
 )
 from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.dynamics.wrenches import Wrench  # noqa: E402
 from softrobot_dynamics.nodes import control_loop, parameter_rows, simulation_loop  # noqa: E402
 from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
     ControlLoop,
@@ -35,7 +36,13 @@ from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
 from softrobot_dynamics.nodes.judging import FOLLOWS, StateJudge  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from softrobot_dynamics.nodes.settings import settings_of  # noqa: E402
-from softrobot_dynamics.nodes.simulation_loop import DIVERGED, DRIVEN, IDLE, SimulationLoop  # noqa: E402
+from softrobot_dynamics.nodes.simulation_loop import (  # noqa: E402
+    DIVERGED,
+    DRIVEN,
+    IDLE,
+    Schedule,
+    SimulationLoop,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -517,7 +524,7 @@ def test_reference_time_follows_stamps_and_stands_still_with_them():
 class Simulation:
     """A simulation loop, driven by the test; `answer` is the command for every state, or None."""
 
-    def __init__(self, monkeypatch, record=None, waits=False, timing='lockstep'):
+    def __init__(self, monkeypatch, record=None, waits=False, timing='lockstep', pace=1.0):
         self.clock, self.outlet = Clock(monkeypatch), Outlet()
         self.plant = simulated({})
         self.epoch = 1_000 * messages.SECOND
@@ -526,12 +533,9 @@ class Simulation:
             self.clock,
             messages.CommandReader(ACTUATORS),
             self.outlet,
-            rate=1000.0,
-            timeout=50,
+            Schedule(rate=1000.0, timeout=50, timing=timing, waits=waits, pace=pace),
             epoch=self.epoch,
-            timing=timing,
             record=record,
-            waits=waits,
         )
         self.loop._grid = self.loop._deadline = self.clock.time + PERIOD
         self.loop._publish()
@@ -600,7 +604,7 @@ class Steps:
         self.made, self._step = [], simulator.step
         simulator.step = self.step
 
-    def step(self, u, dt):
+    def step(self, u, dt, wrenches=None):
         """Make a step, and keep it."""
         self.made.append((u.tolist(), pytest.approx(dt, abs=1e-12)))
         self._step(u, dt)
@@ -785,6 +789,80 @@ def test_waking_a_little_late_keeps_the_deadlines(simulation):
     simulation.go((1.0, 1.0))
     assert simulation.clock.time == begin + 4 * PERIOD
     assert simulation.loop.tally.counts['slips'] == 0
+
+
+def test_time_stands_still_in_a_pause_and_goes_on_as_if_it_had_not(monkeypatch):
+    """A single period passes when it is asked for; the last command is in force afterwards."""
+    other = Simulation(monkeypatch)
+    for u in (ONE, ONE, ONE, ONE, TWO):  # without a pause
+        other.go(u)
+    simulation = Simulation(monkeypatch)  # its clock is the one that counts from now on
+    for _ in range(3):
+        simulation.go(ONE)
+    simulation.loop.pause(True, patience=0.0)
+    for _ in range(200):
+        simulation.go()
+    assert len(simulation.outlet.states) == 4 and simulation.loop.mode == DRIVEN
+    simulation.loop.step(patience=0.0)
+    simulation.go()
+    assert len(simulation.outlet.states) == 5
+    simulation.go(TWO)  # taken, and in force when time passes again
+    simulation.loop.pause(False, patience=0.0)
+    simulation.go()
+    assert np.array_equal(simulation.outlet.states[-1][0], other.outlet.states[-1][0])
+    assert simulation.outlet.states[-1][2] == simulation.epoch + 5 * PERIOD
+    assert not any(words.startswith('slipped') for words in simulation.outlet.words)
+
+
+@pytest.mark.parametrize('pace, interval', [(0.5, 2 * PERIOD), (4.0, PERIOD // 4)])
+def test_time_passes_faster_or_slower(monkeypatch, pace, interval):
+    """States leave at other intervals, with the same stamps; the age of commands is simulated."""
+    simulation = Simulation(monkeypatch, pace=pace)
+    begin = simulation.clock.time + PERIOD
+    simulation.go(ONE, after=interval // 3)
+    for k in range(49):
+        simulation.go()
+        assert simulation.clock.time == begin + (k + 1) * interval
+    stamps = [stamp for *_, stamp in simulation.outlet.states]
+    assert stamps == [simulation.epoch + k * PERIOD for k in range(51)]
+    assert simulation.loop.mode == DRIVEN
+    simulation.go()
+    assert simulation.loop.mode == simulation_loop.TIMED_OUT
+
+
+def test_time_passes_as_fast_as_answers_come(monkeypatch):
+    """And waits a while for one that does not come; the motion is that of real time."""
+    commands = [TWO if k % 3 else ONE for k in range(20)]
+    real = Simulation(monkeypatch)
+    for u in commands:
+        real.go(u)
+    fast = Simulation(monkeypatch, pace=0.0)
+    fast.loop._deadline = fast.clock.time + 50 * PERIOD
+    for u in commands:
+        before = fast.clock.time
+        fast.go(u, after=PERIOD // 50)
+        assert fast.clock.time == before + PERIOD // 50
+    for one, another in zip(fast.outlet.states, real.outlet.states, strict=True):
+        assert np.array_equal(one[0], another[0]) and np.array_equal(one[1], another[1])
+    before = fast.clock.time
+    fast.go()
+    assert fast.clock.time == before + 50 * PERIOD and len(fast.outlet.states) == 22
+
+
+def test_a_robot_is_pushed_and_put_elsewhere(simulation):
+    """By wrenches from the next period on; a state is taken up at rest under the safe command."""
+    simulation.go(ONE)
+    simulation.loop.wrenches = {'cart': [Wrench(np.array([0.0, 0.0, 0.0, 5.0, 0.0, 0.0]))]}
+    before = simulation.outlet.states[-1][1].copy()
+    simulation.go([0.0, 0.0])
+    assert simulation.outlet.states[-1][1] - before == pytest.approx([5e-3, 5e-3], rel=1e-3)
+    simulation.loop.wrenches = None
+    place = np.array([3.0, -2.0]), np.array([0.5, 0.0])
+    simulation.loop.reset(*place, patience=0.0)
+    simulation.go()
+    q, qd, stamp = simulation.outlet.states[-1]
+    assert q == pytest.approx(place[0], abs=1e-3) and qd == pytest.approx(place[1], abs=2e-3)
+    assert stamp == simulation.epoch + 3 * PERIOD and simulation.loop.mode == IDLE
 
 
 def test_a_divergence_stops_the_robot_until_a_reset(simulation):

@@ -1,0 +1,91 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a simulated robot is told by topics: pushes from outside, and states to begin at."""
+
+from __future__ import annotations
+
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.dynamics.wrenches import Wrench, Wrenches
+from softrobot_dynamics.errors import MessageError
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_FORM = 'BODY, BODY X Y Z, each perhaps with the word base behind'
+
+
+class Pushes:
+    """
+    The wrenches in force on a robot, from geometry_msgs/WrenchStamped.
+
+    The frame_id says where: `BODY`, at the tip; `BODY X Y Z`, at the material point (X, Y, Z) [m].
+    The axes are the body's there, as the message has it, or with the word `base` behind those of
+    the base. A push is in force until there is another one at the same place; zeros end it.
+    """
+
+    def __init__(self, model: CompiledModel) -> None:
+        self._bodies = model.body_names
+        self._pushes: dict[tuple[str, ...], tuple[str, Wrench]] = {}
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._pushes.clear()
+
+    def read(self, message: Any) -> Wrenches | None:
+        """Return the wrenches in force from now on, None if there are none; or MessageError."""
+        words = tuple(message.header.frame_id.split())
+        body, point, frame = self._place(words)
+        moment, force = message.wrench.torque, message.wrench.force
+        value = np.array([moment.x, moment.y, moment.z, force.x, force.y, force.z])
+        if not np.isfinite(value).all():
+            raise MessageError(f'numbers: {value.tolist()}, expected finite ones')
+        self._pushes.pop(words, None)
+        if value.any():
+            self._pushes[words] = body, Wrench(value, point, frame)
+        wrenches: dict[str, list[Wrench]] = {}
+        for name, wrench in self._pushes.values():
+            wrenches.setdefault(name, []).append(wrench)
+        return wrenches or None
+
+    def _place(self, words: tuple[str, ...]) -> tuple[str, Vector | None, str]:
+        """Return body, point or None, and frame; MessageError."""
+        frame = 'base' if words[1:] and words[-1] == 'base' else 'body'
+        own = words[: len(words) - (frame == 'base')]
+        if not own or own[0] not in self._bodies:
+            raise MessageError(f'frame_id: {own[:1]}, expected a body, one of {self._bodies}')
+        if len(own) == 1:
+            return own[0], None, frame
+        try:
+            point = np.array([float(each) for each in own[1:]])
+        except ValueError:
+            point = np.zeros(0)
+        if point.shape != (3,) or not np.isfinite(point).all():
+            raise MessageError(f'frame_id: {" ".join(words)!r}, expected {_FORM}')
+        return own[0], point, frame
+
+
+class StateReader:
+    """States to begin at, from sensor_msgs/JointState; not every coordinate has to be named."""
+
+    def __init__(self, model: CompiledModel) -> None:
+        self._model = model
+
+    def read(self, message: Any) -> tuple[Vector, Vector]:
+        """Return (q, qd), each (n,), initial where a coordinate is not named; MessageError."""
+        model, names = self._model, list(message.name)
+        unknown = [name for name in names if name not in model.coordinate_names]
+        if unknown or len(set(names)) < len(names):
+            raise MessageError(
+                f'name: {unknown or names}, expected different ones of {model.coordinate_names}'
+            )
+        q, qd = model.q0.copy(), model.qd0.copy()
+        columns = [model.coordinate_names.index(name) for name in names]
+        for what, state in (('position', q), ('velocity', qd)):
+            values = np.array(getattr(message, what))
+            if len(values) not in (0, len(names)) or not np.isfinite(values).all():
+                raise MessageError(f'{what}: {values.tolist()}, expected a number for each name')
+            if len(values):
+                state[columns] = values
+        return q, qd

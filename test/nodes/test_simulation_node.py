@@ -1,0 +1,191 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What the simulated robot is told over real DDS, beside commands."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from linear_plant import Model  # noqa: E402
+from node_processes import closed_loop  # noqa: E402
+from observer import CONTROLLER, SIMULATION  # noqa: E402
+from rclpy.qos import qos_profile_sensor_data  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.errors import MessageError  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import stamp_of  # noqa: E402
+from softrobot_dynamics.nodes.pushes import Pushes, StateReader  # noqa: E402
+from std_srvs.srv import SetBool, Trigger  # noqa: E402
+
+
+def push(place, force=0.0, torque=0.0):
+    """Return a wrench along x at a place."""
+    message = WrenchStamped()
+    message.header.frame_id = place
+    message.wrench.force.x, message.wrench.torque.x = force, torque
+    return message
+
+
+def state(**given):
+    """Return a JointState."""
+    message = JointState()
+    for name, values in given.items():
+        setattr(message, name, values)
+    return message
+
+
+@pytest.mark.quick
+def test_pushes_at_several_places_are_in_force_together():
+    """Each until there is another at its place; the words say where, and in which axes."""
+    pushes = Pushes(Model())
+    pushes.read(push('cart', 1.0))
+    pushes.read(push('cart base', 2.0))
+    found = pushes.read(push('cart 0 0.5 -1e-2 base', 3.0))['cart']
+    assert [w.value[3] for w in found] == [1.0, 2.0, 3.0]
+    assert [w.frame for w in found] == ['body', 'base', 'base']
+    assert found[0].point is None and found[2].point.tolist() == [0.0, 0.5, -0.01]
+    assert [w.value[3] for w in pushes.read(push('cart', 4.0))['cart']] == [2.0, 3.0, 4.0]
+    pushes.read(push('cart base'))
+    pushes.read(push('cart'))
+    assert pushes.read(push('cart 0 0.5 -0.01 base', 5.0))['cart'][0].value[3] == 3.0
+    pushes.clear()
+    assert pushes.read(push('cart', 0.0, torque=1.0))['cart'][0].value[0] == 1.0
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    'place, force, words',
+    [
+        ('', 1.0, "expected a body, one of \\('cart',\\)"),
+        ('base', 1.0, 'expected a body'),
+        ('horse', 1.0, 'horse'),
+        ('cart 0 0', 1.0, 'expected BODY, BODY X Y Z'),
+        ('cart a b c', 1.0, 'expected BODY, BODY X Y Z'),
+        ('cart 0 0 nan', 1.0, 'expected BODY, BODY X Y Z'),
+        ('cart', np.nan, 'expected finite ones'),
+    ],
+)
+def test_wrong_pushes_are_refused(place, force, words):
+    """In words; those that are in force stay."""
+    pushes = Pushes(Model())
+    pushes.read(push('cart', 1.0))
+    with pytest.raises(MessageError, match=words):
+        pushes.read(push(place, force))
+    assert len(pushes.read(push('cart base', 1.0))['cart']) == 2
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    'given, words',
+    [
+        ({'name': ['z'], 'position': [1.0]}, "name: \\['z'\\], expected different ones of"),
+        ({'name': ['x', 'x'], 'position': [1.0, 1.0]}, 'expected different ones'),
+        ({'name': ['x'], 'position': [1.0, 2.0]}, 'position: .* expected a number for each name'),
+        ({'name': ['x'], 'velocity': [np.inf]}, 'velocity: .* expected a number for each name'),
+    ],
+)
+def test_wrong_states_are_refused(given, words):
+    """By name and value."""
+    with pytest.raises(MessageError, match=words):
+        StateReader(Model()).read(state(**given))
+
+
+@pytest.mark.realtime
+def test_a_running_robot_is_pushed_put_elsewhere_and_reset(observer, start, tmp_path):
+    """The loop answers; what is wrong is said in the log and changes nothing."""
+    closed_loop(observer, start)
+    assert observer.set(reference__type='setpoint', reference__setpoint=[0.0, 0.0]).successful
+
+    def at(x, tolerance=0.01):
+        return lambda: abs(observer.states[-1].position[0] - x) < tolerance
+
+    tell = {
+        topic: observer.node.create_publisher(kind, f'simulation/{topic}', 10)
+        for topic, kind in (('wrench', WrenchStamped), ('set_state', JointState))
+    }
+    observer.until(lambda: all(p.get_subscription_count() for p in tell.values()), 'the node')
+    tell['wrench'].publish(push('cart', 5.0))
+    observer.until(at(0.05), 'where the gains let 5 N push it')
+    tell['wrench'].publish(push('horse', 5.0))
+    tell['wrench'].publish(push('cart'))
+    observer.until(at(0.0, 1e-3), 'where it was')
+    tell['set_state'].publish(state(name=['x'], position=[1.5]))
+    observer.until(at(1.5, 0.3), 'elsewhere')
+    observer.until(at(0.0, 1e-2), 'where it shall be')
+    tell['set_state'].publish(state(name=['nose'], position=[1.5]))
+    log, said = tmp_path / 'simulation.log', ("frame_id: ('horse',)", "name: ['nose']")
+    observer.until(lambda: all(words in log.read_text() for words in said), 'both refusals')
+    assert observer.call(Trigger, 'simulation/reset', Trigger.Request()).success
+    observer.until_running()
+
+
+@pytest.mark.realtime
+def test_time_can_stand_still_and_pass_step_by_step(observer, start):
+    """The controller sees a robot that fell silent, and holds when it is back."""
+    closed_loop(observer, start)
+    refused = observer.call(Trigger, 'simulation/step', Trigger.Request())
+    assert not refused.success and 'pause it first' in refused.message
+    assert observer.call(SetBool, 'simulation/pause', SetBool.Request(data=True)).success
+    observer.until(lambda: observer.words()[CONTROLLER].startswith('no valid state'), 'a trip')
+    count = len(observer.states)
+    for _ in range(3):
+        assert observer.call(Trigger, 'simulation/step', Trigger.Request()).success
+    observer.until(lambda: len(observer.states) >= count + 3, 'three states')
+    stamps = [stamp_of(each) for each in observer.states[count - 1 :]]
+    assert np.diff(stamps).tolist() == [5_000_000] * 3
+    assert observer.call(SetBool, 'simulation/pause', SetBool.Request(data=False)).success
+    observer.until_running()
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize('factor', [0.25, 4.0])
+def test_time_may_pass_faster_or_slower(observer, start, factor):
+    """States and the clock say the simulated time; the loop closes, and the factor is live."""
+    times = []
+    observer.node.create_subscription(
+        Clock, '/clock', lambda m: times.append(stamp_of_clock(m)), qos_profile_sensor_data
+    )
+    simulation = {'publish_clock': 'true', 'real_time_factor': factor, 'rate': 200.0}
+    start('simulation', **simulation)
+    start('controller', autostart='true')
+    observer.until_running()
+    begin = len(observer.states)
+    observer.until(lambda: len(observer.states) > begin + 100, 'states')
+    stamps = [stamp_of(each) for each in observer.states[begin:]]
+    assert set(np.diff(stamps)) <= {5_000_000 * k for k in range(1, 20)}
+    assert set(stamps[:50]) & set(times)
+    assert observer.value(SIMULATION, 'real-time factor asked for') == factor
+
+
+def stamp_of_clock(message):
+    """Return the time of a Clock [ns]."""
+    return message.clock.sec * 1_000_000_000 + message.clock.nanosec
+
+
+@pytest.mark.realtime
+def test_as_fast_as_answers_come_the_motion_is_the_same(observer, start, tmp_path):
+    """Bit by bit in lockstep, however fast: recorded twice, and at the pace of real time."""
+    found = []
+    for factor in (0.0, 0.0, 1.0):
+        name = f'record{len(found)}'
+        given = {'record': tmp_path / name, 'wait_for_commands': 'true'}
+        given |= {'real_time_factor': factor, 'command_timing': 'lockstep', 'rate': 200.0}
+        given |= {'command_timeout_periods': 1000}
+        robot = start('simulation', **given)
+        goal = {'reference__type': 'setpoint', 'reference__setpoint': '[1.0, -2.0]'}
+        law = start('controller', autostart='true', rate=200.0, watchdog_periods=1000, **goal)
+        observer.until_running()
+        observer.states.clear()
+        observer.until(lambda: len(observer.states) > 200, 'states')
+        for process in (robot, law):
+            process.terminate()
+            assert process.wait(timeout=60.0) == 0
+        found.append(sd.read_recording(f'{tmp_path / name}.mcap'))
+        observer.status.clear()
+    first = found[0]
+    for other in found[1:]:
+        for column in ('q', 'qd', 'u'):
+            assert np.array_equal(first[column][:200], other[column][:200])
+    assert np.abs(first['q'][:200]).max() > 1.0
