@@ -190,7 +190,7 @@ def test_the_engine_knows_no_member():
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.limiting', 'controllers.safe',
-        'references.feasibility', 'references.piecewise',
+        'references.feasibility', 'references.following', 'references.piecewise',
     }  # fmt: skip
     concrete = [
         (a, b)

@@ -18,6 +18,7 @@ from softrobot_dynamics.nodes.judging import ANEW, UNCONFIRMED
 from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of
 from softrobot_dynamics.nodes.realtime import now, sleep_until, take_precedence
 from softrobot_dynamics.nodes.tally import Tally, Window
+from softrobot_dynamics.references.piecewise import reaching, turn
 
 WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)
 MODES = (
@@ -39,6 +40,13 @@ class Once(NamedTuple):
     """A reference that is followed when the order is taken up; whatever begins anew, holds."""
 
     reference: Any
+
+
+class Toward(NamedTuple):
+    """A reference: from what is wanted when it is taken up, without a jump, to rest at ``y``."""
+
+    y: Vector  # (c,)
+    duration: float  # [s]
 
 
 class Orders(NamedTuple):
@@ -112,6 +120,7 @@ class ControlLoop:
         self._inbox, self._reader, self._outlet, self.period = inbox, reader, outlet, period
         self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
         self._q: Any = None
+        self._toward: Any = None  # the last Reference for a Toward
         self._safe_since: Any = None
         self._limiter = Limiter(plant.model.lower, plant.model.upper)
         self._rate_limit = plant.model.rate_limit
@@ -251,14 +260,27 @@ class ControlLoop:
         if begin or orders.settings is not taken.settings:
             self._controller.use(orders.settings)
         if begin or orders.reference is not taken.reference:
-            reference = orders.reference
+            reference, ramp = orders.reference, orders.ramp
             if isinstance(reference, Once) and reference is not taken.reference:
                 (reference,) = reference
             if isinstance(reference, (Hold, Once)):
                 reference = self._hold(q, qd)
-            self._controller.follow(reference, t, orders.ramp)
+            elif isinstance(reference, Toward):
+                if not begin and self._turned(reference, t):
+                    return
+                reference = self._toward = reaching(self._controller.desired(t), *reference)
+                ramp = orders.ramp if begin else 0.0
+            self._controller.follow(reference, t, ramp)
         if begin:
             self._controller.start(q, qd, t, self._last_command())
+
+    def _turned(self, toward: Toward, t: float) -> bool:
+        """Turn what the law follows in place, if that was of the same kind: it takes no time."""
+        plan, before = self._controller.plan, self._toward
+        if before is None or plan.current is not before or t < plan.start + plan.ramp:
+            return False
+        turn(before, t - plan.start, self._controller.desired(t), *toward)
+        return True
 
     def _enter(self, mode: int, moment: Any) -> None:
         """Change the mode; fix the safe command when one begins at `moment` [ns]."""

@@ -6,6 +6,7 @@ import sys
 import traceback
 from typing import Any
 
+from geometry_msgs.msg import PointStamped
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
 from rclpy.node import Node
@@ -30,6 +31,7 @@ from softrobot_dynamics.nodes.parameters import Parameters, reason_of
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.serving import Part
 from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
+from softrobot_dynamics.nodes.targets import Listener, Targets
 from softrobot_dynamics.nodes.trajectories import CourseReader
 from softrobot_dynamics.nodes.watching import Watch
 from std_srvs.srv import SetBool, Trigger
@@ -45,6 +47,8 @@ class ControllerNode(LifecycleNodeMixin, Node):
     - subscribes to `joint_states` (sensor_msgs/JointState): coordinates by name
     - subscribes to `~/trajectory` (trajectory_msgs/JointTrajectory): what the controlled outputs
       shall do, by actuator; it replaces what is followed
+    - subscribes to `~/target` (geometry_msgs/PointStamped): where a tip, that of the body that
+      `frame_id` names, is to be in the base frame, up to some hundred times a second
     - publishes `joint_commands` (sensor_msgs/JointState): u in effort, by actuator, with the stamp
       of the state answered; or `~/commands` (std_msgs/Float64MultiArray), see `command_type`
     - publishes `~/controller_state` (sensor_msgs/JointState: y, its rate, u, by actuator) and
@@ -68,6 +72,8 @@ class ControllerNode(LifecycleNodeMixin, Node):
         self._inbox: Any = None
         self._outlet: Any = None
         self._diagnostics: Any = None
+        self._targets: Any = None
+        self._points: Any = None
         self._orders = StandingOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
@@ -154,7 +160,8 @@ class ControllerNode(LifecycleNodeMixin, Node):
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
         self._outlet = ControlOutlet(self, names, controlled, values['command_type'], quality)
-        self._courses = CourseReader(controlled)
+        self._courses, self._targets = CourseReader(controlled), Targets(plant)
+        self._points = Listener(Inbox(self, PointStamped, '~/target', NEWEST), self._on_target)
         self._inbox = Inbox(self, JointState, 'joint_states', NEWEST)
         watch = Watch(self, self._inbox.topic)
         self._diagnostics = diagnostics.Diagnostics(
@@ -216,11 +223,14 @@ class ControllerNode(LifecycleNodeMixin, Node):
 
     def _release(self) -> None:
         self._orders.cancel('cleanup')
+        if self._points is not None:
+            self._points.close()  # not under the lock, which its thread may want
+            self._points = None
         with self.options.lock:
-            for part in (self._inbox, self._outlet, self._diagnostics):
+            for part in (self._inbox, self._outlet, self._diagnostics, self._targets):
                 if part is not None:
                     part.close()
-            self._plant = self._inbox = self._outlet = self._diagnostics = None
+            self._plant = self._targets = self._inbox = self._outlet = self._diagnostics = None
 
     # Parameters and services
 
@@ -279,6 +289,23 @@ class ControllerNode(LifecycleNodeMixin, Node):
         self._orders.change(reference=Once(course.reference(ahead)), ramp=ramp)
         for words in remarks:
             self.get_logger().warning(words)
+
+    def _on_target(self, message: Any) -> None:
+        """Lead a tip to a point from now on, or say why not, and go on as before."""
+        remark = ''
+        try:
+            with self.options.lock, self._orders.planning():
+                if refusal := self._orders.refusal():
+                    raise MessageError(refusal)
+                loop, values = self._orders.loop, self.options.values
+                reference, remark = self._targets.order(message, loop, values)
+                self._orders.change(reference=reference)
+        except SoftRobotError as error:
+            remark = reason_of(error)
+        except Exception:  # one that fails is no reason to be deaf to the next
+            remark = traceback.format_exc()
+        if remark:  # they come by the hundred
+            self.get_logger().warning(f'~/target: {remark}', throttle_duration_sec=1.0)
 
     def _on_emergency_stop(self, request: Any, response: Any) -> Any:
         """Latch, also while inactive; a release leads to holding, never to going on."""

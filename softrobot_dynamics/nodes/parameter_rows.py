@@ -107,6 +107,22 @@ _CONTROLLER = (
         0.0,
         3600.0,
     ),
+    Row(
+        'target.time',
+        'double',
+        0.1,
+        'Least time in which the outputs are led to a point of ~/target [s]',
+        0.01,
+        3600.0,
+    ),
+    Row(
+        'target.speed',
+        'double',
+        0.5,
+        'Speed at which a tip is led to a point of ~/target that is far away [m/s]',
+        1e-3,
+        100.0,
+    ),
 )
 
 SIMULATION = (

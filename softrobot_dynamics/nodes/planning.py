@@ -62,7 +62,7 @@ class Job:
         """
         self.check()
         task = pickle.dumps((function, arguments))
-        process = _start()
+        process = start_beside(__spec__.name)
         with self._lock:
             self._process = process
             if self.cancelled_by:
@@ -89,9 +89,9 @@ class Job:
         self._over.set()
 
 
-def _start() -> Any:
+def start_beside(module: str) -> Any:
     """
-    Start the other process at ordinary priority, on any processor.
+    Start a module as another process at ordinary priority, on any processor; return its Popen.
 
     Until the new process runs a program of its own it keeps us waiting, with the lock of the
     interpreter in our hands. So it starts at our real-time priority, and gives it up by itself:
@@ -99,7 +99,7 @@ def _start() -> Any:
     terminal sends to it too, is for the node alone.
     """
     lower = shutil.which('chrt')
-    command = [*([lower, '--other', '0'] if lower else []), sys.executable, '-m', __spec__.name]
+    command = [*([lower, '--other', '0'] if lower else []), sys.executable, '-m', module]
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -139,10 +139,16 @@ def _end_with(pipe: Any) -> None:
     os._exit(1)  # at once: the main thread computes
 
 
+def own_output() -> Any:
+    """Return standard output as a binary file, for answers: what is said goes to the error."""
+    output = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return output
+
+
 def main() -> None:
     """Read a task from standard input and write its result, or our error, to standard output."""
-    output = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is said meanwhile is no answer
+    output = own_output()
     function, arguments = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_end_with, args=[sys.stdin.fileno()], daemon=True).start()
     try:

@@ -118,6 +118,36 @@ def braking(state: Matrix, t: float, duration: float) -> Reference:
     return hermite([t, t + T], [y, y + end], [v, 0.0 * v], [a, 0.0 * a])
 
 
+def reaching(state: Matrix, y: ArrayLike, duration: float) -> Reference:
+    """
+    Return the reference that from ``state`` at time zero comes to rest at y (m,).
+
+    ``state`` (3, m) holds y_d, its rate and acceleration; the quintic continues all three.
+    """
+    m = np.shape(state)[1]
+    reference = Reference(np.zeros(2), np.zeros((6, 1, m)), 0.0, np.zeros(m))
+    turn(reference, 0.0, state, y, duration)
+    return reference
+
+
+def turn(reference: Reference, t: float, state: Matrix, y: ArrayLike, duration: float) -> None:
+    """
+    Make a reference of one piece :func:`reaching` y from ``state`` at t [s] on, in place.
+
+    For the thread that samples it: a law that follows it already need not be told, which takes
+    time.
+    """
+    T = max(duration, 1e-3)
+    at, v, a = state
+    coefficients, (vT, aT) = reference.coefficients[:, 0], (v * T, a * (T * T))
+    gap = y - at
+    coefficients[0], coefficients[1], coefficients[2] = at, v, 0.5 * a
+    coefficients[3] = (10.0 * gap - 6.0 * vT - 1.5 * aT) / T**3
+    coefficients[4] = (-15.0 * gap + 8.0 * vT + 1.5 * aT) / T**4
+    coefficients[5] = (6.0 * gap - 3.0 * vT - 0.5 * aT) / T**5
+    reference.breaks[0], reference.breaks[1] = t, t + T
+
+
 def hermite(
     times: ArrayLike, y: ArrayLike, rates: ArrayLike, accelerations: ArrayLike | None = None
 ) -> Reference:

@@ -69,7 +69,7 @@ def hold_points(
     reason: Any = None  # the first error
     for scale in SCALES:
         try:
-            solutions = _Search(model, indices, q0, scale, stay).follow(times, points)
+            solutions = Search(model, indices, q0, scale, stay).follow(times, points)
             break
         except (InfeasibleReferenceError, NotConvergedError) as error:
             reason = reason or error
@@ -84,7 +84,7 @@ def actuation_coordinates(model: CompiledModel, q: ArrayLike) -> Vector:
     return actuation(model, q=q, qd=np.zeros(model.n)).coordinates
 
 
-class _Search:
+class Search:
     """
     Newton's method for the conditions of optimality, along a path of targets.
 
@@ -112,7 +112,12 @@ class _Search:
         spans = np.maximum(model.q_upper - model.q_lower, 1e-9)  # infinite: nothing to pay
         self._cost = np.concatenate([stay / spans**2, np.full(model.m, self._unit**-2)])
         self._goal = np.concatenate([q0, np.zeros(model.m)])
-        self._z = np.clip(self._goal, *self._innermost)
+        self.z = np.clip(self._goal, *self._innermost)
+
+    @property
+    def q(self) -> Vector:
+        """Posture (n,) at which the search is."""
+        return self.z[: self._model.n]
 
     def follow(self, times: Sequence[float] | Vector, points: Array) -> Matrix:
         """Return z for each of the points (K, P, 3)."""
@@ -124,19 +129,19 @@ class _Search:
         self._statics.residual(*self._split())
         start = self._statics.tips(self._bodies)[0]
         for share in np.linspace(0.1, 1.0, 10):
-            self._solve(start + share * (target - start), 1e-2, 1e4, 20)
+            self.solve(start + share * (target - start), 1e-2, 1e4, 20)
         for barrier in (1e-2, BARRIER):
-            self._solve(target, barrier, self._stiffness, MAX_ITERATIONS)
+            self.solve(target, barrier, self._stiffness, MAX_ITERATIONS)
 
     def reach(self, target: Matrix, time: float) -> Any:
         """Return z that holds a target, or raise for the reason why there is none."""
         for stiffness in (self._stiffness, 100.0 * self._stiffness):  # a large u needs more
-            error, static, change = self._solve(target, BARRIER, stiffness, 40)
+            error, static, change = self.solve(target, BARRIER, stiffness, 40)
             if error < 0.1 * REACHED and static < 1e-7 and change < 1e-5:
-                return self._z.copy()
+                return self.z.copy()
         found = self._rescue(target)
         if found.success and np.abs(self._gap(found.x, target)).max() < REACHED:
-            self._z = np.clip(found.x, *self._innermost)  # a barrier can only start inside
+            self.z = np.clip(found.x, *self._innermost)  # a barrier can only start inside
             return found.x
         raise self._explanation(target, time)
 
@@ -161,7 +166,7 @@ class _Search:
         distance = float(np.sqrt(found.fun))
         if not found.success or distance < REACHED:
             return NotConvergedError(f'posture at t = {time:.4g} s', found.nit, distance)
-        self._z = found.x
+        self.z = found.x
         return InfeasibleReferenceError(time, target[0], tuple(self._at_limits()), distance)
 
     def _minimise(self, objective: Any, constraints: Any) -> Any:
@@ -178,7 +183,7 @@ class _Search:
             'fun': lambda z: self._statics.residual(z[:n], z[n:])[0],
             'jac': slope,
         }
-        start = np.nan_to_num(np.clip(self._z, self._lower, self._upper))
+        start = np.nan_to_num(np.clip(self.z, self._lower, self._upper))
         return minimize(
             objective,
             start,
@@ -202,38 +207,48 @@ class _Search:
         return columns
 
     def _split(self) -> tuple[Any, ...]:
-        return self._z[: self._model.n], self._z[self._model.n :]
+        return self.z[: self._model.n], self.z[self._model.n :]
 
-    def _solve(
-        self, target: Matrix, barrier: float, stiffness: float, iterations: int
+    def solve(
+        self,
+        target: Matrix,
+        barrier: float,
+        stiffness: float,
+        iterations: int,
+        settled: float = SETTLED,
     ) -> tuple[float, float, float]:
-        """Iterate; returns the points' error [m], the relative static residual, the last step."""
+        """
+        Iterate from ``z`` until steps are below ``settled``, relative.
+
+        Returns the points' error [m] and the relative static residual before the last step, and
+        that step.
+        """
         error = static = change = np.inf
         for _ in range(iterations):
             matrix, rhs, error, static = self._conditions(target, barrier, stiffness)
             try:
-                step = np.linalg.solve(matrix, rhs)[: len(self._z)]
+                step = np.linalg.solve(matrix, rhs)[: len(self.z)]
             except np.linalg.LinAlgError:
                 return error, static, np.inf
             scale = self._longest(step)
-            self._z = self._z + scale * step
+            self.z = self.z + scale * step
             n = self._model.n
             change = max(np.abs(step[:n]).max(), np.abs(step[n:]).max() / self._unit)
-            if not np.isfinite(change) or (change < SETTLED and scale == 1.0):
+            if not np.isfinite(change) or (change < settled and scale == 1.0):
                 break
         return error, static, change
 
     def _conditions(self, target: Matrix, barrier: float, stiffness: float) -> Any:
         """Matrix and right-hand side of a Newton step, and the two errors before it."""
-        n, size = self._model.n, len(self._z)
+        n, size = self._model.n, len(self.z)
         q, u = self._split()
         K = self._statics.tangent(q, u)
         r, forces = self._statics.residual(q, u)
         points, jacobians = self._statics.tips(self._bodies)
         gap = (target - points).ravel()
-        rooms = self._z - self._lower, self._upper - self._z
+        rooms = self.z - self._lower, self._upper - self.z
         below, above = (1.0 / np.maximum(room, self._least) for room in rooms)
-        gradient = self._cost * (self._z - self._goal) + barrier * (above - below)
+        gradient = self._cost * (self.z - self._goal) + barrier * (above - below)
         constraints = np.zeros((n + len(gap), size))
         constraints[:n, :n], constraints[:n, n:] = K, -self._statics.actuation_matrix()
         constraints[n:, :n] = jacobians.reshape(-1, n)
@@ -249,7 +264,7 @@ class _Search:
 
     def _longest(self, step: Vector) -> float:
         """Share of a step that stays inside the bounds and turns no coordinate too far."""
-        room = np.where(step < 0.0, self._z - self._lower, self._upper - self._z)
+        room = np.where(step < 0.0, self.z - self._lower, self._upper - self.z)
         longest = 0.95 * room / np.maximum(np.abs(step), 1e-300)
         turn = 0.3 / max(np.abs(step[: self._model.n]).max(), 1e-300)
         return min(1.0, turn, float(longest.min()))

@@ -1,0 +1,169 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Points for a tip, one after the other, from a topic; a process beside the node finds postures.
+
+Each point takes some milliseconds of Python, which in the node's own process would hold up the
+loop again and again. The process starts with the first point and ends with the node, however that
+ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import contextlib
+import pickle
+import select
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.nodes.control_loop import Once, Toward
+from softrobot_dynamics.nodes.messaging.messages import SECOND
+from softrobot_dynamics.nodes.planning import own_output, start_beside
+from softrobot_dynamics.nodes.realtime import now, take_precedence
+from softrobot_dynamics.references.following import Place, TipFollower
+
+PAUSE = 0.5  # [s] without a point, after which the next one is led to as to any other reference
+PATIENCE = 30.0  # [s] for an answer, the start of the process and a compilation included
+NEAR = 1e-3  # [m] from a point at which the tip is there
+_PEAK = 1.875  # greatest rate of a quintic from rest to rest, as a multiple of its mean rate
+
+
+class Targets:
+    """Turns points into orders for a loop; for the thread that holds `Parameters.lock`."""
+
+    def __init__(self, plant: Any) -> None:
+        self._model, self._controlled = plant.model, plant.controller.controlled
+        self._process: Any = None
+        self._body = ''
+        self._last = self._arrive = 0.0  # [s] of the last point, and when it is to be reached
+
+    def order(self, message: Any, loop: Any, values: dict[str, Any]) -> tuple[Once, str]:
+        """
+        Return (what a ControlLoop is to follow because of a PointStamped, a remark or '').
+
+        `values` are those of the parameters. MessageError for what is no point; SoftRobotError
+        where there is no posture, or no process.
+        """
+        body, point = self._read(message)
+        q, _ = loop.place()
+        if q is None:
+            raise MessageError('stale: there is no state yet')
+        moment, before = now() * 1e-9, loop.orders.reference
+        going = isinstance(before, Once) and isinstance(before.reference, Toward)
+        anew = not going or body != self._body
+        place, tip = self._ask(body, point, q, anew)
+        if anew or moment > self._last + PAUSE:
+            self._arrive = moment + values['reference.ramp_time']
+        self._body, self._last = body, moment
+        way = float(np.linalg.norm(place.point - tip))
+        duration = max(values['target.time'], _PEAK * way / values['target.speed'])
+        duration = max(duration, self._arrive - now() * 1e-9)
+        remark = '' if place.off < NEAR else _out_of_reach(body, point, place)
+        return Once(Toward(place.y[self._controlled], duration)), remark
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            with self._process:  # closes its pipes
+                pass
+            self._process = None
+
+    def _read(self, message: Any) -> tuple[str, Vector]:
+        """Return (name of the body, point (3,)) of a PointStamped; MessageError."""
+        names = self._model.body_names
+        body = message.header.frame_id or names[-1]
+        if body not in names:
+            raise MessageError(f'wrong name: {body!r} is no body; there are {", ".join(names)}')
+        point = np.array([message.point.x, message.point.y, message.point.z])
+        if not np.isfinite(point).all():
+            raise MessageError('not a number: the point holds nan or inf')
+        return body, point
+
+    def _ask(self, body: str, point: Vector, q: Vector, anew: bool) -> tuple[Place, Vector]:
+        """Return (the Place for a point, where the tip is) from the process; SoftRobotError."""
+        try:
+            if self._process is None:
+                self._process = start_beside(__spec__.name)
+                self._say(self._model.description)
+            self._say((body, point, q, anew))
+            if not select.select([self._process.stdout], [], [], PATIENCE)[0]:
+                raise EOFError('no answer')
+            answer = pickle.load(self._process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            self.close()
+            raise SoftRobotError(f'the process for targets has ended ({error})') from error
+        if isinstance(answer, SoftRobotError):
+            raise answer
+        place: tuple[Place, Vector] = answer
+        return place
+
+    def _say(self, what: Any) -> None:
+        rest = memoryview(pickle.dumps(what))
+        while rest:
+            rest = rest[self._process.stdin.write(rest) :]
+
+
+class Listener:
+    """A thread that hands on every message of an Inbox, past the executors and their Python."""
+
+    def __init__(self, inbox: Any, handle: Callable[[Any], object]) -> None:
+        self._inbox, self._handle, self._leaving = inbox, handle, False
+        self._thread = threading.Thread(target=self._run, name='targets', daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        take_precedence(2)
+        while not self._leaving:
+            with contextlib.suppress(MessageError):  # bytes that are no message
+                message = self._inbox.wait(SECOND)
+                if message is not None:
+                    self._handle(message)
+
+    def close(self) -> None:
+        """End the thread, after the message that it is at, and the inbox."""
+        self._leaving = True
+        self._inbox.wake()
+        self._thread.join()
+        self._inbox.close()
+
+
+def _out_of_reach(body: str, point: Vector, place: Place) -> str:
+    where = ', '.join(f'{x:.3f}' for x in point)
+    return f'({where}) m is out of reach of {body}: it goes to {place.off * 1e3:.3g} mm from it'
+
+
+class _Answers:
+    """What the process knows."""
+
+    def __init__(self, description: Any) -> None:
+        self._model = compile_model(description)
+        self._follower: Any = None
+
+    def answer(self, body: str, point: Vector, q: Vector, anew: bool) -> Any:
+        """Return (Place, where the tip is (3,)), or the error."""
+        try:
+            if anew or self._follower is None:
+                self._follower = None
+                self._follower = TipFollower(self._model, body, q)
+            return self._follower.follow(point), self._follower.tip(q)
+        except SoftRobotError as error:
+            return error
+
+
+def main() -> None:
+    """Answer on standard output what is asked on standard input, until that is closed."""
+    with own_output() as output, contextlib.suppress(EOFError, KeyboardInterrupt):
+        answers = _Answers(pickle.load(sys.stdin.buffer))
+        while True:
+            output.write(pickle.dumps(answers.answer(*pickle.load(sys.stdin.buffer))))
+            output.flush()
+
+
+if __name__ == '__main__':
+    main()

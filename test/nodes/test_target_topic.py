@@ -1,0 +1,101 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Points for a tip on a topic of the controller, over real DDS at 1 kHz."""
+
+import signal
+import time
+
+from node_processes import starting
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from geometry_msgs.msg import Point, PointStamped  # noqa: E402
+from observer import PATIENCE  # noqa: E402
+from rclpy.qos import QoSProfile  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
+from std_msgs.msg import Header  # noqa: E402
+
+pytestmark = pytest.mark.realtime
+
+CENTER, RADIUS, TURN, EVERY = np.array([0.0, 0.0, 0.57]), 0.08, 2.0, 0.01  # [m], [s]
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return the compiled arm; from here on all processes find its kernels compiled."""
+    return sd.compile_model(sd.load_robot('pcc_arm'))
+
+
+@pytest.fixture
+def start(arm, tmp_path):
+    """Return a function that starts a node (name, parameters) as a process."""
+    with starting(tmp_path, ('-m', 'softrobot_dynamics.nodes.{}'), (), robot='pcc_arm') as run:
+        yield run
+
+
+@pytest.fixture
+def say(observer):
+    """Return a function that publishes a point."""
+    publisher = observer.node.create_publisher(
+        PointStamped, 'controller/target', QoSProfile(depth=1)
+    )
+
+    def say(point, body=''):
+        observer.until(publisher.get_subscription_count, 'a subscriber')
+        x, y, z = map(float, point)
+        publisher.publish(PointStamped(header=Header(frame_id=body), point=Point(x=x, y=y, z=z)))
+
+    return say
+
+
+def tip_of(arm, observer):
+    """Return where the tip is (3,), by the last state heard."""
+    state = observer.states[-1]
+    order = [state.name.index(name) for name in arm.coordinate_names]
+    return sd.forward_kinematics(arm, q=np.array(state.position)[order])[-1][:3, 3]
+
+
+def test_a_tip_follows_points_by_message(arm, observer, start, say, tmp_path):
+    """Round a circle at 100 Hz, then to where it cannot go; nothing ever jumps."""
+    record, log = tmp_path / 'controller.mcap', tmp_path / 'controller.log'
+    start('simulation')
+    controller = start('controller', autostart='true', record=record, reference__ramp_time='0.5')
+    observer.until_running()
+    say((np.nan, 0.0, 0.5))
+    observer.until(lambda: 'not a number' in log.read_text(), 'the refusal')
+    first = CENTER + [RADIUS, 0.0, 0.0]
+    say(first)
+    there = lambda point: np.linalg.norm(tip_of(arm, observer) - point) < 2e-3  # noqa: E731
+    observer.until(lambda: there(first), 'the first point')
+    began, worst = time.monotonic(), 0.0
+    while (t := time.monotonic() - began) < TURN:
+        angle = 2.0 * np.pi * t / TURN
+        say(CENTER + RADIUS * np.array([np.cos(angle), np.sin(angle), 0.0]))
+        end = time.monotonic() + EVERY
+        observer.until(lambda end=end: time.monotonic() > end, 'time')
+        worst = max(worst, abs(np.linalg.norm((tip_of(arm, observer) - CENTER)[:2]) - RADIUS))
+    assert worst < 0.15 * RADIUS  # it cuts the corner a little, as it is some 60 ms behind
+    observer.until(lambda: there(first), 'the end of the circle')
+    say(CENTER + [0.3, 0.0, 0.0])
+    observer.until(lambda: 'out of reach of segment3' in log.read_text(), 'the warning')
+    observer.until(lambda: tip_of(arm, observer)[0] > RADIUS + 0.01, 'going near')
+    say(first, body='nobody')
+    time.sleep(1.1)  # warnings come once in a second
+    say(first, body='nobody')
+    observer.until(lambda: "'nobody' is no body" in log.read_text(), 'the refusal')
+    controller.send_signal(signal.SIGTERM)
+    assert controller.wait(PATIENCE) == 0
+    check_smooth(sd.read_recording(record))
+
+
+def check_smooth(data):
+    """Check that neither what is wanted nor its rate jumped while there were points."""
+    keep = np.isfinite(data['y_d']).all(axis=1) & np.isfinite(data['t'])
+    t, y, rate, bend = (data[name][keep] for name in ('t', 'y_d', 'y_d_rate', 'y_d_acceleration'))
+    steps = np.diff(t)[:, None]
+    mean, slope = 0.5 * (rate[1:] + rate[:-1]), 0.5 * (bend[1:] + bend[:-1])
+    fast, hard = np.abs(rate).max(), np.abs(bend).max()
+    assert fast > 0.005
+    np.testing.assert_allclose(np.diff(y, axis=0), steps * mean, atol=2e-5 * fast)
+    np.testing.assert_allclose(np.diff(rate, axis=0), steps * slope, atol=0.05 * hard * 1e-3)

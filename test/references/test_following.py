@@ -1,0 +1,103 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Points that a tip follows one by one: reached, at the least effort, or gone near to."""
+
+import numpy as np
+import pytest
+from robots import compiled
+import softrobot_dynamics as sd
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.references.following import TipFollower
+from softrobot_dynamics.references.piecewise import reaching, sample, turn
+from softrobot_dynamics.references.postures import hold_points
+
+CENTER = np.array([0.0, 0.0, 0.57])
+
+
+def circle(radius=0.1, count=50):
+    """Return points (count + 1, 3) around pcc_arm's axis."""
+    angles = np.linspace(0.0, 2.0 * np.pi, count + 1)
+    return CENTER + radius * np.array([np.cos(angles), np.sin(angles), 0.0 * angles]).T
+
+
+@pytest.fixture
+def follower():
+    """Return a follower for the tip of pcc_arm."""
+    model = compiled('pcc_arm')
+    return TipFollower(model, model.body_names[-1], model.q0)
+
+
+def test_points_are_reached_with_the_least_effort(follower):
+    """The outputs are those that planning finds for the whole path."""
+    model, points = compiled('pcc_arm'), circle()
+    places = [follower.follow(point) for point in points]
+    assert max(place.off for place in places) < 1e-9
+    assert np.allclose([place.point for place in places], points)
+    planned = hold_points(
+        model, bodies=model.body_names[-1:], times=np.arange(51.0), points=points[:, None]
+    )
+    np.testing.assert_allclose([place.y for place in places], planned.y, atol=2e-5)
+    for point, q in zip(points[::10], planned.q[::10]):
+        assert follower.tip(q) == pytest.approx(point, abs=1e-5)
+
+
+def test_what_is_out_of_reach_is_gone_near_to_and_left_again(follower):
+    """Nearer than the last point that is in reach, at rest, without a leap in the way back."""
+    model = compiled('pcc_arm')
+    outward = [CENTER + [0.1 + 0.01 * k, 0.0, 0.0] for k in range(16)]
+    places = [follower.follow(point) for point in outward]
+    assert places[0].off < 1e-9 and places[-1].off > 0.02
+    last = max(k for k, place in enumerate(places) if place.off < 1e-9)
+    assert places[-1].off < np.linalg.norm(outward[-1] - outward[last])
+    for place, point in zip(places, outward):
+        assert place.off == pytest.approx(np.linalg.norm(place.point - point))
+        found = hold_points(
+            model, bodies=model.body_names[-1:], times=[0.0], points=place.point[None, None]
+        )
+        assert follower.tip(found.q[0]) == pytest.approx(place.point, abs=2e-4)
+    back = [follower.follow(point) for point in outward[::-1]]
+    assert back[-1].off < 1e-9
+    steps = np.abs(np.diff([place.y for place in [*places, *back]], axis=0)).max(axis=1)
+    assert steps.max() < 0.03
+
+
+def test_a_far_point_is_walked_to(follower):
+    """To the other side in one call."""
+    for point in (CENTER + [0.1, 0.0, 0.0], CENTER - [0.1, 0.0, 0.0]):
+        assert follower.follow(point).off < 1e-9
+
+
+def test_an_arm_of_joints_stays_near_its_posture():
+    """Of the many postures of six joints the one like that at the start."""
+    model = compiled('ur10e')
+    q = np.array([0.0, -1.0, 1.5, -0.5, 1.5, 0.0])
+    follower = TipFollower(model, model.body_names[-1], q)
+    start = follower.tip(q)
+    places = [follower.follow(start + [0.0, 0.0, 0.01 * k]) for k in range(11)]
+    assert max(place.off for place in places) < 1e-9
+    y = np.array([place.y for place in places])
+    assert np.abs(y - q).max() < 0.5 and np.abs(np.diff(y, axis=0)).max() < 0.05
+    assert sd.forward_kinematics(model, q=y[-1])[-1][:3, 3] == pytest.approx(
+        start + [0.0, 0.0, 0.1], abs=1e-3
+    )
+
+
+def test_what_is_no_point_is_refused(follower):
+    """By name."""
+    with pytest.raises(ArgumentError, match='point'):
+        follower.follow([0.0, np.nan, 0.5])
+
+
+def test_a_reference_that_reaches_a_place_goes_on_from_where_it_is():
+    """In value, rate and acceleration, also when it is turned on the way; then at rest."""
+    state = np.array([[0.1, -0.2], [0.5, 0.0], [-1.0, 2.0]])
+    reference = reaching(state, np.array([0.9, -0.4]), 0.2)
+    out, before = np.empty((3, 2)), np.empty((3, 2))
+    sample(reference, 0.0, out)
+    np.testing.assert_allclose(out, state, atol=1e-12)
+    sample(reference, 0.05, before)
+    turn(reference, 0.05, before, np.array([0.3, 0.4]), 0.15)
+    sample(reference, 0.05, out)
+    np.testing.assert_allclose(out, before, atol=1e-12)
+    for t in (0.2, 1.0):
+        sample(reference, t, out)
+        np.testing.assert_allclose(out, [[0.3, 0.4], [0.0, 0.0], [0.0, 0.0]], atol=1e-9)
