@@ -46,7 +46,14 @@ def simulation_elsewhere(robot: str) -> Iterator[None]:
 
 
 def _values(robot: str) -> dict[str, Any]:
-    return {'robot': robot, 'plant': (), 'rate': _RATE, 'substep': _SUBSTEP, 'controlled': ()}
+    return {
+        'robot': robot,
+        'plant': (),
+        'payload.body': '',
+        'rate': _RATE,
+        'substep': _SUBSTEP,
+        'controlled': (),
+    }
 
 
 if __name__ == '__main__':

@@ -150,6 +150,14 @@ SIMULATION = (
         read_only=True,
     ),
     Row(
+        'payload.body',
+        'string',
+        '',
+        'Body that may carry a payload at its tip; empty: none',
+        read_only=True,
+    ),
+    Row('payload.mass', 'double', 0.0, 'What it carries: a point mass [kg]', 0.0, 1e6),
+    Row(
         'command_timing',
         'string',
         'arrival',

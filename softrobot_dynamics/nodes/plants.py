@@ -112,7 +112,10 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
     """Return the :class:`Simulated` of parameter `values`, compiled and warmed."""
     robot = vary(load_robot(values['robot']), read_changes(values['plant']))
     model = compile_model(robot)
-    simulator = Simulator(model, substep=values['substep'])
+    carrier = values['payload.body'] or None
+    simulator = Simulator(model, substep=values['substep'], carrier=carrier)
     simulator.step(np.clip(np.zeros(model.m), model.lower, model.upper), 1.0 / values['rate'])
     simulator.reset()
+    if carrier:
+        simulator.carry(values['payload.mass'])
     return Simulated(model, simulator, SafeCommand.of_model(model))

@@ -119,8 +119,10 @@ class SimulationNode(Node):
         recording.close(self._loop.record, self.get_logger())
 
     def _accept(self, values: dict[str, Any], changed: Any) -> None:
-        """Take changed parameters; they have been checked one by one."""
+        """Take changed parameters; SoftRobotError refuses them."""
         if self._loop is not None:
+            if 'payload.mass' in changed:
+                self._plant.simulator.carry(values['payload.mass'])
             self._choose_safe(values)
             self._loop.timeout = values['command_timeout_periods']
             self._loop.pace = values['real_time_factor']

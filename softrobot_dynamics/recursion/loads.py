@@ -3,15 +3,15 @@
 Wrenches from outside in an evaluation that a simulator may call.
 
 Each kernel here evaluates the robot by the entry it is given, with poses, and takes the
-generalized force J^T w of one wrench from h = ID(q, qd, 0). So entries of several wrenches are
-made one from the other.
+generalized force J^T w of one wrench from h = ID(q, qd, 0), or adds a payload to h and M. So
+entries of several wrenches are made one from the other.
 """
 
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.layout import ORIGIN
 from softrobot_dynamics.kernels.spatial import rotate
-from softrobot_dynamics.recursion.frames import point_jacobian
+from softrobot_dynamics.recursion.frames import point_acceleration, point_jacobian
 from softrobot_dynamics.recursion.material_points import place_points
 from softrobot_dynamics.recursion.passes import JOINT_POSE, STATE, TIP_POSE
 
@@ -51,6 +51,32 @@ def load_point(evaluate, robot, h, body, turns, wrench, cloud, frame, J, velocit
         cloud.q[j] = q[cloud.first + j]
     place_points(cloud, zero, turns, frame, J, velocity)
     _relieve(J[0], wrench, h)
+
+
+@kernel
+def carry(evaluate, robot, h, M, body, mass, scratch, J, q, qd):
+    """
+    Evaluate at (q, qd) with a point ``mass`` (1,) [kg] at the tip of a body, given by index.
+
+    M (n, n) grows by m J^T J, h (n,) by m J^T a, with the acceleration a of the tip, against
+    gravity, where qdd is zero. ``scratch`` (9,), J (6 n,).
+    """
+    run(evaluate, q, qd)
+    n, m, origin = len(h), mass[0], body * STATE + TIP_POSE + ORIGIN
+    if m == 0.0:
+        return
+    p, here, a = scratch[:3], scratch[3:6], scratch[6:9]
+    for k in range(3):
+        p[k], here[k] = robot.W[origin + k], 0.0
+    point_acceleration(robot, body, True, here, a)
+    point_jacobian(robot, body, True, p, J)
+    for k in range(3):
+        row = J[(3 + k) * n : (4 + k) * n]
+        for i in range(n):
+            share = m * row[i]
+            h[i] += share * a[k]
+            for j in range(n):
+                M[i, j] += share * row[j]
 
 
 @inlined

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Wrenches from outside in a simulation: exact at every evaluation of every step."""
+"""Wrenches from outside and a payload in a simulation: exact at every evaluation of each step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import address, entry
 from softrobot_dynamics.dynamics.wrenches import Load
 from softrobot_dynamics.kernels.reductions import BLOCK
-from softrobot_dynamics.recursion.loads import load_point, load_tip
+from softrobot_dynamics.recursion.loads import carry, load_point, load_tip
 from softrobot_dynamics.recursion.material_points import Cloud
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, JOINT_POSE, STATE
 
@@ -28,11 +28,15 @@ class LoadedStepper:
     Makes the steps of a stepper under wrenches; called with Loads it returns ``advance``.
 
     What is in force where costs something only when it is asked for first: later calls with
-    wrenches at the same places change the numbers.
+    wrenches at the same places change the numbers. With the index of a ``carrier`` a mass of
+    ``payload`` (1,) [kg] is at the tip of that body, also without wrenches.
     """
 
-    def __init__(self, model: CompiledModel, stepper: Any) -> None:
-        self._model, self._stepper = model, stepper
+    def __init__(self, model: CompiledModel, stepper: Any, carrier: int | None = None) -> None:
+        self._model, self._stepper, self.payload = model, stepper, np.zeros(1)
+        self._evaluate = stepper.evaluate.entry
+        if carrier is not None:
+            self._evaluate = self._carried(carrier)
         self._bound = functools.lru_cache(_KEPT)(self._bind)
 
     def __call__(self, loads: Sequence[Load]) -> Callable[..., int]:
@@ -53,13 +57,28 @@ class LoadedStepper:
 
     def _bind(self, places: Any) -> tuple[Callable[..., int], list[Vector]]:
         """Return ``advance`` and the wrenches (6,) that it reads, one for each place."""
-        evaluate, values = self._stepper.evaluate.entry, []
+        evaluate, values = self._evaluate, []
         for body, point, frame in places:
             values.append(np.zeros(6))
             given = {'body': body, 'turns': int(frame == 'body'), 'wrench': values[-1]}
             own = {} if point is None else self._at_point(body, point)
             evaluate = self._loaded(evaluate, **given, **own)
         return self._stepper.bind(evaluate), values
+
+    def _carried(self, body: int) -> Entry:
+        """Return the entry of an evaluation with the payload at a body's tip."""
+        n, stepper = self._model.n, self._stepper
+        return entry(
+            carry,
+            evaluate=stepper.evaluate.entry,
+            robot=stepper.evaluate.robot,
+            h=stepper.terms.h,
+            M=stepper.terms.M,
+            body=body,
+            mass=self.payload,
+            scratch=np.zeros(9),
+            J=np.zeros(6 * n),
+        )
 
     def _loaded(self, evaluate: Entry, **given: Any) -> Entry:
         """Return the entry of an evaluation under one more wrench."""

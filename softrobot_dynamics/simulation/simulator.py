@@ -10,7 +10,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.compiling.cache import compiling
-from softrobot_dynamics.dynamics.arguments import checked, finite
+from softrobot_dynamics.dynamics.arguments import body_index, checked, finite
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.recursion.masses import without_inertia
@@ -33,7 +33,8 @@ class Simulator:
     about as long, and cost the same: for real time. With one, for studies, a method of higher
     order takes over, and sub-steps are shortened until the estimated error of each in q is below
     it, absolute and relative. Not thread-safe: one simulator belongs to one thread, which holds no
-    GIL on the way.
+    GIL on the way. With the name of a ``carrier`` a payload may be put to the tip of that body,
+    by :meth:`carry`.
 
     Coordinates without inertia are followed if they have stiffness or damping, and are a
     SingularMassError in the beginning if they have none.
@@ -47,6 +48,7 @@ class Simulator:
         qd: ArrayLike | None = None,
         substep: float = 5e-4,
         tolerance: float | None = None,
+        carrier: str | None = None,
     ) -> None:
         self.model, self.time, self.substeps = model, 0.0, 0
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
@@ -57,10 +59,12 @@ class Simulator:
             if self.tolerance
             else Fixed(model, self.substep)
         )
-        self._loaded = LoadedStepper(model, self._stepper)
+        body = None if carrier is None else body_index(model, carrier, 'carrier')
+        self._carries, self._loaded = carrier, LoadedStepper(model, self._stepper, body)
+        self._advance = self._stepper.advance if body is None else self._loaded([])
         self._force, self._recentring = np.zeros(model.m), recentring(model)
-        with compiling(self._stepper.advance):  # here and now, not in the first step
-            self._stepper.advance(self._force, self.q, self.qd, self.substep, True)
+        with compiling(self._advance):  # here and now, not in the first step
+            self._advance(self._force, self.q, self.qd, self.substep, True)
         self.reset(q, qd)
 
     def reset(self, q: ArrayLike | None = None, qd: ArrayLike | None = None) -> None:
@@ -88,7 +92,7 @@ class Simulator:
         """
         u = checked('u', u, (self.model.m,))
         dt = _positive('dt', dt, 'a time > 0 [s]')
-        advance = self._stepper.advance
+        advance = self._advance
         if wrenches and (loads := read_wrenches(self.model, wrenches)):
             advance = self._loaded(loads)
         np.multiply(u, self.model.signs, out=self._force)
@@ -101,6 +105,14 @@ class Simulator:
             if failed:
                 raise SimulationDivergedError(self.time, self._culprit())
             recentre(self._recentring, self.q, self.qd)
+
+    def carry(self, mass: float) -> None:
+        """Let the carrier bear a point mass [kg] at its tip from now on; ArgumentError."""
+        if self._carries is None:
+            raise ArgumentError('mass', mass, 'a Simulator with a carrier')
+        if not (isinstance(mass, Real) and math.isfinite(mass) and float(mass) >= 0.0):
+            raise ArgumentError('mass', mass, 'a number >= 0 [kg]')
+        self._loaded.payload[0] = float(mass)
 
     def prepare(self, wrenches: Wrenches | None) -> None:
         """
