@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What the nodes make of parameter values, without ROS."""
 
+import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
@@ -20,3 +21,16 @@ def test_the_simulated_robot_may_be_another():
     for plant, error in ((['weight=2'], UnknownNameError), (['mass'], ArgumentError)):
         with pytest.raises(error):
             plants.simulated({**given, 'plant': plant})
+
+
+def test_the_simulated_robot_may_carry_something():
+    """By the parameters of its payload: it needs more torque to be held."""
+    given = {**VALUES, 'robot': 'double_pendulum', 'payload.body': 'lower_bar'}
+    q = np.array([0.3, 0.2])
+    fallen = []
+    for mass in (0.0, 2.0):
+        robot = plants.simulated({**given, 'payload.mass': mass}).simulator
+        robot.reset(q)
+        robot.step([10.0, 0.0], 1e-3)
+        fallen.append(robot.qd[0])
+    assert 0.0 < fallen[1] < 0.9 * fallen[0]
