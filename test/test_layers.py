@@ -50,7 +50,9 @@ ONLY = {
         'description',
     },
     'dynamics': {'errors', 'schema', 'compiling', 'kernels', 'recursion', 'model'},
-    'simulation': {'errors', 'compiling', 'kernels', 'joints', 'recursion', 'model', 'dynamics'},
+    'simulation': {
+        'errors', 'schema', 'compiling', 'kernels', 'joints', 'recursion', 'model', 'dynamics',
+    },
     'references': {'errors', 'schema', 'compiling', 'model', 'dynamics'},
     'controllers': {
         'errors', 'schema', 'compiling', 'kernels', 'recursion', 'model', 'dynamics',

@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
+from softrobot_dynamics.actuators.imperfections import Imperfections
 from softrobot_dynamics.annotations import Complaints, Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.jit import Kernel
@@ -69,12 +70,13 @@ class Parts(Protocol):
         """Tell whether ``second`` stands on the tip of ``first`` by a joint that does not move."""
 
 
-class Actuator:
+class Actuator(Imperfections):
     """
     One actuator: a frozen dataclass of the YAML fields, made by `schema.fields`.
 
     Each kind has the fields `limits`, (low, high), and `rate_limit`, in its own unit and units/s.
-    u times the rate of y is a power, as virtual work has it: so u in Pa goes with y in m^3.
+    u times the rate of y is a power, as virtual work has it: so u in Pa goes with y in m^3. All
+    have the fields of :class:`Imperfections`, too.
     """
 
     limits: tuple[float, float]
@@ -82,6 +84,7 @@ class Actuator:
     type_name: ClassVar[str]
 
     sign = 1  # of the column of A: nu = sign (dy/dq)^T u
+    goes_slack = False  # whether its force on the robot is never below zero
     safe = 'zero'
     """
     What is commanded when nothing better is known: zero; hold, the last command; gravity, what

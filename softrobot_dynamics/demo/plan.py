@@ -55,7 +55,8 @@ def draw_up(
     read = {x: y for x, y in trajectory(controller).given().items() if y != controller[x]}
     own_file(read)  # paths of files, as they are from here: the nodes run elsewhere
     controller = {**controller, **read}
-    simulation, also_unknown = _read(node, 'simulation', files, parameter_rows.SIMULATION)
+    rows = *parameter_rows.SIMULATION, *parameter_rows.sensor_rows(description)
+    simulation, also_unknown = _read(node, 'simulation', files, rows)
     return Plan(robot, description, files, controller, simulation, (*unknown, *also_unknown))
 
 

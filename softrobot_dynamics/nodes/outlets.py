@@ -138,11 +138,14 @@ class SimulationOutlet(_Words):
             self._publishers.append(publisher(node, Clock, '/clock', _CLOCK))
         self._publish, *self._publish_clock = (each.publish for each in self._publishers)
 
-    def state(self, q: Vector, qd: Vector, stamp: Any) -> None:
-        """Publish the time, if anybody counts on it, and the state (q, qd), at a stamp [ns]."""
+    def time(self, stamp: Any) -> None:
+        """Publish the time [ns], if anybody counts on it."""
         for publish in self._publish_clock:
             self._clock.clock = messages.stamped(stamp)
             publish(self._clock)
+
+    def state(self, q: Vector, qd: Vector, stamp: Any) -> None:
+        """Publish the state (q, qd) at a stamp [ns]."""
         self._state.write(q, qd, messages.stamped(stamp))
         self._publish(self._encode())
 

@@ -13,6 +13,7 @@ from softrobot_dynamics.nodes.command_timing import TIMINGS
 from softrobot_dynamics.nodes.rows import Row
 from softrobot_dynamics.references.contract import GROUP, REFERENCES
 from softrobot_dynamics.schema.bounds import ANY
+from softrobot_dynamics.simulation.sensing import Sensors
 
 WATCHDOG_PERIODS = 50
 
@@ -125,7 +126,7 @@ _CONTROLLER = (
     ),
 )
 
-SIMULATION = (
+_SIMULATION = (
     _ROBOT,
     Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
     Row(
@@ -239,6 +240,20 @@ def chosen_rows(robot: Any, values: Mapping[str, Any]) -> tuple[Row, ...]:
     return configured_rows(CONTROLLERS.get(values['controller']), robot, values['controlled'])
 
 
+def sensor_rows(robot: Any) -> tuple[Row, ...]:
+    """Return the simulation's rows that are known once there is a robot: of single sensors."""
+    names = [row.name for row in SIMULATION]
+    rows = _sensors(robot.coordinate_names)
+    return _distinct(SIMULATION, [row for row in rows if row.name not in names])
+
+
+def _sensors(names: Sequence[str] = ()) -> list[Row]:
+    """Return the rows of the simulated sensors, with those of single coordinates."""
+    declared = [(p, names if p.each else ()) for p in Sensors.parameters()]
+    rows = [row for p, owners in declared for row in _declared(p, owners)]
+    return [row._replace(read_only=True) for row in rows]
+
+
 def _distinct(known: Sequence[Row], rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return rows whose names are not those of known ones nor of each other; or ArgumentError."""
     names = [row.name for row in (*known, *rows)]
@@ -283,3 +298,6 @@ def _limits(actuators: Sequence[str], commands: Any) -> Iterator[Row]:
             whose = f', for {owner}' if owner else ''
             said = f'{words}, within what the robot file allows{whose} [{unit or "-"}{per}]'
             yield Row(path, 'double', nan, said, least)
+
+
+SIMULATION = (*_SIMULATION, *_sensors())

@@ -17,12 +17,13 @@ from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
 from softrobot_dynamics.nodes.planning import plan_elsewhere
-from softrobot_dynamics.nodes.settings import settings_of
+from softrobot_dynamics.nodes.settings import sensors_of, settings_of
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import trajectory
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.references.piecewise import constant
-from softrobot_dynamics.simulation.simulator import Simulator
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.sensing import Sensing
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -53,8 +54,13 @@ class Simulated(NamedTuple):
     """What the simulation node runs."""
 
     model: CompiledModel
-    simulator: Simulator
+    simulator: ActuatedSimulator
     safe: SafeCommand
+
+    def sensing(self, values: Mapping[str, Any]) -> Sensing:
+        """Return the Sensing that parameter `values` describe; or SoftRobotError."""
+        sensors = sensors_of(self.model.coordinate_names, values)
+        return Sensing(sensors, self.model.n, 1.0 / values['rate'])
 
 
 def controlled(values: Mapping[str, Any]) -> Controlled:
@@ -113,7 +119,7 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
     robot = vary(load_robot(values['robot']), read_changes(values['plant']))
     model = compile_model(robot)
     carrier = values['payload.body'] or None
-    simulator = Simulator(model, substep=values['substep'], carrier=carrier)
+    simulator = ActuatedSimulator(model, substep=values['substep'], carrier=carrier)
     simulator.step(np.clip(np.zeros(model.m), model.lower, model.upper), 1.0 / values['rate'])
     simulator.reset()
     if carrier:

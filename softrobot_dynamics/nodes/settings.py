@@ -9,6 +9,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.errors import DescriptionError, Problem
+from softrobot_dynamics.simulation.sensing import make_sensors, Sensors
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -24,6 +25,18 @@ def settings_of(law: Any, model: CompiledModel, controlled: Any, values: Mapping
     owners = law.owners(model, controlled)
     own = {p.name: _own(p, owners.get(p.each), values) for p in law.parameters()}
     return law.make_settings(model, controlled, **limits_of(model, values), **own)
+
+
+def sensors_of(names: Sequence[str], values: Mapping[str, Any]) -> Sensors:
+    """
+    Return the Sensors of a simulated robot that the parameters' `values` describe.
+
+    `names` are those of the coordinates; a coordinate's own parameter counts where it is not nan.
+    DescriptionError.
+    """
+    owners = {'coordinate': names}
+    own = {p.name: _own(p, owners.get(p.each), values) for p in Sensors.parameters()}
+    return make_sensors(names, own)
 
 
 def limits_of(model: CompiledModel, values: Mapping[str, Any]) -> dict[str, Any]:

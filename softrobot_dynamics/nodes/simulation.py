@@ -46,7 +46,7 @@ class SimulationNode(Node):
     - serves `~/reset` (std_srvs/Trigger): the initial state, also after a divergence; `~/pause`
       (std_srvs/SetBool): the simulated time stands still; `~/step` (std_srvs/Trigger): by a
       period further while it does
-    - parameters: `parameter_rows.SIMULATION`
+    - parameters: `parameter_rows.SIMULATION`, and `parameter_rows.sensor_rows` of the robot
 
     Without commands for a while the robot applies a safe command of its own. `build(values)`
     returns the `plants.Simulated` to run.
@@ -74,6 +74,9 @@ class SimulationNode(Node):
         )
         with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
+        self.options.declare(parameter_rows.sensor_rows(plant.model))
+        values = self.options.values
+        sensing = plant.sensing(values)
         recording.prepare(values['record'])
         self._plant = plant
         self._choose_safe(values)
@@ -88,6 +91,7 @@ class SimulationNode(Node):
         record = recording.of_simulation(self, plant, values)
         self._loop = SimulationLoop(
             plant,
+            sensing,
             self._inbox,
             reader,
             self._outlet,

@@ -50,7 +50,8 @@ class SimulationLoop:
     """
     One simulated robot.
 
-    `plant` has the simulator and the safe command; `inbox` brings commands, which `reader` turns
+    `plant` has the simulator and the safe command; `sensing` hears what is published of its
+    states; `inbox` brings commands, which `reader` turns
     into (u, stamp); `outlet` takes away states. `schedule` says when, see :class:`Schedule`; its
     `timeout` and `pace` are attributes, which may change. `epoch`: the stamp of the first state
     [ns]; later ones are stamped with the simulated time that has passed since; what passes until
@@ -62,6 +63,7 @@ class SimulationLoop:
     def __init__(
         self,
         plant: Any,
+        sensing: Any,
         inbox: Any,
         reader: Any,
         outlet: Any,
@@ -81,7 +83,8 @@ class SimulationLoop:
         self.slipped = 0  # [ns] by which all deadlines have moved
         self.period = round(SECOND / schedule.rate)
         self._dt = 1.0 / schedule.rate
-        self._simulator, self._safe = plant.simulator, plant.safe
+        self._simulator, self._safe, self._sensing = plant.simulator, plant.safe, sensing
+        self._heard: Any = None  # stamp of the state that was published last, None for none now
         self._inbox, self._reader, self._outlet = inbox, reader, outlet
         self._epoch, self._stamp, self._made = epoch, epoch, now()
         self._u = np.zeros(plant.model.m)
@@ -205,7 +208,7 @@ class SimulationLoop:
         passed = (arrival - self._published) * (self.pace or 1.0)  # in simulated time
         self._timing.arrived(self._u, passed * 1e-9)
         self._arrival = self._stamp
-        return stamp in (0, self._stamp)
+        return stamp in (0, self._heard)
 
     def _is_ours(self, stamp: int) -> bool:
         """Tell whether a stamp [ns] is that of a state of ours; a safe command has another."""
@@ -261,7 +264,7 @@ class SimulationLoop:
         if round_trip is not None:
             self.tally.count('answered')
             self.round_trips.add(round_trip)
-        elif self.mode == DRIVEN:
+        elif self.mode == DRIVEN and self._heard is not None:
             self.tally.count('missed')
         if self.mode != DRIVEN:
             self.tally.count('safe')
@@ -295,7 +298,13 @@ class SimulationLoop:
             self._published = now()
             simulator = self._simulator
             rates = 0.0 * simulator.qd if self._waits else simulator.qd  # it stands so long
-            self._outlet.state(simulator.q, rates, self._stamp)
+            self._outlet.time(self._stamp)
+            state = self._sensing.hear(self._stamp, simulator.q, rates)
+            self._heard = state and state.stamp
+            if state is not None:
+                self._outlet.state(state.q, state.qd, state.stamp)
+            elif self.pace == 0.0:  # nothing to wait for
+                self._deadline = self._published
 
     def _enter(self, mode: int) -> None:
         if mode == DRIVEN:
@@ -324,6 +333,7 @@ class SimulationLoop:
     def _start_anew(self, q: Any, qd: Any) -> None:
         """Carry out a reset: a state under the safe command; stamps go on."""
         self._simulator.reset(q, qd)
+        self._sensing.begin()
         self.error = self._arrival = self._safe_since = self._row = None
         self._waits = self._waits_first
         self._timing.begin(self._without_a_driver())

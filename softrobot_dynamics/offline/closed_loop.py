@@ -2,9 +2,9 @@
 """
 A law and a simulated robot in closed loop, tick by tick as the nodes do it, and much faster.
 
-In every tick the state is answered by the law; where it finds no command, by the safe one, after
-which it begins anew. What goes out keeps the limits of the rates, and is held for a period from
-when it arrives, ``delay`` after the state it answers.
+In every tick the state that is heard is answered by the law; where it finds no command, by the
+safe one, after which it begins anew. What goes out keeps the limits of the rates, and is held for
+a period from when it arrives, ``delay`` after the state it answers was heard.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import Reference
-from softrobot_dynamics.simulation.simulator import Simulator
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.sensing import make_sensors, Measured, Sensing
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -48,7 +49,7 @@ class ClosedLoop(NamedTuple):
     """
 
     t: Vector  # (K,) [s]
-    q: Matrix  # (K, n) the state that was answered
+    q: Matrix  # (K, n) the robot's state
     qd: Matrix  # (K, n)
     u: Matrix  # (K, m) the command that was sent, actuator units
     y: Matrix  # (K, m) actuation coordinates as the law saw them, nan where it failed
@@ -57,7 +58,9 @@ class ClosedLoop(NamedTuple):
     velocity_d: Matrix  # (K, c)
     unmet: Matrix  # (K, m) acceleration asked for that the limits do not allow
     saturated: Array  # (K,) number of commands at a limit
-    ok: Array  # (K,) False: the law had no command, the safe one was sent
+    ok: Array  # (K,) False: no command of the law's, the safe one; without a state the last one
+    q_heard: Matrix  # (K, n) the state that was answered, nan where none was heard
+    qd_heard: Matrix  # (K, n)
 
 
 def closed_loop(
@@ -75,6 +78,7 @@ def closed_loop(
     u0: ArrayLike | None = None,
     ramp: float = 0.0,
     delay: float = 0.0,
+    sensors: Mapping[str, Any] | None = None,
     wrenches: Callable[[float], Wrenches | None] | None = None,
     changes: Iterable[tuple[float, Any]] = (),
     substep: float = 5e-4,
@@ -89,31 +93,41 @@ def closed_loop(
     ``period`` [s] (default: 1 ms). It turns to the ``reference`` within ``ramp`` [s].
 
     ``plant`` is the robot that is simulated (default: the model), with the same coordinates and
-    actuators; it sets out at ``q0``, ``qd0`` (n,) (default: its initial state), under the command
-    ``u0`` (m,) (default: the safe one) until the first of the law arrives. ``wrenches``, a
-    function of time [s], act on it from outside, as ``sd.forward_dynamics`` takes them: taken in
-    the middle of every stretch of time in which the command is the same. ``substep`` and
-    ``tolerance`` are the simulator's.
+    actuators, whose lag, delay, dead band and slack it has; it sets out at ``q0``, ``qd0`` (n,)
+    (default: its initial state), under the command ``u0`` (m,) (default: the safe one) until the
+    first of the law arrives. ``wrenches``, a function of time [s], act on it from outside, as
+    ``sd.forward_dynamics`` takes them: taken in the middle of every stretch of time in which the
+    command is the same. ``substep`` and ``tolerance`` are the simulator's.
 
-    ``delay`` [s] passes from a state until the command that answers it acts. ``changes`` are
+    ``delay`` [s] passes from when a state is heard until the command that answers it acts.
+    ``sensors`` are fields of :class:`~softrobot_dynamics.simulation.sensing.Sensors` by name, such
+    as ``{'noise': 1e-3, 'delay': 2e-3, 'seed': 1}`` (default: states are heard at once, exact);
+    while none is heard, the last command stays. ``changes`` are
     pairs (time [s], Settings) that the law is to use from then on. ``progress`` is called now and
     then with the time that has come and the duration [s] (default: a line on stderr, if that is
     a terminal).
 
-    Raises ArgumentError, SimulationDivergedError, and what the law raises.
+    Raises ArgumentError, DescriptionError and UnknownNameError for wrong sensors,
+    SimulationDivergedError, and what the law raises.
     """
     law = _law(model, controller, controlled, parameters, period)
     _require_reference(law, reference)
     ticks = round(_number('duration', duration) / law.period)
     robot = _Robot(_plant(model, plant), law.period, _number('delay', delay), wrenches)
-    robot.set_out(Simulator(robot.model, q=q0, qd=qd0, substep=substep, tolerance=tolerance), u0)
+    options = {'substep': substep, 'tolerance': tolerance}
+    robot.set_out(ActuatedSimulator(robot.model, q=q0, qd=qd0, **options), u0)
     driver = _Driver(law, reference, _number('ramp', ramp), sorted(changes, key=lambda c: c[0]))
     driver.limiter.last[:], driver.limiter.known = robot.u, u0 is not None
+    given = make_sensors(model.coordinate_names, sensors or {})
+    sensing = Sensing(given, model.n, law.period)
     found, show = _allocate(law, ticks + 1), _Pace(progress, duration)
     for k in range(ticks + 1):
         t, simulator = k * law.period, robot.simulator
-        u, command = driver.answer(t, simulator.q, simulator.qd)
+        heard = sensing.hear(t, simulator.q, simulator.qd)
+        u, command = driver.answer(heard) if heard else (driver.limiter.last, None)
         _note(found, k, t, simulator, u, command)
+        if heard:
+            found.q_heard[k], found.qd_heard[k] = heard.q, heard.qd
         if k < ticks:
             robot.step(t, u)
         show(t)
@@ -132,8 +146,9 @@ class _Driver:
         self._safe_since: Any = None
         self._running = False
 
-    def answer(self, t: float, q: Vector, qd: Vector) -> tuple[Vector, Any]:
+    def answer(self, state: Measured) -> tuple[Vector, Any]:
         """Return what is sent, valid until the next call, and the law's Command or None."""
+        t, q, qd = state
         law, reference, ramp = self._law, *self._turn
         while self._changes and t >= self._changes[0][0] - _SLIGHT * law.period:
             law.use(self._changes.popleft()[1])
@@ -166,7 +181,7 @@ class _Robot:
         self._offset = offset if offset > _SLIGHT * period else 0.0
         self._sent: deque[Vector] = deque(maxlen=whole + 2)
 
-    def set_out(self, simulator: Simulator, u0: ArrayLike | None) -> None:
+    def set_out(self, simulator: ActuatedSimulator, u0: ArrayLike | None) -> None:
         """Begin with a simulator under u0 (m,), or under the safe command."""
         self.simulator, model = simulator, self.model
         safe = SafeCommand.of_model(model)
@@ -174,6 +189,7 @@ class _Robot:
         safe.begin(simulator.q, None)
         self.u = safe.at(0.0) if u0 is None else checked('u0', u0, (model.m,))
         self._sent.extend([self.u] * (self._sent.maxlen or 0))
+        simulator.begin_under(self.u)
 
     def step(self, t: float, u: Vector) -> None:
         """Go from t [s] to the next tick, u (m,) being sent at t."""
@@ -254,7 +270,17 @@ def _number(name: str, value: Any) -> float:
 def _allocate(law: Controller, count: int) -> ClosedLoop:
     """Return arrays of so many rows, where nothing is noted nan."""
     n, m, c = law.model.n, law.model.m, len(law.controlled)
-    columns = {'q': n, 'qd': n, 'u': m, 'y': m, 'velocity': m, 'y_d': c, 'velocity_d': c}
+    columns = {
+        'q': n,
+        'qd': n,
+        'q_heard': n,
+        'qd_heard': n,
+        'u': m,
+        'y': m,
+        'velocity': m,
+        'y_d': c,
+        'velocity_d': c,
+    }
     return ClosedLoop(
         t=np.empty(count),
         **{name: np.full((count, width), np.nan) for name, width in columns.items()},
@@ -264,7 +290,7 @@ def _allocate(law: Controller, count: int) -> ClosedLoop:
     )
 
 
-def _note(found: ClosedLoop, k: int, t: float, robot: Simulator, u: Vector, command: Any) -> None:
+def _note(found: ClosedLoop, k: int, t: float, robot: Any, u: Vector, command: Any) -> None:
     """Fill a row; ``command`` is the law's, None where it had none."""
     found.t[k], found.q[k], found.qd[k], found.u[k] = t, robot.q, robot.qd, u
     if command is not None:

@@ -10,9 +10,10 @@ pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from node_processes import ended, planner_of, starting  # noqa: E402
-from observer import CONTROLLER, PATIENCE  # noqa: E402
+from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from scipy.optimize import curve_fit  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import stamp_of  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
 pytestmark = pytest.mark.realtime
@@ -165,3 +166,29 @@ def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, sta
         lambda: list(observer.commands[-1].effort) == [PRETENSION] * 9, 'the end of its ramp'
     )
     assert observer.value(CONTROLLER, 'watchdog trips') == trips
+
+
+def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start):
+    """States come late with their own stamps, and one in five not at all: no trip, no time-out."""
+    first, _ = _setpoints(arm)
+    start(
+        'simulation', sensors__noise='2.0e-5', sensors__velocity_noise='5.0e-4',
+        sensors__delay='2.0e-3', sensors__dropout='0.2', sensors__seed='7',
+    )  # fmt: skip
+    start(
+        'controller', autostart='true', reference__type='setpoint', reference__setpoint=first,
+        reference__ramp_time='1.0', pfbl__delay='2.0e-3', pfbl__observer='0.02',
+    )  # fmt: skip
+    observer.until(lambda: 'state' in observer.heard, 'a law')
+
+    def near():
+        return np.allclose(observer.heard['state'].position, first, atol=5e-4)
+
+    observer.until(near, 'the set-point, to what noise leaves')
+    begin = len(observer.states)
+    observer.until(lambda: len(observer.states) > begin + 1000, 'a thousand states')
+    stamps = np.array([stamp_of(state) for state in observer.states[begin:]])
+    gaps = np.diff(stamps) / 1_000_000
+    assert (gaps > 0.5).all() and 1.1 < gaps.mean() < 1.5
+    assert near() and observer.value(CONTROLLER, 'watchdog trips') == 0.0
+    assert observer.value(SIMULATION, 'command time-outs') == 0.0

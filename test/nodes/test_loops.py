@@ -43,6 +43,7 @@ from softrobot_dynamics.nodes.simulation_loop import (  # noqa: E402
     Schedule,
     SimulationLoop,
 )
+from softrobot_dynamics.simulation.sensing import make_sensors, perfect, Sensing  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -98,6 +99,9 @@ class Outlet:
 
     def state(self, q, qd, stamp):
         self.states.append((q.copy(), qd.copy(), stamp))
+
+    def time(self, stamp):
+        """Nobody looks at the clock."""
 
     def report(self, stamp, command):
         self.reports += 1
@@ -524,12 +528,15 @@ def test_reference_time_follows_stamps_and_stands_still_with_them():
 class Simulation:
     """A simulation loop, driven by the test; `answer` is the command for every state, or None."""
 
-    def __init__(self, monkeypatch, record=None, waits=False, timing='lockstep', pace=1.0):
+    def __init__(
+        self, monkeypatch, record=None, waits=False, timing='lockstep', pace=1.0, sensing=None
+    ):
         self.clock, self.outlet = Clock(monkeypatch), Outlet()
         self.plant = simulated({})
         self.epoch = 1_000 * messages.SECOND
         self.loop = SimulationLoop(
             self.plant,
+            sensing or perfect(2, 1e-3),
             self.clock,
             messages.CommandReader(ACTUATORS),
             self.outlet,
@@ -847,6 +854,40 @@ def test_time_passes_as_fast_as_answers_come(monkeypatch):
     before = fast.clock.time
     fast.go()
     assert fast.clock.time == before + 50 * PERIOD and len(fast.outlet.states) == 22
+
+
+def sensing(**given):
+    """Return the Sensing of the two masses."""
+    return Sensing(make_sensors(('x', 'y'), given), 2, 1e-3)
+
+
+def test_a_state_heard_late_keeps_its_stamp_and_is_answered(monkeypatch):
+    """Two periods later; the robot has gone on; what is not heard is not missed."""
+    simulation = Simulation(monkeypatch, sensing=sensing(delay=2e-3, bias=[0.5, 0.0]))
+    for _ in range(2):
+        assert not simulation.outlet.states
+        simulation.go()
+    for k in range(3):
+        q, _, stamp = simulation.outlet.states[-1]
+        assert stamp == simulation.epoch + k * PERIOD and len(simulation.outlet.states) == k + 1
+        simulation.go((2.0, 0.0))
+    assert simulation.outlet.states[0][0].tolist() == [0.5, 0.0]
+    counts = simulation.loop.tally.counts
+    assert counts['answered'] == 3 and counts['missed'] == 0
+
+
+def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(monkeypatch):
+    """Time goes on at once where there is nothing to answer; the last command stays."""
+    simulation = Simulation(monkeypatch, pace=0.0, sensing=sensing(dropout=0.5, seed=2))
+    begin, answered = simulation.clock.time, 0
+    for _ in range(200):
+        there = simulation.loop._heard is not None
+        answered += there
+        simulation.go((2.0, 0.0) if there else None, after=1000)
+    assert 70 < answered < 130 and simulation.clock.time - begin == 1000 * answered
+    counts = simulation.loop.tally.counts
+    assert counts['answered'] == answered and counts['missed'] == 0
+    assert simulation.loop.mode == DRIVEN and counts['ticks'] == 200
 
 
 def test_a_robot_is_pushed_and_put_elsewhere(simulation):

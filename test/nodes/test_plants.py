@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from softrobot_dynamics.errors import ArgumentError, UnknownNameError  # noqa: E402
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
 from softrobot_dynamics.nodes import parameter_rows, plants  # noqa: E402
 
 VALUES = {row.name: row.default for row in parameter_rows.SIMULATION}
@@ -35,3 +35,15 @@ def test_the_simulated_robot_may_carry_something():
             rates.append(robot.qd[0])
         gained.append(rates[1] - rates[0])
     assert 0.0 < gained[1] < 0.9 * gained[0]
+
+
+def test_sensors_are_for_all_coordinates_or_each():
+    """A coordinate's own parameter counts; what is wrong is refused by name."""
+    plant = plants.simulated({**VALUES, 'robot': 'double_pendulum'})
+    rows = parameter_rows.sensor_rows(plant.model)
+    assert 'sensors.elbow.velocity_noise' in {row.name for row in rows}
+    given = {**VALUES, **{row.name: row.default for row in rows}, 'sensors.delay': 2e-3}
+    sensing = plant.sensing({**given, 'sensors.noise': 0.1, 'sensors.elbow.noise': 0.2})
+    assert sensing.sensors.noise.tolist() == [0.1, 0.2] and sensing.sensors.delay == 2e-3
+    with pytest.raises(DescriptionError, match='sensors.resolution: -1'):
+        plant.sensing({**given, 'sensors.elbow.resolution': -1.0})

@@ -9,7 +9,12 @@ from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.dynamics.statics import equilibrium
-from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    DescriptionError,
+    SimulationDivergedError,
+    UnknownNameError,
+)
 from softrobot_dynamics.offline import closed_loop as module
 from softrobot_dynamics.references.piecewise import constant, spline
 
@@ -239,3 +244,52 @@ def test_a_plant_whose_mass_is_off_by_a_fifth_is_held(factor):
         errors[observer] = np.abs(found.y - found.y_d).max(axis=1)
     assert 1e-5 < errors[0.0][-1] < 0.02 and np.ptp(errors[0.0][-500:]) < 1e-3 * errors[0.0][-1]
     assert errors[1e-3][-1] < 1e-9
+
+
+NOISY = {'noise': 2e-5, 'velocity_noise': 5e-4, 'delay': 1e-3, 'jitter': 1e-3, 'dropout': 0.1}
+
+
+def test_a_law_hears_what_the_sensors_say_and_the_same_again_for_a_seed():
+    """Bit by bit; the robot itself moves otherwise with another seed."""
+    model = compiled('pcc_arm')
+    reference = constant(np.full(model.m, -1e-3))
+
+    def run(seed):
+        sensors = {**NOISY, 'seed': seed}
+        return sd.closed_loop(model, 'pfbl', reference, 0.2, ramp=0.1, sensors=sensors)
+
+    one, again, other = run(4), run(4), run(5)
+    for field in one._fields:
+        assert getattr(one, field).tobytes() == getattr(again, field).tobytes(), field
+    assert not np.array_equal(one.q, other.q)
+    silent = np.isnan(one.q_heard[:, 0])
+    assert np.array_equal(silent, ~one.ok) and 0.1 < silent.mean() < 0.5
+    kept = np.flatnonzero(silent[1:]) + 1
+    assert len(kept) > 20 and np.array_equal(one.u[kept], one.u[kept - 1])
+
+
+def test_a_loop_holds_under_noise_and_delay_and_losses():
+    """Its lengths stay within 0.3 mm; without noise within 0.02."""
+    model = compiled('pcc_arm')
+    given = {'ramp': 0.2, 'parameters': {'delay': 2e-3, 'observer': 0.02}}
+    exact = {**NOISY, 'noise': 0.0, 'velocity_noise': 0.0}
+    for sensors, error in ((NOISY, 3e-4), (exact, 2e-5)):
+        reference = constant(np.full(model.m, -1e-3))
+        run = sd.closed_loop(model, 'pfbl', reference, 1.0, sensors=sensors, **given)
+        states = zip(run.q[-200:], run.qd[-200:])
+        y = np.array([sd.actuation(model, q=q, qd=qd).coordinates for q, qd in states])
+        assert abs(y + 1e-3).max() < error
+
+
+@pytest.mark.parametrize(
+    'sensors, error, words',
+    [
+        ({'dropout': 2.0}, DescriptionError, 'sensors.dropout: 2'),
+        ({'drop': 0.1}, UnknownNameError, 'dropout'),
+    ],
+)
+def test_wrong_sensors_are_refused(sensors, error, words):
+    """By name."""
+    model = compiled('double_pendulum')
+    with pytest.raises(error, match=words):
+        sd.closed_loop(model, 'pfbl', constant(np.zeros(model.m)), 0.1, sensors=sensors)

@@ -1,0 +1,126 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Between a command and the force on a simulated robot: actuators as they are."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+import math
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.wrenches import Wrenches
+from softrobot_dynamics.simulation.simulator import Simulator
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_SLIGHT = 1e-12  # [s] that is rounding
+
+
+class Actuation:
+    """
+    The forces of actuators with lag, delay, dead band and slack, as their fields say.
+
+    Forces are those along y that the simulator takes as u (m,). They begin with the first command
+    as if it had been there for long.
+    """
+
+    def __init__(self, model: CompiledModel) -> None:
+        parts = [entry.actuator for entry in model.description.actuators]
+        self._lag = np.array([part.lag for part in parts])
+        self._dead = np.array([part.dead_band for part in parts])
+        self._delay = [part.delay for part in parts]
+        self._least = np.where([part.goes_slack for part in parts], 0.0, -np.inf)
+        self.begin()
+
+    @property
+    def direct(self) -> bool:
+        """Whether every force is its command, at once."""
+        later = self._lag.any() or any(self._delay)
+        return not (later or self._dead.any() or np.isfinite(self._least).any())
+
+    def begin(self, u: Vector | None = None) -> None:
+        """Begin anew under u (m,) as if it had been there for long; None: under the next one."""
+        self._now = 0.0
+        self._underway: list[deque[tuple[float, float]]] = [deque() for _ in self._delay]
+        self._told: Any = None
+        if u is not None:
+            self._tell(u)
+
+    def share_out(self, u: Vector, duration: float, longest: float) -> Iterator[Any]:
+        """
+        Yield (force (m,), time [s]) in order, for a ``duration`` [s] under the command u (m,).
+
+        The time is split exactly where a delay ends, and, while a force lags behind, into parts
+        no longer than ``longest`` [s]; the force of each is its mean, so that no impulse is lost.
+        """
+        self._tell(u)
+        end = self._now + duration
+        while self._now < end - _SLIGHT:
+            self._take_due()
+            until = min([end, *(line[0][0] for line in self._underway if line)])
+            settled = not self._lag.any() or np.array_equal(self._force, self._wanted())
+            parts = 1 if settled else math.ceil((until - self._now) / longest - 1e-9)
+            h = (until - self._now) / parts
+            for _ in range(parts):
+                yield self._over(h), h
+            self._now = until
+
+    def _tell(self, u: Vector) -> None:
+        """Take a command (m,) that comes now."""
+        if self._told is None:
+            self._told, self._arrived = u.copy(), u.copy()
+            self._force = self._wanted()
+        for k in np.flatnonzero(u != self._told):
+            self._underway[k].append((self._now + self._delay[k], float(u[k])))
+        self._told = u.copy()
+
+    def _take_due(self) -> None:
+        """Let commands act whose delay is over."""
+        for k, line in enumerate(self._underway):
+            while line and line[0][0] <= self._now + _SLIGHT:
+                self._arrived[k] = line.popleft()[1]
+
+    def _wanted(self) -> Vector:
+        """Return the forces (m,) where those that lag will end."""
+        u = self._arrived
+        return u - np.minimum(np.maximum(u, -self._dead), self._dead)
+
+    def _over(self, h: float) -> Vector:
+        """Return the mean forces (m,) over the next h [s], and go there."""
+        wanted, lags = self._wanted(), self._lag > 0.0
+        x = h / np.where(lags, self._lag, 1.0)
+        ahead = self._force - wanted
+        mean = wanted + np.where(lags, ahead * -np.expm1(-x) / x, 0.0)
+        self._force = wanted + np.where(lags, ahead * np.exp(-x), 0.0)
+        return np.maximum(mean, self._least)
+
+
+class ActuatedSimulator(Simulator):
+    """A Simulator whose ``u`` are commands to actuators as their fields describe them."""
+
+    def __init__(self, model: CompiledModel, **options: Any) -> None:
+        self._actuation = Actuation(model)
+        super().__init__(model, **options)
+
+    def reset(self, q: ArrayLike | None = None, qd: ArrayLike | None = None) -> None:
+        """Return to time zero, as a Simulator; the next command has been there for long."""
+        super().reset(q, qd)
+        self._actuation.begin()
+
+    def begin_under(self, u: ArrayLike) -> None:
+        """Begin with actuators at rest under a command (m,)."""
+        self._actuation.begin(checked('u', u, (self.model.m,)))
+
+    def step(self, u: ArrayLike, dt: float, wrenches: Wrenches | None = None) -> None:
+        """Advance by dt [s] under the constant command u (m,), as a Simulator does."""
+        if self._actuation.direct:
+            super().step(u, dt, wrenches)
+            return
+        u = checked('u', u, (self.model.m,))
+        for force, h in self._actuation.share_out(u, dt, self.substep):
+            super().step(force, h, wrenches)

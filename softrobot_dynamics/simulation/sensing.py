@@ -1,0 +1,160 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Between the state of a simulated robot and what is heard of it: sensors as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.errors import DescriptionError, Problem, UnknownNameError
+from softrobot_dynamics.schema.fields import integer, number
+from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of
+
+GROUP = 'sensors'
+_UNIT, _RATE = 'of the coordinate', 'of the coordinate, /s'
+_SLIGHT = 1e-9  # share of a period that is rounding
+
+
+def _amount(unit: str, words: str, least: float | None = 0.0) -> Any:
+    field = number(unit, at_least=least, default=0.0)
+    return parameter(field, words, each='coordinate', group=GROUP)
+
+
+def _one(field: Any, words: str) -> Any:
+    return parameter(field, words, group=GROUP)
+
+
+@dataclass(frozen=True)
+class Sensors:
+    """What the sensors of a robot do to its states; by default nothing. Arrays are (n,)."""
+
+    noise: Vector = _amount(_UNIT, 'Standard deviation of the noise of a position')
+    velocity_noise: Vector = _amount(_RATE, 'Standard deviation of the noise of a rate')
+    bias: Vector = _amount(_UNIT, 'What is added to a position', None)
+    velocity_bias: Vector = _amount(_RATE, 'What is added to a rate', None)
+    resolution: Vector = _amount(_UNIT, 'Steps of a position, 0 for none')
+    velocity_resolution: Vector = _amount(_RATE, 'Steps of a rate, 0 for none')
+    delay: float = _one(
+        number('s', at_least=0.0, at_most=10.0, default=0.0),
+        'Time from a state until it is heard, in whole periods or the next one more',
+    )
+    jitter: float = _one(
+        number('s', at_least=0.0, at_most=10.0, default=0.0),
+        'Longest time that is added to the delay, evenly distributed, for each state anew',
+    )
+    dropout: float = _one(
+        number('-', at_least=0.0, at_most=1.0, default=0.0), 'Share of the states that are lost'
+    )
+    seed: int = _one(integer(at_least=0, default=0), 'Seed of all that is random in the sensors')
+
+    @staticmethod
+    def parameters() -> tuple[Parameter, ...]:
+        """Return the :class:`Parameter` of each field."""
+        return parameters_of(Sensors, GROUP)
+
+
+class Measured(NamedTuple):
+    """A state as it is heard; valid as long as nobody writes into its arrays."""
+
+    stamp: Any  # of the state, whatever was given with it
+    q: Vector  # (n,)
+    qd: Vector  # (n,)
+
+
+class _Underway(NamedTuple):
+    """A state that has not been heard yet."""
+
+    due: int  # tick
+    tick: int  # of the state
+    measured: Measured
+
+
+class Sensing:
+    """
+    Hears of a robot's states what its :class:`Sensors` say; the same for equal seeds and states.
+
+    States come once a ``period`` [s], and are heard at such an instant: the first one that is not
+    before they are there. One that is overtaken by a later one is lost.
+    """
+
+    def __init__(self, sensors: Sensors, n: int, period: float) -> None:
+        self.sensors, self._n, self._period = sensors, n, period
+        self._noisy = bool(sensors.noise.any() or sensors.velocity_noise.any())
+        self._perfect = _nothing(sensors)
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin anew, with nothing under way, as at first."""
+        self._random = np.random.default_rng(self.sensors.seed)
+        self._underway: list[_Underway] = []
+        self._tick = 0
+
+    def hear(self, stamp: Any, q: Vector, qd: Vector) -> Measured | None:
+        """
+        Take the next state, (n,) each, with its stamp; return the newest that is there by now.
+
+        None if it has been returned before, or none is there.
+        """
+        if self._perfect:
+            return Measured(stamp, q, qd)
+        late, lost = self._random.random(2)  # drawn in any case: the noise is the same without
+        measured = Measured(stamp, *self._measure(q, qd))
+        if lost >= self.sensors.dropout:
+            delay = self.sensors.delay + late * self.sensors.jitter
+            due = self._tick + math.ceil(delay / self._period - _SLIGHT)
+            self._underway.append(_Underway(due, self._tick, measured))
+        there = [state for state in self._underway if state.due <= self._tick]
+        newest = max(there, key=lambda state: state.tick, default=None)
+        if newest is not None:
+            self._underway = [state for state in self._underway if state.tick > newest.tick]
+        self._tick += 1
+        return newest and newest.measured
+
+    def _measure(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
+        """Return (q, qd) with what the sensors add, in their steps."""
+        s = self.sensors
+        q, qd = q + s.bias, qd + s.velocity_bias
+        if self._noisy:
+            q += s.noise * self._random.standard_normal(self._n)
+            qd += s.velocity_noise * self._random.standard_normal(self._n)
+        return _in_steps(q, s.resolution), _in_steps(qd, s.velocity_resolution)
+
+
+def make_sensors(names: Sequence[str], given: Mapping[str, Any]) -> Sensors:
+    """
+    Return the Sensors of a robot with coordinates of these ``names`` from fields by name.
+
+    Of what there is one for each coordinate, a number stands for all. DescriptionError with all
+    that is wrong, UnknownNameError.
+    """
+    problems: list[Problem] = []
+    parameters = Sensors.parameters()
+    known = tuple(p.name for p in parameters)
+    for name in given:
+        if name not in known:
+            raise UnknownNameError('parameter of sensors', name, known)
+    read = {p.name: p.read(given.get(p.name, p.default), len(names), problems) for p in parameters}
+    if problems:
+        raise DescriptionError(tuple(problems), 'parameters')
+    return Sensors(**read)
+
+
+def perfect(n: int, period: float) -> Sensing:
+    """Return the Sensing of n coordinates that hears every state at once as it is."""
+    return Sensing(make_sensors(('',) * n, {}), n, period)
+
+
+def _nothing(sensors: Sensors) -> bool:
+    """Tell whether sensors do nothing to the states."""
+    values = vars(sensors).items()
+    return not any(np.any(value) for name, value in values if name != 'seed')
+
+
+def _in_steps(x: Vector, steps: Vector) -> Vector:
+    """Return x (n,) rounded to whole steps (n,), where there are any."""
+    whole = np.where(steps > 0.0, steps, 1.0)
+    return np.where(steps > 0.0, whole * np.round(x / whole), x)
