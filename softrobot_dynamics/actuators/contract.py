@@ -84,12 +84,16 @@ class Actuator(Imperfections):
     type_name: ClassVar[str]
 
     sign = 1  # of the column of A: nu = sign (dy/dq)^T u
-    goes_slack = False  # whether its force on the robot is never below zero
     safe = 'zero'
     """
     What is commanded when nothing better is known: zero; hold, the last command; gravity, what
     carries the weight, led to zero; pretension, a small pull; or a number, in the unit of u.
     """
+
+    @property
+    def goes_slack(self) -> bool:
+        """Tell whether its force on the simulated robot is never below zero."""
+        return False
 
     def validate_against(
         self, bodies: Mapping[str, Body | None], joints: Mapping[str, Joint | None]

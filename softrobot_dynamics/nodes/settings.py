@@ -67,7 +67,7 @@ def limits_of(model: CompiledModel, values: Mapping[str, Any]) -> dict[str, Any]
     return {'lower': lower, 'upper': upper, 'rate': rate}
 
 
-def _own(parameter: Any, owners: Sequence[str], values: Mapping[str, Any]) -> Any:
+def _own(parameter: Any, owners: Sequence[str] | None, values: Mapping[str, Any]) -> Any:
     """Return the value of a law's parameter: an array of one for each of `owners`, if any."""
     value = values.get(parameter.path, parameter.default)
     if owners is None:

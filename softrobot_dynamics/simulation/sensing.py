@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.errors import DescriptionError, Problem, UnknownNameError
+from softrobot_dynamics.errors import DescriptionError, UnknownNameError
 from softrobot_dynamics.schema.fields import integer, number
 from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of
+from softrobot_dynamics.schema.parsing import Problems
 
 GROUP = 'sensors'
 _UNIT, _RATE = 'of the coordinate', 'of the coordinate, /s'
@@ -131,7 +132,7 @@ def make_sensors(names: Sequence[str], given: Mapping[str, Any]) -> Sensors:
     Of what there is one for each coordinate, a number stands for all. DescriptionError with all
     that is wrong, UnknownNameError.
     """
-    problems: list[Problem] = []
+    problems = Problems()
     parameters = Sensors.parameters()
     known = tuple(p.name for p in parameters)
     for name in given:

@@ -177,7 +177,7 @@ def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start):
     )  # fmt: skip
     start(
         'controller', autostart='true', reference__type='setpoint', reference__setpoint=first,
-        reference__ramp_time='1.0', pfbl__delay='2.0e-3', pfbl__observer='0.02',
+        reference__ramp_time='1.0', delay='2.0e-3', pfbl__observer='0.02',
     )  # fmt: skip
     observer.until(lambda: 'state' in observer.heard, 'a law')
 
