@@ -15,11 +15,13 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.description.variation import vary
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+from softrobot_dynamics.simulation.sensing import GROUP, Sensors
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
 LOOP = {'delay': 's'}  # what the loop itself has, and in which unit
+SENSORS = f'{GROUP}.'  # begins the name of a fault of theirs
 CONTROLLER = 'controller.'  # may begin the name of a parameter, and does where there are two
 _NUMBER = r'([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.,]*)'
 _RANGE = re.compile(rf'\s*{_NUMBER}\s*\.\.\s*{_NUMBER}\s*')
@@ -33,7 +35,7 @@ class Factor(NamedTuple):
     """One thing that is varied, in SI units or as a factor."""
 
     name: str
-    where: str  # robot, loop or controller
+    where: str  # robot, loop, sensors or controller
     unit: str  # of its values; '×': factors
     low: float
     high: float
@@ -41,8 +43,9 @@ class Factor(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Its name without the word that says that it is a parameter."""
-        return self.name.removeprefix(CONTROLLER) if self.where == 'controller' else self.name
+        """Its name where it belongs, without the word that says where that is."""
+        prefix = {'controller': CONTROLLER, 'sensors': SENSORS}.get(self.where, '')
+        return self.name.removeprefix(prefix)
 
     @property
     def shown(self) -> tuple[float, str]:
@@ -90,6 +93,9 @@ def _place(name: str, description: Any, parameters: Mapping[str, Any]) -> tuple[
     """Return (where, unit) of a name; UnknownNameError with all that there are."""
     if name in LOOP:
         return 'loop', LOOP[name]
+    faults = {p.path: p for p in Sensors.parameters() if p.field['kind'] == 'double'}
+    if name in faults:
+        return 'sensors', 's' if faults[name].unit == 's' else ''
     path = name.removeprefix(CONTROLLER)
     known = {
         path: row
@@ -104,7 +110,7 @@ def _place(name: str, description: Any, parameters: Mapping[str, Any]) -> tuple[
         zero = False
     except UnknownNameError as error:
         own = [CONTROLLER + path if path in LOOP else path for path in known]
-        names = (*error.known, *LOOP, *own)
+        names = (*error.known, *LOOP, *faults, *own)
         raise UnknownNameError('number to vary', name, names) from None
     return 'robot', '' if zero else '×'
 

@@ -29,6 +29,7 @@ from softrobot_dynamics.nodes.parameter_rows import chosen_rows, controller_rows
 from softrobot_dynamics.nodes.plants import law_of
 from softrobot_dynamics.nodes.rows import Row
 from softrobot_dynamics.references.contract import GROUP, trajectory
+from softrobot_dynamics.simulation.sensing import make_sensors
 from softrobot_dynamics.simulation.simulator import Simulator
 from softrobot_dynamics.studies.factors import Factor, read_factors
 from softrobot_dynamics.studies.sampling import sample
@@ -174,6 +175,8 @@ def _try_ends(experiment: Experiment, rows: Mapping[str, Row]) -> None:
 def _try(experiment: Experiment, factor: Factor, value: float, rows: Mapping[str, Row]) -> None:
     if factor.where == 'robot':
         varied(experiment.description, {factor.name: factor.change(value)})
+    elif factor.where == 'sensors':
+        make_sensors(experiment.description.coordinate_names, {factor.path: value})
     elif factor.where == 'loop':
         _require_number(f'vary {factor.name}', value, 0.0)
     else:

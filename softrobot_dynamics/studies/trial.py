@@ -102,6 +102,7 @@ def _close(
         plant=plant,
         ramp=parameters[RAMP],
         progress=lambda t, duration: None,
+        sensors=experiment.changes(values, 'sensors'),
         **experiment.changes(values, 'loop'),
     )
 

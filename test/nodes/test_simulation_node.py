@@ -166,7 +166,7 @@ def stamp_of_clock(message):
 
 @pytest.mark.realtime
 def test_as_fast_as_answers_come_the_motion_is_the_same(observer, start, tmp_path):
-    """Bit by bit in lockstep, however fast: recorded twice, and at a pace at which none is missed."""
+    """Bit by bit in lockstep, however fast: twice, and at a pace at which none is missed."""
     found = []
     for factor in (0.0, 0.0, 0.2):
         name = f'record{len(found)}'

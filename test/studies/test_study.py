@@ -118,6 +118,21 @@ def test_parameters_of_the_controller_and_its_reference(controller):
     assert (run_study(circle, jobs=1).state == 0).all()
 
 
+def test_faults_of_sensors_are_what_the_law_sees(controller):
+    """The more of them the worse; one that there is not is refused."""
+    vary = {'sensors.noise': '0,1e-4,1e-2', 'sensors.delay': '0,3ms'}
+    found = run_study(planned(controller, vary, runs=None), jobs=1)
+    share = found.share.reshape(3, 2)
+    assert (np.diff(share[:, 0]) > 0.0).all() and len(set(found.share)) == 6
+    for name, given in {
+        'sensors.nose': '0,1',
+        'sensors.noise': '-1..0',
+        'sensors.x.noise': '0,1',
+    }.items():
+        with pytest.raises(SoftRobotError, match=name.split('.')[1]):
+            planned(controller, {name: given})
+
+
 def test_the_same_seed_is_the_same_study(controller, tmp_path):
     """Bit by bit, in one process or two, kept in a folder or not."""
     one = run_study(planned(controller, seed=3), jobs=1)
