@@ -1,27 +1,83 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Compiled pieces of laws that ask for accelerations of the outputs, over the period of a command.
+Laws that ask for accelerations of the outputs, over the period of a command.
 
 What the model has wrong becomes known by what the outputs did not gain, and is made up for. Laws
 cancel stiffness and damping that are many times their gains; without, an arm that is a few per
 cent softer than its model runs away.
 """
 
-import math
-from typing import Any
+from __future__ import annotations
 
+import math
+from typing import Any, TYPE_CHECKING
+
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.commanding import command_force, conclude, dot
+from softrobot_dynamics.controllers.held_law import HeldLaw
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
 DISTURBANCE, AIM, ROWS = range(3)  # of the memory: see `_observe`, `_remember`; how many there are
+TIMES = (
+    0.02,
+    0.01,
+    0.005,
+    0.002,
+    0.001,
+    0.0005,
+)  # [s] to choose from; unknown delays want long ones
+OFF = 0.4  # share by which stiffness and damping may be off: modulus and damping time a fifth each
+GROWS = 0.1  # [1/s] from which growth counts
 
 OBSERVER: Any = parameter(
-    number('s', at_least=0.0, default=1e-3),
-    'Time in which forces that the model does not know become known; 0: they are not looked for',
+    number('s', at_least=0.0, default=math.inf),
+    'Time in which forces that the model does not know become known; 0: they are not looked for;'
+    ' inf: the law chooses, as long a time as keeps a robot stable that is far off its model',
 )
 """A field of the Settings of such a law."""
+
+
+class AcceleratingLaw(HeldLaw):
+    """
+    Base of laws whose tick ends in :func:`accelerate_outputs`, and whose Told has ``observer``.
+
+    Attribute: ``observer`` [s], the time that the law has chosen when it was made, with the gains
+    of then, for where its settings leave it the choice.
+    """
+
+    remembers = ROWS
+
+    def __init__(self, model: CompiledModel, **options: Any) -> None:
+        self.observer = TIMES[-2]
+        super().__init__(model, **options)
+        self.observer = self._choose()
+        self._obey(self.plan, self.settings)
+
+    def tell(self, settings: Any, q: Vector | None = None) -> Any:
+        """Return the ``Told`` of settings, see :meth:`HeldLaw.tell`."""
+        return self.Told(*(getattr(self._chosen(settings), name) for name in self.Told._fields))
+
+    def _chosen(self, settings: Any) -> Any:
+        """Return settings with a finite time of the observer."""
+        if math.isfinite(settings.observer):
+            return settings
+        return settings.replace(observer=self.observer)
+
+    def _choose(self) -> float:
+        """Return the longest time [s] with which a robot off the model is stable at q0."""
+        q, u = self.model.q0, self.settings.feed_forward
+        for time in TIMES:
+            growth = self.growth(q, u, self.settings.replace(observer=time), OFF)
+            if growth < GROWS:
+                return time
+            if math.isnan(growth):  # it cannot be there
+                return TIMES[-2]
+        return TIMES[-1]
 
 
 @kernel

@@ -10,10 +10,15 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, run
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.accelerating import accelerate_outputs, OBSERVER, ROWS
+from softrobot_dynamics.controllers.accelerating import (
+    accelerate_outputs,
+    AcceleratingLaw,
+    OBSERVER,
+)
 from softrobot_dynamics.controllers.commanding import dot, read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
-from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
+from softrobot_dynamics.controllers.held_law import HeldSettings
+from softrobot_dynamics.controllers.settings import controlled_names
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import copy, solve_general
 from softrobot_dynamics.model.evaluation import Evaluator
@@ -151,7 +156,7 @@ def _scale(fixed, wanted):
 
 
 @register('computed_torque')
-class ComputedTorque(HeldLaw):
+class ComputedTorque(AcceleratingLaw):
     """
     q'' = q_d'' + d (q_d' - q') + p (q_d - q) for all coordinates of a fully actuated robot.
 
@@ -164,23 +169,22 @@ class ComputedTorque(HeldLaw):
 
     Settings, Told = Gains, Told
     tick = staticmethod(tick)
-    remembers = ROWS
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
+        names = controlled_names(model, options.get('controlled'))
+        if len(names) != model.n:
+            expected = f'as many actuators as there are coordinates, {model.n}'
+            raise ArgumentError('controlled', names, expected)
         self._postures = tuple(_allocate(model) for _ in range(2))  # of the loop, and aside of it
         super().__init__(model, **options)
-        if len(self.controlled) != model.n:
-            names = [model.actuator_names[k] for k in self.controlled]
-            raise ArgumentError(
-                'controlled', names, f'as many actuators as there are coordinates, {model.n}'
-            )
 
     def tell(self, settings: Any, q: Vector | None = None) -> Any:
         """Return what the kernel reads of settings."""
         posture = self._postures[q is not None]
         if q is not None:
             posture.q[:] = q
-        values = {name: getattr(settings, name) for name in Told._fields if name != 'posture'}
+        chosen, names = self._chosen(settings), set(Told._fields) - {'posture'}
+        values = {name: getattr(chosen, name) for name in names}
         return Told(posture=posture, **values)
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:

@@ -9,10 +9,14 @@ from typing import NamedTuple
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.accelerating import accelerate_outputs, OBSERVER, ROWS
+from softrobot_dynamics.controllers.accelerating import (
+    accelerate_outputs,
+    AcceleratingLaw,
+    OBSERVER,
+)
 from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
-from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
+from softrobot_dynamics.controllers.held_law import HeldSettings
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
@@ -68,7 +72,7 @@ def tick(fixed, plan, settings, q, qd, t):
 
 
 @register('pfbl')
-class PartialFeedbackLinearization(HeldLaw):
+class PartialFeedbackLinearization(AcceleratingLaw):
     """
     y'' = y_d'' + d (y_d' - y') + p (y_d - y) for the controlled actuators' coordinates y.
 
@@ -91,7 +95,6 @@ class PartialFeedbackLinearization(HeldLaw):
 
     Settings, Told = Gains, Told
     tick = staticmethod(tick)
-    remembers = ROWS
 
     def restless(self, q: Vector) -> tuple[complex, ...]:
         """Return the growing rates of the zero dynamics at q, see :meth:`Controller.restless`."""

@@ -162,6 +162,18 @@ def test_a_model_may_be_off_by_a_fifth(name, stiffness, density, loss):
     assert errors.max() < 0.1 * way.max()
 
 
+@pytest.mark.parametrize(
+    'name, chosen, late', [('double_pendulum', 0.02, 5e-3), ('pcc_arm', 0.001, 1e-3)]
+)
+def test_an_observer_is_as_slow_as_the_robot_allows(name, chosen, late):
+    """With it the loop also stands commands that are later than the law knows."""
+    model = compiled(name)
+    assert law('pfbl', model).observer == chosen
+    way = constant(np.full(model.m, -2e-3))
+    found = sd.closed_loop(model, 'pfbl', way, 2.0, ramp=0.5, delay=late)
+    assert np.abs(found.y - found.y_d)[-1].max() < 1e-6
+
+
 @pytest.mark.parametrize('observer, softer', [(0.0, 0.1), (0.01, 0.2), (1e-3, 0.2)])
 def test_growth_on_a_robot_that_is_off(observer, softer):
     """As small errors grow on it, observer included; without weight, so that K and D scale."""
