@@ -35,9 +35,9 @@ OFF = 0.4  # share by which stiffness and damping may be off: modulus and dampin
 GROWS = 0.1  # [1/s] from which growth counts
 
 OBSERVER: Any = parameter(
-    number('s', at_least=0.0, default=math.inf),
+    number('s', at_least=0.0, default=math.nan),
     'Time in which forces that the model does not know become known; 0: they are not looked for;'
-    ' inf: the law chooses, as long a time as keeps a robot stable that is far off its model',
+    ' not set: the law chooses, as long as keeps a robot stable that is far off its model',
 )
 """A field of the Settings of such a law."""
 
@@ -63,10 +63,9 @@ class AcceleratingLaw(HeldLaw):
         return self.Told(*(getattr(self._chosen(settings), name) for name in self.Told._fields))
 
     def _chosen(self, settings: Any) -> Any:
-        """Return settings with a finite time of the observer."""
-        if math.isfinite(settings.observer):
-            return settings
-        return settings.replace(observer=self.observer)
+        """Return settings with a time of the observer."""
+        unset = math.isnan(settings.observer)
+        return settings.replace(observer=self.observer) if unset else settings
 
     def _choose(self) -> float:
         """Return the longest time [s] with which a robot off the model is stable at q0."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+import math
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,13 @@ class Settings:
     def tuned_alike(self, other: Any) -> bool:
         """Tell whether all of the law's own parameters are the same, limits aside."""
         own = {field.name for field in fields(self)} - LIMITS
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in own)
+        return all(_equal(getattr(self, name), getattr(other, name)) for name in own)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Tell whether two values are the same, numbers that are not set included."""
+    unset = [isinstance(x, float) and math.isnan(x) for x in (one, other)]
+    return all(unset) or np.array_equal(one, other)
 
 
 LIMITS = {field.name for field in fields(Settings)}

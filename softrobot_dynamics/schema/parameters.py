@@ -53,8 +53,10 @@ class Parameter(NamedTuple):
         Of those for each, one number stands for all, and (`count`,) are kept, never to be written.
         """
         if not self.each:
-            if type(value) is type(self.default) and value == self.default:
-                return value  # such as the empty list that says: not given
+            if type(value) is type(self.default) and (
+                value == self.default or (value != value and self.default != self.default)
+            ):
+                return value  # such as the empty list, or nan, that says: not given
             return self.field['parser'](value, self.path, problems)
         if np.ndim(value) > 1 or np.size(value) not in (1, count):
             words = f'a number, or {count}, one for each {self.each} [{self.unit}]'
