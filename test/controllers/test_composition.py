@@ -37,7 +37,7 @@ def hybrid(soft, duration, untold=False):
     """Return errors (K, 9) of motors, then tendons, and the run: an arm on its way, two soft."""
     model = compiled('hybrid_arm')
     motors = [n for n in model.actuator_names if n not in (*TENDONS, 'p')]
-    law = Composition([soft(model), law_of(model, 'pfbl', motors)])
+    law = Composition([soft(model), law_of(model, 'pfbl', motors, observer=1e-3)])
     if untold:  # the law of the motors believes that the tendons are slack
         law.laws[1].use(law.laws[1].settings.replace(feed_forward=np.zeros(model.m)))
     goal = np.array([*GOAL, 0.2, -0.1, -0.1, -0.1, 0.1, -0.2])
