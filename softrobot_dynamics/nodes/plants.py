@@ -14,6 +14,7 @@ from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.variation import read_changes, vary
 from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
 from softrobot_dynamics.nodes.planning import plan_elsewhere
@@ -119,6 +120,9 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
     robot = vary(load_robot(values['robot']), read_changes(values['plant']))
     model = compile_model(robot)
     carrier = values['payload.body'] or None
+    if carrier and carrier not in model.body_names:
+        expected = f'a body, one of {", ".join(model.body_names)}'
+        raise ArgumentError('payload.body', carrier, expected)
     simulator = ActuatedSimulator(model, substep=values['substep'], carrier=carrier)
     simulator.step(np.clip(np.zeros(model.m), model.lower, model.upper), 1.0 / values['rate'])
     simulator.reset()

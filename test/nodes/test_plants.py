@@ -35,6 +35,8 @@ def test_the_simulated_robot_may_carry_something():
             rates.append(robot.qd[0])
         gained.append(rates[1] - rates[0])
     assert 0.0 < gained[1] < 0.9 * gained[0]
+    with pytest.raises(ArgumentError, match='payload.body: .horse., expected a body, one of'):
+        plants.simulated({**given, 'payload.body': 'horse'})
 
 
 def test_sensors_are_for_all_coordinates_or_each():
