@@ -7,16 +7,18 @@ object, which it takes up with the next state.
 """
 
 from math import inf, nan
-import threading
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.nodes.judging import ANEW, UNCONFIRMED
+from softrobot_dynamics.nodes.looping import Loop
 from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of
-from softrobot_dynamics.nodes.realtime import now, sleep_until, take_precedence
+from softrobot_dynamics.nodes.orders import Hold, Once, Orders, Toward
+from softrobot_dynamics.nodes.realtime import now, sleep_until
+from softrobot_dynamics.nodes.reference_time import ReferenceTime
 from softrobot_dynamics.nodes.tally import Tally, Window
 from softrobot_dynamics.references.piecewise import reaching, turn
 
@@ -32,58 +34,7 @@ _REPORT_PERIOD = 50_000_000  # of ~/controller_state and ~/reference [ns]
 _REST = 500_000_000  # [ns] in which the rate limits may lead to the last safe command
 
 
-class Hold:
-    """A reference: the outputs as they are when the order is taken up; new for every order."""
-
-
-class Once(NamedTuple):
-    """A reference that is followed when the order is taken up; whatever begins anew, holds."""
-
-    reference: Any
-
-
-class Toward(NamedTuple):
-    """A reference: from what is wanted when it is taken up, without a jump, to rest at ``y``."""
-
-    y: Vector  # (c,)
-    duration: float  # [s]
-
-
-class Orders(NamedTuple):
-    """What the loop shall do; replaced whole."""
-
-    settings: Any  # gains and limits, for controller.use
-    reference: Any  # for controller.follow, Once or not, or a Hold
-    ramp: float = 0.0  # time to blend it in [s]
-    emergency: bool = False  # nothing but the safe command
-
-
-class ReferenceTime:
-    """
-    The time along the reference [s]: it advances by what the stamps of the states say.
-
-    So it is free of the jitter of arrival, and stands still while a simulation does. A step that
-    stamps cannot have (none given, set back, beyond `limit` [ns]) is taken from the arrivals.
-    """
-
-    def __init__(self, limit: float) -> None:
-        self._limit = limit
-        self._stamp: Any = None
-        self._arrival: Any = None
-        self.seconds = 0.0
-
-    def advance(self, stamp: Any, arrival: int) -> float:
-        """Return the time of the state with this stamp [ns] and steady arrival time [ns]."""
-        if self._arrival is not None:
-            step = stamp - self._stamp
-            if not 0 < step < self._limit:
-                step = arrival - self._arrival
-            self.seconds += step * 1e-9
-        self._stamp, self._arrival = stamp, arrival
-        return self.seconds
-
-
-class ControlLoop:
+class ControlLoop(Loop):
     """
     One activation of the controller.
 
@@ -105,19 +56,19 @@ class ControlLoop:
         watchdog: float,
         record: Any = None,
     ) -> None:
+        super().__init__('control', inbox, outlet)
         self.orders = self._taken = orders
         self.tally, self.round_times, self.compute_times = Tally(), Window(), Window()
         self.steps = Window()  # from one valid state to the next
         self.mode = WAITING
         self.command: Any = None  # the last one computed
-        self.error: Any = None  # what ended the loop, if not `finish`
         self.watchdog = watchdog
         self.last_valid: Any = None  # arrival of the last valid state [ns]
         self.last_stamp = 0  # of that state [ns]
         self.soonest: float = inf  # the least time from a stamp, by its clock, to an arrival [ns]
         self.record = record
         self._controller, self._safe, self._hold = plant.controller, plant.safe, plant.hold
-        self._inbox, self._reader, self._outlet, self.period = inbox, reader, outlet, period
+        self._reader, self.period = reader, period
         self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
         self._q: Any = None
         self._toward: Any = None  # the last Reference for a Toward
@@ -126,12 +77,7 @@ class ControlLoop:
         self._rate_limit = plant.model.rate_limit
         self._sent_at, self._next_step = now(), None  # of a safe command that is on its way
         self._began, self._moved = now(), False
-        self._next_report, self._leaving = 0, False
-        self._thread = threading.Thread(target=self.run, name='control', daemon=True)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+        self._next_report = 0
 
     def order(self, **changes: Any) -> None:
         """Replace parts of the orders, and let the loop look at them at once."""
@@ -145,32 +91,19 @@ class ControlLoop:
 
     def finish(self) -> None:
         """End the thread and send a last safe command; the outlet has delivered it, or gave up."""
-        self.leave()
-        if self._thread.ident is not None:
-            self._thread.join()
+        super().finish()
         self._come_to_rest()
         self._outlet.flush()
 
-    def leave(self) -> None:
-        """Let `run` return."""
-        self._leaving = True
-        self._inbox.wake()
+    def _begin(self) -> None:
+        self._due = now() + self.watchdog
+        if self.orders.emergency:
+            self._inbox.wake()
 
-    def run(self) -> None:
-        """Answer states until told to `leave`; for the loop's own thread."""
-        take_precedence()
-        try:
-            self._due = now() + self.watchdog
-            if self.orders.emergency:
-                self._inbox.wake()
-            while not self._leaving:
-                self._wait()
-        except Exception as error:  # the end of the loop must never be silent
-            self.error = error
-            self._outlet.failed('the control loop ended', error)
-            self._come_to_rest()
+    def _fail(self) -> None:
+        self._come_to_rest()
 
-    def _wait(self) -> None:
+    def _cycle(self) -> None:
         """Wait for one message, and act on it or on its absence."""
         before = now()
         due = self._due if self._next_step is None else min(self._due, self._next_step)

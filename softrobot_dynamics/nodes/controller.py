@@ -20,12 +20,13 @@ from softrobot_dynamics.nodes import (
     realtime,
     recording,
 )
-from softrobot_dynamics.nodes.control_loop import ControlLoop, Hold, Once, Orders
+from softrobot_dynamics.nodes.control_loop import ControlLoop
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.growth import Growth, left_inside
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
+from softrobot_dynamics.nodes.orders import Hold, Once, Orders
 from softrobot_dynamics.nodes.outlets import ControlOutlet
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
 from softrobot_dynamics.nodes.process import Stop

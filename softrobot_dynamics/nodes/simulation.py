@@ -19,13 +19,14 @@ from softrobot_dynamics.nodes import (
     simulation_loop,
 )
 from softrobot_dynamics.nodes.command_timing import TIMINGS
+from softrobot_dynamics.nodes.deadlines import Schedule
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.outlets import SimulationOutlet
 from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.nodes.pushes import Pushes, StateReader
-from softrobot_dynamics.nodes.simulation_loop import Schedule, SimulationLoop
+from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
 from std_srvs.srv import SetBool, Trigger
 
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
@@ -199,7 +200,7 @@ class SimulationNode(Node):
             'slips': total['slips'],
             'paused': loop.paused,
             'real-time factor asked for': loop.pace,
-            'slipped [ms]': loop.slipped * 1e-6,
+            'slipped [ms]': loop.deadlines.slipped * 1e-6,
             'round trip p50 / p99 / max [us]': loop.round_trips.report(),
             'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
             'commands beyond a limit': total['clipped'],

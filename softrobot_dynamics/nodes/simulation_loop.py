@@ -5,23 +5,20 @@ The simulation loop: one thread that publishes a state at every deadline and ste
 The deadlines are absolute. A command that answers the last state lets the step be computed at
 once, so that the next state leaves exactly at its deadline; without one, the step is computed at
 the deadline with the command that was. `timing` says from when on a command acts; one that comes
-after the answer counts from the next state on. After waking late the next state waits a little, so
-that no command has to come in less than `_SHORTEST` of a period; waking more than a period late
-moves all later deadlines: the simulation never catches up in a burst. Time may pass faster or
-slower than real time, or as fast as answers come, and stand still.
+after the answer counts from the next state on; `deadlines`, what happens after waking late. Time
+may pass faster or slower than real time, or as fast as answers come, and stand still.
 """
 
-from collections.abc import Callable
-from queue import SimpleQueue
-from threading import Event, Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError, SimulationDivergedError
 from softrobot_dynamics.nodes.command_timing import CommandTiming
+from softrobot_dynamics.nodes.deadlines import Deadlines, Schedule
+from softrobot_dynamics.nodes.looping import Loop, Requests
 from softrobot_dynamics.nodes.messaging.messages import SECOND
-from softrobot_dynamics.nodes.realtime import now, sleep_until, take_precedence
+from softrobot_dynamics.nodes.realtime import now, sleep_until
 from softrobot_dynamics.nodes.tally import Tally, Window
 
 IDLE, DRIVEN, TIMED_OUT, DIVERGED = range(4)
@@ -32,21 +29,10 @@ MODES = (
     'diverged, waiting for a reset',
 )
 
-_SHORTEST = 0.7  # of a period, between one state and the next
 _PATIENCE = 50_000_000  # [ns] to listen for commands at a stretch while time stands still
 
 
-class Schedule(NamedTuple):
-    """When a simulated robot does what."""
-
-    rate: float  # [Hz] of the states, in simulated time
-    timeout: float  # [periods] of simulated time after which a command is too old
-    timing: str  # from when on commands act, see `command_timing`
-    waits: bool = False  # at the initial posture until a command answers a state
-    pace: float = 1.0  # [s] of simulated time in one of real time; 0: as fast as answers come
-
-
-class SimulationLoop:
+class SimulationLoop(Loop):
     """
     One simulated robot.
 
@@ -71,21 +57,21 @@ class SimulationLoop:
         epoch: int,
         record: Any = None,
     ) -> None:
+        super().__init__('simulation', inbox, outlet)
         self.tally, self.round_trips, self.lateness = Tally(), Window(), Window()
         self.mode = IDLE
-        self.error: Any = None  # what stopped the robot, or the loop
         self.timeout, self.pace = schedule.timeout, schedule.pace
         self.wrenches: Any = None
         self.paused = False
         self._waits = self._waits_first = schedule.waits
         self._row: Any = None
         self.record = record
-        self.slipped = 0  # [ns] by which all deadlines have moved
+        self.deadlines = Deadlines()
         self.period = round(SECOND / schedule.rate)
         self._dt = 1.0 / schedule.rate
         self._simulator, self._safe, self._sensing = plant.simulator, plant.safe, sensing
         self._heard: Any = None  # stamp of the state that was published last, None for none now
-        self._inbox, self._reader, self._outlet = inbox, reader, outlet
+        self._reader = reader
         self._epoch, self._stamp, self._made = epoch, epoch, now()
         self._u = np.zeros(plant.model.m)
         self._lower, self._upper = plant.model.lower, plant.model.upper
@@ -93,69 +79,37 @@ class SimulationLoop:
         self._arrival: Any = None  # of the last command, in simulated time [ns]
         self._safe_since: Any = None
         self._answered = 0
-        self._leaving = False
-        self._asked: SimpleQueue[tuple[Callable[[], object], Event]] = SimpleQueue()
-        self._thread = Thread(target=self.run, name='simulation', daemon=True)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+        self._requests = Requests(inbox)
 
     # For any thread; each returns whether it was done within `patience` [s]
 
     def reset(self, q: Any = None, qd: Any = None, patience: float = 1.0) -> bool:
         """Begin anew at a state, by default the initial one, under the safe command."""
-        return self._ask(lambda: self._start_anew(q, qd), patience)
+        return self._requests.ask(lambda: self._start_anew(q, qd), patience)
 
     def pause(self, on: bool, patience: float = 1.0) -> bool:
         """Let the simulated time stand still, or pass again."""
-        return self._ask(lambda: self._pause(on), patience)
+        return self._requests.ask(lambda: self._pause(on), patience)
 
     def step(self, patience: float = 1.0) -> bool:
         """While it stands still: let one period pass."""
-        return self._ask(self._step_and_publish, patience)
+        return self._requests.ask(self._step_and_publish, patience)
 
-    def _ask(self, action: Callable[[], object], patience: float) -> bool:
-        """Have the loop's thread do something between two states."""
-        done = Event()
-        self._asked.put((action, done))
-        self._inbox.wake()
-        return done.wait(patience)
+    # For the loop's own thread
 
-    def leave(self) -> None:
-        """Let `run` return."""
-        self._leaving = True
-        self._inbox.wake()
-
-    def finish(self) -> None:
-        """End the thread."""
-        self.leave()
-        if self._thread.ident is not None:
-            self._thread.join()
-
-    def run(self) -> None:
-        """Go from deadline to deadline until told to `leave`; for the loop's own thread."""
-        take_precedence()
-        try:
-            begin = now()
-            self._epoch += begin - self._made
-            self._stamp = self._epoch
-            self._grid = self._deadline = begin + self._interval()
-            self._publish()
-            while not self._leaving:
-                self._cycle()
-        except Exception as error:  # the end of the loop must never be silent
-            self.error = error
-            self._outlet.failed('the simulation loop ended', error)
+    def _begin(self) -> None:
+        """Publish the first state."""
+        begin = now()
+        self._epoch += begin - self._made
+        self._stamp = self._epoch
+        self.deadlines.put(begin + self._interval())
+        self._publish()
 
     def _cycle(self) -> None:
         """Go from one deadline to the next."""
-        while not self._asked.empty():
-            action, done = self._asked.get()
-            action()
-            done.set()
+        self._requests.carry_out()
         if self.paused:
-            self._deadline = now() + _PATIENCE
+            self.deadlines.next = now() + _PATIENCE
         round_trip = self._listen()
         if self._leaving or self.paused:
             return
@@ -163,10 +117,10 @@ class SimulationLoop:
         if answered:
             self._step(round_trip)
             if self.pace > 0.0:
-                sleep_until(self._deadline)
+                sleep_until(self.deadlines.next)
         woken = now()
         if self.pace == 0.0:  # whenever that is
-            self._grid = self._deadline = woken
+            self.deadlines.put(woken)
         if not answered:
             self._step(None)
         self._plan(woken)
@@ -174,9 +128,9 @@ class SimulationLoop:
 
     def _listen(self) -> Any:
         """Take commands until one answers the last state or the deadline is there."""
-        while not (self._leaving or (self.paused and not self._asked.empty())):
+        while not (self._leaving or (self.paused and self._requests)):
             try:
-                message = self._inbox.wait(self._deadline - now())
+                message = self._inbox.wait(self.deadlines.next - now())
                 arrival = now()
                 if message is not None and self._receive(message, arrival) and not self.paused:
                     return arrival - self._published
@@ -184,7 +138,7 @@ class SimulationLoop:
                 arrival = now()
                 self.tally.refuse(error)
                 self._outlet.refused(error)
-            if arrival >= self._deadline:
+            if arrival >= self.deadlines.next:
                 return None
         return None
 
@@ -271,21 +225,17 @@ class SimulationLoop:
 
     def _plan(self, woken: int) -> None:
         """Set the next deadline after having woken at `woken` [ns] for the last one."""
-        late, interval = woken - self._deadline, self._interval()
+        late = woken - self.deadlines.next
         self.lateness.add(late)
         if self._row is not None and self.mode != DIVERGED:
             self.record.add(*self._row, late * 1e-9, self.mode)
-        if woken - self._grid > interval:
-            self.slipped += woken - self._grid
+        if slip := self.deadlines.meet(woken, self._interval()):
             self.tally.count('slips')
-            self._outlet.slipped(woken - self._grid)
+            self._outlet.slipped(slip)
             idle = self.mode != DRIVEN  # no one counts on its time yet: stamps keep to the clock
             if idle and self.pace == 1.0:
-                self._epoch += woken - self._grid
-                self._stamp += woken - self._grid
-            self._grid = woken
-        self._grid += interval
-        self._deadline = max(self._grid, woken + round(_SHORTEST * interval))
+                self._epoch += slip
+                self._stamp += slip
 
     def _interval(self) -> int:
         """Return how long to wait for an answer [ns] of real time."""
@@ -304,7 +254,7 @@ class SimulationLoop:
             if state is not None:
                 self._outlet.state(state.q, state.qd, state.stamp)
             elif self.pace == 0.0:  # nothing to wait for
-                self._deadline = self._published
+                self.deadlines.next = self._published
 
     def _enter(self, mode: int) -> None:
         if mode == DRIVEN:
@@ -322,7 +272,7 @@ class SimulationLoop:
     def _pause(self, on: bool) -> None:
         """Stand still, or go on: with the next period, as if no time had passed."""
         self.paused = on
-        self._grid = self._deadline = now() + self._interval()
+        self.deadlines.put(now() + self._interval())
 
     def _step_and_publish(self) -> None:
         """Let a period pass."""

@@ -18,7 +18,7 @@ import contextlib
 import threading
 from typing import Any
 
-from softrobot_dynamics.nodes.control_loop import Hold
+from softrobot_dynamics.nodes.orders import Hold
 from softrobot_dynamics.nodes.planning import Job
 
 EMERGENCY, HOLD = 'the emergency stop', 'hold'

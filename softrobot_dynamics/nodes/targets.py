@@ -21,8 +21,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.model.model import compile_model
-from softrobot_dynamics.nodes.control_loop import Once, Toward
 from softrobot_dynamics.nodes.messaging.messages import SECOND
+from softrobot_dynamics.nodes.orders import Once, Toward
 from softrobot_dynamics.nodes.planning import own_output, start_beside
 from softrobot_dynamics.nodes.realtime import now, take_precedence
 from softrobot_dynamics.references.following import Place, TipFollower

@@ -24,25 +24,18 @@ from softrobot_dynamics.nodes import control_loop, parameter_rows, simulation_lo
 from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
     ControlLoop,
     FAILED,
-    Hold,
-    Once,
-    Orders,
-    ReferenceTime,
     RUNNING,
     STOPPED,
     TIMED_OUT,
     WAITING,
 )
+from softrobot_dynamics.nodes.deadlines import Schedule  # noqa: E402
 from softrobot_dynamics.nodes.judging import FOLLOWS, StateJudge  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
+from softrobot_dynamics.nodes.orders import Hold, Once, Orders  # noqa: E402
+from softrobot_dynamics.nodes.reference_time import ReferenceTime  # noqa: E402
 from softrobot_dynamics.nodes.settings import settings_of  # noqa: E402
-from softrobot_dynamics.nodes.simulation_loop import (  # noqa: E402
-    DIVERGED,
-    DRIVEN,
-    IDLE,
-    Schedule,
-    SimulationLoop,
-)
+from softrobot_dynamics.nodes.simulation_loop import DIVERGED, DRIVEN, IDLE, SimulationLoop  # noqa: E402
 from softrobot_dynamics.simulation.sensing import make_sensors, perfect, Sensing  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -189,7 +182,7 @@ class Control:
         """Let the loop wait once, with a message underway or none."""
         if message is not None:
             self.clock.bring(message, after)
-        self.loop._wait()
+        self.loop._cycle()
         return self.outlet.commands[-1][0] if self.outlet.commands else None
 
 
@@ -276,7 +269,7 @@ def test_what_may_have_lain_there_is_stale(control):
     control.go(state(stamp=1))
     control.clock.bring(state(stamp=2), after=PERIOD)
     control.clock.wait, wait = lambda timeout: _stall(control.clock, wait), control.clock.wait
-    control.loop._wait()
+    control.loop._cycle()
     control.clock.wait = wait
     assert control.loop.tally.refused == {'stale': 1} and control.loop.mode == TIMED_OUT
     control.go(state(stamp=3))
@@ -544,7 +537,7 @@ class Simulation:
             epoch=self.epoch,
             record=record,
         )
-        self.loop._grid = self.loop._deadline = self.clock.time + PERIOD
+        self.loop.deadlines.put(self.clock.time + PERIOD)
         self.loop._publish()
 
     def command(self, u, stamp=None):
@@ -779,7 +772,7 @@ def test_waking_late_moves_all_deadlines(simulation):
         simulation.go((1.0, 1.0))
         assert simulation.clock.time == late + (k + 1) * PERIOD
     assert simulation.loop.tally.counts['slips'] == 1
-    assert simulation.loop.slipped == 10 * PERIOD
+    assert simulation.loop.deadlines.slipped == 10 * PERIOD
     assert f'slipped {10 * PERIOD}' in simulation.outlet.words
     assert simulation.loop.mode == DRIVEN
 
@@ -844,7 +837,7 @@ def test_time_passes_as_fast_as_answers_come(monkeypatch):
     for u in commands:
         real.go(u)
     fast = Simulation(monkeypatch, pace=0.0)
-    fast.loop._deadline = fast.clock.time + 50 * PERIOD
+    fast.loop.deadlines.next = fast.clock.time + 50 * PERIOD
     for u in commands:
         before = fast.clock.time
         fast.go(u, after=PERIOD // 50)

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.errors import CancelledError  # noqa: E402
-from softrobot_dynamics.nodes.control_loop import Hold  # noqa: E402
+from softrobot_dynamics.nodes.orders import Hold  # noqa: E402
 from softrobot_dynamics.nodes.standing_orders import LATCHED, StandingOrders  # noqa: E402
 
 pytestmark = pytest.mark.quick

@@ -1,0 +1,85 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What both loops are: a thread that goes round until it is told to leave."""
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Any
+
+from softrobot_dynamics.nodes.realtime import take_precedence
+
+
+class Loop:
+    """
+    A thread called `name` that repeats `_cycle` after a `_begin`, both the subclass's.
+
+    What waits in a cycle waits for `inbox`, which `leave` wakes. An exception ends the loop: it is
+    kept in `error`, `outlet` is told, and `_fail` does what is left to do.
+    """
+
+    def __init__(self, name: str, inbox: Any, outlet: Any) -> None:
+        self.error: Any = None  # what ended the loop, if not `leave`
+        self._inbox, self._outlet = inbox, outlet
+        self._name, self._leaving = name, False
+        self._thread = Thread(target=self.run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def leave(self) -> None:
+        """Let `run` return."""
+        self._leaving = True
+        self._inbox.wake()
+
+    def finish(self) -> None:
+        """End the thread."""
+        self.leave()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def run(self) -> None:
+        """Go round until told to `leave`; for the loop's own thread."""
+        take_precedence()
+        try:
+            self._begin()
+            while not self._leaving:
+                self._cycle()
+        except Exception as error:  # the end of a loop must never be silent
+            self.error = error
+            self._outlet.failed(f'the {self._name} loop ended', error)
+            self._fail()
+
+    def _begin(self) -> None:
+        raise NotImplementedError
+
+    def _cycle(self) -> None:
+        raise NotImplementedError
+
+    def _fail(self) -> None:
+        """Leave things safe after an exception."""
+
+
+class Requests:
+    """What other threads have a loop do between two of its cycles."""
+
+    def __init__(self, inbox: Any) -> None:
+        self._inbox = inbox
+        self._waiting: SimpleQueue[tuple[Callable[[], object], Event]] = SimpleQueue()
+
+    def ask(self, action: Callable[[], object], patience: float) -> bool:
+        """Have the loop's thread do something; return whether it was done in `patience` [s]."""
+        done = Event()
+        self._waiting.put((action, done))
+        self._inbox.wake()
+        return done.wait(patience)
+
+    def __bool__(self) -> bool:
+        return not self._waiting.empty()
+
+    def carry_out(self) -> None:
+        """Do what was asked for, in turn; for the loop's thread."""
+        while self:
+            action, done = self._waiting.get()
+            action()
+            done.set()
