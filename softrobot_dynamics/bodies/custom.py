@@ -11,7 +11,7 @@ from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Va
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.recording import Recorder, symbols, valued
 from softrobot_dynamics.materials.contract import Material
-from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing import traversal
 from softrobot_dynamics.tracing.graph import Node, Symbol
 
 
@@ -33,14 +33,14 @@ class _Formulas(Body):
         return self.names
 
     def position(self, x: Values, q: Values, math: Math) -> Values:
-        return graph.evaluate(self.place, valued('x', x) | valued('q', q), math)
+        return traversal.evaluate(self.place, valued('x', x) | valued('q', q), math)
 
     def tip_frame(self, q: Values, math: Math) -> FrameFormula:
-        values = graph.evaluate(self.frame, valued('q', q), math)
+        values = traversal.evaluate(self.frame, valued('q', q), math)
         return values[:9], values[9:]
 
     def energy(self, F: Sequence[Values], math: Math) -> Value | None:
-        values = graph.evaluate(self.strain, valued('F', [c for row in F for c in row]), math)
+        values = traversal.evaluate(self.strain, valued('F', [c for row in F for c in row]), math)
         return values[0] if values else None
 
     def viscosity(self) -> Value | None:

@@ -11,7 +11,7 @@ from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.materials.contract import Material
-from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.emit import BLOCK
@@ -148,8 +148,8 @@ def _fields(body: Body) -> list[list[Node]]:
     x, q = ([graph.symbol(kind, i) for i in range(count)] for kind, count in (('x', 3), ('q', n)))
     position = [graph.as_node(c) for c in body.position(x, q, SYMBOLIC)]
     columns = [tangent(position, {('q', j): 1.0}) for j in range(n)]
-    order = graph.topological([node for column in columns for node in column])
-    if any('q' in kinds for kinds in graph.symbol_kinds(order).values()):
+    order = traversal.topological([node for column in columns for node in column])
+    if any('q' in kinds for kinds in traversal.symbol_kinds(order).values()):
         raise TypeError(f'the position of a {body.type_name} body is not linear in q')
     return columns
 
@@ -157,7 +157,7 @@ def _fields(body: Body) -> list[list[Node]]:
 def _evaluate(nodes: Sequence[Node], points: Matrix) -> Matrix:
     """Values (nodes, K) at points (K, 3)."""
     symbols = {('x', i): column for i, column in enumerate(np.asarray(points, dtype=float).T)}
-    values = graph.evaluate(nodes, symbols, NUMERIC)
+    values = traversal.evaluate(nodes, symbols, NUMERIC)
     return np.array([np.broadcast_to(value, len(points)) for value in values])
 
 
@@ -177,7 +177,7 @@ def _rests(material: Material) -> bool:
     stress = [tangent([energy], {('F', i): 1.0})[0] for i in range(9)]
     stiffness = tangent(stress, {('F', 0): 1.0})
     rest = {('F', i): np.eye(3).flat[i] for i in range(9)}
-    values = graph.evaluate([*stress, *stiffness], rest, NUMERIC)
+    values = traversal.evaluate([*stress, *stiffness], rest, NUMERIC)
     return np.abs(values[:9]).max() <= 1e-9 * np.abs(values[9:]).max()
 
 

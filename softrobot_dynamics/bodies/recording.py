@@ -13,7 +13,7 @@ from softrobot_dynamics.annotations import Array, Math, Matrix, Value, Values, V
 from softrobot_dynamics.bodies.contract import frame_of_points
 from softrobot_dynamics.errors import ArgumentError, closest
 from softrobot_dynamics.schema.fields import NAME
-from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
 from softrobot_dynamics.tracing.graph import Node, Symbol, SYMBOLIC
@@ -175,7 +175,7 @@ class Recorder:
         if not area > 1e-9 * np.linalg.norm(a - o) * np.linalg.norm(b - o):
             words = 'three material points that are not on one line at q = 0'
             raise self.wrong(argument, value, words)
-        moved = (graph.substitute(place, valued('x', _constants(x))) for x in points)
+        moved = (traversal.substitute(place, valued('x', _constants(x))) for x in points)
         rotation, origin = frame_of_points(next(moved), next(moved), next(moved), SYMBOLIC)
         return tuple(map(graph.as_node, (*rotation, *origin)))
 
@@ -194,4 +194,4 @@ def _constants(values: Iterable[float]) -> list[Node]:
 
 def _evaluate(nodes: Sequence[Node], given: dict[Symbol, Any]) -> list[Any]:
     with np.errstate(all='ignore'):
-        return graph.evaluate(nodes, given, NUMERIC)
+        return traversal.evaluate(nodes, given, NUMERIC)

@@ -4,15 +4,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from softrobot_dynamics.tracing import graph
-from softrobot_dynamics.tracing.graph import (
-    constant,
-    is_constant,
-    Node,
-    stumpff,
-    Symbol,
-    topological,
-)
+from softrobot_dynamics.tracing.graph import constant, is_constant, Node, stumpff, Symbol
 from softrobot_dynamics.tracing.graph import SYMBOLIC as m
+from softrobot_dynamics.tracing.traversal import topological
 
 ZERO = constant(0.0)
 

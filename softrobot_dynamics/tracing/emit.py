@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.kernels.reductions import BLOCK
-from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing import traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.graph import Node, Symbol
 
@@ -44,7 +44,7 @@ class Tables(NamedTuple):
 
     def numbers(self, constants: Mapping[Symbol, float]) -> Vector:
         """Values of the offline numbers, (len(scalars),), for {('p', i): value}."""
-        return np.array(graph.evaluate(self.scalars, constants, NUMERIC), dtype=float)
+        return np.array(traversal.evaluate(self.scalars, constants, NUMERIC), dtype=float)
 
     def table(
         self, points: Matrix, weights: Vector, constants: dict[Symbol, float], block: int = BLOCK
@@ -59,7 +59,7 @@ class Tables(NamedTuple):
         points = np.concatenate([points, np.repeat(points[-1:], padding, axis=0)])
         weights = np.concatenate([weights, np.zeros(padding)])
         symbols = {('x', i): column for i, column in enumerate(points.T)} | constants
-        values = graph.evaluate(self.rows, symbols, NUMERIC)
+        values = traversal.evaluate(self.rows, symbols, NUMERIC)
         rows = np.array([weights] + [np.broadcast_to(v, weights.shape) for v in values])
         return rows.reshape(len(rows), -1, block).transpose(1, 0, 2).ravel()
 
@@ -79,8 +79,8 @@ class Emitter:
         outputs: Collection[Node],
         row: Callable[[int], str] = lambda r: f'C[{r * BLOCK} + k]',
     ) -> None:
-        order = graph.topological(outputs)
-        kinds = graph.symbol_kinds(order)
+        order = traversal.topological(outputs)
+        kinds = traversal.symbol_kinds(order)
         self._level = {id(node): _level(node, kinds[id(node)]) for node in order}
         self._names = {id(node): f'v{i}' for i, node in enumerate(order)}
         self.call, self.point = [], []

@@ -7,7 +7,6 @@ directed acyclic graph. Equal expressions are one node (hash-consing), so shared
 are found for free, and trivial algebra (x + 0, x * 1, constant folding) is done on construction.
 """
 
-from collections.abc import Callable, Collection, Mapping
 import hashlib
 import math
 from typing import Any, cast, NoReturn, TypeAlias
@@ -294,76 +293,3 @@ for _op in UNARY:
         setattr(Symbolic, _op, _define(_op))
 
 SYMBOLIC = cast(Math, Symbolic())
-
-
-def topological(outputs: Collection[Node]) -> list[Node]:
-    """Return all nodes below ``outputs``, operands before the operations that use them."""
-    order, seen = [], set()
-    stack = [(node, False) for node in reversed(list(outputs))]
-    while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            order.append(node)
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((arg, False) for arg in reversed(node.args) if id(arg) not in seen)
-    return order
-
-
-def symbol_kinds(order: Collection[Node]) -> dict[int, frozenset[str]]:
-    """Return {id(node): frozenset of the symbol kinds below it} for a topological order."""
-    kinds: dict[int, frozenset[str]] = {}
-    for node in order:
-        own = {node.value[0]} if node.op == 'symbol' else set()
-        kinds[id(node)] = frozenset(own.union(*(kinds[id(arg)] for arg in node.args)))
-    return kinds
-
-
-def evaluate(outputs: Collection[Node], symbols: Mapping[Symbol, Any], math: Math) -> list[Any]:
-    """
-    Evaluate nodes with numbers, arrays or any other arithmetic.
-
-    ``symbols`` maps ``(kind, index)`` to a value; ``math`` offers the functions of
-    :class:`Symbolic` for such values (see :mod:`softrobot_dynamics.tracing.arithmetic`).
-    Returns one value per output.
-    """
-    values: dict[int, Any] = {}
-    for node in topological(outputs):
-        values[id(node)] = _apply(node, [values[id(arg)] for arg in node.args], symbols, math)
-    return [values[id(node)] for node in outputs]
-
-
-class _Replaced(dict[Symbol, Node]):
-    """Nodes in place of symbols; a symbol not named stays."""
-
-    def __missing__(self, key: Symbol) -> Node:
-        return symbol(*key)
-
-
-def substitute(outputs: Collection[Node], nodes: Mapping[Symbol, Node]) -> list[Node]:
-    """Return ``outputs`` with nodes in place of symbols, {(kind, index): node}."""
-    return evaluate(outputs, _Replaced(nodes), SYMBOLIC)
-
-
-def _apply(node: Node, args: list[Any], symbols: Mapping[Symbol, Any], math: Math) -> Any:
-    op = node.op
-    if op == 'constant':
-        return math.number(node.value)
-    if op == 'symbol':
-        return symbols[node.value]
-    if op == 'stumpff':
-        return math.stumpff(node.value, args[0])
-    if op == 'power':
-        return args[0] ** math.number(node.value)
-    binary = _ARITHMETIC.get(op)
-    return binary(*args) if binary else getattr(math, op)(*args)
-
-
-_ARITHMETIC: dict[str, Callable[..., Any]] = {
-    'add': lambda a, b: a + b,
-    'sub': lambda a, b: a - b,
-    'mul': lambda a, b: a * b,
-    'div': lambda a, b: a / b,
-    'neg': lambda a: -a,
-}

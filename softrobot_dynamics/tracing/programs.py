@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from softrobot_dynamics.annotations import Value, Values
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
 from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, Tables
 from softrobot_dynamics.tracing.graph import constant, Node, Symbol
@@ -116,7 +116,7 @@ def strain_forces(
     slots = [graph.symbol('F', i) for i in range(9)]
     density_of = energy([slots[:3], slots[3:6], slots[6:]])
     stress = [tangent([density_of], {('F', i): 1.0})[0] / density for i in range(9)]
-    stress = graph.substitute(stress, {('F', i): node for i, node in enumerate(F)})
+    stress = traversal.substitute(stress, {('F', i): node for i, node in enumerate(F)})
     moved = [tangent(F, {('q', j): 1.0}) for j in range(n)]
     elastic = [_dot(stress, each) for each in moved]
     if viscosity is None:

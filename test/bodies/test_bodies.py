@@ -16,7 +16,8 @@ from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from softrobot_dynamics.tracing.graph import evaluate, symbol, SYMBOLIC
+from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
+from softrobot_dynamics.tracing.traversal import evaluate
 
 pytestmark = pytest.mark.quick
 

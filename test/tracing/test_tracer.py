@@ -13,7 +13,7 @@ import pytest
 from softrobot_dynamics.compiling import binding
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.tracing import graph, programs
+from softrobot_dynamics.tracing import graph, programs, traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
 from softrobot_dynamics.tracing.emit import BLOCK, Emitter
@@ -51,8 +51,8 @@ def formula(x, q, math):
 
 def intermediate(outputs, symbols):
     """Largest absolute value that occurs in a graph."""
-    order = graph.topological(outputs)
-    return max(abs(v) for v in graph.evaluate(order, symbols, PRECISE))
+    order = traversal.topological(outputs)
+    return max(abs(v) for v in traversal.evaluate(order, symbols, PRECISE))
 
 
 def inputs(n, q, qd, x=()):
@@ -84,7 +84,7 @@ def test_derivatives_of_each_operation(name):
     nodes = [*outputs, J[0][0], J[1][0], *bias]
     at, rate = [0.41, -0.37], [0.8, 1.3]
     values = {('q', i): v for i, v in enumerate(at)} | {('qd', i): v for i, v in enumerate(rate)}
-    found = graph.evaluate(nodes, values, NUMERIC)
+    found = traversal.evaluate(nodes, values, NUMERIC)
     f, slopes, second = derivatives(
         lambda q: [operation(0.7 + q[0] * q[1], 1.1 + 0.5 * q[1], PRECISE)], at, rate
     )

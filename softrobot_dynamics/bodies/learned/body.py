@@ -29,7 +29,7 @@ from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.quadrature import rod_points
 from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.schema.fields import file, integer, items, member, number, profile
-from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing import traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.emit import BLOCK
 from softrobot_dynamics.tracing.graph import SYMBOLIC
@@ -221,7 +221,7 @@ def _rest(activation: str, layers: Any, first: Any) -> Any:
     """N(x, 0) (K, 3) and its derivatives along directions, from those of the first layer."""
     value, slope = derivatives(activation)[:2]
     for W, b in layers:
-        f, f1 = graph.evaluate([value, slope], {('q', 0): first[0]}, NUMERIC)
+        f, f1 = traversal.evaluate([value, slope], {('q', 0): first[0]}, NUMERIC)
         first = [f @ W.T + b, *(f1 * t @ W.T for t in first[1:])]
     return [each[:, :3] for each in first]
 

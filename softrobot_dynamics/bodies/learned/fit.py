@@ -15,7 +15,7 @@ from softrobot_dynamics.bodies.learned.networks import (
 )
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MISSING, Problem
 from softrobot_dynamics.schema.parsing import Problems
-from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing import traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 START, EPSILON, HOPELESS = 1e-3, 1e-14, 1e10  # damping: at first, least, and where steps are none
@@ -219,7 +219,7 @@ class _Problem:
         for i, (W, b) in enumerate(layers):
             if i > 0:
                 nodes = derivatives(self._activation)[:2]
-                values[-1], slope = graph.evaluate(nodes, {('q', 0): values[-1]}, NUMERIC)
+                values[-1], slope = traversal.evaluate(nodes, {('q', 0): values[-1]}, NUMERIC)
                 slopes.append(slope)
             values.append(values[-1] @ W.T + b)
         moved, rest = np.split(values.pop(), 2)

@@ -15,7 +15,7 @@ from softrobot_dynamics.annotations import Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables, NODES
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
 from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, Tables
 from softrobot_dynamics.tracing.graph import Node, Symbol, symbol
@@ -149,7 +149,7 @@ def _traced(factor: Callable[..., Value], strains: Sequence[int]) -> tuple[Any, 
     rates = strains_of(strains, q, [symbol('x', FIRST + n + j) for j in range(n)], rest=0.0)
     nodes = {('z', i): graph.as_node(v) for i, v in enumerate(values)}
     nodes |= {('dz', i): graph.as_node(v) for i, v in enumerate(rates)}
-    found = graph.substitute([*own, *F], nodes)
+    found = traversal.substitute([*own, *F], nodes)
     return found[:2], found[2:]
 
 

@@ -19,7 +19,8 @@ from oracles import newton_euler, rods
 import pytest
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from softrobot_dynamics.tracing.graph import evaluate, symbol, SYMBOLIC
+from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
+from softrobot_dynamics.tracing.traversal import evaluate
 
 
 def motions(body, stations, q, qd):

@@ -13,7 +13,8 @@ from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.schema.fields import member
 from softrobot_dynamics.schema.parsing import reader
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from softrobot_dynamics.tracing.graph import as_node, evaluate, symbol, SYMBOLIC
+from softrobot_dynamics.tracing.graph import as_node, symbol, SYMBOLIC
+from softrobot_dynamics.tracing.traversal import evaluate
 
 pytestmark = pytest.mark.quick
 

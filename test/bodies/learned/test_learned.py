@@ -20,7 +20,7 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, MISSING
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
 from softrobot_dynamics.schema.parsing import Problems
-from softrobot_dynamics.tracing import graph
+from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives
 from softrobot_dynamics.tracing.graph import SYMBOLIC
@@ -161,7 +161,7 @@ def test_length_of_a_fibre(n, hidden):
     given = {('x', i): c for i, c in enumerate([*points.T, *slopes.T])}
     given |= {(k, i): v for k, values in (('q', q), ('qd', qd)) for i, v in enumerate(values)}
     nodes = [*speed, *(column[0] for column in J), *bias]
-    wanted = [weights @ value for value in graph.evaluate(nodes, given, NUMERIC)]
+    wanted = [weights @ value for value in traversal.evaluate(nodes, given, NUMERIC)]
     for found, value in zip(out, wanted):
         assert abs(found - value) <= 1e-13 * max(np.abs(wanted[0]), abs(value))
 
@@ -193,7 +193,7 @@ def test_derivatives_of_activations(name):
         with mpmath.workdps(50):
             wanted = mpmath.taylor(DEFINITIONS[name], z, 3)
             wanted = [float(c * mpmath.factorial(k)) for k, c in enumerate(wanted)]
-        found = graph.evaluate(networks.derivatives(name), {('q', 0): np.float64(z)}, NUMERIC)
+        found = traversal.evaluate(networks.derivatives(name), {('q', 0): np.float64(z)}, NUMERIC)
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
 
 

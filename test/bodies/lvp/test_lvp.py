@@ -34,7 +34,8 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.materials.contract import MATERIALS
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from softrobot_dynamics.tracing.graph import evaluate, symbol, SYMBOLIC
+from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
+from softrobot_dynamics.tracing.traversal import evaluate
 
 STEP = 1e-30  # of the complex steps
 PRINTED = volumes.tables(0.1)  # modes as lists, for the oracle
