@@ -13,7 +13,8 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
+from softrobot_dynamics.recursion.operations import inverse_dynamics
+from softrobot_dynamics.recursion.passes import FULL
 from timing import in_turns, python_loop, spread
 
 TITLE = 'Calls from Python'

@@ -18,7 +18,8 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.model.terms import allocate_terms
-from softrobot_dynamics.recursion.passes import FULL, INERTIAL, inverse_dynamics
+from softrobot_dynamics.recursion.operations import inverse_dynamics
+from softrobot_dynamics.recursion.passes import FULL, INERTIAL
 from softrobot_dynamics.recursion.transmission import transmit
 from timing import in_turns, python_loop, spread
 

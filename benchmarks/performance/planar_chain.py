@@ -15,7 +15,8 @@ from page import OURS, PEER
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.recursion.passes import INERTIAL, inverse_dynamics
+from softrobot_dynamics.recursion.operations import inverse_dynamics
+from softrobot_dynamics.recursion.passes import INERTIAL
 from symbolic import ALIKE, build, Chain, difference, find, LIMIT, OPERATIONS, STATES
 from timing import in_turns, ratio, Spread, spread
 

@@ -15,7 +15,8 @@ from page import FAINT, OURS, PEER
 import pcs
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
+from softrobot_dynamics.recursion.operations import inverse_dynamics
+from softrobot_dynamics.recursion.passes import FULL
 from timing import in_turns, python_loop, ratio, spread
 
 TITLE = 'Rods of constant strain'

@@ -11,7 +11,8 @@ from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_thre
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.terms import allocate_terms, evaluate_terms, Terms
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics, Robot
+from softrobot_dynamics.recursion.operations import inverse_dynamics
+from softrobot_dynamics.recursion.passes import FULL, Robot
 from softrobot_dynamics.recursion.passive import passive_forces
 from softrobot_dynamics.recursion.transmission import add_lines, has_lines, transmit
 

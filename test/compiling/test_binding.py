@@ -15,7 +15,8 @@ from softrobot_dynamics.compiling.addresses import call, Entry, run
 from softrobot_dynamics.compiling.binding import address, cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recursion.passes import FULL, inverse_dynamics
+from softrobot_dynamics.recursion.operations import inverse_dynamics
+from softrobot_dynamics.recursion.passes import FULL
 
 pytestmark = pytest.mark.quick
 

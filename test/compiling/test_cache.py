@@ -143,7 +143,7 @@ def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
 )
 def test_an_edit_of_a_kernel_is_another_module(tmp_path, edited):
     """Nothing old is used of what imports the edited file, at whatever remove."""
-    source = 'from softrobot_dynamics.recursion.passes import inverse_dynamics as run'
+    source = 'from softrobot_dynamics.recursion.operations import inverse_dynamics as run'
     names = []
     for folder in (copied(tmp_path / 'before'), copied(tmp_path / 'after', edited)):
         program = f"""

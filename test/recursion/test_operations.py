@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.recursion.passes import INERTIAL, inverse_dynamics
+from softrobot_dynamics.recursion.operations import inverse_dynamics
+from softrobot_dynamics.recursion.passes import INERTIAL
 
 FILE = Path(__file__).parents[2] / 'benchmarks' / 'performance' / 'operations.py'
 
