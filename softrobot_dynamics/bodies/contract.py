@@ -8,21 +8,20 @@ A body starts at its joint's distal frame S_J, in which all its formulas are wri
 
 from collections.abc import Sequence
 import dataclasses
-import functools
 from typing import Any, cast, ClassVar, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
+from softrobot_dynamics.bodies import tracing
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
-from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.schema.registry import Registry
 from softrobot_dynamics.tracing import graph, programs
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.graph import Node, Symbol, SYMBOLIC
+from softrobot_dynamics.tracing.graph import Symbol
 from softrobot_dynamics.tracing.programs import TracedKernel
 
 BODIES = Registry('body', 'softrobot_dynamics.bodies', 'softrobot_dynamics.bodies')
@@ -142,13 +141,8 @@ class Body:
         Raises ArgumentError if the formula cannot be traced.
         """
         symbolic, constants = self._symbolic()
-        for name, asked in _ASKED.items():
-            try:
-                asked(symbolic)
-            except (AttributeError, IndexError, TypeError, ValueError) as error:
-                place = f'{name} of {self.type_name}'
-                raise ArgumentError(place, type(self), f'{_FORMULA} ({error})') from error
-        traced = _trace_terms(symbolic)
+        tracing.ask(symbolic, type(self))
+        traced = tracing.terms(symbolic)
         table = traced.tables.table(*self.material_points(), constants)
         matrices = np.concatenate([np.ravel(self.stiffness()), np.ravel(self.damping_matrix())])
         return self._kernel(traced, 'terms', matrices, table, constants)
@@ -161,7 +155,7 @@ class Body:
         ``programs.fibre_length``.
         """
         symbolic, constants = self._symbolic()
-        traced = _trace_length(symbolic)
+        traced = tracing.fibre_length(symbolic)
         table = traced.tables.table(np.hstack([points, slopes]), weights, constants)
         return self._kernel(traced, 'length', np.zeros(0), table, constants)
 
@@ -173,7 +167,7 @@ class Body:
         of this body's.
         """
         symbolic, constants = self._symbolic()
-        traced = _trace_values(symbolic)
+        traced = tracing.point_values(symbolic)
         table = traced.tables.table(points, np.ones(len(points)), constants)
         return self._kernel(traced, 'values', np.zeros(0), table, constants)
 
@@ -200,7 +194,7 @@ class Body:
     def _symbolic(self) -> tuple[Any, dict[Symbol, float]]:
         """Return this body with symbols for its float fields, and {symbol: value} of them."""
         constants: dict[Symbol, float] = {}
-        return _replaced_fields(self, constants), constants
+        return tracing.replaced_fields(self, constants), constants
 
 
 def along(points: Matrix, length: float) -> Matrix:
@@ -216,97 +210,6 @@ def frame_of_points(origin: Values, a: Values, b: Values, math: Math) -> FrameFo
     n1 = _unit([u - v for u, v in zip(a, origin)], math)
     n3 = _unit(_cross(n1, [u - v for u, v in zip(b, origin)]), math)
     return [c[i] for i in range(3) for c in (n1, _cross(n3, n1), n3)], list(origin)
-
-
-@functools.cache
-def _trace_terms(symbolic: Any) -> TracedKernel:
-    position, n = _asked_position(symbolic), len(symbolic.coordinates())
-    return programs.body_terms(
-        position, _asked_tip(symbolic), n, _trace_stress(symbolic, position, n)
-    )
-
-
-def _trace_stress(symbolic: Any, position: Sequence[Node], n: int) -> Sequence[Node]:
-    """Nodes of the forces that the strain energy makes, none without one."""
-    if _asked_energy(symbolic) is None:
-        return ()
-
-    def energy(F: Sequence[Values]) -> Value:
-        return symbolic.energy(F, SYMBOLIC)
-
-    return programs.stress_forces(position, energy, symbolic.viscosity(), symbolic.density, n)
-
-
-@functools.cache
-def _asked_position(symbolic: Any) -> list[Node]:
-    """Nodes (3) of the formula of p."""
-    q = _symbols('q', len(symbolic.coordinates()))
-    return _nodes(symbolic.position(_symbols('x', 3), q, SYMBOLIC), 3)
-
-
-@functools.cache
-def _asked_tip(symbolic: Any) -> tuple[list[Node], list[Node]]:
-    """Nodes (9 and 3) of the tip frame."""
-    q = _symbols('q', len(symbolic.coordinates()))
-    rotation, origin = symbolic.tip_frame(q, SYMBOLIC)
-    return _nodes(rotation, 9), _nodes(origin, 3)
-
-
-@functools.cache
-def _asked_energy(symbolic: Any) -> Node | None:
-    """Node of the strain energy; None if there is none."""
-    energy = symbolic.energy([_symbols('F', 9)[3 * i :][:3] for i in range(3)], SYMBOLIC)
-    return energy if energy is None else graph.as_node(energy)
-
-
-_ASKED = {'position': _asked_position, 'tip_frame': _asked_tip, 'energy': _asked_energy}
-_FORMULA = 'a formula of + - * / ** and functions of math, without branches'
-
-
-def _nodes(values: Values, count: int) -> list[Node]:
-    nodes = [graph.as_node(value) for value in values]
-    if len(nodes) != count:
-        raise ValueError(f'it has {len(nodes)} values, not {count}')
-    return nodes
-
-
-@functools.cache
-def _trace_length(symbolic: Any) -> TracedKernel:
-    n, x = len(symbolic.coordinates()), _symbols('x', 5)
-    speed = symbolic.fibre_speed(x[:3], x[3:], _symbols('q', n), SYMBOLIC)
-    return programs.fibre_length(graph.as_node(speed), n)
-
-
-@functools.cache
-def _trace_values(symbolic: Any) -> TracedKernel:
-    n = len(symbolic.coordinates())
-    return programs.point_values(_asked_position(symbolic), n)
-
-
-def _symbols(kind: str, count: int) -> list[Node]:
-    return [graph.symbol(kind, i) for i in range(count)]
-
-
-def _replaced_fields(part: Any, constants: dict[Symbol, float]) -> Any:
-    """Return a dataclass object with symbols for its float fields, also within materials."""
-    values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
-    return dataclasses.replace(
-        part, **{name: _replaced(value, constants) for name, value in values.items()}
-    )
-
-
-def _replaced(value: Any, constants: dict[Symbol, float]) -> Any:
-    if isinstance(value, float):
-        return _constant(value, constants)
-    if isinstance(value, tuple) and all(isinstance(v, float) for v in value):
-        return tuple(_constant(v, constants) for v in value)
-    return _replaced_fields(value, constants) if isinstance(value, Material) else value
-
-
-def _constant(value: Any, constants: dict[Symbol, float]) -> Any:
-    key = ('p', len(constants))
-    constants[key] = value
-    return graph.symbol(*key)
 
 
 def _cross(a: Values, b: Values) -> Values:
