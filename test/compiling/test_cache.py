@@ -124,7 +124,7 @@ def copied(folder, *edited):
 def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
     """Command line, nodes, plots and statics have no part in the machine code of a robot."""
     edited = (
-        'cli.py',
+        'cli/check.py',
         'demo/picture.py',
         'dynamics/statics.py',
         'nodes/control_loop.py',

@@ -1,0 +1,37 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What the sub-commands share."""
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
+import sys
+from typing import Any
+
+WRONG_INPUT = 2  # exit status, as argparse has it
+
+
+def add(commands: Any, name: str, run: Callable[[Namespace], int], words: str) -> ArgumentParser:
+    """Add a sub-command that does `run`, which returns the exit status; return its parser."""
+    parser: ArgumentParser = commands.add_parser(
+        name, help=words, description=words[0].upper() + words[1:] + '.'
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def positive(text: str) -> float:
+    """Return the number > 0 that an argument says."""
+    value = float(text)
+    if not 0.0 < value < float('inf'):
+        raise ArgumentTypeError(f'{text}, expected a number > 0')
+    return value
+
+
+def say(words: object) -> None:
+    """Print a line, at once."""
+    print(words, flush=True)
+
+
+def refuse(words: object) -> int:
+    """Say on stderr what was wrong with the input; return the exit status."""
+    print(f'softrobot: {words}', file=sys.stderr)
+    return WRONG_INPUT

@@ -1,0 +1,51 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot demo`."""
+
+from argparse import Namespace
+from typing import Any
+
+from softrobot_dynamics.cli.common import add, positive, refuse
+
+
+def add_to(commands: Any) -> None:
+    """Add the sub-command to those of a parser."""
+    demo = add(commands, 'demo', run, 'run a simulated robot and its controller over ROS 2')
+    demo.add_argument(
+        '--robot', default='pcc_arm', metavar='NAME|FILE', help='shipped name or robot file'
+    )
+    demo.add_argument(
+        '--controller',
+        metavar='FILE',
+        help='ROS parameters of the controller; default: those shipped for the robot',
+    )
+    demo.add_argument('--rate', type=positive, default=1000.0, metavar='HZ', help='default 1000')
+    demo.add_argument(
+        '--duration', type=positive, default=10.0, metavar='S', help='seconds; default 10'
+    )
+    demo.add_argument(
+        '--tolerance',
+        type=positive,
+        default=0.04,
+        metavar='SHARE',
+        help='RMS error of tips and outputs, as a share of their way, up to which the robot'
+        ' follows; default 0.04',
+    )
+    demo.add_argument(
+        '--out', default='softrobot_demo', metavar='FOLDER', help='default softrobot_demo'
+    )
+    demo.add_argument('--json', metavar='FILE', help='write the figures to FILE')
+    demo.add_argument('--no-plot', action='store_true', help='draw no picture')
+
+
+def run(options: Namespace) -> int:
+    """Run a demo, or say what it needs."""
+    try:
+        from softrobot_dynamics.demo.session import run as run_demo
+    except ModuleNotFoundError as error:
+        if (error.name or '').startswith('softrobot_dynamics'):
+            raise
+        return refuse(
+            f'the demo needs ROS 2, and there is no {error.name}: source a ROS installation, or'
+            " pip install 'softrobot_dynamics[ros,demo]'"
+        )
+    return run_demo(options)

@@ -1,0 +1,76 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot fit`."""
+
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+import contextlib
+from pathlib import Path
+from typing import Any
+
+from softrobot_dynamics.cli.common import add, positive, say
+
+
+def add_to(commands: Any) -> None:
+    """Add the sub-command to those of a parser."""
+    fit = add(commands, 'fit', run, 'fit the network of a learned body to sampled deformations')
+    fit.add_argument(
+        'samples', metavar='FILE', help='.npz archive of x (S, 3), q (S, n), p (S, 3) [m]'
+    )
+    fit.add_argument(
+        '--hidden', type=int, nargs='+', default=[16, 16], metavar='UNITS', help='default 16 16'
+    )
+    fit.add_argument('--activation', default='tanh', metavar='NAME', help='default tanh')
+    fit.add_argument('--length', type=positive, metavar='M', help='default: the largest x3')
+    fit.add_argument(
+        '--iterations', type=int, default=200, metavar='N', help='at most; default 200'
+    )
+    fit.add_argument(
+        '--decay', type=float, default=1e-6, metavar='D', help='smoothness; default 1e-6'
+    )
+    fit.add_argument(
+        '--seed', type=int, default=0, metavar='N', help='of random starts; default 0'
+    )
+    fit.add_argument('--output', required=True, metavar='FILE', help='what to write (.npz)')
+
+
+def run(options: Namespace) -> int:
+    """Fit a network."""
+    from softrobot_dynamics.bodies.learned import fit
+    from softrobot_dynamics.bodies.learned.networks import write_network
+    from softrobot_dynamics.errors import ArgumentError
+
+    if not Path(options.output).absolute().parent.is_dir():
+        raise ArgumentError('--output', options.output, 'a file in a folder that exists')
+    samples = fit.read_samples(options.samples)
+    with _counting(f'fit to {len(samples.x)} samples', options.iterations) as count:
+        found = fit.fit(
+            samples,
+            options.hidden,
+            activation=options.activation,
+            length=options.length,
+            iterations=options.iterations,
+            decay=options.decay,
+            seed=options.seed,
+            progress=lambda step, rms: count(step, f'rms {rms:.3g} m'),
+        )
+    write_network(options.output, found.network)
+    for name, errors in (('fitted', found.fitted), ('held out', found.held_out)):
+        say(f'{name:8}  rms {errors.rms:.3g} m, largest {errors.largest:.3g} m')
+    say(f'held out were {found.count} samples, all those of postures that the fit has not seen')
+    if not found.converged:
+        say(f'still improving after {found.iterations} iterations: --iterations allows for more')
+    return 0
+
+
+@contextlib.contextmanager
+def _counting(text: str, total: int) -> Iterator[Callable[[int, str], object]]:
+    """Show a bar if `rich` is there; yield a function (steps done, words)."""
+    try:
+        from rich.progress import Progress
+    except ImportError:
+        say(f'{text} ...')
+        yield lambda step, words: None
+        return
+    with Progress() as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda step, words: bar.update(task, completed=step, description=f'{text}, {words}')

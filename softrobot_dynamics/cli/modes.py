@@ -1,0 +1,52 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot modes`."""
+
+from argparse import Namespace
+from typing import Any
+
+from softrobot_dynamics.cli.common import add
+
+
+def add_to(commands: Any) -> None:
+    """Add the sub-command to those of a parser."""
+    modes = add(commands, 'modes', run, 'reduce a tetrahedral mesh to the modes of a fem body')
+    modes.add_argument('mesh', metavar='FILE', help='tetrahedra on z = 0, any format meshio reads')
+    for name, unit in (
+        ('--young-modulus', 'PA'),
+        ('--poisson-ratio', '-'),
+        ('--density', 'KG/M3'),
+    ):
+        modes.add_argument(name, type=float, required=True, metavar=unit)
+    modes.add_argument(
+        '--modes', type=int, default=10, metavar='N', help='vibration modes; default 10'
+    )
+    modes.add_argument(
+        '--derivatives',
+        type=int,
+        default=0,
+        metavar='K',
+        help='add the modal derivatives of the first K modes, for large bends; default 0',
+    )
+    modes.add_argument(
+        '--scale', type=float, default=1.0, metavar='M', help='metres per unit of the mesh file'
+    )
+    modes.add_argument('--output', required=True, metavar='FILE', help='what to write (.npz)')
+
+
+def run(options: Namespace) -> int:
+    """Reduce a mesh to modes."""
+    from softrobot_dynamics.bodies.fem.modes import reduced_basis, Solid
+    from softrobot_dynamics.bodies.fem.modes_file import Modes, save_modes
+    from softrobot_dynamics.bodies.meshes import read_tetrahedra
+    from softrobot_dynamics.demo.display import display
+
+    solid = Solid(options.young_modulus, options.poisson_ratio, options.density)
+    shown = display()
+    with shown.stage(f'read {options.mesh}'):
+        mesh = read_tetrahedra(options.mesh, options.scale)
+    with shown.stage(f'modes of {len(mesh.tetrahedra)} tetrahedra'):
+        basis = reduced_basis(mesh, solid, options.modes, options.derivatives)
+    save_modes(options.output, Modes(mesh, basis, solid, options.scale))
+    shown.say('frequencies [Hz]: ' + ', '.join(f'{f:.4g}' for f in basis.frequencies))
+    shown.say(f'{basis.fields.shape[2]} coordinates in {options.output}')
+    return 0
