@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.box_qp import solve_box_qp
+from softrobot_dynamics.controllers.box_qp import allocate_scratch, Scratch, solve_box_qp
 from softrobot_dynamics.kernels.linalg import (
     all_finite,
     cholesky,
@@ -37,8 +37,9 @@ class Room(NamedTuple):
     r: Vector  # (c,)
     w: Vector  # (c,)
     bounds: Matrix  # (2, c)
-    scratch: Matrix  # (3, c)
-    order: Integers  # (c,) integers
+    left: Vector  # (c,) of the diagonal of S while it is factorised by pivots
+    b: Vector  # (c,)
+    box: Scratch  # of a solution within the bounds
 
 
 def allocate_room(c: int) -> Room:
@@ -52,8 +53,9 @@ def allocate_room(c: int) -> Room:
         r=np.zeros(c),
         w=np.zeros(c),
         bounds=np.zeros((2, c)),
-        scratch=np.zeros((3, c)),
-        order=np.zeros(c, dtype=np.int64),
+        left=np.zeros(c),
+        b=np.zeros(c),
+        box=allocate_scratch(c),
     )
 
 
@@ -119,7 +121,7 @@ def _factorise(room, floor):
 @kernel
 def _factorise_by_pivots(room):
     """Fill L (c, rank) with S = L L', by the largest pivots; returns the rank."""
-    S, L, left, c = room.S, room.L, room.scratch[0], len(room.r)
+    S, L, left, c = room.S, room.L, room.left, len(room.r)
     for i in range(c):
         left[i] = S[i, i]
         for j in range(c):
@@ -147,7 +149,7 @@ def _factorise_by_pivots(room):
 @kernel
 def _regularise(favoured, rank, room):
     """Keep of S and r what is within the rank; beyond it, pull towards what is favoured."""
-    S, L, F, b, c = room.S, room.L, room.F, room.scratch[1][:rank], len(room.r)
+    S, L, F, b, c = room.S, room.L, room.F, room.b[:rank], len(room.r)
     for i in range(rank):
         b[i] = 0.0
         for k in range(c):
@@ -180,7 +182,4 @@ def _within(room):
 @kernel
 def _solve_in_box(room):
     lower, upper = room.bounds[0], room.bounds[1]
-    g, size, step = room.scratch[0], room.scratch[1], room.scratch[2]
-    return (
-        solve_box_qp(room.S, room.r, lower, upper, room.w, g, size, step, room.F, room.order) >= 0
-    )
+    return solve_box_qp(room.S, room.r, lower, upper, room.w, room.box) >= 0

@@ -10,6 +10,10 @@ step goes down, so no face comes twice. Few variables (actuators), started from 
 without limits: some microseconds. Nocedal and Wright, Numerical Optimization, Sec. 16.5.
 """
 
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
 
@@ -17,15 +21,32 @@ MAX_ITERATIONS = 200
 _TOLERANCE = 1e-12  # of the gradient at a bound, relative to the terms it is the sum of
 
 
+class Scratch(NamedTuple):
+    """Scratch of a solution for m variables."""
+
+    g: Vector  # (m,) gradient
+    size: Vector  # (m,) of the terms that it is the sum of
+    step: Vector  # (m,)
+    F: Matrix  # (m, m) factor of the rows and columns of the free variables
+    order: Integers  # (m,) the free variables, then the held ones
+
+
+def allocate_scratch(m: int) -> Scratch:
+    """Return :class:`Scratch` for m variables."""
+    vectors = {name: np.zeros(m) for name in ('g', 'size', 'step')}
+    return Scratch(**vectors, F=np.zeros((m, m)), order=np.zeros(m, dtype=np.int64))
+
+
 @kernel
-def solve_box_qp(S, r, lower, upper, w, g, size, step, F, order):
+def solve_box_qp(S, r, lower, upper, w, scratch):
     """
     Solve into w (m,), which holds the starting point; returns the iterations, or -1.
 
-    ``g``, ``size``, ``step`` (m,), ``F`` (m, m) and ``order`` (m,) of integers are scratch. -1:
-    S is not positive definite, or the limit of iterations was reached; w is then still in the box.
+    -1: S is not positive definite, or the limit of iterations was reached; w is then still in the
+    box.
     """
-    count = _start(lower, upper, w, order)  # order: the free variables, then the held ones
+    g, size, step, F, order = scratch
+    count = _start(lower, upper, w, order)
     released = -1
     for iteration in range(MAX_ITERATIONS):
         _gradient(S, r, w, g, size)

@@ -7,65 +7,94 @@ generalized force J^T w of one wrench from h = ID(q, qd, 0), or adds a payload t
 entries of several wrenches are made one from the other.
 """
 
+from typing import NamedTuple
+
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.layout import ORIGIN
 from softrobot_dynamics.kernels.spatial import rotate
 from softrobot_dynamics.recursion.frames import point_acceleration, point_jacobian
-from softrobot_dynamics.recursion.material_points import place_points
+from softrobot_dynamics.recursion.material_points import Cloud, place_points
 from softrobot_dynamics.recursion.passes import JOINT_POSE, STATE, TIP_POSE
 
 
-@kernel
-def load_tip(evaluate, robot, h, body, turns, wrench, scratch, J, q, qd):
-    """
-    Evaluate at (q, qd), under a ``wrench`` (6,) at the tip of a body, given by index.
+class TipLoad(NamedTuple):
+    """A wrench at the tip of a body."""
 
-    It ``turns`` with the tip's frame or has the axes of the base. ``scratch`` (9,), J (6 n,).
-    """
+    body: int  # its index
+    turns: int  # 1: with the tip's frame; 0: it has the axes of the base
+    wrench: Vector  # (6,) [N m, N]
+    scratch: Vector  # (9,)
+    J: Vector  # (6 n,) filled with the Jacobian of the tip
+
+
+class PointLoad(NamedTuple):
+    """A wrench at a material point of a body."""
+
+    body: int  # its index
+    turns: int  # 1: with the frame at the point; 0: it has the axes of the base
+    wrench: Vector  # (6,) [N m, N]
+    cloud: Cloud  # of the point
+    frame: Matrix  # (1, 16) filled
+    J: Matrix  # (1, 6 n) filled
+    velocity: Matrix  # (1, 3) filled
+    zero: Vector  # (n,) zeros
+
+
+class Payload(NamedTuple):
+    """A point mass at the tip of a body."""
+
+    body: int  # its index
+    mass: Vector  # (1,) [kg]
+    scratch: Vector  # (9,)
+    J: Vector  # (6 n,) filled with the Jacobian of the tip
+
+
+@kernel
+def load_tip(evaluate, robot, h, load, q, qd):
+    """Evaluate at (q, qd), under a :class:`TipLoad`."""
     run(evaluate, q, qd)
-    W, pose = robot.W, body * STATE + TIP_POSE
-    p, w = scratch[:3], scratch[3:9]
+    W, pose, wrench = robot.W, load.body * STATE + TIP_POSE, load.wrench
+    p, w = load.scratch[:3], load.scratch[3:9]
     for k in range(3):
         p[k] = W[pose + ORIGIN + k]
     for k in range(6):
         w[k] = wrench[k]
-    if turns:
+    if load.turns:
         w[0], w[1], w[2] = rotate(W, pose, wrench[0], wrench[1], wrench[2])
         w[3], w[4], w[5] = rotate(W, pose, wrench[3], wrench[4], wrench[5])
-    point_jacobian(robot, body, True, p, J)
-    _relieve(J, w, h)
+    point_jacobian(robot, load.body, True, p, load.J)
+    _relieve(load.J, w, h)
 
 
 @kernel
-def load_point(evaluate, robot, h, body, turns, wrench, cloud, frame, J, velocity, zero, q, qd):
-    """
-    Evaluate at (q, qd), under a ``wrench`` (6,) at the one material point of a Cloud.
-
-    Filled: ``frame`` (1, 16), ``J`` (1, 6 n), ``velocity`` (1, 3). ``zero`` (n,) are zeros.
-    """
+def load_point(evaluate, robot, h, load, q, qd):
+    """Evaluate at (q, qd), under a :class:`PointLoad`."""
     run(evaluate, q, qd)
+    body, cloud = load.body, load.cloud
     origin = robot.W[body * STATE + JOINT_POSE + ORIGIN :]
     point_jacobian(robot, body, False, origin, cloud.jacobian)
     for j in range(len(cloud.q)):
         cloud.q[j] = q[cloud.first + j]
-    place_points(cloud, zero, turns, frame, J, velocity)
-    _relieve(J[0], wrench, h)
+    place_points(cloud, load.zero, load.turns, load.frame, load.J, load.velocity)
+    _relieve(load.J[0], load.wrench, h)
 
 
 @kernel
-def carry(evaluate, robot, h, M, body, mass, scratch, J, q, qd):
+def carry(evaluate, robot, h, M, payload, q, qd):
     """
-    Evaluate at (q, qd) with a point ``mass`` (1,) [kg] at the tip of a body, given by index.
+    Evaluate at (q, qd) with a :class:`Payload` m.
 
     M (n, n) grows by m J^T J, h (n,) by m J^T a, with the acceleration a of the tip, against
-    gravity, where qdd is zero. ``scratch`` (9,), J (6 n,).
+    gravity, where qdd is zero.
     """
     run(evaluate, q, qd)
-    n, m, origin = len(h), mass[0], body * STATE + TIP_POSE + ORIGIN
+    n, m, body, J = len(h), payload.mass[0], payload.body, payload.J
+    origin = body * STATE + TIP_POSE + ORIGIN
     if m == 0.0:
         return
-    p, here, a = scratch[:3], scratch[3:6], scratch[6:9]
+    p, here, a = payload.scratch[:3], payload.scratch[3:6], payload.scratch[6:9]
     for k in range(3):
         p[k], here[k] = robot.W[origin + k], 0.0
     point_acceleration(robot, body, True, here, a)

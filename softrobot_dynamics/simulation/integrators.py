@@ -81,8 +81,9 @@ ROS34PW2 = method(
 
 
 class Stages(NamedTuple):
-    """What a step holds, for n coordinates and s stages."""
+    """What a step by a method of s stages holds, for n coordinates."""
 
+    method: Method
     M: Matrix  # (n, n) mass matrix at the start
     F: Vector  # (n,) force - ID(q, qd, 0) at the start
     L: Matrix  # (n, n) factors of M + g h D + (g h)^2 K
@@ -95,9 +96,11 @@ class Stages(NamedTuple):
     error: Vector  # (n,) estimated, in q
 
 
-def allocate_stages(n: int, s: int) -> Stages:
-    """Return :class:`Stages`."""
+def allocate_stages(method: Method, n: int) -> Stages:
+    """Return :class:`Stages` for n coordinates."""
+    s = len(method.m)
     return Stages(
+        method=method,
         M=np.zeros((n, n)),
         F=np.zeros(n),
         L=np.zeros((n, n)),
@@ -132,9 +135,9 @@ def generalized_force(terms, force, F):
 
 
 @kernel
-def begin(method, K, D, h, b):
+def begin(K, D, h, b):
     """Begin a step of h [s] after :func:`start`; returns 0, or 1 if it cannot be made."""
-    n, g = len(b.F), method.gamma * h
+    n, g = len(b.F), b.method.gamma * h
     for i in range(n):
         for j in range(n):
             b.L[i, j] = b.M[i, j] + g * (D[i, j] + g * K[i, j])
@@ -142,9 +145,9 @@ def begin(method, K, D, h, b):
 
 
 @kernel
-def next_stage(method, i, q, qd, b):
+def next_stage(i, q, qd, b):
     """Fill b.q, b.qd, where stage i > 0 is evaluated."""
-    _combine(method.a[i], i, q, qd, b)
+    _combine(b.method.a[i], i, q, qd, b)
 
 
 @kernel
@@ -160,13 +163,13 @@ def _combine(weights, s, q, qd, b):
 
 
 @kernel
-def solve_stage(method, i, terms, K, force, qd, h, b):
+def solve_stage(i, terms, K, force, qd, h, b):
     """
     Solve stage i, whose ``terms`` (at b.q, b.qd unless i = 0) are used up.
 
     Returns 0, or 1 if the robot cannot be there.
     """
-    n, g, a, r = len(qd), method.gamma * h, b.a, b.r
+    n, g, a, r = len(qd), b.method.gamma * h, b.a, b.r
     for k in range(n):
         r[k] = qd[k] if i == 0 else b.qd[k]
     if i > 0:
@@ -176,7 +179,7 @@ def solve_stage(method, i, terms, K, force, qd, h, b):
         solve_lower(terms.M, a)
         solve_lower_transposed(terms.M, a)
         for j in range(i):
-            w, uq, uv = method.c[i, j] / h, b.uq[j], b.uv[j]
+            w, uq, uv = b.method.c[i, j] / h, b.uq[j], b.uv[j]
             for k in range(n):
                 r[k] += w * uq[k]
                 a[k] += w * uv[k]
@@ -197,9 +200,10 @@ def solve_stage(method, i, terms, K, force, qd, h, b):
 
 
 @kernel
-def end(method, q, qd, b):
+def end(q, qd, b):
     """Fill b.q, b.qd with the state after the step, and b.error; 1 if they are no numbers."""
-    n, s = len(q), len(method.m)
+    n, method = len(q), b.method
+    s = len(method.m)
     _combine(method.m, s, q, qd, b)
     for k in range(n):
         total = 0.0

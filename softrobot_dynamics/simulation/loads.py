@@ -13,7 +13,14 @@ from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import address, entry
 from softrobot_dynamics.dynamics.wrenches import Load
 from softrobot_dynamics.kernels.reductions import BLOCK
-from softrobot_dynamics.recursion.loads import carry, load_point, load_tip
+from softrobot_dynamics.recursion.loads import (
+    carry,
+    load_point,
+    load_tip,
+    Payload,
+    PointLoad,
+    TipLoad,
+)
 from softrobot_dynamics.recursion.material_points import Cloud
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, JOINT_POSE, STATE
 
@@ -61,49 +68,50 @@ class LoadedStepper:
         for body, point, frame in places:
             values.append(np.zeros(6))
             given = {'body': body, 'turns': int(frame == 'body'), 'wrench': values[-1]}
-            own = {} if point is None else self._at_point(body, point)
-            evaluate = self._loaded(evaluate, **given, **own)
+            evaluate = self._loaded(evaluate, point, given)
         return self._stepper.bind(evaluate), values
 
     def _carried(self, body: int) -> Entry:
         """Return the entry of an evaluation with the payload at a body's tip."""
-        n, stepper = self._model.n, self._stepper
+        evaluate, terms, n = self._stepper.evaluate, self._stepper.terms, self._model.n
         return entry(
             carry,
-            evaluate=stepper.evaluate.entry,
-            robot=stepper.evaluate.robot,
-            h=stepper.terms.h,
-            M=stepper.terms.M,
-            body=body,
-            mass=self.payload,
-            scratch=np.zeros(9),
-            J=np.zeros(6 * n),
+            evaluate=evaluate.entry,
+            robot=evaluate.robot,
+            h=terms.h,
+            M=terms.M,
+            payload=Payload(body=body, mass=self.payload, scratch=np.zeros(9), J=np.zeros(6 * n)),
         )
 
-    def _loaded(self, evaluate: Entry, **given: Any) -> Entry:
-        """Return the entry of an evaluation under one more wrench."""
-        n, robot = self._model.n, self._stepper.evaluate.robot
-        common = {'evaluate': evaluate, 'robot': robot, 'h': self._stepper.terms.h, **given}
-        if 'cloud' in given:
-            filled = {'frame': np.zeros((1, 16)), 'J': np.zeros((1, 6 * n))}
-            others = {'velocity': np.zeros((1, 3)), 'zero': np.zeros(n)}
-            return entry(load_point, **common, **filled, **others)
-        return entry(load_tip, **common, scratch=np.zeros(9), J=np.zeros(6 * n))
+    def _loaded(self, evaluate: Entry, point: bytes | None, given: dict[str, Any]) -> Entry:
+        """Return the entry of an evaluation under one more wrench, at a tip or another point."""
+        robot, h, n = self._stepper.evaluate.robot, self._stepper.terms.h, self._model.n
+        common = {'evaluate': evaluate, 'robot': robot, 'h': h}
+        if point is None:
+            load = TipLoad(**given, scratch=np.zeros(9), J=np.zeros(6 * n))
+            return entry(load_tip, **common, load=load)
+        at_point = PointLoad(
+            **given,
+            cloud=self._cloud(given['body'], point),
+            frame=np.zeros((1, 16)),
+            J=np.zeros((1, 6 * n)),
+            velocity=np.zeros((1, 3)),
+            zero=np.zeros(n),
+        )
+        return entry(load_point, **common, load=at_point)
 
-    def _at_point(self, body: int, point: bytes) -> dict[str, Cloud]:
+    def _cloud(self, body: int, point: bytes) -> Cloud:
         """Return the Cloud of one material point of a body."""
         robot, kernel = self._stepper.evaluate.robot, self._model.points_kernel(body, point)
         m, pose = robot.modules[body], robot.W[body * STATE + JOINT_POSE :][:12]
         count = int(m[BODY_COUNT])
-        return {
-            'cloud': Cloud(
-                address=address(kernel.module, kernel.function, 'P, q, V, S'),
-                numbers=kernel.parameters,
-                q=np.zeros(count),
-                values=np.zeros(9 * (1 + count) * BLOCK),
-                scratch=np.zeros(kernel.scratch),
-                pose=pose,
-                jacobian=np.zeros(6 * self._model.n),
-                first=int(m[BODY_FIRST]),
-            )
-        }
+        return Cloud(
+            address=address(kernel.module, kernel.function, 'P, q, V, S'),
+            numbers=kernel.parameters,
+            q=np.zeros(count),
+            values=np.zeros(9 * (1 + count) * BLOCK),
+            scratch=np.zeros(kernel.scratch),
+            pose=pose,
+            jacobian=np.zeros(6 * self._model.n),
+            first=int(m[BODY_FIRST]),
+        )

@@ -14,9 +14,10 @@ from softrobot_dynamics.dynamics.arguments import body_index, checked, finite
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.recursion.masses import without_inertia
+from softrobot_dynamics.simulation.adaptive import Adaptive
 from softrobot_dynamics.simulation.loads import LoadedStepper
 from softrobot_dynamics.simulation.recentring import recentre, recentring
-from softrobot_dynamics.simulation.stepping import Adaptive, Fixed
+from softrobot_dynamics.simulation.stepping import Fixed
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -27,8 +28,8 @@ class Simulator:
     A robot in simulation; deterministic: equal inputs give equal states, bit by bit.
 
     Attributes: ``q``, ``qd`` (n,) the state, ``time`` [s], ``substeps`` taken since the start.
-    ``substep`` [s] is the longest step of the integrator
-    (:mod:`softrobot_dynamics.simulation.stepping`), after which the state is
+    ``substep`` [s] is the longest step of the integrator (:mod:`.stepping`, or with a tolerance
+    :mod:`.adaptive`), after which the state is
     :func:`~softrobot_dynamics.simulation.recentring.recentred`. Without a ``tolerance`` all are
     about as long, and cost the same: for real time. With one, for studies, a method of higher
     order takes over, and sub-steps are shortened until the estimated error of each in q is below

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
-from softrobot_dynamics.controllers.box_qp import MAX_ITERATIONS, solve_box_qp
+from softrobot_dynamics.controllers.box_qp import allocate_scratch, MAX_ITERATIONS, solve_box_qp
 
 pytestmark = pytest.mark.quick
 
@@ -14,10 +14,7 @@ def solve(S, r, lower, upper, start=None):
     m = len(r)
     w = np.zeros(m) if start is None else np.array(start, dtype=float)
     given = S.copy(), r.copy()
-    scratch = [np.empty(m) for _ in range(3)]
-    count = solve_box_qp(
-        S, r, lower, upper, w, *scratch, np.empty((m, m)), np.empty(m, dtype=np.int64)
-    )
+    count = solve_box_qp(S, r, lower, upper, w, allocate_scratch(m))
     assert np.array_equal(S, given[0], equal_nan=True) and np.array_equal(r, given[1])
     return w, count
 

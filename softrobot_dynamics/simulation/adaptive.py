@@ -1,0 +1,213 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Steps in time that are as long as a tolerance allows, in one compiled call."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.addresses import Entry, run, run_three
+from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
+from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.contract import Model
+from softrobot_dynamics.recursion.differences import fibre_stiffness
+from softrobot_dynamics.recursion.tangents import allocate_tangents, Tangents, tangents
+from softrobot_dynamics.simulation.integrators import (
+    allocate_stages,
+    begin,
+    end,
+    next_stage,
+    ROS34PW2,
+    solve_stage,
+    Stages,
+    start,
+)
+from softrobot_dynamics.simulation.stepping import Clock, new_clock
+
+SHORTEST = 1e-9  # step [s] below which the state cannot be continued
+AGE = 4  # steps after which derivatives are taken anew
+
+
+class Jacobian(NamedTuple):
+    """Derivatives of ID(q, qd, qdd) - force by q, K, and by qd, D, (n, n) each; and scratch."""
+
+    K: Matrix  # now
+    D: Matrix
+    last_K: Matrix  # when they were taken
+    last_D: Matrix
+    first_K: Matrix  # when they were taken the time before
+    first_D: Matrix
+    fibres: Matrix  # (n, n)
+    x: Vector  # (n + 1,)
+    qdd: Vector  # (n,)
+
+
+def _jacobian(n: int) -> Jacobian:
+    matrices = 'K', 'D', 'last_K', 'last_D', 'first_K', 'first_D', 'fibres'
+    square = {name: np.zeros((n, n)) for name in matrices}
+    return Jacobian(**square, x=np.zeros(n + 1), qdd=np.zeros(n))
+
+
+class AdaptiveWork(NamedTuple):
+    """What steps within a tolerance work with."""
+
+    evaluate: Entry  # of the robot, into the terms
+    terms: Terms
+    differentiate: Entry  # into the tangents
+    tangents: Tangents
+    stiffen: Entry  # into the fibres of the Jacobian
+    jacobian: Jacobian
+    stages: Stages
+    clock: Clock
+    longest: float  # step [s]
+    tolerance: float
+
+
+class Adaptive:
+    """
+    Steps of a third-order method, at most ``longest`` [s], as long as a tolerance allows.
+
+    The method needs the derivatives of all forces by q and qd for its accuracy, while it has its
+    order without. They are taken anew every few steps, and in between continued along a straight
+    line: stale ones would cost a digit. ``advance``, ``clock`` and ``terms`` as of :class:`Fixed`.
+    """
+
+    def __init__(self, model: Model, longest: float, tolerance: float) -> None:
+        n, evaluate = model.n, model.evaluator()
+        self.evaluate, self.terms, self.clock = evaluate, evaluate.terms, new_clock()
+        robot, t = evaluate.robot, allocate_tangents(evaluate.robot, n)
+        jacobian = _jacobian(n)
+        own = {'stiffness': jacobian.fibres, 'x': jacobian.x}
+        self._work = AdaptiveWork(
+            evaluate=evaluate.entry,
+            terms=self.terms,
+            differentiate=entry(tangents, robot=robot, rough=True, t=t),
+            tangents=t,
+            stiffen=entry(fibre_stiffness, robot=robot, rough=True, **own),
+            jacobian=jacobian,
+            stages=allocate_stages(ROS34PW2, n),
+            clock=self.clock,
+            longest=longest,
+            tolerance=tolerance,
+        )
+        self.advance = self.bind(evaluate.entry)
+
+    def bind(self, evaluate: Entry) -> Callable[..., int]:
+        """Return ``advance`` by another entry that evaluates the robot into the same terms."""
+        return cached(adaptive_steps, work=self._work._replace(evaluate=evaluate))
+
+    def reset(self, q: Vector) -> None:
+        """Begin anew."""
+        clock = self.clock
+        clock.next[0], clock.age[0], clock.since[0] = self._work.longest, AGE, 0.0
+
+
+@kernel
+def adaptive_steps(work, force, q, qd, duration, once):
+    """Make steps within a tolerance, see :class:`Adaptive`."""
+    b, clock, jacobian = work.stages, work.clock, work.jacobian
+    clock.passed[0] = clock.steps[0] = 0.0
+    ready = False
+    while clock.passed[0] < duration * (1.0 - 1e-12):
+        left = duration - clock.passed[0]
+        h = left / max(1.0, np.ceil(left / clock.next[0] - 1e-9))
+        if not ready:
+            run(work.evaluate, q, qd)
+            start(work.terms, force, b)
+            ready = True
+            _continue(clock, jacobian)
+        if clock.age[0] >= AGE:
+            _accelerate(b, jacobian.qdd)
+            run_three(work.differentiate, q, qd, jacobian.qdd)
+            run(work.stiffen, q, force)
+            _subtract(work.tangents, jacobian)
+            _keep(clock, jacobian)
+        failed = _step(work.evaluate, work.terms, b, jacobian, force, q, qd, h)
+        excess = np.inf if failed != 0 else _excess(b.error, q, work.tolerance)
+        longer = 0.9 * max(excess, 1e-12) ** (-1.0 / b.method.order)
+        clock.next[0] = min(work.longest, h * min(3.0, max(0.2, longer)))
+        if excess <= 1.0 or (failed == 0 and h <= SHORTEST):
+            copy(b.q, q)
+            copy(b.qd, qd)
+            clock.passed[0] += h
+            clock.steps[0] += 1.0
+            clock.age[0] += 1.0
+            clock.since[0] += h
+            ready = False
+            if once:
+                return 0
+        elif h <= SHORTEST:
+            return 1
+        elif clock.age[0] > 0.0:
+            clock.age[0] = AGE
+    return 0
+
+
+@kernel
+def _step(evaluate, terms, b, jacobian, force, q, qd, h):
+    """Fill b with a step of h [s] from (q, qd), after :func:`start`; 1 where it cannot be made."""
+    if begin(jacobian.K, jacobian.D, h, b) != 0:
+        return 1
+    for i in range(len(b.method.m)):
+        if i > 0:
+            next_stage(i, q, qd, b)
+            run(evaluate, b.q, b.qd)
+        if solve_stage(i, terms, jacobian.K, force, qd, h, b) != 0:
+            return 1
+    return end(q, qd, b)
+
+
+@kernel
+def _excess(error, q, tolerance):
+    """Estimated error of a step in tolerances."""
+    largest = 0.0
+    for i in range(len(q)):
+        largest = max(largest, abs(error[i]) / (tolerance * (1.0 + abs(q[i]))))
+    return largest
+
+
+@kernel
+def _accelerate(b, qdd):
+    """Fill qdd (n,) after :func:`start`."""
+    for i in range(len(qdd)):
+        qdd[i] = b.F[i]
+        for j in range(i + 1):
+            b.L[i, j] = b.M[i, j]
+    if cholesky(b.L) == 0:
+        solve_lower(b.L, qdd)
+        solve_lower_transposed(b.L, qdd)
+
+
+@kernel
+def _subtract(t, jacobian):
+    """Fill the :class:`Jacobian` with tangents of ID, and of the forces of fibres."""
+    n = len(jacobian.qdd)
+    for i in range(n):
+        for j in range(n):
+            jacobian.K[i, j] = t.by_state[i, j] - jacobian.fibres[i, j]
+            jacobian.D[i, j] = t.by_state[i, n + j]
+
+
+@kernel
+def _keep(clock, jacobian):
+    """Keep new derivatives, and those before, if there are any."""
+    for i in range(len(jacobian.K)):
+        if clock.since[0] > 0.0:
+            copy(jacobian.last_K[i], jacobian.first_K[i])
+            copy(jacobian.last_D[i], jacobian.first_D[i])
+        copy(jacobian.K[i], jacobian.last_K[i])
+        copy(jacobian.D[i], jacobian.last_D[i])
+    clock.span[0], clock.since[0], clock.age[0] = clock.since[0], 0.0, 0.0
+
+
+@kernel
+def _continue(clock, jacobian):
+    """Set derivatives to where the straight line through the last two has come by now."""
+    w = min(1.0, clock.since[0] / clock.span[0]) if clock.span[0] > 0.0 else 0.0
+    for i in range(len(jacobian.K)):
+        for j in range(len(jacobian.K)):
+            K, D = jacobian.last_K[i, j], jacobian.last_D[i, j]
+            jacobian.K[i, j] = K + w * (K - jacobian.first_K[i, j])
+            jacobian.D[i, j] = D + w * (D - jacobian.first_D[i, j])
