@@ -14,8 +14,9 @@ from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.commanding import command_force, conclude, dot
+from softrobot_dynamics.controllers.commanding import command_force, conclude
 from softrobot_dynamics.controllers.held_law import HeldLaw
+from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 

@@ -8,31 +8,12 @@ its :class:`~softrobot_dynamics.controllers.buffers.Buffers`, and read the limit
 """
 
 from softrobot_dynamics.compiling.addresses import run_three
-from softrobot_dynamics.compiling.jit import kernel, summing
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.allocation import allocate_commands
 from softrobot_dynamics.kernels.linalg import all_finite, copy
+from softrobot_dynamics.kernels.sums import dot, row_times
 
 RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
-
-
-@summing
-def dot(x, y):
-    """Inner product of x and y (k,)."""
-    total = 0.0
-    for i in range(len(x)):
-        total += x[i] * y[i]
-    return total
-
-
-@summing
-def row_times(row, A, out):
-    """Fill out (n,) with row (n,) times A (n, n)."""
-    out[:] = 0.0
-    for j in range(len(row)):
-        factor, source = row[j], A[j]
-        if factor != 0.0:
-            for k in range(len(out)):
-                out[k] += factor * source[k]
 
 
 @kernel

@@ -15,16 +15,16 @@ from softrobot_dynamics.controllers.accelerating import (
     AcceleratingLaw,
     OBSERVER,
 )
-from softrobot_dynamics.controllers.commanding import dot, read_outputs
+from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
+from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.held_law import HeldSettings
 from softrobot_dynamics.controllers.settings import controlled_names
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import copy, solve_general
+from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.schema.fields import number
-from softrobot_dynamics.schema.parameters import parameter
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -37,16 +37,8 @@ CLOSE = 1e-10  # distance from y_d, in units of the coordinate it depends on mos
 class Gains(HeldSettings):
     """What may be tuned."""
 
-    p: Array = parameter(
-        number('1/s^2', at_least=0.0, at_most=1e6, default=100.0),
-        'Gain on the error of q',
-        each='coordinate',
-    )
-    d: Array = parameter(
-        number('1/s', at_least=0.0, at_most=1e5, default=20.0),
-        'Gain on the error of its rate',
-        each='coordinate',
-    )
+    p: Array = gain('Gain on the error of q', each='coordinate')
+    d: Array = rate_gain('Gain on the error of its rate', each='coordinate')
     observer: float = OBSERVER
 
 

@@ -17,15 +17,15 @@ from softrobot_dynamics.controllers.commanding import (
     add_output_forces,
     command_force,
     conclude,
-    dot,
     read_outputs,
-    row_times,
 )
 from softrobot_dynamics.controllers.contract import register, sample_plan
+from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
 from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.errors import DescriptionError, Problem
+from softrobot_dynamics.kernels.sums import dot, row_times
 from softrobot_dynamics.recursion.frames import point_jacobian, point_position
 from softrobot_dynamics.schema.fields import items, number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
@@ -49,16 +49,12 @@ class Impedance(HeldSettings):
     damping: tuple[float, ...] = parameter(
         vector('N s/m', 3, default=(10.0, 10.0, 10.0)), 'Along the axes of the base frame'
     )
-    p: Array = parameter(
-        number('1/s^2', at_least=0.0, at_most=1e6, default=25.0),
+    p: Array = gain(
         'Gain on the error of y where it leaves the tip alone, as in pd_plus',
+        default=25.0,
         each='output',
     )
-    d: Array = parameter(
-        number('1/s', at_least=0.0, at_most=1e5, default=10.0),
-        'Gain on the error of its rate, likewise',
-        each='output',
-    )
+    d: Array = rate_gain('Gain on the error of its rate, likewise', default=10.0, each='output')
 
     def validate(self) -> Iterable[tuple[str, object, str]]:
         """Yield what does not fit together, as (name of the field, value, expected)."""

@@ -15,27 +15,21 @@ from softrobot_dynamics.controllers.commanding import (
     read_outputs,
 )
 from softrobot_dynamics.controllers.contract import register, sample_plan
+from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
 from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
 from softrobot_dynamics.kernels.linalg import copy
-from softrobot_dynamics.schema.fields import number
-from softrobot_dynamics.schema.parameters import parameter
 
 
 @dataclass(frozen=True)
 class Gains(HeldSettings):
     """What may be tuned: as accelerations of the robot at q0, so that units do not matter."""
 
-    p: Array = parameter(
-        number('1/s^2', at_least=0.0, at_most=1e6, default=100.0),
+    p: Array = gain(
         'Gain on the error of y, for the inertia and damping that outputs meet at q = 0',
         each='output',
     )
-    d: Array = parameter(
-        number('1/s', at_least=0.0, at_most=1e5, default=20.0),
-        'Gain on the error of its rate, likewise',
-        each='output',
-    )
+    d: Array = rate_gain('Gain on the error of its rate, likewise', each='output')
 
 
 class Told(NamedTuple):

@@ -16,9 +16,8 @@ from softrobot_dynamics.controllers.accelerating import (
 )
 from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
+from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.held_law import HeldSettings
-from softrobot_dynamics.schema.fields import number
-from softrobot_dynamics.schema.parameters import parameter
 
 GROWS = 0.1  # [1/s] from which a rate of the zero dynamics counts: what turns freely is below
 
@@ -27,18 +26,8 @@ GROWS = 0.1  # [1/s] from which a rate of the zero dynamics counts: what turns f
 class Gains(HeldSettings):
     """What may be tuned: p and d of [P, Sec. 6]."""
 
-    p: Array = parameter(
-        number('1/s^2', at_least=0.0, at_most=1e6, default=100.0),
-        'Gain on the error of y',
-        each='actuator',
-        group='gains',
-    )
-    d: Array = parameter(
-        number('1/s', at_least=0.0, at_most=1e5, default=20.0),
-        'Gain on the error of its rate',
-        each='actuator',
-        group='gains',
-    )
+    p: Array = gain('Gain on the error of y', each='actuator', group='gains')
+    d: Array = rate_gain('Gain on the error of its rate', each='actuator', group='gains')
     observer: float = OBSERVER
 
 

@@ -26,16 +26,11 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.compiling.jit import inlined, kernel, summing
-from softrobot_dynamics.kernels.linalg import (
-    all_finite,
-    cholesky,
-    invert,
-    solve_lower,
-    solve_lower_transposed,
-)
+from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.kernels.linalg import all_finite, invert
+from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.simulation.integrators import generalized_force
+from softrobot_dynamics.simulation.integrators import acceleration
 
 GAMMA = 1.0 - 0.5**0.5  # g, in parts of a step
 TWICE, ONCE = 1.0 + 2.0**0.5, -(2.0**0.5)  # weights of two steps of g, and of one
@@ -103,11 +98,8 @@ def correct(terms, K, D, force, q, h, b):
     Returns 0, or 1 if the robot cannot be there.
     """
     n, g, x, v, a = len(q), GAMMA * h / b.parts, b.state[0], b.state[1], b.a
-    generalized_force(terms, force, a)
-    if cholesky(terms.M) != 0:
+    if acceleration(terms, force, a) != 0:
         return 1
-    solve_lower(terms.M, a)
-    solve_lower_transposed(terms.M, a)
     for i in range(n):
         lack = -b.F[i]
         for j in range(n):
@@ -141,17 +133,8 @@ def _settle(K, g, of_F, of_N, state, then, b):
     """Make a step of g [s] by backward Euler's method from a state (2, n) to another."""
     n, a, x, v, x_then, v_then = len(b.q), b.a, state[0], state[1], then[0], then[1]
     for i in range(n):
-        push = of_F * b.F[i] + of_N * b.N[i] - _dot(K[i], x)
-        a[i] = _dot(b.M[i], v) + g * push
+        push = of_F * b.F[i] + of_N * b.N[i] - dot(K[i], x)
+        a[i] = dot(b.M[i], v) + g * push
     for i in range(n):
-        v_then[i] = _dot(b.inverse[i], a)
+        v_then[i] = dot(b.inverse[i], a)
         x_then[i] = x[i] + g * v_then[i]
-
-
-@summing
-def _dot(row, x):
-    """Sum of the products of two (n,)."""
-    total = 0.0
-    for j in range(len(x)):
-        total += row[j] * x[j]
-    return total

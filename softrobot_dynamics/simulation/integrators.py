@@ -135,6 +135,17 @@ def generalized_force(terms, force, F):
 
 
 @kernel
+def acceleration(terms, force, a):
+    """Fill a (n,) under ``force`` (m,) along y; M is used up, and 1 if it is no mass matrix."""
+    generalized_force(terms, force, a)
+    if cholesky(terms.M) != 0:
+        return 1
+    solve_lower(terms.M, a)
+    solve_lower_transposed(terms.M, a)
+    return 0
+
+
+@kernel
 def begin(K, D, h, b):
     """Begin a step of h [s] after :func:`start`; returns 0, or 1 if it cannot be made."""
     n, g = len(b.F), b.method.gamma * h
@@ -173,11 +184,8 @@ def solve_stage(i, terms, K, force, qd, h, b):
     for k in range(n):
         r[k] = qd[k] if i == 0 else b.qd[k]
     if i > 0:
-        generalized_force(terms, force, a)
-        if cholesky(terms.M) != 0:
+        if acceleration(terms, force, a) != 0:
             return 1
-        solve_lower(terms.M, a)
-        solve_lower_transposed(terms.M, a)
         for j in range(i):
             w, uq, uv = b.method.c[i, j] / h, b.uq[j], b.uv[j]
             for k in range(n):
