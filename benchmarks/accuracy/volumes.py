@@ -46,7 +46,7 @@ def st_venant_kirchhoff(stretch):
 
 
 def neo_hookean(stretch):
-    """Force over E A = 6 C A at constant volume, W = C (I1 - 3)."""
+    """Force over E A = 6 C A at constant volume, psi = C (I1 - 3)."""
     return (stretch - stretch**-2) / 3.0
 
 
@@ -99,7 +99,7 @@ def problems():
         Problem(
             'Finite stretch of a solid',
             'Under an axial dead load F: by the law of St Venant and Kirchhoff without lateral '
-            'contraction, F = E A (λ³ - λ)/2; at constant volume with W = C (I₁ - 3), '
+            'contraction, F = E A (λ³ - λ)/2; at constant volume with ψ = C (I₁ - 3), '
             'F = 2 C A (λ - 1/λ²).',
             tuple(f'λ = {x:g}' for x in STRETCHES),
             ('stretch',),
@@ -114,7 +114,7 @@ def problems():
         ),
         Problem(
             'Section stiffness of a solid of constant volume',
-            'With W = C (I₁ - 3) a stretched `lvp` body is a rod of E = 6 C; a bent one, whose '
+            'With ψ = C (I₁ - 3) a stretched `lvp` body is a rod of E = 6 C; a bent one, whose '
             'sections keep their shape but for what constant volume asks, has E I = (58/9) C I. '
             'The stiffness is that of `compile_model`, by differences of the forces.',
             ('E A/(C A)', 'E I/(C I)'),

@@ -70,7 +70,7 @@ class Body:
 
     def energy(self, F: Sequence[Values], math: Math) -> Value | None:
         """
-        Strain energy density W [J/m^3] of F = dp/dx, three rows of three; None if there is none.
+        Strain energy density psi [J/m^3] of F = dp/dx, three rows of three; None if there is none.
 
         The elastic force is then the gradient of the energy, besides that of :meth:`stiffness`.
         A volume is dV = dm / ``density``, so a body with an energy has that field.

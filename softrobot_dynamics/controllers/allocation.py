@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Commands w from S w = r within limits, S symmetric: also of mixed units, also redundant ones.
+Commands w from H w = r within limits, H symmetric: also of mixed units, also redundant ones.
 
-S is judged after scaling it to a unit diagonal, where it knows no units (a torque beside
+H is judged after scaling it to a unit diagonal, where it knows no units (a torque beside
 pressures). Of a singular one the part of r that some w can meet is met, with the least change
-from ``favoured``: redundant tendons neither chatter nor drift. Directions in which S is negative
-are left alone like those in which it is zero. Within the limits |S^(1/2) (w - w*)|^2 is least.
+from ``favoured``: redundant tendons neither chatter nor drift. Directions in which H is negative
+are left alone like those in which it is zero. Within the limits |H^(1/2) (w - w*)|^2 is least.
 """
 
 import math
@@ -23,31 +23,31 @@ from softrobot_dynamics.kernels.linalg import (
     solve_lower_transposed,
 )
 
-SINGULAR = 1e-9  # pivots of the scaled S that count as zero
-PULL = 1e-8  # towards what is favoured, where the scaled S is singular
+SINGULAR = 1e-9  # pivots of the scaled H that count as zero
+PULL = 1e-8  # towards what is favoured, where the scaled H is singular
 
 
 class Room(NamedTuple):
     """Room for an allocation of c commands."""
 
     scale: Vector  # (c,)
-    S: Matrix  # (c, c) scaled
+    H: Matrix  # (c, c) scaled
     L: Matrix  # (c, c) its factor: columns up to its rank
     F: Matrix  # (c, c)
     r: Vector  # (c,)
     w: Vector  # (c,)
     bounds: Matrix  # (2, c)
-    left: Vector  # (c,) of the diagonal of S while it is factorised by pivots
+    left: Vector  # (c,) of the diagonal of H while it is factorised by pivots
     b: Vector  # (c,)
     box: Scratch  # of a solution within the bounds
 
 
 def allocate_room(c: int) -> Room:
     """Return the :class:`Room` for c commands."""
-    S, L, F = np.zeros((3, c, c))
+    H, L, F = np.zeros((3, c, c))
     return Room(
         scale=np.zeros(c),
-        S=S,
+        H=H,
         L=L,
         F=F,
         r=np.zeros(c),
@@ -60,14 +60,14 @@ def allocate_room(c: int) -> Room:
 
 
 @kernel
-def allocate_commands(S, r, lower, upper, favoured, w, room):
+def allocate_commands(H, r, lower, upper, favoured, w, room):
     """
     Fill w (c,), which holds the last answer: within limits the next one is looked for from there.
 
-    Returns False, and w stays, where there is no answer to be trusted. S and r stay as they are.
+    Returns False, and w stays, where there is no answer to be trusted. H and r stay as they are.
     """
     c = len(r)
-    if not (all_finite(r) and all_finite(favoured) and _scale(S, r, lower, upper, favoured, room)):
+    if not (all_finite(r) and all_finite(favoured) and _scale(H, r, lower, upper, favoured, room)):
         return False
     if _factorise(room, SINGULAR) != 0:
         _regularise(favoured, _factorise_by_pivots(room), room)
@@ -90,20 +90,20 @@ def allocate_commands(S, r, lower, upper, favoured, w, room):
 
 
 @kernel
-def _scale(S, r, lower, upper, favoured, room):
-    """Fill S, r and bounds for w = scale * (scaled w); False if S is good for no command."""
+def _scale(H, r, lower, upper, favoured, room):
+    """Fill H, r and bounds for w = scale * (scaled w); False if H is good for no command."""
     c, some = len(r), False
     for i in range(c):
-        useful = 0.0 < S[i, i] < np.inf
+        useful = 0.0 < H[i, i] < np.inf
         some |= useful
-        room.scale[i] = 1.0 / math.sqrt(S[i, i]) if useful else 0.0
+        room.scale[i] = 1.0 / math.sqrt(H[i, i]) if useful else 0.0
     for i in range(c):
         a = room.scale[i]
         for j in range(c):
-            room.S[i, j] = a * room.scale[j] * S[i, j]
+            room.H[i, j] = a * room.scale[j] * H[i, j]
         room.r[i] = a * r[i]
         if a == 0.0:  # nothing comes of this one: it does what is favoured
-            room.scale[i] = a = room.S[i, i] = 1.0
+            room.scale[i] = a = room.H[i, i] = 1.0
             room.r[i] = favoured[i]
         room.bounds[0, i], room.bounds[1, i] = lower[i] / a, upper[i] / a
     return some
@@ -111,19 +111,19 @@ def _scale(S, r, lower, upper, favoured, room):
 
 @kernel
 def _factorise(room, floor):
-    """Fill F with the Cholesky factor of S; not 0 where a pivot is not above the floor."""
+    """Fill F with the Cholesky factor of H; not 0 where a pivot is not above the floor."""
     for i in range(len(room.r)):
         for j in range(i + 1):
-            room.F[i, j] = room.S[i, j]
+            room.F[i, j] = room.H[i, j]
     return cholesky(room.F, floor)
 
 
 @kernel
 def _factorise_by_pivots(room):
-    """Fill L (c, rank) with S = L L', by the largest pivots; returns the rank."""
-    S, L, left, c = room.S, room.L, room.left, len(room.r)
+    """Fill L (c, rank) with H = L L', by the largest pivots; returns the rank."""
+    H, L, left, c = room.H, room.L, room.left, len(room.r)
     for i in range(c):
-        left[i] = S[i, i]
+        left[i] = H[i, i]
         for j in range(c):
             L[i, j] = 0.0
     for k in range(c):
@@ -135,7 +135,7 @@ def _factorise_by_pivots(room):
             return k
         pivot = math.sqrt(left[p])
         for i in range(c):
-            total = S[i, p]
+            total = H[i, p]
             for j in range(k):
                 total -= L[i, j] * L[p, j]
             L[i, k] = total / pivot if left[i] != -np.inf else 0.0
@@ -148,8 +148,8 @@ def _factorise_by_pivots(room):
 
 @kernel
 def _regularise(favoured, rank, room):
-    """Keep of S and r what is within the rank; beyond it, pull towards what is favoured."""
-    S, L, F, b, c = room.S, room.L, room.F, room.b[:rank], len(room.r)
+    """Keep of H and r what is within the rank; beyond it, pull towards what is favoured."""
+    H, L, F, b, c = room.H, room.L, room.F, room.b[:rank], len(room.r)
     for i in range(rank):
         b[i] = 0.0
         for k in range(c):
@@ -166,9 +166,9 @@ def _regularise(favoured, rank, room):
         for k in range(rank):
             room.r[i] += L[i, k] * b[k]
         for j in range(c):
-            S[i, j] = PULL if i == j else 0.0
+            H[i, j] = PULL if i == j else 0.0
             for k in range(rank):
-                S[i, j] += L[i, k] * L[j, k]
+                H[i, j] += L[i, k] * L[j, k]
 
 
 @kernel
@@ -182,4 +182,4 @@ def _within(room):
 @kernel
 def _solve_in_box(room):
     lower, upper = room.bounds[0], room.bounds[1]
-    return solve_box_qp(room.S, room.r, lower, upper, room.w, room.box) >= 0
+    return solve_box_qp(room.H, room.r, lower, upper, room.w, room.box) >= 0

@@ -2,7 +2,7 @@
 """
 Convex quadratic programme over a box, by the primal active-set method.
 
-minimise  1/2 w' S w - r' w   subject to  lower <= w <= upper,   S symmetric positive definite.
+minimise  1/2 w' H w - r' w   subject to  lower <= w <= upper,   H symmetric positive definite.
 
 A Newton step of the variables that are not held at a bound, up to the first bound in its way,
 which then holds one more; at the minimum of a face, the variable that gains most is let go. Every
@@ -38,22 +38,22 @@ def allocate_scratch(m: int) -> Scratch:
 
 
 @kernel
-def solve_box_qp(S, r, lower, upper, w, scratch):
+def solve_box_qp(H, r, lower, upper, w, scratch):
     """
     Solve into w (m,), which holds the starting point; returns the iterations, or -1.
 
-    -1: S is not positive definite, or the limit of iterations was reached; w is then still in the
+    -1: H is not positive definite, or the limit of iterations was reached; w is then still in the
     box.
     """
     g, size, step, F, order = scratch
     count = _start(lower, upper, w, order)
     released = -1
     for iteration in range(MAX_ITERATIONS):
-        _gradient(S, r, w, g, size)
+        _gradient(H, r, w, g, size)
         for i in range(count):
             step[i] = -g[order[i]]
             for j in range(i + 1):
-                F[i, j] = S[order[i], order[j]]
+                F[i, j] = H[order[i], order[j]]
         if cholesky(F[:count, :count]) != 0:
             return -1
         solve_lower(F[:count, :count], step[:count])
@@ -65,7 +65,7 @@ def solve_box_qp(S, r, lower, upper, w, scratch):
             count -= 1
             order[blocked], order[count] = order[count], order[blocked]
             continue
-        _gradient(S, r, w, g, size)
+        _gradient(H, r, w, g, size)
         best = _worst_held(lower, upper, w, g, size, order, count)
         if best < 0:
             return iteration
@@ -91,13 +91,13 @@ def _start(lower, upper, w, order):
 
 
 @kernel
-def _gradient(S, r, w, g, size):
-    """Gradient S w - r, and the sum of its terms' sizes."""
+def _gradient(H, r, w, g, size):
+    """Gradient H w - r, and the sum of its terms' sizes."""
     for i in range(len(w)):
         total, terms = -r[i], abs(r[i])
         for j in range(len(w)):
-            total += S[i, j] * w[j]
-            terms += abs(S[i, j] * w[j])
+            total += H[i, j] * w[j]
+            terms += abs(H[i, j] * w[j])
         g[i], size[i] = total, terms
 
 

@@ -21,7 +21,7 @@ class Buffers(NamedTuple):
     X: Matrix  # (c, n) J G
     drift: Vector  # (n,) R K v
     force: Vector  # (n,)
-    S: Matrix  # (c, c) J G J'
+    H: Matrix  # (c, c) J G J'
     r: Vector  # (c,)
     w: Vector  # (c,) force along y: sign * u
     favoured: Vector  # (c,) of w
@@ -48,7 +48,7 @@ def allocate_buffers(n: int, m: int, c: int, remembered: int = 0) -> Buffers:
         X=np.zeros((c, n)),
         drift=np.zeros(n),
         force=np.zeros(n),
-        S=np.zeros((c, c)),
+        H=np.zeros((c, c)),
         r=np.zeros(c),
         w=np.zeros(c),
         favoured=np.zeros(c),

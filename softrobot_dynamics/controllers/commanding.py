@@ -57,9 +57,9 @@ def command_force(fixed, settings, force):
         row_times(terms.J[controlled[i]], fixed.response[0], X)
         b.r[i] += dot(X, force)
         for j in range(i + 1):
-            b.S[i, j] = b.S[j, i] = dot(X, terms.J[controlled[j]])
+            b.H[i, j] = b.H[j, i] = dot(X, terms.J[controlled[j]])
         _bound(fixed, settings, i, controlled[i])
-    if not allocate_commands(b.S, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.room):
+    if not allocate_commands(b.H, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.room):
         return -1
     return _command(fixed)
 
@@ -118,6 +118,6 @@ def _command(fixed):
     for i in range(len(fixed.controlled)):
         k = fixed.controlled[i]
         b.u[k] = fixed.signs[k] * b.w[i]
-        b.unmet[k] = (b.r[i] - dot(b.S[i], b.w)) / fixed.period
+        b.unmet[k] = (b.r[i] - dot(b.H[i], b.w)) / fixed.period
         saturated += b.w[i] <= b.bounds[0, i] or b.w[i] >= b.bounds[1, i]
     return saturated if all_finite(b.u) else -1

@@ -82,7 +82,7 @@ class Told(NamedTuple):
     jacobian: Vector  # (6 n,) its Jacobian, base frame, row by row
     posture: Vector  # (n,)
     X: Matrix  # (3, n)
-    S: Matrix  # (3, 3)
+    H: Matrix  # (3, 3)
     r: Vector  # (3,)
     free: Matrix  # (3, 3) lower and upper bounds, and zeros
     pull: Vector  # (3,)
@@ -123,9 +123,9 @@ def _leave_tip_alone(fixed, settings):
         row_times(J[(3 + i) * n : (4 + i) * n], fixed.response[0], X)
         settings.r[i] = dot(X, posture)
         for j in range(i + 1):
-            settings.S[i, j] = settings.S[j, i] = dot(X, J[(3 + j) * n : (4 + j) * n])
+            settings.H[i, j] = settings.H[j, i] = dot(X, J[(3 + j) * n : (4 + j) * n])
     low, high, zero, w = settings.free[0], settings.free[1], settings.free[2], settings.pull
-    if not allocate_commands(settings.S, settings.r, low, high, zero, w, settings.room):
+    if not allocate_commands(settings.H, settings.r, low, high, zero, w, settings.room):
         return False
     for i in range(3):
         for j in range(n):
@@ -196,7 +196,7 @@ class TipImpedance(HeldLaw):
             jacobian=np.zeros(6 * n),
             posture=np.zeros(n),
             X=np.zeros((3, n)),
-            S=np.zeros((3, 3)),
+            H=np.zeros((3, 3)),
             r=np.zeros(3),
             free=np.array([[-np.inf] * 3, [np.inf] * 3, [0.0] * 3]),
             pull=np.zeros(3),

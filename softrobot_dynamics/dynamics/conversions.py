@@ -59,7 +59,7 @@ def joint_torques(model: CompiledModel, *, q: ArrayLike, forces: ArrayLike) -> M
     Wrench (N, 6) with which each joint's drive acts, given generalized forces (n,).
 
     Row i is the moment [N m], then the force [N], at the distal frame S_J of joint i in its axes,
-    with S^T wrench = forces of the joint, where S (6, n_i) is its motion subspace there. That
+    with X^T wrench = forces of the joint, where X (6, n_i) is its motion subspace there. That
     fixes the wrench up to what does no work in any motion of the joint, which is zero here: the
     force acts along the joint's pure translations, the moment about its axes of rotation. So a
     revolute joint gets its force as a moment about the axis, a ball joint all of its moment, a
@@ -73,31 +73,33 @@ def joint_torques(model: CompiledModel, *, q: ArrayLike, forces: ArrayLike) -> M
     for i, module in enumerate(model.description.modules):
         m = placed.robot.modules[i]
         own = forces[m[JOINT_FIRST] : m[JOINT_FIRST] + m[JOINT_COUNT]]
-        S = motion_subspace(placed.robot, i)
-        result[i] = drive_wrench(S, own)
-        if np.abs(S.T @ result[i] - own).max(initial=0.0) > 1e-8 * np.abs(own).max(initial=0.0):
+        subspace = motion_subspace(placed.robot, i)
+        result[i] = drive_wrench(subspace, own)
+        if np.abs(subspace.T @ result[i] - own).max(initial=0.0) > 1e-8 * np.abs(own).max(
+            initial=0.0
+        ):
             expected = f'a posture in which {module.joint_name} is not singular'
             raise ArgumentError('q', placed.q, expected)
     return result
 
 
 def motion_subspace(robot: Robot, body: int) -> Matrix:
-    """Motion subspace S (6, n_i) of the joint of a body (index): twists of S_J in S_J."""
+    """Motion subspace (6, n_i) of the joint of a body (index): twists of S_J in S_J."""
     m = robot.modules[body]
     n = m[JOINT_COUNT]
     slab = robot.W[m[JOINT_SLAB] :]
     spin, velocity = slab[layout.JACOBIAN : layout.JACOBIAN + 6 * n].reshape(2, n, 3)
-    return np.vstack([spin.T, slab[:9].reshape(3, 3).T @ velocity.T])
+    return np.vstack([spin.T, slab[layout.ROTATION : layout.ORIGIN].reshape(3, 3).T @ velocity.T])
 
 
-def drive_wrench(S: Matrix, forces: Vector) -> Vector:
-    """Wrench (6,) of least parts with S^T wrench = forces, see :func:`joint_torques`."""
+def drive_wrench(subspace: Matrix, forces: Vector) -> Vector:
+    """Wrench (6,) of least parts with subspace^T wrench = forces, see :func:`joint_torques`."""
     if not len(forces):
         return np.zeros(6)
-    turning, moving = S[:3], S[3:]
+    turning, moving = subspace[:3], subspace[3:]
     free = _null_space(turning)  # of the coordinates: combinations that do not turn
     shifts = moving @ free
-    shifts[np.abs(shifts) < RANK * np.abs(S).max()] = 0.0  # a combination that does nothing
+    shifts[np.abs(shifts) < RANK * np.abs(subspace).max()] = 0.0  # a combination that does nothing
     force = _least(shifts.T, free.T @ forces)
     moment = _least(turning.T, forces - moving.T @ force)
     return np.concatenate([moment, force])

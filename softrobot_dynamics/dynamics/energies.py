@@ -36,7 +36,7 @@ def potential_energy(model: CompiledModel, *, q: ArrayLike) -> float:
     placed = placement(model, q)
     robot, energy = placed.robot, 0.0
     for i, m in enumerate(robot.modules):
-        first = m[BODY_SLAB] + layout.inertia_offset.py_func(m[BODY_COUNT])
+        first = m[BODY_SLAB] + layout.slab(m[BODY_COUNT]).inertia
         mass, moment = robot.W[first], robot.W[first + 1 :][:3]
         R, t = placed.joint(i)
         energy -= robot.gravity @ (mass * t + R @ moment)

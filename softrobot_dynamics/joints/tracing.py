@@ -7,10 +7,13 @@ import numpy as np
 from softrobot_dynamics.annotations import Value, Values, Vector
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel, kernel
+from softrobot_dynamics.kernels.layout import ANGULAR_BIAS, JACOBIAN, LINEAR_BIAS, ORIGIN
 from softrobot_dynamics.kernels.spatial import rotate, rotate_back
 from softrobot_dynamics.tracing.emit import Emitter
 from softrobot_dynamics.tracing.graph import as_node, Symbol
 from softrobot_dynamics.tracing.programs import frame_nodes, frame_slots, HEADER
+
+BEFORE, AFTER = 0, 12  # where the constant transforms begin, R (9) and t (3) each
 
 
 def motion_kernel(
@@ -60,18 +63,18 @@ def place(n, C, qd, W):
 
     C holds both constant transforms (24); W as in :mod:`softrobot_dynamics.kernels.layout`.
     """
-    b, a, bias = 0, 12, 12
-    t0, t1, t2 = C[a + 9], C[a + 10], C[a + 11]
+    p, c, t = ANGULAR_BIAS, LINEAR_BIAS, AFTER + ORIGIN
+    t0, t1, t2 = C[t], C[t + 1], C[t + 2]
     w0 = w1 = w2 = 0.0  # relative angular velocity, in the moved frame
     for j in range(n):
-        k = 18 + 3 * j
+        k = JACOBIAN + 3 * j
         x = k + 3 * n
         g0, g1, g2 = W[k], W[k + 1], W[k + 2]
         w0, w1, w2 = w0 + g0 * qd[j], w1 + g1 * qd[j], w2 + g2 * qd[j]
         r0, r1, r2 = rotate(W, 0, g1 * t2 - g2 * t1, g2 * t0 - g0 * t2, g0 * t1 - g1 * t0)
-        W[x], W[x + 1], W[x + 2] = rotate(C, b, W[x] + r0, W[x + 1] + r1, W[x + 2] + r2)
-        W[k], W[k + 1], W[k + 2] = rotate_back(C, a, g0, g1, g2)
-    p0, p1, p2 = W[bias], W[bias + 1], W[bias + 2]
+        W[x], W[x + 1], W[x + 2] = rotate(C, BEFORE, W[x] + r0, W[x + 1] + r1, W[x + 2] + r2)
+        W[k], W[k + 1], W[k + 2] = rotate_back(C, AFTER, g0, g1, g2)
+    p0, p1, p2 = W[p], W[p + 1], W[p + 2]
     u0, u1, u2 = w1 * t2 - w2 * t1, w2 * t0 - w0 * t2, w0 * t1 - w1 * t0
     r0, r1, r2 = rotate(
         W,
@@ -80,20 +83,22 @@ def place(n, C, qd, W):
         p2 * t0 - p0 * t2 + w2 * u0 - w0 * u2,
         p0 * t1 - p1 * t0 + w0 * u1 - w1 * u0,
     )
-    W[15], W[16], W[17] = rotate(C, b, W[15] + r0, W[16] + r1, W[17] + r2)
-    W[bias], W[bias + 1], W[bias + 2] = rotate_back(C, a, p0, p1, p2)
+    W[c], W[c + 1], W[c + 2] = rotate(C, BEFORE, W[c] + r0, W[c + 1] + r1, W[c + 2] + r2)
+    W[p], W[p + 1], W[p + 2] = rotate_back(C, AFTER, p0, p1, p2)
     _place_pose(C, W)
 
 
 @kernel
 def _place_pose(C, W):
-    """Pose W[0:12] between the constants C[0:12] and C[12:24], in place."""
-    x, y, z = rotate(W, 0, C[21], C[22], C[23])
-    x, y, z = rotate(C, 0, W[9] + x, W[10] + y, W[11] + z)
-    W[9], W[10], W[11] = C[9] + x, C[10] + y, C[11] + z
+    """Pose W[0:12] between both constant transforms, in place."""
+    o, t = ORIGIN, AFTER + ORIGIN
+    x, y, z = rotate(W, 0, C[t], C[t + 1], C[t + 2])
+    x, y, z = rotate(C, BEFORE, W[o] + x, W[o + 1] + y, W[o + 2] + z)
+    W[o], W[o + 1], W[o + 2] = C[o] + x, C[o + 1] + y, C[o + 2] + z
     for i in range(3):
         x, y, z = W[3 * i], W[3 * i + 1], W[3 * i + 2]
         for j in range(3):
-            W[3 * i + j] = x * C[12 + j] + y * C[15 + j] + z * C[18 + j]
+            k = AFTER + j
+            W[3 * i + j] = x * C[k] + y * C[k + 3] + z * C[k + 6]
     for j in range(3):
-        W[j], W[3 + j], W[6 + j] = rotate(C, 0, W[j], W[3 + j], W[6 + j])
+        W[j], W[3 + j], W[6 + j] = rotate(C, BEFORE, W[j], W[3 + j], W[6 + j])

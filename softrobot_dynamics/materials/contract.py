@@ -1,8 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a material is: a strain energy density W(F) of the deformation gradient F, and a viscosity.
+What a material is: a strain energy density psi(F) of the deformation gradient F, and a viscosity.
 
-The elastic force of a body follows from W in weak form, by tracing; so does an objective damping
+The elastic force of a body follows from psi in weak form, by tracing; so does an objective damping
 force of Kelvin-Voigt type, d_j = v/2 int tr(dC/dt dC/dq_j) dV with C = F^T F.
 """
 
@@ -24,7 +24,7 @@ class Material:
     """
 
     def energy(self, F: Sequence[Values], math: Math) -> Value:
-        """Strain energy density W [J/m^3] for F, three rows of three; F[i][j] = dp_i/dx_j."""
+        """Strain energy density psi [J/m^3] for F, three rows of three; F[i][j] = dp_i/dx_j."""
         raise NotImplementedError
 
     def viscosity(self) -> Value | None:

@@ -13,7 +13,7 @@ from softrobot_dynamics.schema.fields import number
 @dataclass(frozen=True)
 class IncompressibleNeoHookean(Material):
     """
-    W = C (I1 - 3), for det F = 1 only [P, Sec. 7.1]; viscosity ``damping`` C.
+    psi = C (I1 - 3), for det F = 1 only [P, Sec. 7.1]; viscosity ``damping`` C.
 
     Young's modulus is 6 C in stretch, the shear modulus 2 C. On a body that can change its volume
     the law is not at rest at F = 1.

@@ -19,7 +19,7 @@ from softrobot_dynamics.schema.fields import number
 @dataclass(frozen=True)
 class NeoHookean(Material):
     """
-    W = mu/2 (I1 - 3 - 2 ln J) + lambda/2 (ln J)^2; viscosity ``damping`` mu/2.
+    psi = mu/2 (I1 - 3 - 2 ln J) + lambda/2 (ln J)^2; viscosity ``damping`` mu/2.
 
     Not defined where the body is turned inside out (J <= 0).
     """

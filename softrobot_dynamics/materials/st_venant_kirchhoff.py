@@ -13,7 +13,7 @@ from softrobot_dynamics.schema.fields import number
 @dataclass(frozen=True)
 class StVenantKirchhoff(Material):
     """
-    W = lambda/2 (tr E)^2 + mu E : E with E = (F^T F - 1)/2; viscosity ``damping`` mu/2.
+    psi = lambda/2 (tr E)^2 + mu E : E with E = (F^T F - 1)/2; viscosity ``damping`` mu/2.
 
     For large rotations with small strains; in strong compression it softens.
     """

@@ -45,7 +45,7 @@ class _Words:
     def _say(
         self, cause: object, words: Any, interval: int = messages.SECOND, warn: bool = True
     ) -> None:
-        """Log at most once in an interval [ns] and cause; a line costs a loop 100 us."""
+        """Log at most once in an interval [ns] and cause; a line costs a loop much."""
         held = self._throttle.passes(cause, now(), interval)
         if held is None:
             return

@@ -164,6 +164,6 @@ def _spin(node: Any, stop: Any) -> int:
 
 
 def keep_collector_away() -> None:
-    """Take all objects that exist out of the garbage collector's rounds: one lasts 100 ms."""
+    """Take all objects that exist out of the garbage collector's rounds: they hold up a loop."""
     gc.collect()
     gc.freeze()

@@ -164,7 +164,7 @@ _awake = None  # the file that keeps the processors awake as long as it is open
 
 def keep_awake() -> Any:
     """
-    Keep idle processors from sleeping until this process ends: waking one takes 30 to 60 us.
+    Keep idle processors from sleeping until this process ends: waking one takes its time.
 
     By the kernel's own request for a wake-up latency of zero. Returns None, or in words why the
     system said no.
@@ -175,7 +175,7 @@ def keep_awake() -> Any:
         _awake.write(bytes(4))  # a 32-bit latency [us]
     except OSError as error:
         return (
-            f'idle processors may sleep ({error}): expect every wake-up some 50 us later; to'
+            f'idle processors may sleep ({error}): expect every wake-up to come later; to'
             f' prevent it, give the user the right to write {_QUALITY_OF_SERVICE}'
         )
     return None

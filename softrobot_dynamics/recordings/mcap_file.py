@@ -2,9 +2,10 @@
 """
 An MCAP file that grows by whole chunks of messages that are bytes already.
 
-The records are those of the `mcap` library; its own writer takes one message at a time, 5 us of
-Python for each, all in the way of a loop in the same process. Whatever ends the process, all but
-the chunk being written is there: a chunk is handed to the kernel whole, or taken back.
+The records are those of the `mcap` library; its own writer takes one message at a time, some
+microseconds of Python for each (`benchmarks/costs.py`), all in the way of a loop in the same
+process. Whatever ends the process, all but the chunk being written is there: a chunk is handed to
+the kernel whole, or taken back.
 """
 
 import os

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From a strain energy W(F) to a compiled stress over blocks of deformation gradients."""
+"""From a strain energy psi(F) to a compiled stress over blocks of deformation gradients."""
 
 from collections.abc import Callable, Sequence
 import textwrap
@@ -12,7 +12,7 @@ from softrobot_dynamics.tracing.emit import BLOCK, Emitter, Tables
 
 def stress_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, Tables]:
     """
-    Return the source of ``stress(P, weight, F, out)`` and its Tables, for an energy W(F).
+    Return the source of ``stress(P, weight, F, out)`` and its Tables, for an energy psi(F).
 
     ``energy`` takes three rows of three nodes. ``F`` and ``out`` are nine rows of a block, F and
     weight dW/dF, row-major; ``P`` holds the offline numbers of the Tables.

@@ -73,7 +73,7 @@ def material(request):
 
 
 def energy(material, F):
-    """W of an array (3, 3)."""
+    """Energy density psi of an array (3, 3)."""
     return material.energy([list(row) for row in F], NUMERIC)
 
 

@@ -34,7 +34,7 @@ def layers_terms(activation: Sequence[Node], energy: Any = None) -> TracedKernel
     Kernel ``terms`` of a body as of ``programs.body_terms``.
 
     ``activation``: nodes of a function of the symbol ('q', 0) and of its first three derivatives;
-    ``energy``: a strain energy W of three rows of three nodes, or None. P: n, blocks, number of
+    ``energy``: a strain energy psi of three rows of three nodes, or None. P: n, blocks, number of
     network numbers; these; the K and D matrices (n, n), density, viscosity, offline numbers of the
     energy; the table, of points the first three of which carry the tip frame. With an energy the
     directions in the table are the three axes, else there are none.

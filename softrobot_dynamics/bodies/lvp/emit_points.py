@@ -36,7 +36,7 @@ def point_sums(
 
     ``factor(x1, x2, z)`` returns the node d1 / x1 = d2 / x2 for the strains z (kappa_x, kappa_y,
     kappa_z, gamma_x, gamma_y, lambda, source); ``strains`` (n,) index the one that each coordinate
-    moves; ``energy`` is W of three rows of F, ``viscosity`` [Pa s] and ``density`` [kg/m^3] as in
+    moves; ``energy`` is psi of three rows of F, ``viscosity`` [Pa s], ``density`` [kg/m^3] as in
     :func:`softrobot_dynamics.tracing.programs.strain_forces`. P is that of
     :func:`point_numbers`.
     """
