@@ -46,6 +46,7 @@ class Joint:
     type_name: ClassVar[str]  # that it is registered by
     stiffness = damping = rest = cast(Any, 0.0)
     limits = cast(Any, None)  # or an object with position (low, high), velocity and effort
+    screw: ClassVar[bool] = False  # True: it moves along one twist that is fixed in its base
     recentres: ClassVar[Any] = ()  # names of the coordinates that `recentre` may change
 
     def coordinates(self) -> tuple[str, ...]:

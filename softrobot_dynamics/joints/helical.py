@@ -25,6 +25,8 @@ class Helical(AxisJoint):
     rest: float = number('rad', default=0.0)
     limits: Limits = nested(Limits, default=Limits())
 
+    screw = True
+
     def motion(self, q: Values, math: Math) -> FrameFormula:
         """Rotation about z and displacement along z."""
         return about_z(q[0], math), [0.0, 0.0, self.pitch * q[0]]

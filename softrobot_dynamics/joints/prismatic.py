@@ -33,6 +33,8 @@ class Prismatic(AxisJoint):
     rest: float = number('m', default=0.0)
     limits: Limits = nested(Limits, default=Limits())
 
+    screw = True
+
     def unit(self, coordinate: str) -> str:
         """Return m."""
         return 'm'

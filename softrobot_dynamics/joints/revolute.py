@@ -35,6 +35,8 @@ class Revolute(AxisJoint):
     rest: float = number('rad', default=0.0)
     limits: Limits = nested(Limits, default=Limits())
 
+    screw = True
+
     def motion(self, q: Values, math: Math) -> FrameFormula:
         """Rotation about z."""
         return about_z(q[0], math), [0.0, 0.0, 0.0]

@@ -26,6 +26,26 @@ generalized bias      n       int J_i . a dm
 elastic force         n       s(q)
 damping force         n       d(q, qd)
 ====================  ======  ==================================================================
+
+The *slopes* of a joint or a body are derivatives by its own q_k and qd_k, where the motion of its
+inner frame stays. Twists are spatial, (angular, linear), at the inner frame's origin in its axes:
+S_j that of the outer frame along coordinate j. All of
+
+====================  ======  ==================================================================
+dS_j / dq_k           6 n n   of each k, coordinate by coordinate
+d2S_k / dt2           6 n     along qd and qdd
+====================  ======  ==================================================================
+
+and for a body, with a the acceleration of its matter and F, Q what it takes to accelerate it,
+
+====================  ======  ==================================================================
+dF / dq_k             6 n     moment about S_J and force
+dF / dqd_k            6 n
+spin N_k              3 n     2 int (w x p + J qd) x J_k dm: of Q_k by a turning of S_J
+dQ_j / dq_k           n n     of each k
+dQ_j / dqd_k          n n     of each k
+spin                  9       e -> 2 int p x (e x J qd) dm, row-major
+====================  ======  ==================================================================
 """
 
 from typing import NamedTuple
@@ -102,3 +122,38 @@ def slab(n: int) -> Slab:
         damping=bias + 2 * n,
         size=body_size.py_func(n),
     )
+
+
+@inlined
+def second_twists_offset(n):
+    """Offset of the second derivatives by time of the twists, in the slopes of a part."""
+    return 6 * n * n
+
+
+@inlined
+def force_slopes_offset(n):
+    """Offset of dF/dq; what else a body has follows it. Also the length of a joint's slopes."""
+    return 6 * n * n + 6 * n
+
+
+@inlined
+def spins_offset(n):
+    """Offset of the spins N_k."""
+    return 6 * n * n + 18 * n
+
+
+@inlined
+def own_slopes_offset(n):
+    """Offset of dQ/dq, then dQ/dqd."""
+    return 6 * n * n + 21 * n
+
+
+@inlined
+def spin_offset(n):
+    """Offset of the spin matrix."""
+    return 8 * n * n + 21 * n
+
+
+def slopes_size(n: int) -> int:
+    """Length of a body's slopes; not for kernels."""
+    return 8 * n * n + 21 * n + 9

@@ -95,8 +95,8 @@ def inertia_times(A, i, w0, w1, w2, a0, a1, a2):
 
 
 @inlined
-def add_inertia(W, f, t, a, b):
-    """Add the inertia W[a:a+10], given in a frame at t, to W[b:b+10]; W[f:f+9] is its rotation."""
+def move_inertia(W, f, t, a):
+    """Inertia (10 numbers) of W[a:a+10], given in a frame at t with the rotation W[f:f+9]."""
     t0, t1, t2 = t
     m = W[a]
     h0, h1, h2 = rotate(W, f, W[a + 1], W[a + 2], W[a + 3])
@@ -111,16 +111,94 @@ def add_inertia(W, f, t, a, b):
     # about the other origin: + (t.k) 1 - sym(t k^T), with k = 2 h + m t
     k0, k1, k2 = 2.0 * h0 + m * t0, 2.0 * h1 + m * t1, 2.0 * h2 + m * t2
     x, y, z = t0 * k0, t1 * k1, t2 * k2
-    W[b] += m
-    W[b + 1] += h0 + m * t0
-    W[b + 2] += h1 + m * t1
-    W[b + 3] += h2 + m * t2
-    W[b + 4] += u0 * r0 + v0 * r1 + w0 * r2 + y + z
-    W[b + 5] += u1 * s0 + v1 * s1 + w1 * s2 + x + z
-    W[b + 6] += u2 * q0 + v2 * q1 + w2 * q2 + x + y
-    W[b + 7] += u0 * s0 + v0 * s1 + w0 * s2 - 0.5 * (t0 * k1 + t1 * k0)
-    W[b + 8] += u0 * q0 + v0 * q1 + w0 * q2 - 0.5 * (t0 * k2 + t2 * k0)
-    W[b + 9] += u1 * q0 + v1 * q1 + w1 * q2 - 0.5 * (t1 * k2 + t2 * k1)
+    return (
+        m,
+        h0 + m * t0,
+        h1 + m * t1,
+        h2 + m * t2,
+        u0 * r0 + v0 * r1 + w0 * r2 + y + z,
+        u1 * s0 + v1 * s1 + w1 * s2 + x + z,
+        u2 * q0 + v2 * q1 + w2 * q2 + x + y,
+        u0 * s0 + v0 * s1 + w0 * s2 - 0.5 * (t0 * k1 + t1 * k0),
+        u0 * q0 + v0 * q1 + w0 * q2 - 0.5 * (t0 * k2 + t2 * k0),
+        u1 * q0 + v1 * q1 + w1 * q2 - 0.5 * (t1 * k2 + t2 * k1),
+    )
+
+
+@inlined
+def add_inertia(W, f, t, a, b):
+    """Add the inertia W[a:a+10], given in a frame at t, to W[b:b+10]; W[f:f+9] is its rotation."""
+    moved = move_inertia(W, f, t, a)
+    for c in range(10):
+        W[b + c] += moved[c]
+
+
+@inlined
+def cross_motion(V, S):
+    """V x S of two twists, six numbers each."""
+    w0, w1, w2, v0, v1, v2 = V
+    a0, a1, a2, b0, b1, b2 = S
+    return (
+        w1 * a2 - w2 * a1,
+        w2 * a0 - w0 * a2,
+        w0 * a1 - w1 * a0,
+        w1 * b2 - w2 * b1 + v1 * a2 - v2 * a1,
+        w2 * b0 - w0 * b2 + v2 * a0 - v0 * a2,
+        w0 * b1 - w1 * b0 + v0 * a1 - v1 * a0,
+    )
+
+
+@inlined
+def cross_wrench(V, F):
+    """V x* F of a twist and a wrench: how F changes that is moved along V."""
+    w0, w1, w2, v0, v1, v2 = V
+    m0, m1, m2, f0, f1, f2 = F
+    return (
+        w1 * m2 - w2 * m1 + v1 * f2 - v2 * f1,
+        w2 * m0 - w0 * m2 + v2 * f0 - v0 * f2,
+        w0 * m1 - w1 * m0 + v0 * f1 - v1 * f0,
+        w1 * f2 - w2 * f1,
+        w2 * f0 - w0 * f2,
+        w0 * f1 - w1 * f0,
+    )
+
+
+@inlined
+def read_six(A, i):
+    """Return the six numbers A[i:i+6]."""
+    return A[i], A[i + 1], A[i + 2], A[i + 3], A[i + 4], A[i + 5]
+
+
+@inlined
+def move_wrench(W, f, r, F):
+    """Wrench of F, given at the origin of the axes W[f:f+9] in them, at where that is r away."""
+    t0, t1, t2 = r
+    m0, m1, m2 = rotate(W, f, F[0], F[1], F[2])
+    f0, f1, f2 = rotate(W, f, F[3], F[4], F[5])
+    return (
+        m0 + t1 * f2 - t2 * f1,
+        m1 + t2 * f0 - t0 * f2,
+        m2 + t0 * f1 - t1 * f0,
+        f0,
+        f1,
+        f2,
+    )
+
+
+@inlined
+def move_twist(W, f, r, S):
+    """Twist of S, given at the origin of the axes W[f:f+9] in them, at where that is r away."""
+    t0, t1, t2 = r
+    w0, w1, w2 = rotate(W, f, S[0], S[1], S[2])
+    v0, v1, v2 = rotate(W, f, S[3], S[4], S[5])
+    return (
+        w0,
+        w1,
+        w2,
+        v0 + t1 * w2 - t2 * w1,
+        v1 + t2 * w0 - t0 * w2,
+        v2 + t0 * w1 - t1 * w0,
+    )
 
 
 @inlined

@@ -62,22 +62,18 @@ def shift(k):
 
 
 @kernel
-def difference(y, points, step, rows, A, column):
+def slope(y, points, step, r):
     """
-    Fill a column of a matrix with a difference of y (4, .) at the places of :func:`shift`.
+    Return the difference of the r-th number in y (4, .) at the places of :func:`shift`.
 
     One-sided of one point, against y[1]; central of second or fourth order of two or four.
     """
+    near = y[0, r] - y[1, r]
     if points == 1:
-        for r in range(rows):
-            A[r, column] = (y[0, r] - y[1, r]) / step
-    elif points == 2:
-        for r in range(rows):
-            A[r, column] = (y[0, r] - y[1, r]) / (2.0 * step)
-    else:
-        for r in range(rows):
-            near, far = y[0, r] - y[1, r], y[2, r] - y[3, r]
-            A[r, column] = (8.0 * near - far) / (12.0 * step)
+        return near / step
+    if points == 2:
+        return near / (2.0 * step)
+    return (8.0 * near - (y[2, r] - y[3, r])) / (12.0 * step)
 
 
 @kernel
