@@ -110,6 +110,6 @@ def _angles(rng):
     return rng.uniform(-3.0, 3.0, 3).tolist()
 
 
-def assert_equal(found, wanted):
+def assert_equal(found, wanted, tolerance=TOLERANCE):
     """Compare arrays relative to the largest entry of the wanted one."""
-    assert np.abs(found - wanted).max() <= TOLERANCE * max(np.abs(wanted).max(), 1e-3)
+    assert np.abs(found - wanted).max() <= tolerance * max(np.abs(wanted).max(), 1e-3)

@@ -2,8 +2,7 @@
 """
 Derivatives of inverse and forward dynamics by the state, for linear control and integrators.
 
-Those of the recursion come from :mod:`softrobot_dynamics.recursion.tangents`, accurate to some
-1e-11.
+Those of the recursion come from :mod:`softrobot_dynamics.recursion.tangents`.
 """
 
 from __future__ import annotations
@@ -13,14 +12,15 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import run, run_three
+from softrobot_dynamics.compiling.addresses import NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.response import allocate_response, respond
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.differences import by_fourth_order, ELEMENT_STEP, fibre_stiffness
 from softrobot_dynamics.recursion.masses import accelerations
 from softrobot_dynamics.recursion.tangents import allocate_tangents, tangents
-from softrobot_dynamics.recursion.transmission import has_lines
+from softrobot_dynamics.recursion.transmission import FIBRE, has_lines
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -51,16 +51,25 @@ class Differentiator:
     """
 
     def __init__(self, model: CompiledModel) -> None:
-        self.model, self._evaluate = model, model.evaluator()
-        self.robot = self._evaluate.robot
-        self._tangents = allocate_tangents(self.robot, model.n)
-        self._has_lines = has_lines(self.robot)
-        self._stiffness, self._x = np.zeros((model.n, model.n)), np.zeros(model.n + 1)
-        given = {'robot': self.robot, 'rough': False}
-        differentiate = entry(tangents, **given, t=self._tangents)
-        stiffen = entry(fibre_stiffness, **given, stiffness=self._stiffness, x=self._x)
+        self.model, self._evaluate, n = model, model.evaluator(), model.n
+        self.robot = robot = self._evaluate.robot
+        self._tangents, response = allocate_tangents(robot, n), allocate_response(model)
+        self._response, change = response, response.change
+        self._forward = ForwardDynamicsDerivatives(
+            response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
+        )
+        fibres = (robot.segments[:, 1] == FIBRE).any()
+        self._has_lines = has_lines(robot)
+        own = {'stiffness': response.stiffness, 'x': np.zeros(n + 1)}
+        stiffen = NOTHING
+        if fibres and not self._has_lines:
+            stiffen = entry(fibre_stiffness, robot=robot, rough=False, **own)
+        self._stiffen = cached(run, entry=stiffen) if stiffen.address else None
+        given = {'robot': robot, 't': self._tangents}
+        differentiate = entry(tangents, rough=False, **given)
         self._differentiate = cached(run_three, entry=differentiate)
-        self._stiffen = cached(run, entry=stiffen)
+        given |= {'evaluate': self._evaluate.entry, 'terms': self._evaluate.terms}
+        self._respond = cached(respond, stiffen=stiffen, r=response, **given)
 
     def inverse(self, q: Vector, qd: Vector, qdd: Vector) -> tuple[Vector, Matrix]:
         """Return ID (n,) and its derivatives by (q, qd), (n, 2 n)."""
@@ -71,24 +80,18 @@ class Differentiator:
         """Return the derivative (n, n) by q of the actuation's generalized force A(q) u."""
         force = u * self.model.signs
         if self._has_lines:
-            return self._differences(q, force)
-        self._stiffen(q, force)
-        return self._stiffness
+            self._response.stiffness[:] = self._differences(q, force)
+        elif self._stiffen:
+            self._stiffen(q, force)
+        return self._response.stiffness
 
     def forward(self, q: Vector, qd: Vector, u: Vector) -> ForwardDynamicsDerivatives:
         """Return the :class:`ForwardDynamicsDerivatives`; SingularMassError."""
-        model, n = self.model, self.model.n
-        t = self._evaluate(q, qd)
-        A, M = t.J.T * model.signs, t.M.copy()
-        qdd = accelerations(model, M, A @ u - t.h)
-        change = np.empty((n, 2 * n + model.m))
-        np.negative(self.inverse(q, qd, qdd)[1], out=change[:, : 2 * n])
-        change[:, :n] += self.actuation_stiffness(q, u)
-        change[:, 2 * n :] = A
-        change = accelerations(model, M, change.T).T
-        return ForwardDynamicsDerivatives(
-            qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
-        )
+        if self._has_lines:
+            self.actuation_stiffness(q, u)
+        if self._respond(q, qd, u):
+            accelerations(self.model, self._evaluate.terms.M, np.zeros(self.model.n))  # raises
+        return self._forward
 
     def _differences(self, q: Vector, force: Vector) -> Matrix:
         """As `actuation_stiffness`, by differences of all of A: for straight lines between."""

@@ -8,12 +8,12 @@ from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower
 
 
 @kernel
-def solve_mass(M, least, floor, L, scale, rows):
+def factorise_mass(M, least, floor, L, scale):
     """
-    Replace each row of ``rows`` (k, n) by M^-1 row, M (n, n) scaled to a unit diagonal.
+    Fill the lower triangle of L (n, n) with the factor of M (n, n) scaled to a unit diagonal.
 
     Returns 0, or 1 + i where the diagonal entry is not above ``least`` (n,), or a pivot of the
-    scaled matrix not above ``floor`` (or not a number). ``L`` (n, n) and ``scale`` (n,) are room.
+    scaled matrix not above ``floor`` (or not a number). ``scale`` (n,) is filled, too.
     """
     n = len(least)
     for i in range(n):
@@ -22,15 +22,60 @@ def solve_mass(M, least, floor, L, scale, rows):
         scale[i] = 1.0 / math.sqrt(M[i, i])
         for j in range(i + 1):
             L[i, j] = M[i, j] * scale[i] * scale[j]
-    failed = cholesky(L, floor)
+    return cholesky(L, floor)
+
+
+@kernel
+def solve_mass(M, least, floor, L, scale, rows):
+    """
+    Replace each row of ``rows`` (k, n) by M^-1 row; returns what :func:`factorise_mass` does.
+
+    ``L`` (n, n) and ``scale`` (n,) are room.
+    """
+    failed = factorise_mass(M, least, floor, L, scale)
     if failed != 0:
         return failed
     for k in range(len(rows)):
-        row = rows[k]
-        for i in range(n):
-            row[i] *= scale[i]
-        solve_lower(L, row)
-        solve_lower_transposed(L, row)
-        for i in range(n):
-            row[i] *= scale[i]
+        solve_row(L, scale, rows[k])
     return 0
+
+
+@kernel
+def solve_row(L, scale, row):
+    """Replace ``row`` (n,) by M^-1 row, by what :func:`factorise_mass` has filled."""
+    for i in range(len(row)):
+        row[i] *= scale[i]
+    solve_lower(L, row)
+    solve_lower_transposed(L, row)
+    for i in range(len(row)):
+        row[i] *= scale[i]
+
+
+@kernel
+def solve_columns(L, scale, X):
+    """Replace X (n, k) by M^-1 X, as :func:`solve_row`, all columns at once."""
+    n = len(X)
+    for i in range(n):
+        target, own = X[i], 1.0 / L[i, i]
+        for c in range(len(target)):
+            target[c] *= scale[i]
+        for j in range(i):
+            _subtract(L[i, j], X[j], target)
+        for c in range(len(target)):
+            target[c] *= own
+    for i in range(n - 1, -1, -1):
+        target, own = X[i], 1.0 / L[i, i]
+        for j in range(i + 1, n):
+            _subtract(L[j, i], X[j], target)
+        for c in range(len(target)):
+            target[c] *= own
+    for i in range(n):
+        target = X[i]
+        for c in range(len(target)):
+            target[c] *= scale[i]
+
+
+@kernel
+def _subtract(factor, source, target):
+    for c in range(len(target)):
+        target[c] -= factor * source[c]

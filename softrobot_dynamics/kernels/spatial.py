@@ -26,6 +26,13 @@ def add_within(W, a, b, count):
 
 
 @inlined
+def between(W, a, pose):
+    """Vector (3) from the point W[a:a+3] to a pose's origin."""
+    t = pose + ORIGIN
+    return W[t] - W[a], W[t + 1] - W[a + 1], W[t + 2] - W[a + 2]
+
+
+@inlined
 def rotate(F, f, x, y, z):
     """R v: from the frame's coordinates to the outer ones."""
     return (
@@ -175,14 +182,7 @@ def move_wrench(W, f, r, F):
     t0, t1, t2 = r
     m0, m1, m2 = rotate(W, f, F[0], F[1], F[2])
     f0, f1, f2 = rotate(W, f, F[3], F[4], F[5])
-    return (
-        m0 + t1 * f2 - t2 * f1,
-        m1 + t2 * f0 - t0 * f2,
-        m2 + t0 * f1 - t1 * f0,
-        f0,
-        f1,
-        f2,
-    )
+    return (m0 + t1 * f2 - t2 * f1, m1 + t2 * f0 - t0 * f2, m2 + t0 * f1 - t1 * f0, f0, f1, f2)
 
 
 @inlined
@@ -191,14 +191,7 @@ def move_twist(W, f, r, S):
     t0, t1, t2 = r
     w0, w1, w2 = rotate(W, f, S[0], S[1], S[2])
     v0, v1, v2 = rotate(W, f, S[3], S[4], S[5])
-    return (
-        w0,
-        w1,
-        w2,
-        v0 + t1 * w2 - t2 * w1,
-        v1 + t2 * w0 - t0 * w2,
-        v2 + t0 * w1 - t1 * w0,
-    )
+    return (w0, w1, w2, v0 + t1 * w2 - t2 * w1, v1 + t2 * w0 - t0 * w2, v2 + t0 * w1 - t1 * w0)
 
 
 @inlined

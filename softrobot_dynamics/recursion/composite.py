@@ -5,7 +5,13 @@ import numpy as np
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
-from softrobot_dynamics.kernels.spatial import add_inertia, add_within, inertia_times, rotate
+from softrobot_dynamics.kernels.spatial import (
+    add_inertia,
+    add_within,
+    between,
+    inertia_times,
+    rotate,
+)
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
     BODY_FIRST,
@@ -63,7 +69,7 @@ def _rows(robot, i, part, outer, inner, centre, columns, M):
     """
     f, n, first = part
     below, W, inertia = robot.below, robot.W, np.uint32(i * STATE + TIP_INERTIA)
-    t0, t1, t2 = _between(W, centre, inner)
+    t0, t1, t2 = between(W, centre, inner)
     for b in range(n):
         j = np.uint32(n - 1 - b)
         row, k = first + j, f + JACOBIAN + 3 * j
@@ -85,7 +91,7 @@ def _rows(robot, i, part, outer, inner, centre, columns, M):
 def _add_body(W, part, pose, inertia, centre, columns, M):
     """Add a body's own mass block, its coupling to the columns, and its inertia."""
     f, n, first = part
-    t = _between(W, centre, pose)
+    t = between(W, centre, pose)
     t0, t1, t2 = t
     block = f + layout.mass_offset(n)
     for j in range(n):
@@ -101,10 +107,3 @@ def _add_body(W, part, pose, inertia, centre, columns, M):
         columns[4, column] += f1
         columns[5, column] += f2
     add_inertia(W, pose, t, f + layout.inertia_offset(n), inertia)
-
-
-@inlined
-def _between(W, a, pose):
-    """Vector (3) from the point W[a:a+3] to a pose's origin."""
-    t = pose + ORIGIN
-    return W[t] - W[a], W[t + 1] - W[a + 1], W[t + 2] - W[a + 2]

@@ -177,7 +177,7 @@ def _second_twists(y, n, qd, D):
 
 @inlined
 def own_rate(D, n, k, qd):
-    """Derivative by time of the twist of the k-th coordinate, by slopes D."""
+    """Return the derivative by time of the twist of the k-th coordinate, by slopes D."""
     rate = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for j in range(n):
         rate = add_scaled(rate, read_six(D, 6 * n * j + 6 * k), qd[j])
@@ -186,7 +186,7 @@ def own_rate(D, n, k, qd):
 
 @inlined
 def add_scaled(a, b, scale):
-    """a + scale b, six numbers each."""
+    """Return a + scale b, six numbers each."""
     return (
         a[0] + scale * b[0],
         a[1] + scale * b[1],

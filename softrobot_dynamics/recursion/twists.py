@@ -13,7 +13,7 @@ import numpy as np
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
-from softrobot_dynamics.kernels.spatial import cross_motion, move_twist, read_six, rotate
+from softrobot_dynamics.kernels.spatial import between, cross_motion, move_twist, read_six, rotate
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
     BODY_FIRST,
@@ -97,24 +97,10 @@ def column_twist(W, f, n, j, poses, r):
     w0, w1, w2 = rotate(W, tip, W[k], W[k + 1], W[k + 2])
     v0, v1, v2 = rotate(W, base, W[x], W[x + 1], W[x + 2])
     r0, r1, r2 = r
-    return (
-        w0,
-        w1,
-        w2,
-        v0 + r1 * w2 - r2 * w1,
-        v1 + r2 * w0 - r0 * w2,
-        v2 + r0 * w1 - r1 * w0,
-    )
+    return (w0, w1, w2, v0 + r1 * w2 - r2 * w1, v1 + r2 * w0 - r0 * w2, v2 + r0 * w1 - r1 * w0)
 
 
 @inlined
 def last_tip(robot):
     """Where the origin of the last tip is in the workspace: the point that all is about."""
     return np.uint32((len(robot.modules) - 1) * STATE + TIP_POSE + ORIGIN)
-
-
-@inlined
-def between(W, a, pose):
-    """Vector (3) from the point W[a:a+3] to a pose's origin."""
-    t = pose + ORIGIN
-    return W[t] - W[a], W[t + 1] - W[a + 1], W[t + 2] - W[a + 2]

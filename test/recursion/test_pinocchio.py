@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from robots import compiled, states
 import softrobot_dynamics as sd
+from softrobot_dynamics.dynamics.derivatives import Differentiator
 
 pinocchio = pytest.importorskip('pinocchio')
 
@@ -57,3 +58,23 @@ def test_tip_frames_and_jacobians_equal_pinocchio(pair):
             wanted = tips[i].inverse().action @ local  # linear rows first
             found = sd.jacobian(model, q=q, body=name)
             assert_equal(found, np.vstack([wanted[3:], wanted[:3]]))
+
+
+def test_derivatives_equal_pinocchio(pair):
+    """Those of ID equal computeRNEADerivatives and those of FD computeABADerivatives, to 1e-11."""
+    model, other, data, *_ = pair
+    own = Differentiator(model)
+    for q, qd, qdd in states(model, 20, seed=4, size=3.0):
+        wanted = np.hstack(pinocchio.computeRNEADerivatives(other, data, q, qd, qdd)[:2])
+        wanted[:, model.n :] += model.damping
+        force, found = own.inverse(q, qd, qdd)
+        assert_equal(force, sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd))
+        assert_equal(found, wanted, 1e-11)
+        M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)[1]
+        assert not found[np.hstack([M, M]) == 0.0].any()  # branches do not see each other
+        if model.m == model.n:  # motors at all joints
+            force = qdd - model.damping @ qd
+            wanted = np.hstack(pinocchio.computeABADerivatives(other, data, q, qd, force)[:2])
+            wanted[:, model.n :] -= np.linalg.solve(M, model.damping)
+            found = own.forward(q, qd, qdd)
+            assert_equal(np.hstack([found.by_q, found.by_qd]), wanted, 1e-11)

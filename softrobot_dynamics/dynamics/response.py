@@ -1,0 +1,80 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The acceleration of a robot and its derivatives by q, qd and u, in one compiled call."""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.mass_solve import factorise_mass, solve_columns, solve_row
+from softrobot_dynamics.recursion.contract import Model
+from softrobot_dynamics.recursion.masses import PIVOT
+from softrobot_dynamics.recursion.passes import FULL, lay_ground, pass_module
+from softrobot_dynamics.recursion.tangents import differentiate
+
+
+class Response(NamedTuple):
+    """What :func:`respond` fills, and what it needs of a model with n coordinates, m actuators."""
+
+    qdd: Vector  # (n,)
+    change: Matrix  # (n, 2 n + m) its derivatives by q, qd and u
+    stiffness: Matrix  # (n, n) of the actuation by q
+    force: Vector  # (m,) along y
+    signs: Vector  # (m,)
+    least: Vector  # (n,) diagonal entries of M that are none
+    floor: float  # of a pivot
+    L: Matrix  # (n, n) factor of M
+    scale: Vector  # (n,)
+
+
+def allocate_response(model: Model) -> Response:
+    """Return the :class:`Response` of a model."""
+    n, m = model.n, model.m
+    return Response(
+        qdd=np.zeros(n),
+        change=np.zeros((n, 2 * n + m)),
+        stiffness=np.zeros((n, n)),
+        force=np.zeros(m),
+        signs=model.signs,
+        least=model.least_mass,
+        floor=float(PIVOT * n),
+        L=np.zeros((n, n)),
+        scale=np.zeros(n),
+    )
+
+
+@kernel
+def respond(robot, evaluate, terms, t, stiffen, r, q, qd, u):
+    """
+    Fill a :class:`Response` at (q, qd) under u (m,); 1 + i where M has no inertia along q_i.
+
+    ``evaluate`` fills the terms, ``stiffen`` the stiffness by q and the force; both are entries.
+    """
+    run(evaluate, q, qd)
+    failed = factorise_mass(terms.M, r.least, r.floor, r.L, r.scale)
+    if failed != 0:
+        return failed
+    n, m = len(q), len(u)
+    for k in range(m):
+        r.force[k] = r.signs[k] * u[k]
+    for i in range(n):
+        r.qdd[i] = -terms.h[i]
+        for k in range(m):
+            r.qdd[i] += terms.J[k, i] * r.force[k]
+    solve_row(r.L, r.scale, r.qdd)
+    lay_ground(robot, FULL)
+    for i in range(len(robot.modules)):
+        pass_module(robot, i, q, qd, r.qdd, False)
+    differentiate(robot, False, t, q, qd, r.qdd)
+    if stiffen.address != 0:
+        run(stiffen, q, r.force)
+    for i in range(n):
+        row, own = r.change[i], t.by_state[i]
+        for j in range(n):
+            row[j] = r.stiffness[i, j] - own[j]
+            row[n + j] = -own[n + j]
+        for k in range(m):
+            row[2 * n + k] = r.signs[k] * terms.J[k, i]
+    solve_columns(r.L, r.scale, r.change)
+    return 0

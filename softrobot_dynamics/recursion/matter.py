@@ -1,0 +1,84 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Matter beyond a frame, as a field of accelerations meets it: inertia, and B of its velocities.
+
+B = 2 int (p x (. x dp/dt), . x dp/dt) dm takes an angular velocity to a wrench. It is kept as the
+matrix to the moment and twice the momentum; like the inertia, in base axes about the last tip.
+"""
+
+import numpy as np
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.spatial import between, move_inertia, read_six, rotate, rotate_back
+from softrobot_dynamics.recursion.passes import (
+    BODY_COUNT,
+    BODY_FIRST,
+    BODY_SLAB,
+    JOINT_POSE,
+    STATE,
+)
+from softrobot_dynamics.recursion.twists import last_tip, MOTION
+
+INERTIA, SPIN, MOMENTUM, MATTER = 0, 10, 19, 22  # I; B: to moment, 2 int dp/dt dm
+
+
+@kernel
+def add_matter(robot, t, i, qd):
+    """Add inertia and B of the body of module i to what is beyond its joint."""
+    m, W, s, Y = robot.modules[i], robot.W, np.uint32(i * STATE), t.matter[i * MATTER :]
+    f, n, pose = m[BODY_SLAB], m[BODY_COUNT], s + JOINT_POSE
+    r0, r1, r2 = between(W, last_tip(robot), pose)
+    ten = move_inertia(W, pose, (r0, r1, r2), f + layout.inertia_offset(n))
+    mass, h0, h1, h2, Ixx, Iyy, Izz, Ixy, Ixz, Iyz = ten
+    w0, w1, w2, v0, v1, v2 = read_six(t.motions, np.uint32(2 * i * MOTION))
+    xx, yy, zz = 0.5 * (Iyy + Izz - Ixx), 0.5 * (Ixx + Izz - Iyy), 0.5 * (Ixx + Iyy - Izz)
+    # int (w x p + v) p^T dm, of int p p^T dm = [xx, -Ixy, ...]
+    a00 = -w1 * Ixz + w2 * Ixy + v0 * h0
+    a01 = -w1 * Iyz - w2 * yy + v0 * h1
+    a02 = w1 * zz + w2 * Iyz + v0 * h2
+    a10 = w2 * xx + w0 * Ixz + v1 * h0
+    a11 = -w2 * Ixy + w0 * Iyz + v1 * h1
+    a12 = -w2 * Ixz - w0 * zz + v1 * h2
+    a20 = -w0 * Ixy - w1 * xx + v2 * h0
+    a21 = w0 * yy + w1 * Ixy + v2 * h1
+    a22 = -w0 * Iyz + w1 * Ixz + v2 * h2
+    for c in range(10):
+        Y[INERTIA + c] += ten[c]
+    p = (
+        mass * v0 + w1 * h2 - w2 * h1,
+        mass * v1 + w2 * h0 - w0 * h2,
+        mass * v2 + w0 * h1 - w1 * h0,
+    )
+    spin = (a11 + a22, -a01, -a02, -a10, a00 + a22, -a12, -a20, -a21, a00 + a11)
+    for c in range(9):
+        Y[SPIN + c] += 2.0 * spin[c]
+    for c in range(3):
+        Y[MOMENTUM + c] += 2.0 * p[c]
+    if n > 0:
+        _add_inner_motion(robot, t, i, qd)
+
+
+@kernel
+def _add_inner_motion(robot, t, i, qd):
+    """Add to B what the matter of the body of module i moves in its frame."""
+    m, W, s, Y = robot.modules[i], robot.W, np.uint32(i * STATE), t.matter[i * MATTER :]
+    f, n, first, pose = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST], s + JOINT_POSE
+    r0, r1, r2 = between(W, last_tip(robot), pose)
+    p0 = p1 = p2 = 0.0
+    for j in range(n):
+        h, rate = f + layout.coupling_offset(n) + 6 * j, 2.0 * qd[first + j]
+        p0, p1, p2 = p0 + rate * W[h + 3], p1 + rate * W[h + 4], p2 + rate * W[h + 5]
+    p0, p1, p2 = rotate(W, pose, p0, p1, p2)
+    Y[MOMENTUM] += p0
+    Y[MOMENTUM + 1] += p1
+    Y[MOMENTUM + 2] += p2
+    D = t.slopes[t.places[i, 1] + layout.spin_offset(n) :]
+    along = p0 * r0 + p1 * r1 + p2 * r2
+    p, r = (p0, p1, p2), (r0, r1, r2)
+    for row in range(3):  # R D R^T, row by row
+        x, y, z = W[pose + 3 * row], W[pose + 3 * row + 1], W[pose + 3 * row + 2]
+        u = rotate_back(D, 0, x, y, z)
+        v = rotate(W, pose, u[0], u[1], u[2])
+        for c in range(3):
+            Y[SPIN + 3 * row + c] += v[c] - p[row] * r[c]
+        Y[SPIN + 4 * row] += along
