@@ -26,7 +26,7 @@ LAYERS = (
     {'offline'},
     {'nodes'},
     {'demo'},
-    {'studies'},
+    {'studies', 'reproduce'},
     {'cli'},
 )
 """Each may import those before it, and within itself as long as there is no circle."""
@@ -70,7 +70,7 @@ ROS = {'rclpy', 'sensor_msgs', 'std_msgs', 'std_srvs', 'geometry_msgs', 'diagnos
 WATCHERS = {'demo.monitor'}
 """Modules beside the nodes that may import ROS: what starts and watches them for the demo."""
 
-SHELL = {'nodes', 'demo', 'studies', 'cli'}
+SHELL = {'nodes', 'demo', 'studies', 'reproduce', 'cli'}
 """What stands around the core, and may import packages of extras."""
 
 EXTRAS = {'meshio', 'mcap', 'zstandard'}

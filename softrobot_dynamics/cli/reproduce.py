@@ -1,0 +1,32 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot reproduce`."""
+
+from argparse import Namespace
+from typing import Any
+
+from softrobot_dynamics.cli.common import add
+
+
+def add_to(commands: Any) -> None:
+    """Add the sub-command to those of a parser."""
+    words = 'do again what the source texts show, with checks and figures'
+    reproduce = add(commands, 'reproduce', run, words)
+    reproduce.add_argument(
+        'names', nargs='*', metavar='NAME', help='which systems; none: list them'
+    )
+    reproduce.add_argument('--list', action='store_true', help='list the systems')
+    reproduce.add_argument('--json', metavar='FILE', help='write checks and data to FILE')
+    reproduce.add_argument(
+        '--out',
+        default='softrobot_reproduce',
+        metavar='FOLDER',
+        help='of the figures; default softrobot_reproduce',
+    )
+    reproduce.add_argument('--no-plot', action='store_true', help='draw no figures')
+
+
+def run(options: Namespace) -> int:
+    """Reproduce systems."""
+    from softrobot_dynamics.reproduce.command import run as run_systems
+
+    return run_systems(options)

@@ -1,0 +1,19 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What the figures of systems share; needs no matplotlib until it is given axes."""
+
+from typing import Any
+
+BLUE, ORANGE, GREEN, PURPLE = '#08519c', '#d94801', '#31a354', '#4a1486'
+LINES = (BLUE, '-'), (ORANGE, '--'), (GREEN, '-.'), (PURPLE, ':')
+"""Colours and styles of curves, told apart in greyscale by the style."""
+
+
+def head(axes: Any, title: str) -> None:
+    """Write the title at the left, and the legend beside it, above everything drawn."""
+    axes.set_title(title, loc='left')
+    count = len(axes.get_legend_handles_labels()[1])
+    if count:
+        axes.legend(
+            loc='lower right', bbox_to_anchor=(1.02, 0.98), ncols=count, borderaxespad=0.0,
+            handlelength=1.8, columnspacing=1.0,
+        )  # fmt: skip

@@ -1,0 +1,75 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What `softrobot reproduce` does: run systems with progress, tell, draw, write."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+import importlib
+import json
+from pathlib import Path
+import pkgutil
+from typing import Any
+
+from softrobot_dynamics.demo.display import display
+from softrobot_dynamics.errors import UnknownNameError
+from softrobot_dynamics.reproduce.outcome import as_json, Outcome
+
+FOLDER = Path(__file__).with_name('systems')  # whose files are found, not imported by name
+INSTALL_MATPLOTLIB = "no figures: they need matplotlib: pip install 'softrobot_dynamics[plot]'"
+
+
+def names() -> list[str]:
+    """Return the names of all systems."""
+    return sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]))
+
+
+def system(name: str) -> Any:
+    """Return the module of a system, see :mod:`softrobot_dynamics.reproduce.systems`."""
+    if name not in names():
+        raise UnknownNameError('system', name, tuple(names()))
+    return importlib.import_module(f'{__package__}.{FOLDER.name}.{name}')
+
+
+def run(options: Namespace) -> int:
+    """
+    Reproduce systems; return the exit status: 0 if every check holds, else 1.
+
+    `options`: names, list, json, out, no_plot. Raises UnknownNameError before anything runs.
+    """
+    chosen = {name: system(name) for name in options.names or names()}
+    shown = display()
+    if options.list or not options.names:
+        shown.table('softrobot reproduce NAME', [(n, each.TITLE) for n, each in chosen.items()])
+        return 0
+    outcomes = {}
+    for name, each in chosen.items():
+        shown.say(f'{name}: {each.TITLE}')
+        outcomes[name] = outcome = each.run(shown.stage)
+        _report(shown, name, outcome)
+        if not options.no_plot:
+            _draw(shown, each, outcome, Path(options.out) / f'{name}.png')
+    if options.json:
+        found = {name: as_json(outcome) for name, outcome in outcomes.items()}
+        Path(options.json).write_text(json.dumps(found, indent=1) + '\n', encoding='utf-8')
+        shown.say(options.json)
+    return 0 if all(outcome.holds for outcome in outcomes.values()) else 1
+
+
+def _report(shown: Any, name: str, outcome: Outcome) -> None:
+    """Tell the checks, then the remarks."""
+    title = f'{name}: {"reproduced" if outcome.holds else "NOT reproduced"}'
+    shown.table(title, [(check.what, check.in_words()) for check in outcome.checks])
+    for remark in outcome.remarks:
+        shown.say(f'- {remark}')
+
+
+def _draw(shown: Any, each: Any, outcome: Outcome, path: Path) -> None:
+    """Draw a system into a file, if there is matplotlib."""
+    try:
+        from softrobot_dynamics.reproduce.picture import draw_system
+    except ImportError:
+        shown.say(INSTALL_MATPLOTLIB)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draw_system(each, outcome.data, path)
+    shown.say(path)

@@ -1,0 +1,69 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What came out of a system: checks against something independent, remarks, data."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+import math
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+Tell: TypeAlias = Callable[[str], AbstractContextManager[Any]]
+
+
+class Check(NamedTuple):
+    """How far something found is from what something independent says of it."""
+
+    what: str
+    error: float
+    tolerance: float  # reproduced up to this error
+    unit: str  # of both; '' relative to the largest entry
+    against: str  # what is independent
+
+    @property
+    def holds(self) -> bool:
+        """Whether the error is a number within the tolerance."""
+        return math.isfinite(self.error) and self.error <= self.tolerance
+
+    def in_words(self) -> str:
+        """Return error, tolerance, and what it was compared with."""
+        unit = f' {self.unit}' if self.unit else ''
+        verdict = '' if self.holds else 'NO: '
+        return f'{verdict}{self.error:.2g}{unit} (at most {self.tolerance:g}), {self.against}'
+
+
+class Outcome(NamedTuple):
+    """What a system came to; ``data`` holds numbers, texts, arrays, and mappings of such."""
+
+    checks: tuple[Check, ...]
+    remarks: tuple[str, ...]  # what differs from the text, and what the text leaves open
+    data: dict[str, Any]
+
+    @property
+    def holds(self) -> bool:
+        """Whether all checks hold."""
+        return all(check.holds for check in self.checks)
+
+
+def quietly(words: str) -> AbstractContextManager[Any]:
+    """Tell nothing."""
+    return nullcontext()
+
+
+def difference(found: ArrayLike, wanted: ArrayLike) -> float:
+    """Return the largest difference of arrays, relative to the largest entry wanted."""
+    one, other = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
+    return float(np.abs(one - other).max() / np.abs(other).max())
+
+
+def as_json(value: Any) -> Any:
+    """Return data, or an Outcome, as what JSON knows."""
+    if isinstance(value, Outcome):
+        checks = [{**check._asdict(), 'holds': check.holds} for check in value.checks]
+        return as_json({**value._asdict(), 'holds': value.holds, 'checks': checks})
+    if isinstance(value, dict):
+        return {str(key): as_json(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(each) for each in value]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value

@@ -1,0 +1,197 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+A tree with joints of 2, 3, 1 and 1 coordinates, as Figure 1 of C. K. Liu and S. Jain has it.
+
+The recursion's generalized forces beside Lagrange's equations, which are made here from nothing
+but rotations about axes; velocities and forces between space and coordinates, both ways. The
+tutorial's ball joint has the angles of Rx Ry Rz; the package's has roll, pitch and yaw, Rz Ry Rx.
+One motion in both has other coordinates, and the same torque.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import softrobot_dynamics as sd
+from softrobot_dynamics.reproduce.axes import head, LINES
+from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, quietly, Tell
+from softrobot_dynamics.reproduce.turning import turn
+
+TITLE = 'the tree of the tutorial by C. K. Liu and S. Jain: recursion beside Lagrange'
+
+# name, parent, where the joint is on it [m], axes of its turns, mass [kg], CoM [m], inertia
+LINKS = (
+    ('trunk', -1, (0.0, 0.0, 0.0), (0, 1), 8.0, (0.0, 0.01, 0.22), (0.20, 0.18, 0.06)),
+    ('upper', 0, (0.05, 0.18, 0.40), (0, 1, 2), 2.1, (0.14, 0.0, 0.01), (0.004, 0.016, 0.017)),
+    ('lower', 1, (0.29, 0.0, 0.0), (2,), 1.3, (0.11, 0.01, 0.0), (0.002, 0.009, 0.010)),
+    ('head', 0, (0.0, 0.0, 0.47), (1,), 4.2, (0.02, 0.0, 0.10), (0.022, 0.024, 0.015)),
+)
+BALL = slice(2, 5)  # coordinates of the ball joint
+GRAVITY = np.array([0.0, 0.0, -9.81])
+STATES, STEP = 40, 1e-40  # and the complex step
+REMARKS = (
+    'which link hangs on which, masses and lengths are ours: the figure has the joints alone',
+    'angles Rx(a) Ry(b) Rz(c) are singular where cos b = 0, roll, pitch and yaw where cos pitch '
+    'is 0: different postures of the ball joint',
+)
+
+
+def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
+    """Compare in a `share` of 40 random states."""
+    model, rng = sd.compile_model(sd.load_robot(_robot())), np.random.default_rng(0)
+    rows = []
+    with tell('random states'):
+        for _ in range(max(2, round(share * STATES))):
+            q, qd, qdd = rng.uniform(-1.0, 1.0, (3, 7)) * [[1.2], [3.0], [20.0]]
+            rows.append(_compared(model, q, qd, qdd))
+    words = {
+        'generalized forces': 'Lagrange’s equations in the angles of Rx Ry Rz',
+        'rates from links’ velocities': 'the rates they were made of',
+        'torque of the ball joint': 'that of Lagrange’s forces, in the tutorial’s angles',
+        'power': 'forces times rates in the tutorial’s angles',
+    }
+    errors = np.array(rows).max(axis=0)
+    checks = tuple(
+        Check(what, float(error), 1e-11, '', against)
+        for (what, against), error in zip(words.items(), errors)
+    )
+    q = np.array([0.3, -0.2, 0.4, 0.0, -0.5, 0.7, 0.2])
+    return Outcome(checks, REMARKS, {'b': _SWEEP, 'angles': _sweep(q), 'errors': np.array(rows)})
+
+
+def _compared(model: Any, q: Any, qd: Any, qdd: Any) -> list[float]:
+    """Return the relative differences of one state, given in the tutorial's angles."""
+    own, own_rate, own_acceleration = _in_ours(q, qd, qdd)
+    found = sd.inverse_dynamics(model, q=own, qd=own_rate, qdd=own_acceleration)
+    lagrange = _lagrange(q, qd, qdd)
+    torque = np.linalg.solve(_axes_xyz(q[BALL]).T, lagrange[BALL])  # in the trunk's axes
+    expected = lagrange.copy()
+    expected[BALL] = _axes_rpy(own[BALL]).T @ torque
+    twists = {name: sd.jacobian(model, q=own, body=name) @ own_rate for name in model.body_names}
+    rates = sd.generalized_velocities(model, q=own, twists=twists).qd
+    drive = sd.joint_torques(model, q=own, forces=found)[1, :3]  # in the distal frame
+    turned = _rotation_xyz(q[BALL]) @ drive
+    power = lagrange @ qd
+    return [
+        difference(found, expected),
+        difference(rates, own_rate),
+        difference(turned, torque),
+        abs(found @ own_rate - power) / np.abs(lagrange * qd).max(),
+    ]
+
+
+def _robot() -> dict[str, Any]:
+    types = {1: 'revolute', 2: 'universal', 3: 'spherical'}
+    bodies = []
+    for name, parent, at, axes, mass, com, inertia in LINKS:
+        joint: dict[str, Any] = {'type': types[len(axes)], 'origin': {'xyz': list(at)}}
+        if len(axes) == 1:
+            joint['axis'] = np.eye(3)[axes[0]].tolist()
+        elif len(axes) == 3:
+            joint['parameters'] = 'roll_pitch_yaw'
+        moments = dict(zip(('ixx', 'iyy', 'izz'), inertia))
+        body = {'type': 'rigid', 'mass': mass, 'com': list(com), 'inertia': moments}
+        tip = {'xyz': [0.0, 0.0, 0.0]}  # joints are given from where the link's own joint is
+        above = LINKS[parent][0] if parent >= 0 else 'base'
+        bodies.append(
+            {'name': name, 'parent': above, 'joint': joint, 'body': {**body, 'tip': tip}}
+        )
+    return {'name': 'tree', 'gravity': GRAVITY.tolist(), 'bodies': bodies}
+
+
+# Lagrange, in the tutorial's angles
+
+
+def _lagrange(q: Any, qd: Any, qdd: Any) -> Any:
+    """Return M qdd + c + g (7,): derivatives of the energies, by complex steps."""
+    M, g = _mass(q)
+    slopes = np.array([_mass(q + 1j * STEP * e)[0].imag / STEP for e in np.eye(len(q))])
+    rate = np.tensordot(qd, slopes, 1)
+    return M.real @ qdd + rate @ qd - 0.5 * np.einsum('kij,i,j->k', slopes, qd, qd) + g.real
+
+
+def _mass(q: Any) -> tuple[Any, Any]:
+    """Return M (7, 7) and g (7,) = -sum of J^T m g, at q (7,), which may be complex."""
+    n, first = len(q), 0
+    placed: list[Any] = []
+    M, g = np.zeros((n, n), dtype=complex), np.zeros(n, dtype=complex)
+    for _, parent, at, axes, mass, com, inertia in LINKS:
+        R, o, above = placed[parent] if parent >= 0 else (np.eye(3), np.zeros(3), ())
+        o = o + R @ np.array(at)
+        turns = list(above)
+        for k, axis in enumerate(axes):
+            turns.append((first + k, R[:, axis], o))
+            R = R @ turn(axis, q[first + k])
+        first += len(axes)
+        placed.append((R, o, turns))
+        Jv, Jw = np.zeros((2, 3, n), dtype=complex)
+        for j, axis, center in turns:
+            Jw[:, j], Jv[:, j] = axis, np.cross(axis, o + R @ np.array(com) - center)
+        M += mass * Jv.T @ Jv + Jw.T @ R @ np.diag(inertia) @ R.T @ Jw
+        g -= mass * Jv.T @ GRAVITY
+    return M, g
+
+
+# One motion of the ball joint in both kinds of angles
+
+
+def _rotation_xyz(a: Any) -> Any:
+    return turn(0, a[0]) @ turn(1, a[1]) @ turn(2, a[2])
+
+
+def _axes_xyz(a: Any) -> Any:
+    """Return the axes (3, 3), columns, about which the angles of Rx Ry Rz turn."""
+    x = turn(0, a[0])
+    return np.column_stack([np.eye(3)[0], x[:, 1], (x @ turn(1, a[1]))[:, 2]])
+
+
+def _axes_rpy(a: Any) -> Any:
+    """Return the same of roll, pitch and yaw, Rz Ry Rx."""
+    z = turn(2, a[2])
+    return np.column_stack([(z @ turn(1, a[1]))[:, 0], z[:, 1], np.eye(3)[2]])
+
+
+def _in_ours(q: Any, qd: Any, qdd: Any) -> list[Any]:
+    """Return the same motion in the package's coordinates."""
+    a, da, dda = q[BALL], qd[BALL], qdd[BALL]
+    R = _rotation_xyz(a)
+    b = np.array([np.arctan2(R[2, 1], R[2, 2]), -np.arcsin(R[2, 0]), np.arctan2(R[1, 0], R[0, 0])])
+    here, there = _axes_xyz(a), _axes_rpy(b)
+    db = np.linalg.solve(there, here @ da)
+    here_rate = _axes_xyz(a + 1j * STEP * da).imag / STEP
+    there_rate = _axes_rpy(b + 1j * STEP * db).imag / STEP
+    ddb = np.linalg.solve(there, here @ dda + here_rate @ da - there_rate @ db)
+    result = [q.copy(), qd.copy(), qdd.copy()]
+    for whole, part in zip(result, (b, db, ddb)):
+        whole[BALL] = part
+    return result
+
+
+_SWEEP = np.linspace(-1.5, 1.5, 61)
+
+
+def _sweep(q: Any) -> Any:
+    """Return roll, pitch and yaw (61, 3) while the second of the tutorial's angles goes along."""
+    rows = []
+    for b in _SWEEP:
+        posture = q.copy()
+        posture[BALL.start + 1] = b
+        rows.append(_in_ours(posture, 0.0 * q, 0.0 * q)[0][BALL])
+    return np.array(rows)
+
+
+def draw(figure: Any, data: dict[str, Any]) -> None:
+    """Draw the angles of one rotation in both ways, and the differences in all states."""
+    figure.set_size_inches(9.0, 3.4)
+    angles, errors = figure.subplots(1, 2)
+    for k, (name, (colour, style)) in enumerate(zip(('roll', 'pitch', 'yaw'), LINES)):
+        angles.plot(data['b'], np.array(data['angles'])[:, k], style, color=colour, label=name)
+    angles.set(xlabel='b of Rx(0.4) Ry(b) Rz(-0.5) [rad]', ylabel='of Rz Ry Rx [rad]')
+    head(angles, 'one rotation')
+    names = 'forces', 'rates', 'torque', 'power'
+    for k, (name, mark) in enumerate(zip(names, 'osD^')):
+        values = np.maximum(np.array(data['errors'])[:, k], 1e-17)
+        errors.semilogy(values, mark, ms=4, mfc='none', label=name)
+    errors.set(xlabel='random state', ylabel='relative difference', ylim=(1e-17, 1e-10))
+    head(errors, '')

@@ -1,0 +1,82 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The source texts' systems, each at a reduced length, and the command that runs them."""
+
+import json
+
+import numpy as np
+import pytest
+from robots import reference
+from softrobot_dynamics import cli
+from softrobot_dynamics.reproduce.command import names, system
+from softrobot_dynamics.reproduce.outcome import as_json, Check, Outcome
+from softrobot_dynamics.reproduce.systems import toy
+
+SHARE = 0.02  # of the full length
+
+
+@pytest.fixture(scope='module', params=names())
+def done(request):
+    """Return a system and what it came to."""
+    found = system(request.param)
+    return found, found.run(share=SHARE)
+
+
+def test_a_system_is_reproduced(done):
+    """Every check holds; each says what is independent."""
+    _, outcome = done
+    assert outcome.checks and not [check for check in outcome.checks if not check.holds]
+    assert all(check.against and check.tolerance >= 0.0 for check in outcome.checks)
+
+
+def test_a_system_is_drawn_from_its_data_and_written(done, tmp_path):
+    """Into a PNG file of some size, and as JSON that can be read."""
+    found, outcome = done
+    assert json.loads(json.dumps(as_json(outcome)))['holds'] is True
+    picture = pytest.importorskip('softrobot_dynamics.reproduce.picture')
+    picture.draw_system(found, outcome.data, tmp_path / 'figure.png')
+    assert (tmp_path / 'figure.png').stat().st_size > 10_000
+
+
+@pytest.mark.parametrize('way', [toy.formulas, toy.definitions], ids=lambda way: way.__name__)
+@pytest.mark.parametrize('state', reference('toy.json')['states'], ids=lambda s: f'q={s["q"]}')
+def test_the_toy_by_hand(way, state):
+    """Formulas, where they have digits, and integrals are the reference values."""
+    if way is toy.formulas and abs(state['q']) < toy.SERIES:
+        pytest.skip('0/0')
+    found = way(state['q'], state['qd'], state['qdd'])
+    for name, key in {
+        'com': 'p_com', 'grad_v': 'grad_v', 'force': 'Fstar', 'moment': 'Tstar', 'pi': 'pistar',
+        'M': 'M', 'c': 'c', 'g': 'g',
+    }.items():  # fmt: skip
+        wanted = np.atleast_1d(state[key])
+        wanted = wanted[1] if name == 'moment' else wanted[::2]  # y; x and z
+        scale = max(np.abs(wanted).max(), 1e-5)
+        assert np.abs(getattr(found, name) - wanted).max() <= 1e-11 * scale, name
+
+
+def test_a_check_that_does_not_hold_is_said(monkeypatch, capsys):
+    """By the exit status, and in words; a number that is none does not hold."""
+    checks = [Check('length', error, 1e-3, 'm', 'a ruler') for error in (1e-4, 2e-3, np.nan)]
+    assert [check.holds for check in checks] == [True, False, False]
+    monkeypatch.setattr(toy, 'run', lambda tell: Outcome(tuple(checks), (), {}))
+    assert cli.main(['reproduce', 'toy', '--no-plot']) == 1
+    assert 'NO: 0.002 m (at most 0.001), a ruler' in capsys.readouterr().out
+
+
+def test_the_command(tmp_path, capsys):
+    """It lists the systems, runs those named, and writes checks and data."""
+    assert cli.main(['reproduce']) == 0
+    listed = capsys.readouterr().out
+    assert all(f'{name} ' in listed for name in names())
+    file = tmp_path / 'toy.json'
+    arguments = ['--json', str(file), '--out', str(tmp_path / 'figures')]
+    assert cli.main(['reproduce', 'toy', *arguments]) == 0
+    found = json.loads(file.read_text())['toy']
+    assert found['holds'] and found['data']['q']
+    assert 'toy: reproduced' in capsys.readouterr().out
+
+
+def test_an_unknown_system_is_refused(capsys):
+    """Before anything runs, with the nearest name."""
+    assert cli.main(['reproduce', 'toy', 'tre']) == 2
+    assert 'unknown system' in capsys.readouterr().err
