@@ -6,7 +6,7 @@ What the options of `compiling/jit.py` gain: time to compile, and to evaluate.
 
 Each way in a new process with an empty kernel cache: as it is; with what lets Python and C call
 every function, and machine code of each; with numba's runtime, which counts references of slices;
-with sums over points in their order (`reduction` as `kernel`).
+with sums over points in their order (`reduction` as `kernel`). Processor time.
 """
 
 import argparse
@@ -40,20 +40,20 @@ def change(way):
 
 
 def measure(robot):
-    """Return [s] until the first terms of a robot are there, and [us] of later ones."""
+    """Return the processor time until the first terms of a robot [s], and of later ones [us]."""
     import softrobot_dynamics as sd
 
-    begin = time.perf_counter()
+    begin = time.process_time()
     model = sd.compile_model(sd.load_robot(robot))
     q, qd = model.q0 + 1e-3, np.zeros(model.n)
     evaluate = model.evaluator()
     evaluate(q, qd)
-    first, best = time.perf_counter() - begin, np.inf
+    first, best = time.process_time() - begin, np.inf
     for _ in range(ROUNDS):
-        begin = time.perf_counter()
+        begin = time.process_time()
         for _ in range(CALLS):
             evaluate(q, qd)
-        best = min(best, time.perf_counter() - begin)
+        best = min(best, time.process_time() - begin)
     return first, 1e6 * best / CALLS
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import math
 import typing
 
+import pytest
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.joints.compound import CompoundJoint
 from softrobot_dynamics.joints.rotations import PARAMETERS, TurningJoint
@@ -69,6 +70,15 @@ PLACED = (
     {'origin': POSE},
 )
 """Ways to place a joint; those that a class has no fields for do not count."""
+
+
+def members(registry):
+    """Parameters for a test: every valid instance of every registered type."""
+    return [
+        pytest.param(instance(registry, given), id=f'{name}-{i}')
+        for name in registry.names()
+        for i, given in enumerate(instances(registry, name))
+    ]
 
 
 def instances(registry, name):

@@ -2,7 +2,7 @@
 """What every registered body and joint must satisfy; a new file is tested without a new test."""
 
 from differences import derivative, gradient
-from generated import instance, instances
+from generated import instance, members
 from kernel_calls import body_slab, joint_slab
 import numpy as np
 from oracles import material, newton_euler
@@ -24,22 +24,13 @@ pytestmark = pytest.mark.quick
 TOLERANCE = 1e-12  # of the largest entry
 
 
-def all_of(registry):
-    """Parameters: every valid instance of every registered type."""
-    return [
-        pytest.param(instance(registry, given), id=f'{name}-{i}')
-        for name in registry.names()
-        for i, given in enumerate(instances(registry, name))
-    ]
-
-
-@pytest.fixture(scope='module', params=all_of(BODIES))
+@pytest.fixture(scope='module', params=members(BODIES))
 def body(request):
     """Every registered body."""
     return request.param
 
 
-@pytest.fixture(scope='module', params=all_of(JOINTS))
+@pytest.fixture(scope='module', params=members(JOINTS))
 def joint(request):
     """Every registered joint."""
     return request.param

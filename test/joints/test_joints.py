@@ -3,7 +3,7 @@
 
 import math
 
-from generated import instance, instances
+from generated import instance, members
 from kernel_calls import joint_slab
 import mpmath
 import numpy as np
@@ -18,16 +18,7 @@ from softrobot_dynamics.joints.rotations import RotationVector
 pytestmark = pytest.mark.quick
 
 
-def all_joints():
-    """Parameters: every valid instance of every registered type."""
-    return [
-        pytest.param(instance(JOINTS, given), id=f'{name}-{i}')
-        for name in JOINTS.names()
-        for i, given in enumerate(instances(JOINTS, name))
-    ]
-
-
-@pytest.fixture(scope='module', params=all_joints())
+@pytest.fixture(scope='module', params=members(JOINTS))
 def joint(request):
     """Every registered joint."""
     return request.param

@@ -4,7 +4,7 @@
 from dataclasses import dataclass, field
 
 from differences import gradient
-from generated import instance, instances
+from generated import instance, instances, members
 from kernel_calls import body_slab
 import numpy as np
 from oracles.jets import Jet, JETS
@@ -57,16 +57,7 @@ class Block(Body):
         return self.material.viscosity()
 
 
-def materials():
-    """Parameters: every registered material."""
-    return [
-        pytest.param(instance(MATERIALS, given), id=f'{name}-{i}')
-        for name in MATERIALS.names()
-        for i, given in enumerate(instances(MATERIALS, name))
-    ]
-
-
-@pytest.fixture(scope='module', params=materials())
+@pytest.fixture(scope='module', params=members(MATERIALS))
 def material(request):
     """Every registered material."""
     return request.param

@@ -3,6 +3,7 @@
 
 from node_processes import starting
 import pytest
+import softrobot_dynamics as sd
 
 
 @pytest.fixture
@@ -19,4 +20,17 @@ def observer():
 def start(tmp_path):
     """Return a function that starts a node (name, options, parameters) as a process."""
     with starting(tmp_path) as run:
+        yield run
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return the compiled arm; from here on all processes find its kernels compiled."""
+    return sd.compile_model(sd.load_robot('pcc_arm'))
+
+
+@pytest.fixture
+def start_arm(arm, tmp_path):
+    """Return a function that starts a node (name, parameters) for the arm as a process."""
+    with starting(tmp_path, ('-m', 'softrobot_dynamics.nodes.{}'), (), robot='pcc_arm') as run:
         yield run

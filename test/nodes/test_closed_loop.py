@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
-from node_processes import ended, planner_of, starting  # noqa: E402
+from node_processes import ended, planner_of  # noqa: E402
 from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from scipy.optimize import curve_fit  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
@@ -18,20 +18,7 @@ from std_srvs.srv import SetBool  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
-ROBOT, PRETENSION = 'pcc_arm', 1.0
-
-
-@pytest.fixture(scope='module')
-def arm():
-    """Return the compiled arm; from here on both nodes find its kernels compiled."""
-    return sd.compile_model(sd.load_robot(ROBOT))
-
-
-@pytest.fixture
-def start(arm, tmp_path):
-    """Return a function that starts a node (name, parameters) as a process."""
-    with starting(tmp_path, ('-m', 'softrobot_dynamics.nodes.{}'), (), robot=ROBOT) as run:
-        yield run
+PRETENSION = 1.0
 
 
 def _setpoints(arm):
@@ -51,12 +38,12 @@ def _slow_rate(t, error):
     return curve_fit(decay, t, error / error[0], p0=(6.0, 10.0))[0][0]
 
 
-def test_a_higher_gain_set_live_makes_a_step_decay_as_theory_says(arm, observer, start, tmp_path):
+def test_a_higher_gain_set_live_makes_steps_decay_as_it_should(arm, observer, start_arm, tmp_path):
     """With d = 25, p = 100 gives a slow rate of 5 1/s, and p = 150, set live, one of 10."""
     first, second = _setpoints(arm)
     record = tmp_path / 'controller.mcap'
-    start('simulation')
-    controller = start(
+    start_arm('simulation')
+    controller = start_arm(
         'controller', autostart='true', record=record, gains__d='25.0', reference__type='setpoint',
         reference__setpoint=first, reference__ramp_time='1.0',
     )  # fmt: skip
@@ -98,10 +85,10 @@ def _rates(record):
     return rates
 
 
-def test_killing_the_simulation_makes_the_controller_safe_until_another_comes(observer, start):
+def test_killing_the_simulation_makes_the_controller_safe_until_another_comes(observer, start_arm):
     """A pretension within the watchdog time and ERROR; then it goes on without a restart."""
-    simulation = start('simulation')
-    controller = start('controller', autostart='true', reference__type='circle')
+    simulation = start_arm('simulation')
+    controller = start_arm('controller', autostart='true', reference__type='circle')
     observer.until_running()
     observer.commands.clear()
     simulation.kill()
@@ -112,17 +99,17 @@ def test_killing_the_simulation_makes_the_controller_safe_until_another_comes(ob
         'the safe command',
     )
     observer.until(lambda: observer.status[CONTROLLER].level == DiagnosticStatus.ERROR, 'ERROR')
-    start('simulation')
+    start_arm('simulation')
     observer.until_running()
     assert controller.poll() is None
     assert observer.value(CONTROLLER, 'watchdog trips') >= 1
 
 
-def test_sigterm_leaves_the_robot_with_the_safe_command(observer, start, tmp_path):
+def test_sigterm_leaves_the_robot_with_the_safe_command(observer, start_arm, tmp_path):
     """The last command the simulation applied before its own time-out is the pretension."""
     record = tmp_path / 'simulation.mcap'
-    simulation = start('simulation', record=record, command_timeout_periods=100000)
-    controller = start('controller', autostart='true', reference__type='circle')
+    simulation = start_arm('simulation', record=record, command_timeout_periods=100000)
+    controller = start_arm('controller', autostart='true', reference__type='circle')
     observer.until_running()
     controller.send_signal(signal.SIGTERM)
     assert controller.wait(PATIENCE) == 0
@@ -134,14 +121,14 @@ def test_sigterm_leaves_the_robot_with_the_safe_command(observer, start, tmp_pat
     assert sd.read_recording(record)['u'][-1].tolist() == [PRETENSION] * 9
 
 
-def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, start):
+def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, start_arm):
     """
     Another circle is taken up beside the running loop; one out of reach changes nothing.
 
     Nor does one whose planning an emergency stop cancels, which does not wait for it.
     """
-    start('simulation')
-    controller = start('controller', autostart='true', reference__type='circle')
+    start_arm('simulation')
+    controller = start_arm('controller', autostart='true', reference__type='circle')
     observer.until_running()
     trips = observer.value(CONTROLLER, 'watchdog trips')
     assert observer.set(reference__circle__radius=0.08).successful
@@ -168,14 +155,14 @@ def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, sta
     assert observer.value(CONTROLLER, 'watchdog trips') == trips
 
 
-def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start):
+def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start_arm):
     """States come late with their own stamps, and one in five not at all: no trip, no time-out."""
     first, _ = _setpoints(arm)
-    start(
+    start_arm(
         'simulation', sensors__noise='2.0e-5', sensors__velocity_noise='5.0e-4',
         sensors__delay='2.0e-3', sensors__dropout='0.2', sensors__seed='7',
     )  # fmt: skip
-    start(
+    start_arm(
         'controller', autostart='true', reference__type='setpoint', reference__setpoint=first,
         reference__ramp_time='1.0', delay='2.0e-3', pfbl__observer='0.02',
     )  # fmt: skip

@@ -4,7 +4,6 @@
 import signal
 import time
 
-from node_processes import starting
 import numpy as np
 import pytest
 
@@ -19,19 +18,6 @@ from std_msgs.msg import Header  # noqa: E402
 pytestmark = pytest.mark.realtime
 
 CENTER, RADIUS, TURN, EVERY = np.array([0.0, 0.0, 0.57]), 0.08, 2.0, 0.01  # [m], [s]
-
-
-@pytest.fixture(scope='module')
-def arm():
-    """Return the compiled arm; from here on all processes find its kernels compiled."""
-    return sd.compile_model(sd.load_robot('pcc_arm'))
-
-
-@pytest.fixture
-def start(arm, tmp_path):
-    """Return a function that starts a node (name, parameters) as a process."""
-    with starting(tmp_path, ('-m', 'softrobot_dynamics.nodes.{}'), (), robot='pcc_arm') as run:
-        yield run
 
 
 @pytest.fixture
@@ -56,11 +42,13 @@ def tip_of(arm, observer):
     return sd.forward_kinematics(arm, q=np.array(state.position)[order])[-1][:3, 3]
 
 
-def test_a_tip_follows_points_by_message(arm, observer, start, say, tmp_path):
+def test_a_tip_follows_points_by_message(arm, observer, start_arm, say, tmp_path):
     """Round a circle at 100 Hz, then to where it cannot go; nothing ever jumps."""
     record, log = tmp_path / 'controller.mcap', tmp_path / 'controller.log'
-    start('simulation')
-    controller = start('controller', autostart='true', record=record, reference__ramp_time='0.5')
+    start_arm('simulation')
+    controller = start_arm(
+        'controller', autostart='true', record=record, reference__ramp_time='0.5'
+    )
     observer.until_running()
     say((np.nan, 0.0, 0.5))
     observer.until(lambda: 'not a number' in log.read_text(), 'the refusal')

@@ -6,13 +6,12 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from builtin_interfaces.msg import Duration  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import SECOND, stamped  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import SECOND  # noqa: E402
 from softrobot_dynamics.nodes.standing_orders import LATCHED, StandingOrders  # noqa: E402
 from softrobot_dynamics.nodes.trajectories import CourseReader  # noqa: E402
 from softrobot_dynamics.references.piecewise import braking, hermite, sample  # noqa: E402
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+from trajectory_messages import trajectory  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -20,18 +19,9 @@ NAMES = ('left', 'right')
 READER = CourseReader(NAMES)
 
 
-def message(*points, names=NAMES, stamp=0):
-    """Return a JointTrajectory of points: time, positions, velocities, accelerations."""
-    made = [
-        JointTrajectoryPoint(
-            time_from_start=Duration(sec=int(t // 1), nanosec=round(t % 1 * 1e9)),
-            **dict(zip(('positions', 'velocities', 'accelerations'), rows)),
-        )
-        for t, *rows in points
-    ]
-    trajectory = JointTrajectory(joint_names=list(names), points=made)
-    trajectory.header.stamp = stamped(stamp)
-    return trajectory
+def message(*points, names=NAMES, **given):
+    """Return a trajectory of both actuators."""
+    return trajectory(names, *points, **given)
 
 
 def at(reference, t):

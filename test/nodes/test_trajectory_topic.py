@@ -3,56 +3,27 @@
 
 import signal
 
-from node_processes import starting
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
-from builtin_interfaces.msg import Duration  # noqa: E402
 from observer import PATIENCE  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+from trajectory_messages import trajectory  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
 PERIOD, FIRST, LATER, END = 1e-3, 0.3, 0.8, 1.5  # [s]
 
 
-@pytest.fixture(scope='module')
-def arm():
-    """Return the compiled arm; from here on both nodes find its kernels compiled."""
-    return sd.compile_model(sd.load_robot('pcc_arm'))
-
-
-@pytest.fixture
-def start(arm, tmp_path):
-    """Return a function that starts a node (name, parameters) as a process."""
-    with starting(tmp_path, ('-m', 'softrobot_dynamics.nodes.{}'), (), robot='pcc_arm') as run:
-        yield run
-
-
 def lengths(arm, u):
     """Return the outputs (m,) of the arm at rest under tensions [N]."""
     q = sd.equilibrium(arm, u=u).q
     return sd.actuation(arm, q=q, qd=np.zeros(arm.n)).coordinates
-
-
-def message(names, *points, stamp=0):
-    """Return a JointTrajectory of points: time, positions, velocities, accelerations."""
-    made = [
-        JointTrajectoryPoint(
-            time_from_start=Duration(sec=int(t // 1), nanosec=round(t % 1 * 1e9)),
-            **dict(zip(('positions', 'velocities', 'accelerations'), map(list, rows))),
-        )
-        for t, *rows in points
-    ]
-    trajectory = JointTrajectory(joint_names=list(names), points=made)
-    trajectory.header.stamp = stamped(stamp)
-    return trajectory
 
 
 @pytest.fixture
@@ -74,13 +45,13 @@ def reported(observer, field):
     return np.array(getattr(observer.heard['reference'].points[0], field))
 
 
-def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start, say, tmp_path):
+def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start_arm, say, tmp_path):
     """And passed at its times; a wrong one is refused in the log, and changes nothing."""
     here, there = lengths(arm, np.full(arm.m, 8.0)), lengths(arm, np.linspace(4.0, 12.0, arm.m))
     away, zero, names = there - here, np.zeros(arm.m), arm.actuator_names
     record, log = tmp_path / 'controller.mcap', tmp_path / 'controller.log'
-    start('simulation')
-    controller = start(
+    start_arm('simulation')
+    controller = start_arm(
         'controller', autostart='true', record=record, reference__type='setpoint',
         reference__setpoint=here.tolist(), reference__ramp_time='0.5',
     )  # fmt: skip
@@ -89,15 +60,15 @@ def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start, 
         lambda: np.allclose(reported(observer, 'positions'), here, rtol=0.0, atol=1e-9), 'it'
     )
     backwards = slice(None, None, -1)
-    say(message(names[backwards], (0.0, here[backwards]), (2.0, there[backwards])))
+    say(trajectory(names[backwards], (0.0, here[backwards]), (2.0, there[backwards])))
     fast = 0.5 * np.abs(away).max()  # of 0.75 away per second, at half the time
     observer.until(lambda: np.abs(reported(observer, 'velocities')).max() > fast, 'speed')
-    say(message(('nobody', *names[1:]), (0.0, there)))
-    say(message(names, (0.0, there), (1.0, there + 5.0)))
+    say(trajectory(('nobody', *names[1:]), (0.0, there)))
+    say(trajectory(names, (0.0, there), (1.0, there + 5.0)))
     said = "'nobody' is unknown", 'effort of t1 [N] would have to be'
     observer.until(lambda: all(words in log.read_text() for words in said), 'the refusals')
     assert np.abs(reported(observer, 'velocities')).max() > 0.0  # it goes on
-    say(message(
+    say(trajectory(
         names,
         (FIRST, here + 0.6 * away, -0.4 * away, zero),
         (LATER, here + 0.3 * away, -0.5 * away, zero),
