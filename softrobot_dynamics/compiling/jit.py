@@ -4,18 +4,18 @@ How we compile: the one place that decides on numba's options.
 
 ``kernel``: no fastmath beyond fused multiply-add, so that NaN stays NaN and a check for it is not
 optimised away; division by zero gives inf as in numpy; the GIL is released; without numba's
-runtime, whose atomic reference counts of every slice passed on would take half of the time. So
-what would allocate does not compile: kernels fill arrays that they are given, copy by
-``linalg.copy``, and return no arrays.
+runtime, which counts references of every slice passed on, atomically. So what would allocate does
+not compile: kernels fill arrays that they are given, copy by ``linalg.copy``, and return no
+arrays.
 ``inlined``: the same for what is small, called often, or called within a loop over points.
 ``reduction``: full fastmath, which lets the compiler reorder sums over quadrature points and
-thereby vectorise them (three to four times faster); only for plain sums.
+thereby vectorise them; only for plain sums.
 ``summing``: emitted loops that compute what they add up. They may be reordered as well, but NaN
 stays NaN.
 
 All of them are compiled for compiled callers only: into what is linked into these, and no further.
-What lets Python or C call a function, and machine code that nobody would run, take a quarter of
-the time. A call from Python compiles them once more.
+What lets Python or C call a function, and machine code that nobody would run, cost time. A call
+from Python compiles them once more. `benchmarks/compiling.py` says what each of these gains.
 
 Neither caches by itself: a cached caller would not notice an edited callee. What Python calls is
 emitted into a module that is named after all its sources instead

@@ -60,6 +60,9 @@ class Tips(NamedTuple):
         return self.distances.max(axis=1, initial=0.0)
 
 
+_QUANTILES = {'p50': 50, 'p99': 99, 'max': 100}
+
+
 class Figures(NamedTuple):
     """The figures of a run; None where there is nothing to tell."""
 
@@ -110,19 +113,23 @@ def judge(
         *_strayed_tips(tip_shares, tips, task.tolerance),
         *_strayed_outputs(shares, ways, task),
     )
+    tip_rms, tip_peak = _rms_and_peak(tips.errors[after]) if tips else (None, None)
+    rms, peak = _rms_and_peak(outputs[after].max(axis=1, initial=0.0))
     return Figures(
-        *(_rms_and_peak(tips.errors[after]) if tips else (None, None)),
-        _largest(tip_shares),
-        *_rms_and_peak(outputs[after].max(axis=1, initial=0.0)),
-        _largest(shares),
-        _rate(run),
-        {'p50': _quantile(trips, 50), 'p99': _quantile(trips, 99), 'max': _quantile(trips, 100)},
-        int(np.isnan(run.round_trip).sum()),
-        len(run.t),
-        _mean(_at_a_limit(run.u[:, task.controlled], *task.limits)),
-        not lapses,
-        lapses,
-        run.timing,
+        tip_rms_m=tip_rms,
+        tip_peak_m=tip_peak,
+        tip_share=_largest(tip_shares),
+        y_rms=rms,
+        y_peak=peak,
+        y_share=_largest(shares),
+        rate_hz=_rate(run),
+        round_trip_us={name: _quantile(trips, share) for name, share in _QUANTILES.items()},
+        missed_ticks=int(np.isnan(run.round_trip).sum()),
+        ticks=len(run.t),
+        saturated_share=_mean(_at_a_limit(run.u[:, task.controlled], *task.limits)),
+        held=not lapses,
+        lapses=lapses,
+        command_timing=run.timing,
     )
 
 

@@ -57,7 +57,14 @@ def draw_up(
     controller = {**controller, **read}
     rows = *parameter_rows.SIMULATION, *parameter_rows.sensor_rows(description)
     simulation, also_unknown = _read(node, 'simulation', files, rows)
-    return Plan(robot, description, files, controller, simulation, (*unknown, *also_unknown))
+    return Plan(
+        robot=robot,
+        description=description,
+        files=files,
+        controller=controller,
+        simulation=simulation,
+        unknown=(*unknown, *also_unknown),
+    )
 
 
 def parameter_arguments(files: Iterable[Any]) -> list[str]:

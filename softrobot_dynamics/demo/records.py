@@ -63,21 +63,21 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
     late = seen['late']
     y, y_d = (_matched(seen['stamp'], said['stamp'], said[name]) for name in ('y', 'y_d'))
     return Run(
-        tuple(simulation.facts['coordinate_names']),
-        tuple(simulation.facts['actuator_names']),
-        period,
-        t,
-        seen['q'],
-        seen['u'],
-        y,
-        y_d,
-        seen['round_trip'],
-        float(late[late > period].sum()),
-        (
+        coordinates=tuple(simulation.facts['coordinate_names']),
+        actuators=tuple(simulation.facts['actuator_names']),
+        period=period,
+        t=t,
+        q=seen['q'],
+        u=seen['u'],
+        y=y,
+        y_d=y_d,
+        round_trip=seen['round_trip'],
+        slipped=float(late[late > period].sum()),
+        lapses=(
             *_lapses(controller, said if len(running) else controller.columns, RUNNING),
             *_lapses(simulation, seen, DRIVEN),
         ),
-        simulation.facts.get('command_timing'),
+        timing=simulation.facts.get('command_timing'),
     )
 
 

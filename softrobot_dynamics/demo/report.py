@@ -112,14 +112,14 @@ def task_of(
     units = [quantity.unit for quantity in model.outputs]
     still = {'m': reach_of(model), 'rad': 1.0}
     return judgement.Task(
-        tuple(model.actuator_names[i] for i in controlled),
-        controlled,
-        tuple((actuators[i].type_name, units[i]) for i in controlled),
-        tuple(units[i] for i in controlled),
-        np.array([still.get(units[i], np.inf) for i in controlled]),
-        (limits['lower'][controlled], limits['upper'][controlled]),
-        values['reference.ramp_time'],
-        judgement.TOLERANCE if tolerance is None else tolerance,
+        names=tuple(model.actuator_names[i] for i in controlled),
+        controlled=controlled,
+        kinds=tuple((actuators[i].type_name, units[i]) for i in controlled),
+        units=tuple(units[i] for i in controlled),
+        still=np.array([still.get(units[i], np.inf) for i in controlled]),
+        limits=(limits['lower'][controlled], limits['upper'][controlled]),
+        ramp=values['reference.ramp_time'],
+        tolerance=judgement.TOLERANCE if tolerance is None else tolerance,
     )
 
 
@@ -144,7 +144,16 @@ def make(
     tips = judgement.tips_of(run, model, targets) if targets else None
     figures = judgement.judge(run, task, tips=tips, expected=expected, lapses=lapses)
     ways = judgement.ways_of(run, task)
-    return Report(model, run, task.controlled, targets, tips, task.ramp, ways, figures)
+    return Report(
+        model=model,
+        run=run,
+        controlled=task.controlled,
+        targets=targets,
+        tips=tips,
+        ramp=task.ramp,
+        ways=ways,
+        figures=figures,
+    )
 
 
 def conclude(

@@ -161,14 +161,14 @@ class _Session:
     def _subject(self, duration: float) -> Any:
         values, model = self._plan.controller, self._model
         return Subject(
-            f'{model.description.name} at {values["rate"]:g} Hz',
-            duration,
-            values['reference.ramp_time'],
-            model.actuator_names,
-            tuple(quantity.unit for quantity in model.commands),
-            tuple(model.outputs[i].unit for i in report.controlled_of(model, values)),
-            model.lower,
-            model.upper,
+            title=f'{model.description.name} at {values["rate"]:g} Hz',
+            duration=duration,
+            ramp=values['reference.ramp_time'],
+            actuators=model.actuator_names,
+            units=tuple(quantity.unit for quantity in model.commands),
+            y_units=tuple(model.outputs[i].unit for i in report.controlled_of(model, values)),
+            lower=model.lower,
+            upper=model.upper,
         )
 
     def _end(self) -> None:

@@ -141,7 +141,13 @@ def actuation(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike) -> Actuation
     """Return the :class:`Actuation` of all actuators at (q, qd)."""
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     t = _terms(model, q, qd)
-    return Actuation(t.J.T * model.signs, t.y - model.y0, t.J @ qd, t.bias.copy(), t.J.copy())
+    return Actuation(
+        matrix=t.J.T * model.signs,
+        coordinates=t.y - model.y0,
+        velocities=t.J @ qd,
+        bias=t.bias.copy(),
+        jacobian=t.J.copy(),
+    )
 
 
 def forward_dynamics(

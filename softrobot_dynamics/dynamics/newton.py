@@ -28,11 +28,17 @@ def newton(statics: Any, q: Vector, u: Vector, most: int) -> Found:
     while True:
         error = float(np.abs(r).max())
         if error <= ROUNDING * size:
-            return Found(q, error, iteration, True, direct)
+            return Found(q=q, residual=error, iterations=iteration, balanced=True, direct=direct)
         better = _descend(statics, q, u, r, size) if iteration < most else None
         if better is None:  # near a solution: as good as rounding lets it be
             balanced = error <= CONTENT * size
-            return Found(q, error, min(iteration + 1, most), balanced, direct)
+            return Found(
+                q=q,
+                residual=error,
+                iterations=min(iteration + 1, most),
+                balanced=balanced,
+                direct=direct,
+            )
         q, r, size, whole = better
         direct = direct and (whole or error <= CONTENT * size)
         iteration += 1

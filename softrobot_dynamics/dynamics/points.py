@@ -67,7 +67,16 @@ class Placement(NamedTuple):
         run = address(kernel.module, kernel.function, 'P, q, V, S')
         values = np.empty(-(-count // BLOCK) * 9 * (1 + len(own)) * BLOCK)
         scratch = np.empty(kernel.scratch)
-        cloud = Cloud(run, kernel.parameters, own, values, scratch, pose, joint, first)
+        cloud = Cloud(
+            address=run,
+            numbers=kernel.parameters,
+            q=own,
+            values=values,
+            scratch=scratch,
+            pose=pose,
+            jacobian=joint,
+            first=first,
+        )
         frames, J, velocities = (np.empty((count, size)) for size in (16, 6 * n, 3))
         qd = np.zeros(n) if qd is None else qd
         cached(place_points)(cloud, qd, axes == 'body', frames, J, velocities)

@@ -100,7 +100,13 @@ def equilibrium(
     if not (found and (found.balanced and found.direct or statics.stands(found, u))):
         found = _ramped(statics, q0, u, found.iterations if found else 0)
     lowest, _, stable = statics.linearised(found.q, u).stability()
-    return Equilibrium(found.q, found.residual, found.iterations, lowest, stable)
+    return Equilibrium(
+        q=found.q,
+        residual=found.residual,
+        iterations=found.iterations,
+        stability=lowest,
+        stable=stable,
+    )
 
 
 class Statics:

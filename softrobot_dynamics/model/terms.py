@@ -21,7 +21,9 @@ class Terms(NamedTuple):
 
 def allocate_terms(n: int, m: int) -> Terms:
     """Return :class:`Terms` for n coordinates and m actuators."""
-    return Terms(np.zeros(n), np.zeros((n, n)), np.zeros(m), np.zeros((m, n)), np.zeros(m))
+    return Terms(
+        h=np.zeros(n), M=np.zeros((n, n)), y=np.zeros(m), J=np.zeros((m, n)), bias=np.zeros(m)
+    )
 
 
 @kernel

@@ -78,7 +78,13 @@ class CourseReader:
             raise MessageError('wrong size: there are accelerations, but no velocities')
         if rates is not None:
             _bring_to_rest(rates)
-        return Course(stamp_of(message), _times(points), y, rates, accelerations)
+        return Course(
+            stamp=stamp_of(message),
+            times=_times(points),
+            y=y,
+            rates=rates,
+            accelerations=accelerations,
+        )
 
     def _rows(self, points: Sequence[Any], field: str, order: Any) -> Matrix:
         """Return one field of all points (K, c), the outputs in our order."""

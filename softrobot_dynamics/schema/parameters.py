@@ -88,12 +88,12 @@ def parameters_of(cls: type, group: str) -> tuple[Parameter, ...]:
     """Return the :class:`Parameter` s of a dataclass, a tuple; `group` as in :func:`parameter`."""
     return tuple(
         Parameter(
-            field.name,
-            '.'.join(filter(None, (_group(field, group), field.name))),
-            field.metadata['words'],
-            field.metadata,
-            field.metadata['default'],
-            field.metadata['each'],
+            name=field.name,
+            path='.'.join(filter(None, (_group(field, group), field.name))),
+            words=field.metadata['words'],
+            field=field.metadata,
+            default=field.metadata['default'],
+            each=field.metadata['each'],
         )
         for field in dataclasses.fields(cls)
         if 'words' in field.metadata

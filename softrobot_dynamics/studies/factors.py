@@ -86,7 +86,14 @@ def _factor(name: str, given: Any, description: Any, parameters: Mapping[str, An
         raise ArgumentError(f'vary {name}', given, 'a range from a smaller to a greater number')
     if not ranges and len(set(numbers)) < len(numbers):
         raise ArgumentError(f'vary {name}', given, 'values that differ')
-    return Factor(name, where, unit, low, high, () if ranges else tuple(numbers))
+    return Factor(
+        name=name,
+        where=where,
+        unit=unit,
+        low=low,
+        high=high,
+        values=() if ranges else tuple(numbers),
+    )
 
 
 def _place(name: str, description: Any, parameters: Mapping[str, Any]) -> tuple[str, str]:

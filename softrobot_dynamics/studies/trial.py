@@ -77,7 +77,9 @@ def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
         return _judge(loop, plant, task, parameters)
     except SoftRobotError as error:
         words = ' '.join(f'{type(error).__name__}: {error}'.split())
-        return Outcome(FAILED, nan, nan, nan, nan, words)
+        return Outcome(
+            state=FAILED, share=nan, tip_rms_m=nan, saturated=nan, unanswered=nan, reason=words
+        )
 
 
 def planned(law: Any, parameters: Mapping[str, Any]) -> Reference:
@@ -118,12 +120,12 @@ def _judge(
     unanswered = 1.0 - float(loop.ok.mean())
     lost = not (finite and share <= LOST) or unanswered >= judgement.MOST_MISSED
     return Outcome(
-        FAILED if lost else FOLLOWED if figures.held else DEGRADED,
-        share,
-        nan if figures.tip_rms_m is None else figures.tip_rms_m,
-        figures.saturated_share or 0.0,
-        unanswered,
-        '; '.join(figures.lapses) or (_SHORT if isnan(share) else ''),
+        state=FAILED if lost else FOLLOWED if figures.held else DEGRADED,
+        share=share,
+        tip_rms_m=nan if figures.tip_rms_m is None else figures.tip_rms_m,
+        saturated=figures.saturated_share or 0.0,
+        unanswered=unanswered,
+        reason='; '.join(figures.lapses) or (_SHORT if isnan(share) else ''),
     )
 
 

@@ -105,7 +105,14 @@ def fit(
     weights, steps, converged = _minimise(problem, problem.start(rng), iterations, progress)
     network = problem.network(weights, samples.coordinates)
     fitted, others = (errors_of(network, samples, rows) for rows in (seen, unseen))
-    return Fit(network, fitted, others, int(unseen.sum()), steps, converged)
+    return Fit(
+        network=network,
+        fitted=fitted,
+        held_out=others,
+        count=int(unseen.sum()),
+        iterations=steps,
+        converged=converged,
+    )
 
 
 def errors_of(network: Network, samples: Samples, rows: Any = slice(None)) -> Errors:

@@ -91,7 +91,7 @@ class Section(CrossSection):
         E: Value = matter.young_modulus
         G = E / (2.0 * (1.0 + matter.poisson_ratio))
         shear = matter.shear_correction * G * area
-        return Rigidity(E * Ix, E * Iy, G * J, shear, shear, E * area)
+        return Rigidity(EIx=E * Ix, EIy=E * Iy, GJ=G * J, GAx=shear, GAy=shear, EA=E * area)
 
     def line_mass(self, sigma: Value, matter: Matter) -> LineMass:
         """See :class:`CrossSection`."""
