@@ -37,11 +37,12 @@ def run(options: Namespace) -> int:
     """Fit a network."""
     from softrobot_dynamics.bodies.learned import fit
     from softrobot_dynamics.bodies.learned.networks import write_network
+    from softrobot_dynamics.bodies.learned.samples import read_samples
     from softrobot_dynamics.errors import ArgumentError
 
     if not Path(options.output).absolute().parent.is_dir():
         raise ArgumentError('--output', options.output, 'a file in a folder that exists')
-    samples = fit.read_samples(options.samples)
+    samples = read_samples(options.samples)
     with _counting(f'fit to {len(samples.x)} samples', options.iterations) as count:
         found = fit.fit(
             samples,

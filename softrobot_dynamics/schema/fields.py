@@ -51,9 +51,7 @@ def number(
     default: Any = MISSING,
 ) -> Any:
     """Return the field of a finite (unless `infinite`) number within bounds, in `unit`."""
-    bounds = Bounds(
-        above=above, at_least=at_least, at_most=at_most, below=below, infinite=infinite
-    )
+    bounds = Bounds(above, at_least, at_most, below, infinite)
     return custom(_number(unit, bounds), unit=unit, default=default, kind='double', bounds=bounds)
 
 

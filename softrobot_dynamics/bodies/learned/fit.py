@@ -2,19 +2,13 @@
 """Fit the network of a `learned` body to sampled deformations."""
 
 from collections.abc import Callable, Sequence
-from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.bodies.learned.networks import (
-    ACTIVATIONS,
-    derivatives,
-    Network,
-    read_arrays,
-)
-from softrobot_dynamics.errors import ArgumentError, DescriptionError, MISSING, Problem
-from softrobot_dynamics.schema.parsing import Problems
+from softrobot_dynamics.bodies.learned.networks import ACTIVATIONS, derivatives, Network
+from softrobot_dynamics.bodies.learned.samples import Samples
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.tracing import traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
@@ -22,15 +16,6 @@ START, EPSILON, HOPELESS = 1e-3, 1e-14, 1e10  # damping: at first, least, and wh
 FLOOR = 1e-10  # of the diagonal, for weights that do nothing
 SMALL = 1e-6  # relative change of the mean square error that makes no difference
 AT_ONCE = 4_000_000  # entries of a third of the Jacobian held in memory
-
-
-class Samples(NamedTuple):
-    """Where material points are: p = f(x, q), S times."""
-
-    x: Matrix  # (S, 3) material points, their places at rest [m]
-    q: Matrix  # (S, n) coordinates
-    p: Matrix  # (S, 3) positions [m]
-    coordinates: tuple[str, ...] = ()  # names (n,), or none
 
 
 class Errors(NamedTuple):
@@ -49,27 +34,6 @@ class Fit(NamedTuple):
     count: int  # type: ignore[assignment]  # of samples held out; hides the tuple's own
     iterations: int
     converged: bool  # False: more iterations may make it better
-
-
-def read_samples(file: str | PathLike[str]) -> Samples:
-    """
-    Return the :class:`Samples` in an .npz archive of x (S, 3), q (S, n) and p (S, 3).
-
-    An array `coordinates` of n names is optional. DescriptionError tells what is wrong.
-    """
-    problems = Problems()
-    arrays = read_arrays(file, 'file', problems)
-    if arrays is not None:
-        for name, columns in (('x', 3), ('q', None), ('p', 3)):
-            array = arrays.get(name, np.zeros(0))
-            if not _is_table(array, columns):
-                words = f'finite numbers of shape (S, {columns or "n"})'
-                problems.append(Problem(name, array.shape if name in arrays else MISSING, words))
-    if problems:
-        raise DescriptionError(tuple(problems), str(file))
-    names = tuple(np.ravel(arrays.get('coordinates', ())).tolist())
-    x, q, p = (arrays[name].astype(float) for name in 'xqp')
-    return Samples(x, q, p, names)
 
 
 def fit(
@@ -254,16 +218,6 @@ class _Problem:
             layers.append((W, weights[first : first + rows]))
             first += rows
         return layers
-
-
-def _is_table(array: Any, columns: int | None) -> bool:
-    return (
-        array.ndim == 2
-        and array.size > 0
-        and columns in (None, array.shape[1])
-        and array.dtype.kind in 'fiu'
-        and bool(np.isfinite(array).all())
-    )
 
 
 def _checked(

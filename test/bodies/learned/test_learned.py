@@ -14,6 +14,7 @@ from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.learned import fit, networks
 from softrobot_dynamics.bodies.learned.body import Learned
 from softrobot_dynamics.bodies.learned.perceptron import vector_tanh
+from softrobot_dynamics.bodies.learned.samples import Samples
 from softrobot_dynamics.bodies.pcc import PiecewiseConstantCurvature
 from softrobot_dynamics.compiling.jit import kernel as compiled
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MISSING
@@ -368,7 +369,7 @@ def samples(postures, each, seed=0):
     r = 0.02 * np.sqrt(rng.random(len(q)))
     x = np.column_stack([r * np.cos(angle), r * np.sin(angle), s])
     p = np.array(PCC.position(list(x.T), list(q.T), NUMERIC)).T
-    return fit.Samples(x, q, p, PCC.coordinates())
+    return Samples(x, q, p, PCC.coordinates())
 
 
 @pytest.fixture(scope='module')
