@@ -7,7 +7,7 @@ Those of the recursion come from :mod:`softrobot_dynamics.recursion.tangents`.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,7 +65,7 @@ class Differentiator:
         if fibres and not self._has_lines:
             stiffen = entry(fibre_stiffness, robot=robot, rough=False, **own)
         self._stiffen = cached(run, entry=stiffen) if stiffen.address else None
-        given = {'robot': robot, 't': self._tangents}
+        given: dict[str, Any] = {'robot': robot, 't': self._tangents}
         differentiate = entry(tangents, rough=False, **given)
         self._differentiate = cached(run_three, entry=differentiate)
         given |= {'evaluate': self._evaluate.entry, 'terms': self._evaluate.terms}

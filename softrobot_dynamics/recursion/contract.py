@@ -13,6 +13,7 @@ class Model(Protocol):
     n: int
     m: int
     coordinate_names: tuple[str, ...]
+    signs: Vector
     stiffness: Matrix
     damping: Matrix
     rest: Vector
