@@ -86,7 +86,7 @@ def _module(
         places = itertools.count()
         first += [f'{name} = {_reading(kind, places, classes)}' for name, kind in kinds]
         lines = [*lines, _GIVEN]
-        lines += [import_line(cls.__module__, name, name) for name, cls in classes.items()]
+        lines += [import_line(c.__module__, c.__name__, name) for name, c in classes.items()]
     head = [f'\n\n@{decorator}**OPTIONS)', f'def {function.__name__}({", ".join(names)}):']
     body = [f'    {line}' for line in first] + _body(function)
     return load_module('\n'.join([_HEADER, *sorted(lines), *head, *body, '']), function.__name__)
@@ -168,8 +168,10 @@ def _reading(kind: Any, places: Iterator[int], classes: dict[str, type]) -> str:
     if isinstance(first, str):
         place, *_ = [next(places) for _ in range(1 + second)]
         return f'given_array(given_table, {place}, np.{first}, {second})'
-    classes[first.__name__] = first
-    return f'{first.__name__}({", ".join(_reading(k, places, classes) for k in second)})'
+    name = first.__name__
+    while classes.setdefault(name, first) is not first:  # another's
+        name += '_'
+    return f'{name}({", ".join(_reading(k, places, classes) for k in second)})'
 
 
 def _globals_used(python_function: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.operations import inverse_dynamics
 from softrobot_dynamics.recursion.passes import FULL
+from softrobot_dynamics.simulation.exponential import allocate_motion
 
 pytestmark = pytest.mark.quick
 
@@ -63,6 +64,25 @@ def outer():
     """Return something to be given, and the sum of what is in its table."""
     table = np.arange(6, dtype=np.uint32).reshape(2, 3)
     return Outer(Inner(np.array([3.0]), 10.0), np.array([0.5]), table, 100), 1500.0
+
+
+class Motion(NamedTuple):
+    """A NamedTuple by the name of another one."""
+
+    x: np.ndarray
+
+
+@kernel
+def add_both(a, b, out):
+    """Sum of a number of each."""
+    out[0] = a.x[0] + b.F[0]
+
+
+def test_two_kinds_of_records_may_have_one_name():
+    """Each is read as what it is."""
+    other, out = allocate_motion(1, 1)._replace(F=np.array([4.0])), np.zeros(1)
+    cached(add_both, a=Motion(np.array([3.0])), b=other)(out)
+    assert out[0] == 7.0
 
 
 def test_a_robot_may_be_given_once():
