@@ -13,6 +13,7 @@ from softrobot_dynamics.controllers import contract
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.nodes import plants
+from softrobot_dynamics.nodes.declared_rows import configured_rows
 from softrobot_dynamics.nodes.judging import Bounds, StateJudge
 from softrobot_dynamics.nodes.settings import settings_of
 from softrobot_dynamics.references.feasibility import Planned
@@ -151,10 +152,11 @@ def safe():
     return command
 
 
-def controlled(values):
+def controlled(values, declare=list):
     """Return what the controller node runs."""
     _load(values)
     controller = Controller()
+    declare(configured_rows(controller, controller.model, values['controlled']))
     return plants.Controlled(
         controller.model,
         controller,

@@ -90,6 +90,7 @@ def parameters(kind='circle'):
     circle = {'body': 'tip', 'center': [0.0, 0.0, -1.4], 'normal': [0.0, 1.0, 0.0],
               'radius': RADIUS, 'period': TURN}  # fmt: skip
     return {
+        'controller': 'pfbl',
         'reference.type': kind,
         'reference.ramp_time': 0.5,
         'controlled': [],

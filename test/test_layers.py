@@ -186,8 +186,9 @@ def test_the_engine_knows_no_member():
     """None but its own kind, and `softrobot`, imports a concrete body, joint, law, reference."""
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
-        'controllers.limiting', 'controllers.safe',
-        'references.feasibility', 'references.following', 'references.piecewise',
+        'controllers.composition', 'controllers.limiting', 'controllers.safe',
+        'references.feasibility', 'references.following', 'references.outputs',
+        'references.piecewise', 'references.postures',
     }  # fmt: skip
     concrete = [
         (a, b)

@@ -118,7 +118,8 @@ def _observe(fixed, time, t):
             disturbance[i] = 0.0
         elif one_period:
             missed = (b.velocity[fixed.controlled[i]] - aim[i]) / period
-            disturbance[i] += (missed - disturbance[i]) * period / (time + period)
+            if abs(missed) < math.inf:  # once it is no number, it would stay that
+                disturbance[i] += (missed - disturbance[i]) * period / (time + period)
 
 
 @kernel

@@ -1,69 +1,139 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Several laws on one robot, each on actuators of its own."""
+"""Several laws on one robot, each on actuators of its own: all the time, or in phases."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+import math
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
-from softrobot_dynamics.controllers.settings import Settings
+from softrobot_dynamics.controllers.held.command import HeldCommand
+from softrobot_dynamics.controllers.held.ensemble import Ensemble
+from softrobot_dynamics.controllers.held.prediction import Prediction
+from softrobot_dynamics.controllers.held_law import HeldSettings
+from softrobot_dynamics.controllers.settings import LIMITS
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.piecewise import Reference, select
+from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_SLIGHT = 1e-6  # share of a period that is rounding
+
+
+class Phase(NamedTuple):
+    """Some of the laws at work, for a time."""
+
+    name: str
+    duration: float  # [s]; the last phase lasts, however long it is
+    laws: tuple[int, ...]  # places of its laws; an actuator has one of them at most
+
+
+class Program(NamedTuple):
+    """
+    What each law of a composition follows from when it is first at work, phase after phase.
+
+    None stands for the outputs as they are then. A ``beginning`` equal to that of the program
+    before goes on with the phases: only laws whose reference is another turn to it.
+    """
+
+    references: tuple[Reference | None, ...]
+    beginning: object = None  # None: the phases begin anew
+    ramps: tuple[float, ...] = ()  # time for each to be blended in [s]; none: as all are told
 
 
 @dataclass(frozen=True)
-class Composed(Settings):
-    """Limits of the robot, ``feed_forward`` of actuators without a law, and the laws' own."""
+class Composed(HeldSettings):
+    """Limits of the robot, ``feed_forward`` of actuators without a law, delay, the laws' own."""
 
-    laws: tuple[Any, ...] = ()  # Settings of each law, whose limits are not used
+    laws: tuple[Any, ...] = ()  # Settings of each law, whose limits and delay are not used
 
     def tuned_alike(self, other: Any) -> bool:
         """Tell whether all parameters of all laws are the same, limits aside."""
         pairs = zip(self.laws, other.laws, strict=True)
-        return all(mine.tuned_alike(theirs) for mine, theirs in pairs)
+        return self.delay == other.delay and all(a.tuned_alike(b) for a, b in pairs)
+
+
+class _Course(NamedTuple):
+    """What is followed: an order as it was given."""
+
+    reference: Any  # Program or Reference
+    t: float
+    ramp: float
 
 
 class Composition(Controller):
     """
-    Laws for one model and of one period, each for the actuators it controls; none for two.
+    Laws for one model and of one period, each for the actuators it controls.
 
-    ``controlled``, and with them the coordinates of the reference, are those of the first law,
-    then those of the second, and so on. Each law counts on what the others push with: those before
-    it in this tick, those after it in the last one. So the law that has to make up for another
-    comes after it. Actuators without a law get the ``feed_forward`` of the settings.
+    ``phases`` say which of them are at work, one after the other (default: all, all the time). An
+    actuator may have another law in another phase. What a :class:`Program` says is followed: a law
+    that was not at work before begins, where the robot is and with the command in force, with its
+    phase; one that was goes on. A plain Reference is followed by those at work, and stops the
+    phases where they are; so does a new start, until there is a program with another beginning.
+
+    ``controlled``, and with them the coordinates of a Reference, are those of the first law that
+    follows anything, then those of the second that are not among them, and so on; y_d of those
+    without a law at work is nan. Each
+    law counts on what the others push with: those before it in this tick, those after it in the
+    last one. So the law that has to make up for another comes after it. Actuators without a law
+    get the ``feed_forward`` of the settings.
 
     ``settings`` are :class:`Composed` (default: the limits of the description, no feed-forward,
     the laws' own as they are). From then on the laws belong to the composition: what they are told
-    comes from its settings. The growth of errors is not known for laws together.
+    comes from its settings, and a known delay is made up for once, for all.
 
-    Raises ArgumentError for laws of other models or periods, and for actuators with two laws.
+    Raises ArgumentError for laws of other models or periods, for actuators with two laws in a
+    phase, and for phases that cannot be.
     """
 
     Settings = Composed
     type_name = 'composition'
 
-    def __init__(self, laws: Sequence[Controller], settings: Composed | None = None) -> None:
-        first = _require_compatible(laws)
-        names = first.model.actuator_names
-        controlled = [names[k] for law in laws for k in law.controlled]
+    def __init__(
+        self,
+        laws: Sequence[Controller],
+        settings: Composed | None = None,
+        phases: Sequence[Phase] | None = None,
+    ) -> None:
+        first, period = _require_compatible(laws), laws[0].period
+        if phases is None:
+            phases = (Phase('', math.inf, tuple(range(len(laws)))),)
+        _require_phases(phases, laws)
+        indices = led_by([(law, law.controlled) for law in laws])
+        self.laws, self.phases = tuple(laws), tuple(phases)
+        self._program: Program | None = None
+        led = [law.controlled if law.follows else () for law in laws]
+        self._columns = [[indices.index(k) for k in own] for own in led]
         if settings is None:
-            settings = self.make_settings(first.model)
+            settings = self.make_settings(first)
             settings = settings.replace(laws=tuple(law.settings for law in laws))
-        self.laws, ends = tuple(laws), np.cumsum([len(law.controlled) for law in laws])
-        self._columns = [np.arange(end - len(law.controlled), end) for law, end in zip(laws, ends)]
-        super().__init__(
-            first.model, period=first.period, controlled=controlled, settings=settings
-        )
-        self._free = np.setdiff1d(np.arange(first.model.m), self.controlled)
-        self._u, self._unmet = np.zeros(first.model.m), np.zeros(first.model.m)
-        self._desired = np.zeros((3, len(controlled)))
+        names = [first.actuator_names[k] for k in indices]
+        super().__init__(first, period=period, controlled=names, settings=settings)
+        m, self._held = first.m, HeldCommand(first, period)
+        for law in laws:
+            law.join(self._held)
+        self._ensembles = [Ensemble(first, period, [laws[i] for i in p.laws]) for p in phases]
+        self._prediction = Prediction(first, period)
+        self._u, self._good, self._unmet = np.zeros((3, m))
+        self._desired = np.zeros((3, len(indices)))
         self._pushes = self._u.view()  # what laws read as their feed-forward: it changes in place
         self._pushes.flags.writeable = False
-        self.use(settings)
+        self._free = np.ones(m, dtype=bool)  # actuators without a law
+        self._pending = False  # whether a program has begun, but no tick yet
+        self._enter(0, math.inf)
+        self._course = self._taken = _Course(None, 0.0, 0.0)
+        self._told: Any = None
+        self._tell()
+
+    @property
+    def phase(self) -> str:
+        """The name of the phase at hand, see :attr:`Controller.phase`."""
+        return self.phases[self._place].name
 
     def use(self, settings: Composed) -> None:
         """Replace all settings, those of the laws too, from the next tick on. ArgumentError."""
@@ -71,42 +141,59 @@ class Composition(Controller):
             words = f'settings of {len(self.laws)} laws'
             raise ArgumentError('settings.laws', len(settings.laws), words)
         self.settings = settings
-        limits = {'lower': settings.lower, 'upper': settings.upper, 'rate': settings.rate}
-        for law, own in zip(self.laws, settings.laws):
-            law.use(own.replace(feed_forward=self._pushes, **limits))
+
+    def follow(self, reference: Reference | Program, t: float, ramp: float) -> None:
+        """Turn to a Program, or let the laws at work turn to a Reference; ``t`` is now [s]."""
+        if isinstance(reference, Program) and len(reference.references) != len(self.laws):
+            words = f'references of {len(self.laws)} laws'
+            raise ArgumentError('reference', len(reference.references), words)
+        self._course = _Course(reference, float(t), float(ramp))
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""
-        self.last[:] = np.nan if u is None else u
-        self._u[:] = self.settings.feed_forward if u is None else u
-        for law in self.laws:
-            law.start(q, qd, t, u)
-
-    def follow(self, reference: Reference, t: float, ramp: float) -> None:
-        """Let each law turn to its coordinates of a reference, see :meth:`Controller.follow`."""
-        for law, columns in zip(self.laws, self._columns):
-            law.follow(select(reference, columns), t, ramp)
-
-    def desired(self, t: float) -> Matrix:
-        """y_d, its rate and acceleration, (3, controlled), at time t [s]."""
-        return np.hstack([law.desired(t) for law in self.laws])
+        self._tell()
+        self._turn(q, qd)
+        if self._program is not None and not self._pending:
+            self._stop()
+            self._lead(self._at_work(), constant(self.outputs(q, qd)[0][self.controlled]), t)
+        self._prediction.begin(q)
+        self._begin(q, qd, t, u)
+        if u is None and self._answer(t, q, qd).ok:  # it is known what tension stiffens
+            found = self._good.copy()
+            self._begin(q, qd, t, None)
+            self._held.begin(q, qd, found)
+        self._pending = True
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]; no law, no command."""
-        low, high = self._reach()
-        u, ok = self._u, True
-        u[self._free] = np.clip(self.settings.feed_forward, low, high)[self._free]
-        for law, columns in zip(self.laws, self._columns):
-            command, own = law.compute(t, q, qd), law.controlled
-            ok = ok and command.ok
-            u[own], self._unmet[own] = command.u[own], command.unmet[own]
-            self._desired[:, columns] = command.desired
-        if ok:
-            for each in (self, *self.laws):
-                each.last[:] = u
-        at_limit = ((u <= low) | (u >= high))[self.controlled]
-        saturated = int(np.count_nonzero(at_limit))
-        return Command(u, command.y, command.velocity, self._desired, self._unmet, saturated, ok)
+        self._tell()
+        delay = self.settings.delay
+        if delay > 0.0:
+            q, qd = self._prediction(q, qd, delay, self._in_force())
+        self._turn(q, qd)
+        self._pending = False
+        if self._until <= t + delay + _SLIGHT * self.period:
+            self._go_on(t + delay, q, qd)
+        command = self._answer(t + delay, q, qd)
+        if command.ok and delay > 0.0:
+            self._prediction.sent(command.u)
+        return command
+
+    def desired(self, t: float) -> Matrix:
+        """y_d, its rate and acceleration, (3, controlled), at time t [s]; nan without a law."""
+        found = np.full((3, len(self.controlled)), np.nan)
+        for i in self._at_work():
+            if self._columns[i]:
+                found[:, self._columns[i]] = self.laws[i].desired(t)
+        return found
+
+    def growth(
+        self, q: Vector, u: Vector, settings: Any, off: float = 0.0, place: int | None = None
+    ) -> float:
+        """Return the rate [1/s] at which errors would grow in a phase (default: the present)."""
+        place = self._place if place is None else place
+        own = [settings.laws[i] for i in self.phases[place].laws]
+        return self._ensembles[place].growth(q, u, own, off)
 
     def restless(self, q: Vector) -> tuple[complex, ...]:
         """Return the growing rates that each law sees while the others push as they do."""
@@ -114,8 +201,131 @@ class Composition(Controller):
 
     def warm(self) -> None:
         """Run every law once, so that no tick has to wait for the compiler."""
+        self._held.stand(self.model.q0, self._u)
         for law in self.laws:
             law.warm()
+        q, u = self.model.q0, np.clip(self._u, self.settings.lower, self.settings.upper)
+        for ensemble, phase in zip(self._ensembles, self.phases):
+            ensemble.growth(q, u, [self.settings.laws[i] for i in phase.laws], 0.0)
+        self.start(q, np.zeros(self.model.n), 0.0)
+        self.last[:], self._pending = np.nan, False
+
+    # What was told by other threads is taken up here, by the one that computes
+
+    def _tell(self) -> None:
+        """Hand settings that are new on to the laws."""
+        settings = self.settings
+        if settings is self._told:
+            return
+        self._told, shared = settings, {name: getattr(settings, name) for name in LIMITS}
+        shared['feed_forward'] = self._pushes
+        for law, own in zip(self.laws, settings.laws):
+            law.use(own.replace(**shared, **({'delay': 0.0} if hasattr(own, 'delay') else {})))
+
+    def _turn(self, q: Vector, qd: Vector) -> None:
+        """Take up a new order."""
+        course, before = self._course, self._program
+        if course is self._taken:
+            return
+        self._taken, given = course, course.reference
+        if not isinstance(given, Program):
+            self._stop()
+            self._lead(self._at_work(), given, course.t)
+            return
+        self._program, y = given, constant(self.outputs(q, qd)[0][self.controlled])
+        if before is None or given.beginning is None or given.beginning != before.beginning:
+            were = self._at_work()
+            self._enter(0, course.t)
+            self._lead(self._at_work(), y, course.t, given)
+            self._start_new(were, q, qd, course.t)
+            self._pending = True
+            return
+        pairs = zip(given.references, before.references)
+        changed = {i for i, (new, old) in enumerate(pairs) if not alike(new, old)}
+        self._lead([i for i in self._at_work() if i in changed], y, course.t, given)
+
+    def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
+        """Go on to the phase of time t [s]; laws that were not at work begin."""
+        were = self._at_work()
+        while self._until <= t + _SLIGHT * self.period:
+            self._enter(self._place + 1, self._until)
+        new = [i for i in self._at_work() if i not in were]
+        y = constant(self.outputs(q, qd)[0][self.controlled])
+        self._lead(new, y, t, self._program)
+        self._start_new(were, q, qd, t)
+
+    def _start_new(self, were: Sequence[int], q: Vector, qd: Vector, t: float) -> None:
+        """Let laws at work begin that were not before."""
+        for i in self._at_work():
+            if i not in were:
+                self.laws[i].start(q, qd, t, self._known())
+
+    def _enter(self, place: int, t: float) -> None:
+        """Be in a phase from t [s] on."""
+        last = place == len(self.phases) - 1
+        self._place = place
+        self._until = math.inf if last else t + self.phases[place].duration
+        self._desired[:], self._unmet[:], self._free[:] = np.nan, 0.0, True
+        for i in self._at_work():
+            self._free[self.laws[i].controlled] = False
+
+    def _stop(self) -> None:
+        """Stay in the phase at hand."""
+        self._until = math.inf
+
+    def _lead(self, some: Sequence[int], y: Reference, t: float, program: Any = None) -> None:
+        """Let some laws follow what a program says, or their coordinates of ``y``."""
+        for i in (i for i in some if self._columns[i]):
+            own = program.references[i] if program is not None else None
+            ramp = program.ramps[i] if program is not None and program.ramps else self._taken.ramp
+            self.laws[i].follow(select(y, self._columns[i]) if own is None else own, t, ramp)
+
+    def _begin(self, q: Vector, qd: Vector, t: float, u: Vector | None) -> None:
+        """Let all laws at work begin, under the command u (m,) in force if it is known."""
+        self.last[:] = np.nan if u is None else u
+        self._u[:] = self._good[:] = self.settings.feed_forward if u is None else u
+        self._held.begin(q, qd, self._u)
+        for i in self._at_work():
+            self.laws[i].start(q, qd, t, u)
+
+    def _answer(self, t: float, q: Vector, qd: Vector) -> Command:
+        """Let the laws at work answer, one after the other."""
+        low, high = self._reach()
+        u, saturated = self._u, 0
+        np.clip(self.settings.feed_forward, low, high, out=u, where=self._free)
+        for i in self._at_work():
+            law, columns = self.laws[i], self._columns[i]
+            command, own = law.compute(t, q, qd), law.controlled
+            if not command.ok:
+                u[:] = self._good  # or what is no number would go round
+                self._leave_at(self.last)
+                return command._replace(u=u, desired=self._desired, unmet=self._unmet)
+            u[own], self._unmet[own] = command.u[own], command.unmet[own]
+            if columns:
+                self._desired[:, columns] = command.desired
+            saturated += command.saturated
+        self._held.advance(q, qd, self._in_force())
+        self._good[:] = u
+        self._leave_at(u)
+        return Command(u, command.y, command.velocity, self._desired, self._unmet, saturated, True)
+
+    def _leave_at(self, u: Vector) -> None:
+        """Let all laws count from the command u (m,), nan where it is not known."""
+        self.last[:] = u
+        for law in self.laws:
+            law.last[:] = u
+
+    def _at_work(self) -> tuple[int, ...]:
+        """Return the places of the laws of the phase at hand."""
+        return self.phases[self._place].laws
+
+    def _known(self) -> Vector | None:
+        """Return the command in force (m,), None if that is not known."""
+        return None if math.isnan(self.last[0]) else self.last
+
+    def _in_force(self) -> Vector:
+        """Return the last command (m,), or what comes without one where it is not known."""
+        return self.settings.feed_forward if math.isnan(self.last[0]) else self.last
 
     def _reach(self) -> tuple[Vector, Vector]:
         """Return the least and the greatest command of this tick (m,) each, by all limits."""
@@ -125,20 +335,45 @@ class Composition(Controller):
         return np.clip(last - step, s.lower, s.upper), np.clip(last + step, s.lower, s.upper)
 
 
-def _require_compatible(laws: Sequence[Controller]) -> Controller:
-    """Return the first of laws that can run together; ArgumentError."""
+def led_by(pairs: Iterable[tuple[Any, Iterable[int]]]) -> list[int]:
+    """
+    Return the indices of the actuators whose coordinates are led by laws, each one once.
+
+    ``pairs`` of (law or its class, indices of its actuators). All, if none follows anything.
+    """
+    pairs = list(pairs)
+    leading = [own for law, own in pairs if law.follows] or [own for _, own in pairs]
+    return list(dict.fromkeys(int(k) for own in leading for k in own))
+
+
+def _require_compatible(laws: Sequence[Controller]) -> CompiledModel:
+    """Return the model of laws that can run together; ArgumentError."""
     if not laws:
         raise ArgumentError('laws', list(laws), 'at least one law')
-    owner: dict[str, int] = {}
     for i, law in enumerate(laws):
         if law.model is not laws[0].model:
             raise ArgumentError(f'laws[{i}].model', law.model, 'the very model of the first law')
         if law.period != laws[0].period:
             words = f'{laws[0].period} s, the period of the first law'
             raise ArgumentError(f'laws[{i}].period', law.period, words)
-        for name in (law.model.actuator_names[k] for k in law.controlled):
-            if name in owner:
-                words = f'actuators without a law: laws[{owner[name]}] has {name} already'
-                raise ArgumentError(f'laws[{i}].controlled', name, words)
-            owner[name] = i
-    return laws[0]
+    return laws[0].model
+
+
+def _require_phases(phases: Sequence[Phase], laws: Sequence[Controller]) -> None:
+    """Raise ArgumentError for phases that such laws cannot have."""
+    if not phases:
+        raise ArgumentError('phases', list(phases), 'at least one phase')
+    for k, phase in enumerate(phases):
+        place, owner = f'phases[{k}]', dict[str, int]()
+        if not phase.duration > 0.0:
+            raise ArgumentError(f'{place}.duration', phase.duration, 'a time > 0 [s]')
+        if not phase.laws or not set(phase.laws) <= set(range(len(laws))):
+            words = f'one or more places of the {len(laws)} laws'
+            raise ArgumentError(f'{place}.laws', phase.laws, words)
+        for i in phase.laws:
+            law = laws[i]
+            for name in (law.model.actuator_names[j] for j in law.controlled):
+                if name in owner:
+                    words = f'actuators without a law: laws[{owner[name]}] has {name} already'
+                    raise ArgumentError(f'laws[{i}].controlled', name, words)
+                owner[name] = i

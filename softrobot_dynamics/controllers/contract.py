@@ -25,6 +25,8 @@ from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.schema.registry import Registry
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.held.command import HeldCommand, Lines
+    from softrobot_dynamics.controllers.held.loop import Answer
     from softrobot_dynamics.model.model import CompiledModel
 
 CONTROLLERS = Registry(
@@ -90,6 +92,8 @@ class Controller:
 
     Settings = Settings
     owners = staticmethod(owners_of)
+    follows = True
+    """Whether the outputs of the controlled actuators follow anything."""
 
     def __init__(
         self, model: CompiledModel, *, period: float, controlled: Any = None, settings: Any = None
@@ -121,6 +125,12 @@ class Controller:
         that the parameters have from outside; UnknownNameError.
         """
         return make_settings(cls, model, controlled, given)
+
+    @staticmethod
+    def pushes(settings: Any) -> Vector:
+        """Return what a law commands (m,) that ``follows`` nothing, as far as that is known."""
+        u: Vector = settings.feed_forward
+        return u
 
     def use(self, settings: Any) -> None:
         """Replace all settings from the next tick on."""
@@ -199,6 +209,30 @@ class Controller:
         cannot say returns nan.
         """
         return np.nan
+
+    @property
+    def phase(self) -> str:
+        """The name of what is being done by a law that does one thing after the other, or ''."""
+        return ''
+
+    @property
+    def memory_size(self) -> int:
+        """How many numbers the law keeps from one tick to the next, see :meth:`beside`."""
+        return 0
+
+    def join(self, held: HeldCommand) -> None:
+        """Be one of several laws: the response to held commands is kept up to date for all."""
+
+    def beside(self, lines: Lines) -> Callable[..., Answer] | None:
+        """
+        Return the law without limits, for a loop of several that is looked at beside its run.
+
+        A function (q (n,), u (m,), settings): what stays there under u. That is a function of q,
+        qd (n,), and the memory (``memory_size``,), which gives the forces w (c,) along the
+        outputs, or nan, and the memory a period later. It goes by the response in ``lines``. A
+        law that cannot say returns None.
+        """
+        return None
 
     def restless(self, q: Vector) -> tuple[complex, ...]:
         """

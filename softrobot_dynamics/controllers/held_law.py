@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Integers, Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
 from softrobot_dynamics.controllers.contract import Command, Controller, Plan, Settings
 from softrobot_dynamics.controllers.held.command import HeldCommand, Lines
-from softrobot_dynamics.controllers.held.loop import SampledLoop
+from softrobot_dynamics.controllers.held.loop import Answer, SampledLoop
 from softrobot_dynamics.controllers.held.prediction import Prediction
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.terms import Terms
@@ -76,13 +76,28 @@ class HeldLaw(Controller):
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
-        self._held = HeldCommand(model, self.period)
-        self._fixed = self._make_fixed(self._held.lines, self._held.entry)
+        held = HeldCommand(model, self.period)
+        self._held: HeldCommand | None = held  # None: somebody else keeps it up to date
         self._prediction = Prediction(model, self.period)
-        self._sampled = SampledLoop(model, self.period, self.controlled, self.remembers)
-        self._aside = self._make_fixed(self._sampled.lines, entry(nothing))
+        self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
+        self._aside = self.beside(self._sampled.lines)
+        self._go_by(held.lines, held.entry)
+
+    def join(self, held: HeldCommand) -> None:
+        """Go by a response for several laws, see :meth:`Controller.join`."""
+        self._held = None
+        self._go_by(held.lines, entry(nothing))
+
+    def _go_by(self, lines: Lines, held: Entry) -> None:
+        """Work with the lines of a response, which the entry brings on by a tick."""
+        self._fixed = self._make_fixed(lines, held)
         self.last, self._buffers = self._fixed.last, self._fixed.b
         self._obey(self.plan, self.settings)
+
+    @property
+    def memory_size(self) -> int:
+        """How many numbers the law keeps from one tick to the next."""
+        return self.remembers * len(self.controlled)
 
     def tell(self, settings: Any, q: Vector | None = None) -> Any:
         """
@@ -96,9 +111,11 @@ class HeldLaw(Controller):
         """Begin at the present state, see :meth:`Controller.start`."""
         super().start(q, qd, t, u)
         self._prediction.begin(q)
-        self._held.begin(q, qd, self._in_force())
         self._obey(self.plan, self.settings)
         self._buffers.memory[:], self._buffers.asked[:] = 0.0, np.nan
+        if self._held is None:
+            return
+        self._held.begin(q, qd, self._in_force())
         if u is None and self._tick(q, qd, float(t)) >= 0:  # it is known what tension stiffens
             self._held.begin(q, qd, self._buffers.u)
             self.last[:], self._buffers.asked[:] = np.nan, np.nan
@@ -119,24 +136,25 @@ class HeldLaw(Controller):
 
     def growth(self, q: Vector, u: Vector, settings: Any, off: float = 0.0) -> float:
         """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
-        return self._sampled.growth(q, u, lambda q, u: self._at_rest(q, u, settings), off)
+        return self._sampled.growth(q, u, lambda q, u: self._aside(q, u, settings), off)
 
-    def _at_rest(self, place: Vector, u: Vector, settings: Any) -> Callable[..., Any]:
-        """
-        Return the law without limits that stays at q (n,) under u (m,).
+    def beside(self, lines: Lines) -> Callable[..., Answer]:
+        """Return the law at rest beside the loop, see :meth:`Controller.beside`."""
+        fixed = self._make_fixed(lines, entry(nothing))
+        return lambda place, u, settings: self._at_rest(fixed, place, u, settings)
 
-        A function of q, qd (n,), and the memory (., c), which gives w (c,), or nan, and the
-        memory a period later.
-        """
-        fixed, free = self._aside, np.full(self.model.m, np.inf)
+    def _at_rest(self, fixed: Fixed, place: Vector, u: Vector, settings: Any) -> Answer:
+        """Return the law without limits that stays at q (n,) under u (m,), in arrays of its."""
+        free = np.full(self.model.m, np.inf)
         stay = constant(self.outputs(place, fixed.rest)[0][self.controlled])
         told = self.tell(settings.replace(lower=-free, upper=free, rate=free), place)
         tick = cached(self.tick, fixed=fixed, plan=Plan(stay, stay, 0.0, 0.0), settings=told)
 
-        def answer(q: Vector, qd: Vector, memory: Matrix) -> tuple[Any, Matrix]:
-            fixed.last[:], fixed.b.memory[:], fixed.b.asked[:] = u, memory, -self.period
+        def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
+            fixed.last[:], fixed.b.asked[:] = u, -self.period
+            fixed.b.memory.ravel()[:] = memory
             found = fixed.b.w.copy() if tick(q, qd, 0.0) >= 0 else np.nan
-            return found, fixed.b.memory.copy()
+            return found, fixed.b.memory.flatten()
 
         return answer
 

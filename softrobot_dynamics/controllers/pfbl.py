@@ -89,6 +89,6 @@ class PartialFeedbackLinearization(AcceleratingLaw):
         """Return the growing rates of the zero dynamics at q, see :meth:`Controller.restless`."""
         settings = self.settings
         rates = self._sampled.zero_dynamics(
-            q, settings.feed_forward, lambda q, u: self._at_rest(q, u, settings)
+            q, settings.feed_forward, lambda q, u: self._aside(q, u, settings)
         )
         return tuple(rates[rates.real > GROWS].tolist())

@@ -211,9 +211,14 @@ def error_of(sight: Sight, y_units: Sequence[str]) -> tuple[str, Any, str]:
         return 'output error', None, ''
     largest: dict[str, Any] = {}
     for error, unit in zip(sight.y_errors, y_units):
-        largest[unit] = max(error, largest.get(unit, 0.0))
+        largest[unit] = max(largest.get(unit, 0.0), error)  # nan, of what follows nothing, is less
     text = ', '.join(in_words(error, unit) for unit, error in largest.items())
     return 'output error', max(largest.values()) if len(largest) == 1 else None, text
+
+
+def _doing(controller: dict[str, Any]) -> str:
+    phase = controller.get('phase')
+    return controller.get('mode', '') + (f', phase {phase}' if phase else '')
 
 
 def loop_rows(diagnostics: dict[str, Any]) -> Any:
@@ -222,7 +227,7 @@ def loop_rows(diagnostics: dict[str, Any]) -> Any:
     trip = simulation.get('round trip p50 / p99 / max [us]', '')
     rate = simulation.get('rate [Hz]', '')
     return (
-        ('rate', f'{float(rate):.1f} Hz' if rate else '', controller.get('mode', '')),
+        ('rate', f'{float(rate):.1f} Hz' if rate else '', _doing(controller)),
         ('missed ticks', simulation.get('missed ticks', ''), ''),
         ('round trip', f'{trip} us' if trip else '', 'p50 / p99 / max' if trip else ''),
     )

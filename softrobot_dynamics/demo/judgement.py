@@ -38,7 +38,7 @@ class Task(NamedTuple):
     units: tuple[Any, ...]  # of their y (c,)
     still: Vector  # (c,) what counts as a way where nothing moves at all
     limits: tuple[Vector, Vector]  # of u: lower (c,), upper (c,)
-    ramp: float  # [s] until the reference is blended in; until then errors do not count
+    ramps: Vector  # (c,) [s] until references are blended in; until then errors do not count
     tolerance: float = TOLERANCE
 
 
@@ -101,11 +101,11 @@ def judge(
     `task`: what it was to do; `tips`: Tips or None; `expected`: number of states there should be;
     `lapses`: in words, what else went wrong.
     """
-    after = _after(run, task)
+    after, first = _after(run, task), _after(run, task).any(axis=1)
     outputs = np.abs(run.y[:, task.controlled] - run.y_d)
-    ways = ways_of(run, task)
-    tip_shares = _shares(tips.distances[after], tips.sizes) if tips else np.zeros(0)
-    shares = _shares(outputs[after], ways)
+    outputs, ways = np.where(after, outputs, np.nan), ways_of(run, task)
+    tip_shares = _shares(tips.distances[first], tips.sizes) if tips else np.zeros(0)
+    shares = _shares(outputs, ways)
     trips = run.round_trip * 1e6
     lapses = (
         *lapses,
@@ -113,8 +113,8 @@ def judge(
         *_strayed_tips(tip_shares, tips, task.tolerance),
         *_strayed_outputs(shares, ways, task),
     )
-    tip_rms, tip_peak = _rms_and_peak(tips.errors[after]) if tips else (None, None)
-    rms, peak = _rms_and_peak(outputs[after].max(axis=1, initial=0.0))
+    tip_rms, tip_peak = _rms_and_peak(tips.errors[first]) if tips else (None, None)
+    rms, peak = _rms_and_peak(np.fmax.reduce(outputs, axis=1, initial=np.nan))
     return Figures(
         tip_rms_m=tip_rms,
         tip_peak_m=tip_peak,
@@ -138,8 +138,14 @@ def _at_a_limit(u: Any, lower: Any, upper: Any) -> Any:
 
 
 def _after(run: Run, task: Task) -> Any:
-    """Tell of each row whether the reference was blended in (T,)."""
-    return run.t >= task.ramp - 0.5 * run.period
+    """Tell of each row and output whether its reference was blended in (T, c)."""
+    return run.t[:, None] >= task.ramps - 0.5 * run.period
+
+
+def unseen(run: Run, task: Task) -> tuple[str, ...]:
+    """Return the names of the outputs that followed nothing, or not for long enough to tell."""
+    seen = (_after(run, task) & np.isfinite(run.y_d)).any(axis=0)
+    return tuple(name for name, yes in zip(task.names, seen) if not yes)
 
 
 def ways_of(run: Run, task: Task) -> Any:
@@ -154,7 +160,8 @@ def ways_of(run: Run, task: Task) -> Any:
     for kind in set(task.kinds):
         own = [i for i, other in enumerate(task.kinds) if other == kind]
         least = 1e-9 * np.nan_to_num(task.still[own], posinf=0.0).max()
-        for rows in (run.y_d[:, own], run.y_d[_after(run, task)][:, own]):
+        for rows in (run.y_d, np.where(_after(run, task), run.y_d, np.nan)):
+            rows = rows[:, own]
             spans = _spans(rows)
             if spans.max() > least:
                 ways[own] = np.maximum(spans, _LEAST_WAY * spans.max())
@@ -164,19 +171,17 @@ def ways_of(run: Run, task: Task) -> Any:
 
 def _spans(rows: Any) -> Any:
     """Return how far each column of (T, k) goes, 0 for what is rounding."""
-    rows = rows[np.isfinite(rows).all(axis=1)]
-    if not len(rows):
-        return np.zeros(rows.shape[1])
-    spans = np.ptp(rows, axis=0)
-    return np.where(spans > 1e-9 * np.abs(rows).max(axis=0), spans, 0.0)
+    low, high = (f.reduce(rows, axis=0, initial=np.nan) for f in (np.fmin, np.fmax))
+    spans = np.nan_to_num(high - low)
+    return np.where(spans > 1e-9 * np.fmax(np.abs(low), np.abs(high)), spans, 0.0)
 
 
 def _shares(errors: Any, sizes: Any) -> Any:
     """Return the RMS of errors (T, k) as shares of sizes (k,); nan where there are none."""
-    seen = np.isfinite(errors).all(axis=1)
-    if not seen.any():
-        return np.full(len(sizes), np.nan)
-    return np.sqrt(np.mean(errors[seen] ** 2, axis=0)) / sizes
+    seen = np.isfinite(errors)
+    squares = np.sum(np.where(seen, errors, 0.0) ** 2, axis=0)
+    counts = seen.sum(axis=0)
+    return np.where(counts, np.sqrt(squares / np.maximum(counts, 1)), np.nan) / sizes
 
 
 def _strayed_tips(shares: Any, tips: Any, tolerance: float) -> Iterator[str]:

@@ -149,8 +149,11 @@ class Monitor:
         self._node.destroy_node()
 
     def _output_errors(self, output: Any, reference: Any) -> Any:
-        y = np.array(output.position)[self._controlled]
-        return np.abs(y - reference.points[0].positions)
+        y = dict(zip(output.name, output.position))
+        wanted = zip(reference.joint_names, reference.points[0].positions)
+        errors = {name: abs(y[name] - y_d) for name, y_d in wanted}
+        names = [self._model.actuator_names[i] for i in self._controlled]
+        return np.array([errors.get(name, np.nan) for name in names])
 
     def _tip_error(self, state: Any, reference: Any) -> float | None:
         """Distance [m] of the tip farthest from where it should be at the time of this state."""

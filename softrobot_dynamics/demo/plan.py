@@ -13,10 +13,10 @@ from softrobot_dynamics.demo.warming import simulation_elsewhere
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.nodes import parameter_rows, plants
+from softrobot_dynamics.nodes import declared_rows, plants
 from softrobot_dynamics.nodes.parameter_files import controller_files
 from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.references.contract import trajectory
+from softrobot_dynamics.nodes.parts import given_by
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -50,12 +50,12 @@ def draw_up(
     files = (*controller_files(robot, description, controller_file), folder / OWN_FILE)
     own_file = functools.partial(_write_own, files[-1], robot, float(rate), folder)
     own_file({})
-    own = functools.partial(parameter_rows.chosen_rows, description)
-    controller, unknown = _read(node, 'controller', files, parameter_rows.controller_rows(), own)
-    read = {x: y for x, y in trajectory(controller).given().items() if y != controller[x]}
+    own = functools.partial(declared_rows.declare_chosen, description)
+    controller, unknown = _read(node, 'controller', files, declared_rows.controller_rows(), own)
+    read = {x: y for x, y in given_by(controller).items() if y != controller[x]}
     own_file(read)  # paths of files, as they are from here: the nodes run elsewhere
     controller = {**controller, **read}
-    rows = *parameter_rows.SIMULATION, *parameter_rows.sensor_rows(description)
+    rows = *declared_rows.SIMULATION, *declared_rows.sensor_rows(description)
     simulation, also_unknown = _read(node, 'simulation', files, rows)
     return Plan(
         robot=robot,
@@ -85,13 +85,9 @@ def compile_everything(plan: Plan) -> tuple[CompiledModel, Callable[[], Any]]:
     with simulation_elsewhere(plan.robot):
         plant, values = plants.controlled(plan.controller), plan.controller
     plants.simulated(plan.simulation)
-    model, controlled, wanted = plant.model, plant.controller.controlled, trajectory(values)
-
-    def find() -> Any:
-        motion = wanted.plan(model, controlled, model.q0)
-        return motion and motion.reference  # None: the state itself, whatever it will be
-
-    return model, find
+    model = plant.model
+    # None: the state itself, whatever it will be
+    return model, lambda: plants.plan_of(model, values, model.q0).reference
 
 
 def _write_own(path: Path, robot: str, rate: float, folder: Path, more: dict[str, Any]) -> None:
@@ -111,12 +107,16 @@ def _write_own(path: Path, robot: str, rate: float, folder: Path, more: dict[str
 
 
 def _read(
-    make_node: Callable[..., Any], name: str, files: Any, rows: Any, more: Any = lambda values: ()
+    make_node: Callable[..., Any],
+    name: str,
+    files: Any,
+    rows: Any,
+    more: Callable[..., object] = lambda values, declare: None,
 ) -> tuple[dict[str, Any], Any]:
     """
     Return ({name: value}, unknown names in words) of the parameters a node would be given.
 
-    `more(values)` returns the rows that depend on values.
+    `more(values, declare)` declares the rows that depend on values.
     """
     try:
         node = make_node(name, parameter_arguments(files))
@@ -126,7 +126,7 @@ def _read(
         raise ArgumentError('--controller', str(files[0]), words) from error
     try:
         parameters = Parameters(node, rows)
-        parameters.declare(more(parameters.values))
+        more(parameters.values, parameters.declare)
         return parameters.values, parameters.unknown()
     finally:
         node.destroy_node()

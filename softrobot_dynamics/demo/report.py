@@ -22,6 +22,7 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.command_timing import TIMINGS
+from softrobot_dynamics.nodes.parts import blended_in, controlled_of
 from softrobot_dynamics.nodes.settings import limits_of
 from softrobot_dynamics.references.contract import Targets
 
@@ -42,9 +43,10 @@ class Report(NamedTuple):
     controlled: list[int]  # indices of the actuators that follow the reference
     targets: Targets | None  # that tips follow
     tips: judgement.Tips | None
-    ramp: float  # [s] until the reference is blended in
+    ramp: float  # [s] until the first reference is blended in
     ways: Vector  # (c,) what the errors of the outputs are shares of, each in its unit
     figures: judgement.Figures
+    unseen: tuple[str, ...] = ()  # outputs about which nothing can be told
 
 
 def prepare_folder(path: str | PathLike[str]) -> Path:
@@ -108,6 +110,7 @@ def task_of(
 ) -> judgement.Task:
     """Return the Task that the controller's parameters `values` set; tolerance as in there."""
     controlled, limits = controlled_of(model, values), limits_of(model, values)
+    blended = blended_in(model, values)
     actuators = [entry.actuator for entry in model.description.actuators]
     units = [quantity.unit for quantity in model.outputs]
     still = {'m': reach_of(model), 'rad': 1.0}
@@ -118,7 +121,7 @@ def task_of(
         units=tuple(units[i] for i in controlled),
         still=np.array([still.get(units[i], np.inf) for i in controlled]),
         limits=(limits['lower'][controlled], limits['upper'][controlled]),
-        ramp=values['reference.ramp_time'],
+        ramps=np.array([blended[i] for i in controlled]),
         tolerance=judgement.TOLERANCE if tolerance is None else tolerance,
     )
 
@@ -150,9 +153,10 @@ def make(
         controlled=task.controlled,
         targets=targets,
         tips=tips,
-        ramp=task.ramp,
+        ramp=float(task.ramps.min()),
         ways=ways,
         figures=figures,
+        unseen=judgement.unseen(run, task),
     )
 
 
@@ -242,6 +246,8 @@ def rows(report: Report) -> Iterator[tuple[str, str]]:
         yield 'output error, RMS and peak', errors + _of_way(figures.y_share)
     elif figures.y_share is not None:  # nothing to compare them by but the way of each
         yield 'output error, RMS', f'{figures.y_share:.2%} of its way'
+    if report.unseen and figures.y_share is not None:
+        yield 'not seen to follow', ', '.join(report.unseen)
     yield 'rate', _words(figures.rate_hz, '{:.1f} Hz')
     trip = figures.round_trip_us
     yield (
@@ -251,12 +257,6 @@ def rows(report: Report) -> Iterator[tuple[str, str]]:
     yield 'commands', TIMINGS.get(figures.command_timing or '', '-')
     yield 'missed ticks', f'{figures.missed_ticks} of {figures.ticks}'
     yield 'ticks with a command at a limit', _words(figures.saturated_share, '{:.1%}')
-
-
-def controlled_of(model: CompiledModel, values: dict[str, Any]) -> list[int]:
-    """Return the indices of the actuators whose coordinates follow the reference."""
-    names = values['controlled'] or model.actuator_names
-    return [model.actuator_names.index(name) for name in names]
 
 
 def _is_nan(value: Any) -> bool:

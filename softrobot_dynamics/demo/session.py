@@ -23,6 +23,7 @@ from softrobot_dynamics.demo.plan import (
 from softrobot_dynamics.demo.processes import keep_to_this_machine, NodeProcess, ProcessDiedError
 from softrobot_dynamics.demo.targets import targets_of
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.nodes.parts import controlled_of, parts_of
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -86,8 +87,8 @@ def _prepare(ros: Any, options: Namespace, folder: Path, shown: Any) -> tuple[An
         shown.say(f'unknown parameter {words} left out')
     with shown.stage('compiling (the first time, this takes 15 to 30 s)'):
         model, find_reference = compile_everything(plan)
-    kind = plan.controller['reference.type']
-    with shown.stage(f'planning the reference ({kind})'):
+    kinds = [part.values['reference.type'] for part in parts_of(plan.controller)]
+    with shown.stage(f'planning the reference ({", ".join(kinds)})'):
         reference = find_reference()
     report.save_facts(folder, plan, options.tolerance, options.duration)
     return plan, model, reference
@@ -109,7 +110,7 @@ class _Session:
         self.lapses: list[str] = []  # in words, what went wrong
         self._plan, self._model, self._folder, self._shown = plan, model, folder, shown
         self._signals = signals
-        controlled = report.controlled_of(model, plan.controller)
+        controlled = controlled_of(model, plan.controller)
         targets = targets_of(plan.controller)
         self._monitor = Monitor(ros, model, controlled, reference, targets)
         self._nodes: list[Any] = []
@@ -166,7 +167,7 @@ class _Session:
             ramp=values['reference.ramp_time'],
             actuators=model.actuator_names,
             units=tuple(quantity.unit for quantity in model.commands),
-            y_units=tuple(model.outputs[i].unit for i in report.controlled_of(model, values)),
+            y_units=tuple(model.outputs[i].unit for i in controlled_of(model, values)),
             lower=model.lower,
             upper=model.upper,
         )

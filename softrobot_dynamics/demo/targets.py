@@ -19,8 +19,8 @@ _AT = 1e-9  # [m or rad] a reference as close as this to a point is at it
 
 
 def targets_of(values: Mapping[str, Any]) -> Targets | None:
-    """Return the Targets of parameter `values`, None where the reference is not about points."""
-    return trajectory(values).targets()
+    """Return the Targets of parameter `values`, None where no point is followed all the time."""
+    return None if values.get('phases') else trajectory(values).targets()
 
 
 def tips_at(model: CompiledModel, bodies: Sequence[str], q: Vector) -> Matrix:

@@ -67,6 +67,7 @@ class ControlLoop(Loop):
         self.last_stamp = 0  # of that state [ns]
         self.soonest: float = inf  # the least time from a stamp, by its clock, to an arrival [ns]
         self.record = record
+        self.phase = ''  # that the controller is in
         self._controller, self._safe, self._hold = plant.controller, plant.safe, plant.hold
         self._reader, self.period = reader, period
         self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
@@ -178,6 +179,9 @@ class ControlLoop(Loop):
         if self.mode != RUNNING:
             self._enter(RUNNING, None)
         self.command = command
+        if self._controller.phase != self.phase:
+            self.phase = self._controller.phase
+            self._outlet.phase(self.phase)
         if command.saturated:
             self.tally.count('saturated')
         return command.u

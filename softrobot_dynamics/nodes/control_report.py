@@ -21,6 +21,7 @@ def report_on(loop: Any, watch: Any, growth: Any) -> Any:
     odd = [*watch.look(loop, bool(refused)), *filter(None, [growth.look(loop)])]
     return *_judgement(loop, counts, refused, odd), {
         'mode': MODES[loop.mode],
+        **({'phase': loop.phase} if loop.phase else {}),
         'rate [Hz]': counts['ticks'] / seconds,
         'ticks': total['ticks'],
         'missed ticks': total['missed'],

@@ -6,15 +6,15 @@ import sys
 import traceback
 from typing import Any
 
-from geometry_msgs.msg import PointStamped
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.controllers.composition import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
 from softrobot_dynamics.nodes import (
+    declared_rows,
     diagnostics,
-    parameter_rows,
     plants,
     process,
     realtime,
@@ -23,17 +23,16 @@ from softrobot_dynamics.nodes import (
 from softrobot_dynamics.nodes.control_loop import ControlLoop
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.growth import Growth, left_inside
+from softrobot_dynamics.nodes.guidance import Guidance
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
-from softrobot_dynamics.nodes.orders import Hold, Once, Orders
+from softrobot_dynamics.nodes.orders import Hold, Orders
 from softrobot_dynamics.nodes.outlets import ControlOutlet
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.serving import Part
 from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
-from softrobot_dynamics.nodes.targets import Listener, Targets
-from softrobot_dynamics.nodes.trajectories import CourseReader
 from softrobot_dynamics.nodes.watching import Watch
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -55,12 +54,13 @@ class ControllerNode(LifecycleNodeMixin, Node):
     - publishes `~/controller_state` (sensor_msgs/JointState: y, its rate, u, by actuator) and
       `~/reference` (trajectory_msgs/JointTrajectory) at 20 Hz, `/diagnostics` at 1 Hz
     - serves `~/hold` (std_srvs/Trigger): hold the present outputs; `~/emergency_stop`
-      (std_srvs/SetBool): the safe command until released, then hold
-    - parameters: `parameter_rows.controller_rows` and, once configured, those of law and limits
+      (std_srvs/SetBool): the safe command until released, then hold; `~/restart`
+      (std_srvs/Trigger): follow what the parameters say from its beginning
+    - parameters: `declared_rows.controller_rows` and, once configured, those of law and limits
 
     Configure loads and compiles, activate starts the loop, deactivate ends it with a last safe
-    command. `build(values)` returns the `plants.Controlled` to run. What makes the robot safe
-    waits for nothing that is slow: `standing_orders` says which thread may touch what.
+    command. `build(values, declare)` returns the `plants.Controlled` to run. What makes the robot
+    safe waits for nothing that is slow: `standing_orders` says which thread may touch what.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class ControllerNode(LifecycleNodeMixin, Node):
         self._inbox: Any = None
         self._outlet: Any = None
         self._diagnostics: Any = None
-        self._targets: Any = None
-        self._points: Any = None
+        self._guidance: Any = None
+        self._beginning = 0  # of the phases, counted
         self._orders = StandingOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
-        self.options = Parameters(self, parameter_rows.controller_rows())
+        self.options = Parameters(self, declared_rows.controller_rows())
         self.options.on_change(self._accept)
         self.create_subscription(JointTrajectory, '~/trajectory', self._on_trajectory, 10)
         safety = MutuallyExclusiveCallbackGroup()
@@ -86,6 +86,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         self.create_service(
             SetBool, '~/emergency_stop', self._on_emergency_stop, callback_group=safety
         )
+        self.create_service(Trigger, '~/restart', self._on_restart)
         self.parts = (
             Part('safety', safety, lambda: realtime.take_precedence(1)),
             Part('parameters', self.default_callback_group, lambda: realtime.take_precedence(2)),
@@ -151,18 +152,15 @@ class ControllerNode(LifecycleNodeMixin, Node):
         )
         started = realtime.now()
         with process.interrupting(self._stop), realtime.patient():
-            plant = self._build(values)
+            plant = self._build(values, self.options.declare)
         names = plant.model.actuator_names
-        rows = parameter_rows.configured_rows(plant.controller, plant.model, values['controlled'])
-        self.options.declare(rows)
         plant.settings(self.options.values)
         recording.prepare(values['record'])
         self._plant, self._growth = plant, Growth(plant, 1.0 / values['rate'])
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
         self._outlet = ControlOutlet(self, names, controlled, values['command_type'], quality)
-        self._courses, self._targets = CourseReader(controlled), Targets(plant)
-        self._points = Listener(Inbox(self, PointStamped, '~/target', NEWEST), self._on_target)
+        self._guidance = Guidance(self, plant, self._orders, self.options)
         self._inbox = Inbox(self, JointState, 'joint_states', NEWEST)
         watch = Watch(self, self._inbox.topic)
         self._diagnostics = diagnostics.Diagnostics(
@@ -187,6 +185,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
             allowed = values['allow_unstable']
             for words in left_inside(self._plant, self._inbox, reader, allowed):
                 self.get_logger().warning(words)
+            self._beginning += 1
             reference = self._first_reference(values, job)
             self._choose_safe(values)
             loop = self._make_loop(values, reference)
@@ -224,14 +223,14 @@ class ControllerNode(LifecycleNodeMixin, Node):
 
     def _release(self) -> None:
         self._orders.cancel('cleanup')
-        if self._points is not None:
-            self._points.close()  # not under the lock, which its thread may want
-            self._points = None
+        if self._guidance is not None:
+            self._guidance.close()  # not under the lock, which its thread may want
+            self._guidance = None
         with self.options.lock:
-            for part in (self._inbox, self._outlet, self._diagnostics, self._targets):
+            for part in (self._inbox, self._outlet, self._diagnostics):
                 if part is not None:
                     part.close()
-            self._plant = self._targets = self._inbox = self._outlet = self._diagnostics = None
+            self._plant = self._inbox = self._outlet = self._diagnostics = None
 
     # Parameters and services
 
@@ -243,7 +242,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
         self._growth.check(self._orders.loop, settings)
         changes = {'settings': settings, 'ramp': values['reference.ramp_time']}
         with self._orders.planning() as job:
-            if changed & parameter_rows.reference_names(values):
+            if changed & declared_rows.reference_names(values):
                 changes['reference'] = self._prepare(values, job)
             self._orders.change(**changes)
         self._choose_safe(values)
@@ -260,7 +259,10 @@ class ControllerNode(LifecycleNodeMixin, Node):
         along = self._growth.along(planned.places, self._plant.settings(values))
         for words in planned.remarks + along:
             self.get_logger().warning(words)
-        return planned.reference
+        reference = planned.reference
+        if isinstance(reference, Program):
+            reference = reference._replace(beginning=self._beginning)
+        return reference
 
     def _choose_safe(self, values: dict[str, Any]) -> None:
         self._plant.safe.choose(
@@ -272,41 +274,25 @@ class ControllerNode(LifecycleNodeMixin, Node):
         response.success, response.message = not refusal, refusal or 'holding'
         return response
 
-    def _on_trajectory(self, message: Any) -> None:
-        """Follow a trajectory from now on, or say why not, and go on as before."""
+    def _on_restart(self, request: Any, response: Any) -> Any:
+        """Follow what the parameters say from its beginning, the first phase."""
         try:
-            with self.options.lock, self._orders.planning():
-                self._follow(message)
-        except SoftRobotError as error:
-            self.get_logger().warning(f'~/trajectory: {reason_of(error)}')
-
-    def _follow(self, message: Any) -> None:
-        if refusal := self._orders.refusal():
-            raise MessageError(refusal)
-        course, (q, _) = self._courses.read(message), self._orders.loop.place()
-        remarks = self._plant.stand(course.y[-1], self._plant.model.q0 if q is None else q)
-        ahead = course.ahead(self.get_clock().now().nanoseconds)
-        ramp = ahead if ahead > 0.0 else self.options.values['reference.ramp_time']
-        self._orders.change(reference=Once(course.reference(ahead)), ramp=ramp)
-        for words in remarks:
-            self.get_logger().warning(words)
-
-    def _on_target(self, message: Any) -> None:
-        """Lead a tip to a point from now on, or say why not, and go on as before."""
-        remark = ''
-        try:
-            with self.options.lock, self._orders.planning():
+            with self.options.lock, self._orders.planning() as job:
                 if refusal := self._orders.refusal():
                     raise MessageError(refusal)
-                loop, values = self._orders.loop, self.options.values
-                reference, remark = self._targets.order(message, loop, values)
-                self._orders.change(reference=reference)
+                self._beginning += 1
+                self._orders.change(reference=self._prepare(self.options.values, job))
+            response.success, response.message = True, 'begun anew'
         except SoftRobotError as error:
-            remark = reason_of(error)
-        except Exception:  # one that fails is no reason to be deaf to the next
-            remark = traceback.format_exc()
-        if remark:  # they come by the hundred
-            self.get_logger().warning(f'~/target: {remark}', throttle_duration_sec=1.0)
+            response.success, response.message = False, reason_of(error)
+        return response
+
+    def _on_trajectory(self, message: Any) -> None:
+        guidance = self._guidance
+        if guidance is None:
+            self.get_logger().warning(f'~/trajectory: {self._orders.refusal()}')
+        else:
+            guidance.on_trajectory(message)
 
     def _on_emergency_stop(self, request: Any, response: Any) -> Any:
         """Latch, also while inactive; a release leads to holding, never to going on."""

@@ -43,7 +43,7 @@ class Growth:
 
     def __init__(self, plant: Any, period: float, warn: Any = None) -> None:
         self._plant, self._period, self._warn = plant, period, warn
-        self._looked_at: Any = None
+        self._looked_at: tuple[Any, str] = (None, '')  # orders, phase
         self.last = np.nan  # [1/s] where the loop was looked at last
         self.if_off = np.nan  # [1/s] there, on a robot that is by OFF other than the model
 
@@ -60,15 +60,16 @@ class Growth:
 
     def along(self, places: Any, settings: Any) -> tuple[str, ...]:
         """Return in words, a tuple, what is to be said of (q, u) along a reference."""
-        rates = [self._plant.growth(q, u, settings) for q, u in places]
+        rates = [self._plant.growth(q, u, settings, 0.0, *phase) for q, u, *phase in places]
         worst = max((rate for rate in rates if rate > GROWS), default=np.nan)  # some may be nan
         return (f'along the reference, {self._words(worst)}',) if worst > GROWS else ()
 
     def look(self, loop: Any) -> str:
-        """Return in words, or '', how a running loop grows: looked at once for each order."""
-        orders, (q, u) = loop.orders, loop.place()
-        if loop.mode == RUNNING and u is not None and orders is not self._looked_at:
-            self._looked_at = orders
+        """Return in words, or '', how a running loop grows: looked at once an order and phase."""
+        orders, phase, (q, u) = loop.orders, loop.phase, loop.place()
+        new = orders is not self._looked_at[0] or phase != self._looked_at[1]
+        if loop.mode == RUNNING and u is not None and new:
+            self._looked_at = orders, phase
             self.last, self.if_off = (
                 self._plant.growth(q, u, orders.settings, off) for off in (0.0, OFF)
             )

@@ -97,8 +97,11 @@ class ControlOutlet(_Words):
     def report(self, stamp: Any, command: Any) -> None:
         """Publish what a Command says."""
         self._publish_state(self._state.write(command.y, command.velocity, stamp, command.u))
-        y, yd, ydd = command.desired
-        self._publish_reference(self._reference.write(y, yd, ydd, stamp))
+        self._publish_reference(self._reference.write(command.desired, stamp))
+
+    def phase(self, name: str) -> None:
+        """Say which phase has begun."""
+        self._logger.info(f'phase {name}')
 
     def moved(self) -> None:
         """Say that the robot was moved by something else, and the law started anew."""

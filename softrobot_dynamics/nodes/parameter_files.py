@@ -10,7 +10,7 @@ from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
-from softrobot_dynamics.nodes.parameter_rows import chosen_rows, controller_rows
+from softrobot_dynamics.nodes.declared_rows import controller_rows, declare_chosen
 from softrobot_dynamics.nodes.rows import FOREIGN, Row, Table
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
@@ -50,8 +50,13 @@ def controller_values(
     given: dict[str, Any] = {}
     for file in files:
         given |= _given(file)
-    values = _read(controller_rows(), given)
-    values |= _read(chosen_rows(description, values), given)
+    values: dict[str, Any] = {}
+
+    def declare(rows: Iterable[Row]) -> dict[str, Any]:
+        values.update(_read(rows, given))
+        return values
+
+    declare_chosen(description, declare(controller_rows()), declare)
     unknown = [name for name in given if name not in values and not name.startswith(FOREIGN)]
     return values, tuple(f'{name}{closest(name, values)}' for name in unknown)
 

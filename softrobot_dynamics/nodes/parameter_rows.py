@@ -1,19 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The parameters of the two nodes, one row each. Rates [Hz], times [s], else as described."""
+"""The parameters that both nodes have by themselves, a row each. Rates [Hz], times [s]."""
 
-from collections.abc import Iterator, Mapping, Sequence
-import functools
-from math import inf, nan
-from typing import Any
-
-from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.safe import MODES
-from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes.command_timing import TIMINGS
 from softrobot_dynamics.nodes.rows import Row
-from softrobot_dynamics.references.contract import GROUP, REFERENCES
-from softrobot_dynamics.schema.bounds import ANY
-from softrobot_dynamics.simulation.sensing import Sensors
 
 WATCHDOG_PERIODS = 50
 
@@ -71,7 +61,7 @@ _SAFE = (
     ),
 )
 
-_CONTROLLER = (
+OF_CONTROLLER = (
     _ROBOT,
     Row('controller', 'string', 'pfbl', 'Name of the control law', read_only=True),
     Row(
@@ -79,6 +69,14 @@ _CONTROLLER = (
         'strings',
         (),
         'Actuators whose coordinates are controlled; empty for all',
+        read_only=True,
+    ),
+    Row(
+        'phases',
+        'strings',
+        (),
+        'Names of phases, one after the other: each has a duration and parts, each part a law and'
+        ' what it follows; empty: one law all the time',
         read_only=True,
     ),
     Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
@@ -126,7 +124,7 @@ _CONTROLLER = (
     ),
 )
 
-_SIMULATION = (
+OF_SIMULATION = (
     _ROBOT,
     Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
     Row(
@@ -193,111 +191,3 @@ _SIMULATION = (
     ),
     *_SAFE,
 )
-
-_LIMITS = {
-    'lower': ('Least command', ''),
-    'upper': ('Greatest command', ''),
-    'rate': ('Greatest rate of the command', '/s'),
-}
-
-
-@functools.cache
-def controller_rows() -> tuple[Row, ...]:
-    """
-    Return the rows of the controller, with those of all references that are registered.
-
-    ArgumentError for a name that is taken.
-    """
-    kinds = REFERENCES.names()
-    choice = Row(f'{GROUP}.type', 'string', 'hold', 'What is to be followed', choices=kinds)
-    members: list[Any] = [REFERENCES.get(name) for name in kinds]
-    rows = [row for kind in members for p in kind.parameters() for row in _declared(p)]
-    return _distinct((), (*_CONTROLLER, choice, *rows))
-
-
-def reference_names(values: Mapping[str, Any]) -> set[str]:
-    """Return the names of the parameters that say what is followed: the type, and its kind's."""
-    choice = f'{GROUP}.type'
-    kind: Any = REFERENCES.get(values[choice])
-    return {choice, *(p.path for p in kind.parameters())}
-
-
-def configured_rows(law: Any, robot: Any, controlled: Any = ()) -> Any:
-    """
-    Return the rows that are known once there is a law and a robot: what both may be told.
-
-    `law`: a Controller or its class; `robot`: a RobotDescription or a model; `controlled`: names
-    of actuators, none for all. ArgumentError for a name that is taken.
-    """
-    owners = law.owners(robot, controlled or None)
-    rows = [row for p in law.parameters() for row in _declared(p, owners.get(p.each, ()))]
-    rows += _limits(robot.actuator_names, robot.commands)
-    return _distinct(controller_rows(), rows)
-
-
-def chosen_rows(robot: Any, values: Mapping[str, Any]) -> tuple[Row, ...]:
-    """Return the :func:`configured_rows` of the law that the controller's `values` choose."""
-    return configured_rows(CONTROLLERS.get(values['controller']), robot, values['controlled'])
-
-
-def sensor_rows(robot: Any) -> tuple[Row, ...]:
-    """Return the simulation's rows that are known once there is a robot: of single sensors."""
-    names = [row.name for row in SIMULATION]
-    rows = _sensors(robot.coordinate_names)
-    return _distinct(SIMULATION, [row for row in rows if row.name not in names])
-
-
-def _sensors(names: Sequence[str] = ()) -> list[Row]:
-    """Return the rows of the simulated sensors, with those of single coordinates."""
-    declared = [(p, names if p.each else ()) for p in Sensors.parameters()]
-    rows = [row for p, owners in declared for row in _declared(p, owners)]
-    return [row._replace(read_only=True) for row in rows]
-
-
-def _distinct(known: Sequence[Row], rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Return rows whose names are not those of known ones nor of each other; or ArgumentError."""
-    names = [row.name for row in (*known, *rows)]
-    for row in rows:
-        if names.count(row.name) > 1:
-            raise ArgumentError('parameter', row.name, 'a name that is not taken: give a `group`')
-    return tuple(rows)
-
-
-def _declared(parameter: Any, owners: Sequence[str] = ()) -> Iterator[Row]:
-    """Yield the row of a law's or reference's parameter, and one for each of the owners."""
-    unit = f' [{parameter.unit}]' if parameter.unit else ''
-    known = parameter.field
-    bounds = known.get('bounds') or ANY
-    lower, upper = bounds.closed()
-    row = Row(
-        parameter.path,
-        known['kind'],
-        parameter.default,
-        parameter.words + unit,
-        lower,
-        upper,
-        choices=known.get('choices', ()),
-        size=known.get('size', 0),
-        words=known['expected'],
-    )
-    yield row
-    for owner in owners:
-        words = f'{parameter.words}, for {owner}{unit}'
-        yield row._replace(name=parameter.path_of(owner), default=nan, description=words)
-
-
-def _limits(actuators: Sequence[str], commands: Any) -> Iterator[Row]:
-    """Yield the rows of limits, for all and for each of the actuators."""
-    known = {quantity.unit for quantity in commands}
-    common = known.pop() if len(known) == 1 else "each actuator's unit"
-    for key, (words, per) in _LIMITS.items():
-        least = 0.0 if key == 'rate' else -inf
-        units = [common, *(quantity.unit for quantity in commands)]
-        for owner, unit in zip(('', *actuators), units):
-            path = '.'.join(filter(None, ('limits', owner, key)))
-            whose = f', for {owner}' if owner else ''
-            said = f'{words}, within what the robot file allows{whose} [{unit or "-"}{per}]'
-            yield Row(path, 'double', nan, said, least)
-
-
-SIMULATION = (*_SIMULATION, *_sensors())

@@ -2,7 +2,8 @@
 """
 The parameters of a node, as ROS knows them, by a table, and how a change is accepted.
 
-What a row of the table is stands in `rows`, the rows themselves in `parameter_rows`. A change is
+What a row of the table is stands in `rows`, the rows themselves in `parameter_rows` and
+`declared_rows`. A change is
 checked whole and then swapped in at once, or refused whole with a reason that names the parameter,
 its value and what would be right.
 """
@@ -43,9 +44,9 @@ class Parameters:
         self.values: dict[str, Any] = {}
         self.declare(rows)
 
-    def declare(self, rows: Iterable[Row]) -> None:
+    def declare(self, rows: Iterable[Row]) -> dict[str, Any]:
         """
-        Declare further rows, unless they are already.
+        Declare further rows, unless they are already; return the values of all.
 
         Values from the command line or a parameter file are taken. DescriptionError for those that
         a row does not allow.
@@ -58,6 +59,7 @@ class Parameters:
             )
         self._table = Table([*self._table.rows.values(), *new])
         self.values = {**self.values, **values}
+        return self.values
 
     def _given(self, row: Row) -> Any:
         """Return the value for a row that the node was given, whatever it is, or the default."""

@@ -18,14 +18,8 @@ import sys
 import threading
 from typing import Any
 
-from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.errors import CancelledError, SoftRobotError
-from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.realtime import anywhere
-from softrobot_dynamics.references import feasibility
-from softrobot_dynamics.references.contract import Trajectory
-from softrobot_dynamics.references.feasibility import Planned
 
 
 class Job:
@@ -114,23 +108,6 @@ def start_beside(module: str) -> Any:
             )
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def plan_elsewhere(
-    job: Job, description: RobotDescription, controlled: Any, wanted: Trajectory, q: Vector
-) -> Planned:
-    """
-    Return ``feasibility.plan`` for a robot, worked out in another process by a Job.
-
-    Arguments as there, with the RobotDescription in place of its model; raises what it raises.
-    """
-    planned: Planned = job.run(plan, description, controlled, wanted, q)
-    return planned
-
-
-def plan(description: RobotDescription, controlled: Any, wanted: Trajectory, q: Vector) -> Planned:
-    """Return ``feasibility.plan`` for a robot from its description."""
-    return feasibility.plan(compile_model(description), controlled, wanted, q)
 
 
 def _end_with(pipe: Any) -> None:

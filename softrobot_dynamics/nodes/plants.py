@@ -9,24 +9,26 @@ from typing import Any, Callable, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.variation import read_changes, vary
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.nodes import program
+from softrobot_dynamics.nodes.declared_rows import declare_chosen
 from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
-from softrobot_dynamics.nodes.planning import plan_elsewhere
+from softrobot_dynamics.nodes.parts import indices_of, parts_of, phases_of
 from softrobot_dynamics.nodes.settings import sensors_of, settings_of
 from softrobot_dynamics.references import feasibility
-from softrobot_dynamics.references.contract import trajectory
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.sensing import Sensing
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
     from softrobot_dynamics.model.model import CompiledModel
 
 
@@ -64,11 +66,18 @@ class Simulated(NamedTuple):
         return Sensing(sensors, self.model.n, 1.0 / values['rate'])
 
 
-def controlled(values: Mapping[str, Any]) -> Controlled:
-    """Return the :class:`Controlled` of parameter `values`, compiled and warmed: takes a while."""
-    model = compile_model(load_robot(values['robot']))
+def controlled(values: Mapping[str, Any], declare: Any = None) -> Controlled:
+    """
+    Return the :class:`Controlled` of parameter `values`, compiled and warmed: takes a while.
+
+    `declare`, if there are more than these: a function that is given further rows of parameters,
+    and returns the values of all.
+    """
+    robot = load_robot(values['robot'])
+    if declare is not None:
+        values = declare_chosen(robot, values, declare)
+    model = compile_model(robot)
     controller = law_of(model, values)
-    settings = functools.partial(settings_of, type(controller), model, _names(model, values))
     controller.warm()
     chosen = controller.controlled
     _warm_references(model)
@@ -78,8 +87,8 @@ def controlled(values: Mapping[str, Any]) -> Controlled:
         model,
         controller,
         SafeCommand.of_model(model),
-        settings,
-        lambda values, q, job: _plan(model, chosen, values, q, job),
+        functools.partial(settings_for, model),
+        functools.partial(_plan, model),
         lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
         lambda y, q: feasibility.examine_standing(model, chosen, y, q, 'the last point'),
         lambda: StateJudge(bounds),
@@ -89,23 +98,47 @@ def controlled(values: Mapping[str, Any]) -> Controlled:
 
 
 def law_of(model: CompiledModel, values: Mapping[str, Any]) -> Any:
-    """Return the law for a model that parameter `values` describe; or SoftRobotError."""
-    law, names = CONTROLLERS.get(values['controller']), _names(model, values)
-    settings = settings_of(law, model, names, values)
-    return law(model, period=1.0 / values['rate'], controlled=names, settings=settings)
+    """Return the law, or laws, for a model that parameter `values` describe; or SoftRobotError."""
+    parts, settings, period = parts_of(values), settings_for(model, values), 1.0 / values['rate']
+    each = settings.laws if values.get('phases') else (settings,)
+    laws = [
+        part.law(model, period=period, controlled=part.actuators(model), settings=own)
+        for part, own in zip(parts, each)
+    ]
+    return Composition(laws, settings, phases_of(values)) if values.get('phases') else laws[0]
 
 
-def _names(model: CompiledModel, values: Mapping[str, Any]) -> Any:
-    """Return the names of the controlled actuators."""
-    return values['controlled'] or model.actuator_names
+def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Planned:
+    """Return what parameter `values` let a law follow, planned from q (n,) on; SoftRobotError."""
+    if values.get('phases'):
+        return program.plan(model, values, q)
+    (part,) = parts_of(values)
+    return feasibility.plan(model, indices_of(model, part), part.wanted, q)
 
 
-def _plan(model: CompiledModel, controlled: Any, values: Any, q: Vector, job: Any) -> Planned:
+def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
+    """Return the Settings of the law, or laws, of parameter `values`; or DescriptionError."""
+    found = []
+    for part in parts_of(values):
+        with part.named():
+            found.append(settings_of(part.law, model, part.actuators(model), part.values))
+    if not values.get('phases'):
+        return found[0]
+    together = settings_of(Composition, model, model.actuator_names, values)
+    return together.replace(laws=tuple(found))
+
+
+def _plan(model: CompiledModel, values: Mapping[str, Any], q: Vector, job: Any) -> Planned:
     """Return a Planned reference; what takes long is done by `job`, in another process."""
-    wanted = trajectory(values)
-    if wanted.takes_long:
-        return plan_elsewhere(job, model.description, controlled, wanted, q)
-    return feasibility.plan(model, controlled, wanted, q)
+    if values.get('phases') or parts_of(values)[0].wanted.takes_long:
+        planned: Planned = job.run(_plan_elsewhere, model.description, values, q)
+        return planned
+    return plan_of(model, values, q)
+
+
+def _plan_elsewhere(description: RobotDescription, values: Mapping[str, Any], q: Vector) -> Any:
+    """Do what `plan_of` does, in a process of its own."""
+    return plan_of(compile_model(description), values, q)
 
 
 def _warm_references(model: CompiledModel) -> None:

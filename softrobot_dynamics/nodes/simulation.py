@@ -10,8 +10,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.nodes import (
+    declared_rows,
     diagnostics,
-    parameter_rows,
     plants,
     process,
     realtime,
@@ -47,7 +47,7 @@ class SimulationNode(Node):
     - serves `~/reset` (std_srvs/Trigger): the initial state, also after a divergence; `~/pause`
       (std_srvs/SetBool): the simulated time stands still; `~/step` (std_srvs/Trigger): by a
       period further while it does
-    - parameters: `parameter_rows.SIMULATION`, and `parameter_rows.sensor_rows` of the robot
+    - parameters: `declared_rows.SIMULATION`, and `declared_rows.sensor_rows` of the robot
 
     Without commands for a while the robot applies a safe command of its own. `build(values)`
     returns the `plants.Simulated` to run.
@@ -59,7 +59,7 @@ class SimulationNode(Node):
         super().__init__('simulation')
         self._build, self._stop = build, stop
         self._loop: Any = None
-        self.options = Parameters(self, parameter_rows.SIMULATION)
+        self.options = Parameters(self, declared_rows.SIMULATION)
         self.options.on_change(self._accept)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
@@ -75,7 +75,7 @@ class SimulationNode(Node):
         )
         with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
-        self.options.declare(parameter_rows.sensor_rows(plant.model))
+        self.options.declare(declared_rows.sensor_rows(plant.model))
         values = self.options.values
         sensing = plant.sensing(values)
         recording.prepare(values['record'])

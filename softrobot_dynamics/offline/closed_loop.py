@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.controllers.composition import Composition, Program
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.controllers.safe import SafeCommand
@@ -66,7 +67,7 @@ class ClosedLoop(NamedTuple):
 def closed_loop(
     model: CompiledModel,
     controller: Controller | str,
-    reference: Reference,
+    reference: Reference | Program,
     duration: float,
     *,
     controlled: Iterable[str] | None = None,
@@ -90,7 +91,8 @@ def closed_loop(
 
     ``controller`` is a law for the ``model``, or the name of one, which is then made with the
     ``controlled`` actuators (default: all), its ``parameters`` and limits by name, and a
-    ``period`` [s] (default: 1 ms). It turns to the ``reference`` within ``ramp`` [s].
+    ``period`` [s] (default: 1 ms). It turns to the ``reference`` within ``ramp`` [s]; for a
+    Composition that may be a Program, phase after phase.
 
     ``plant`` is the robot that is simulated (default: the model), with the same coordinates and
     actuators, whose lag, delay, dead band and slack it has; it sets out at ``q0``, ``qd0`` (n,)
@@ -137,7 +139,7 @@ def closed_loop(
 class _Driver:
     """What answers states: the law, the safe command where it fails, the limits of rates."""
 
-    def __init__(self, law: Controller, reference: Reference, ramp: float, changes: Any) -> None:
+    def __init__(self, law: Controller, reference: Any, ramp: float, changes: Any) -> None:
         model = law.model
         self._law, self._turn, self._changes = law, (reference, ramp), deque(changes)
         self._safe, self._rate_limit = SafeCommand.of_model(model), model.rate_limit
@@ -256,6 +258,8 @@ def _plant(model: CompiledModel, plant: CompiledModel | None) -> CompiledModel:
 
 def _require_reference(law: Controller, reference: Any) -> None:
     count = len(law.controlled)
+    if isinstance(reference, Program) and isinstance(law, Composition):
+        return
     if not isinstance(reference, Reference) or reference.coefficients.shape[2] != count:
         raise ArgumentError('reference', reference, f'a Reference of {count} coordinates')
 

@@ -16,7 +16,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import ExcessiveReferenceError
 from softrobot_dynamics.references.contract import GROUP, Trajectory
 from softrobot_dynamics.references.outputs import hold_along, hold_outputs
-from softrobot_dynamics.references.piecewise import Reference, stands
+from softrobot_dynamics.references.piecewise import stands
 from softrobot_dynamics.references.postures import Postures
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ SLACK = 1e-6  # share of a limit that is rounding
 class Planned(NamedTuple):
     """A reference, and in words what it asks for beyond the limits."""
 
-    reference: Reference | None  # None: the outputs as they are when it begins
+    reference: Any  # Reference, or Program of phases; None: the outputs as they are when it begins
     remarks: tuple[str, ...] = ()
-    places: tuple[tuple[Vector, Vector], ...] = ()  # of (q (n,), u (m,)) along it, a few
+    places: tuple[tuple[Any, ...], ...] = ()  # (q (n,), u (m,)), and of phases which, along it
 
 
 def plan(model: CompiledModel, controlled: Any, wanted: Trajectory, q: Vector) -> Planned:
@@ -52,33 +52,35 @@ def plan(model: CompiledModel, controlled: Any, wanted: Trajectory, q: Vector) -
         return Planned(reference, tuple(examine_standing(model, controlled, y, q, name)))
     if postures is None:
         times, postures = hold_along(model, controlled, reference, q, name)
-        _refuse_positions(model, times, postures.q)
+        refuse_positions(model, times, postures.q)
     else:
         times = reference.breaks[: len(postures.q)]
     few = np.linspace(0, len(times) - 1, PLACES, dtype=int)
     places = tuple(zip(postures.q[few], postures.u[few]))
-    return Planned(reference, tuple(examine(model, times, postures)), places)
+    return Planned(reference, tuple(examine(model, controlled, times, postures)), places)
 
 
-def examine(model: CompiledModel, times: Vector, postures: Postures) -> list[str]:
+def examine(model: CompiledModel, controlled: Any, times: Vector, postures: Postures) -> list[str]:
     """
     Return in words what a motion through postures asks for beyond the limits, a list.
 
-    ``times`` (K,) [s] and Postures; u is what holds each posture and what inertia and damping add
-    to it, in the directions that the actuators have. Raises ExcessiveReferenceError.
+    ``times`` (K,) [s] and Postures; u is what holds each posture, and what inertia and damping add
+    in the directions of the ``controlled`` actuators. Raises ExcessiveReferenceError.
     """
     from scipy.interpolate import CubicSpline  # late: scipy is slow to import
 
     fitted = CubicSpline(times, postures.q)
     rates = fitted(times, 1)
     try:
-        added = [_added(model, *state) for state in zip(postures.q, rates, fitted(times, 2))]
+        states = zip(postures.q, rates, fitted(times, 2))
+        added = [_added(model, controlled, *state) for state in states]
     except np.linalg.LinAlgError:  # a motion without inertia: nothing can be said
         return []
-    u = postures.u + np.array(added)
+    u = postures.u.copy()
+    u[:, controlled] += np.array(added)
     change = CubicSpline(times, u)(times, 1)
     demands = (
-        _effort(model, times, u, np.arange(model.m)),
+        _effort(model, times, u, controlled),
         _speed('change of ', _with_units(model, '/s'), times, change, model.rate_limit),
         _speed('speed of ', model.coordinate_names, times, rates, model.qd_limit),
     )
@@ -95,11 +97,11 @@ def examine_standing(
     ``name``. Raises ArgumentError if no posture is found, ExcessiveReferenceError.
     """
     q, u = hold_outputs(model, controlled, y, q, name)
-    _refuse_positions(model, np.zeros(1), q[None])
+    refuse_positions(model, np.zeros(1), q[None])
     return _judged([_effort(model, np.zeros(1), u[None], controlled)])
 
 
-def _refuse_positions(model: CompiledModel, times: Vector, q: Matrix) -> None:
+def refuse_positions(model: CompiledModel, times: Vector, q: Matrix) -> None:
     """Raise ExcessiveReferenceError for the first of q (K, n) beyond a joint's limits."""
     beyond = np.argwhere((q < model.q_lower - SLACK) | (q > model.q_upper + SLACK))
     if len(beyond):
@@ -109,15 +111,15 @@ def _refuse_positions(model: CompiledModel, times: Vector, q: Matrix) -> None:
         raise ExcessiveReferenceError(float(times[k]), name, float(q[k, i]), low, high)
 
 
-def _added(model: CompiledModel, q: Vector, qd: Vector, qdd: Vector) -> Vector:
-    """Return what motion adds to u (m,), by least squares of the accelerations in the outputs."""
+def _added(model: CompiledModel, controlled: Any, q: Vector, qd: Vector, qdd: Vector) -> Vector:
+    """Return what motion adds to u (c,), by least squares of the accelerations in the outputs."""
     evaluate, zero = model.per_thread.evaluator, np.zeros(model.n)
     still = evaluate(q, zero).h.copy()
     terms = evaluate(q, qd)
     force = terms.M @ qdd + terms.h - still
     root = np.linalg.cholesky(terms.M)
-    sides = np.linalg.solve(root, np.column_stack([terms.J.T, force]))
-    return model.signs * np.linalg.lstsq(sides[:, :-1], sides[:, -1], rcond=1e-9)[0]
+    sides = np.linalg.solve(root, np.column_stack([terms.J[controlled].T, force]))
+    return model.signs[controlled] * np.linalg.lstsq(sides[:, :-1], sides[:, -1], rcond=1e-9)[0]
 
 
 def _effort(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import Reference
@@ -53,18 +53,38 @@ def hold_along(
     count = min(max(LEAST, PER_PIECE * (len(breaks) - 1)), MOST)
     times = np.linspace(breaks[0], breaks[-1], count)
     outputs = PPoly(reference.coefficients[::-1], breaks)(times)
-    search = _begun(model, controlled, outputs[0], q, name)
+    return times, hold_through(model, controlled, times, outputs, q, name)
+
+
+def hold_through(
+    model: CompiledModel,
+    controlled: Any,
+    times: Vector,
+    outputs: Matrix,
+    q: Vector,
+    name: str = 'y',
+    u: Vector | None = None,
+) -> Postures:
+    """
+    Return the Postures that have some outputs (K, c) at rest, one after the other.
+
+    They are those of times (K,) [s]; ``u`` (m,) is what actuators do that are not controlled, else
+    as of :func:`hold_along`.
+    """
+    search = _begun(model, controlled, outputs[0], q, name, u)
     found = [search.posture()]
     for t, before, y in zip(times[1:], outputs, outputs[1:]):
         if search.go(before, y) < 1.0:
             raise ArgumentError(name, y, f'outputs of some posture at rest at t = {t:.4g} s')
         found.append(search.posture())
-    return times, Postures(*(np.array(each) for each in zip(*found)))
+    return Postures(*(np.array(each) for each in zip(*found)))
 
 
-def _begun(model: CompiledModel, controlled: Any, y: Vector, q: Vector, name: str) -> _Search:
+def _begun(
+    model: CompiledModel, controlled: Any, y: Vector, q: Vector, name: str, u: Any = None
+) -> _Search:
     """Return the search that has come from q (n,) to outputs y (c,); or ArgumentError."""
-    search = _Search(model, controlled, q)
+    search = _Search(model, controlled, q, u)
     begin = search.outputs()
     search.reach(begin)  # may fail: what counts is where we go
     share = search.go(begin, y)
@@ -77,10 +97,10 @@ def _begun(model: CompiledModel, controlled: Any, y: Vector, q: Vector, name: st
 class _Search:
     """Newton's method for statics and given outputs; unknown are q and the controlled u."""
 
-    def __init__(self, model: CompiledModel, controlled: Any, q: Vector) -> None:
+    def __init__(self, model: CompiledModel, controlled: Any, q: Vector, u: Any) -> None:
         self._model, self._controlled, self._statics = model, controlled, Statics(model)
         self.q = np.array(q, dtype=float)
-        self.u = np.clip(np.zeros(model.m), model.lower, model.upper)
+        self.u = np.clip(np.zeros(model.m) if u is None else u, model.lower, model.upper)
 
     def posture(self) -> tuple[Vector, Vector, Vector]:
         """Return q (n,), u (m,) and y (m,) there."""
@@ -134,9 +154,9 @@ class _Search:
         share = min(1.0, TURN / max(statics.turn(step[:n]), 1e-300))
         self.q = self.q + share * step[:n]
         self.u[chosen] += share * step[n:]
-        scale = max(float(np.abs(y).max(initial=0.0)), 1e-3 * float(np.abs(J).max()))
+        scale = max(float(np.abs(y).max(initial=0.0)), 1e-3 * float(np.abs(J).max(initial=0.0)))
         return (
             change / (1.0 + float(np.abs(self.q).max())),
             float(np.abs(r).max()) / max(size, 1e-9),
-            float(np.abs(gap).max()) / scale,
+            float(np.abs(gap).max(initial=0.0)) / max(scale, 1e-300),
         )

@@ -106,6 +106,28 @@ def stands(reference: Reference) -> bool:
     return not reference.coefficients[1:].any() and bool((places == places[0]).all())
 
 
+def alike(one: Reference | None, other: Reference | None) -> bool:
+    """Tell whether two references, or None, are the same."""
+    if one is None or other is None:
+        return one is other
+    pairs: Any = zip(one, other)
+    return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+
+
+def values_at(reference: Reference, times: ArrayLike) -> Matrix:
+    """Return y_d (T, m) at times (T,) [s]."""
+    from scipy.interpolate import PPoly  # late: scipy is slow to import
+
+    breaks, t = reference.breaks, np.asarray(times, dtype=float)
+    laps = np.zeros(len(t))
+    if reference.period:
+        laps, rest = np.divmod(t - breaks[0], reference.period)
+        t = breaks[0] + rest
+    curve = PPoly(reference.coefficients[::-1], breaks)
+    y: Matrix = curve(np.clip(t, breaks[0], breaks[-1])) + laps[:, None] * reference.drift
+    return y
+
+
 def braking(state: Matrix, t: float, duration: float) -> Reference:
     """
     Return the reference that comes to rest from ``state`` (3, m) at t within ``duration``.

@@ -24,11 +24,11 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.description.variation import vary as varied
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, SoftRobotError
 from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.nodes.declared_rows import all_rows, reference_names
 from softrobot_dynamics.nodes.parameter_files import controller_files, controller_values
-from softrobot_dynamics.nodes.parameter_rows import chosen_rows, controller_rows
+from softrobot_dynamics.nodes.parts import given_by
 from softrobot_dynamics.nodes.plants import law_of
 from softrobot_dynamics.nodes.rows import Row
-from softrobot_dynamics.references.contract import GROUP, trajectory
 from softrobot_dynamics.simulation.sensing import make_sensors
 from softrobot_dynamics.simulation.simulator import Simulator
 from softrobot_dynamics.studies.factors import Factor, read_factors
@@ -84,8 +84,8 @@ def plan_study(
     parameters, unknown = controller_values(description, files)
     if unknown:
         raise ArgumentError('controller', str(files[-1]), f'no unknown parameter: {unknown[0]}')
-    parameters |= trajectory(parameters).given()  # paths of files, as they are from here
-    rows = (*controller_rows(), *chosen_rows(description, parameters))
+    parameters |= given_by(parameters)  # paths of files, as they are from here
+    rows = all_rows(description, parameters)
     factors = read_factors(vary, description, {row.name: row for row in rows})
     design, values = sample(factors, runs, seed, design)
     name = str(robot) if str(robot) in shipped('robots') else str(Path(robot).resolve())
@@ -98,7 +98,7 @@ def plan_study(
     law = law_of(compile_model(description), parameters)
     law.warm()
     Simulator(law.model)  # compiles, so that the processes of the runs find it done
-    if any(f.path.startswith(f'{GROUP}.') and f.path != RAMP for f in factors):
+    if reference_names(parameters) & {f.path for f in factors}:
         return experiment
     return replace(experiment, reference=planned(law, parameters))
 

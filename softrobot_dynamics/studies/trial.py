@@ -17,10 +17,9 @@ from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.description.variation import vary
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.model import compile_model
-from softrobot_dynamics.nodes.plants import law_of
+from softrobot_dynamics.nodes.plants import law_of, plan_of
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
-from softrobot_dynamics.references import feasibility
-from softrobot_dynamics.references.contract import GROUP, trajectory
+from softrobot_dynamics.references.contract import GROUP
 from softrobot_dynamics.references.piecewise import constant, Reference
 from softrobot_dynamics.studies.factors import Factor
 
@@ -85,7 +84,7 @@ def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
 def planned(law: Any, parameters: Mapping[str, Any]) -> Reference:
     """Return what parameters let a law follow, planned from the initial state; SoftRobotError."""
     model = law.model
-    found = feasibility.plan(model, law.controlled, trajectory(parameters), model.q0)
+    found = plan_of(model, parameters, model.q0)
     if found.reference is not None:
         return found.reference
     return constant(law.outputs(model.q0, model.qd0)[0][law.controlled])

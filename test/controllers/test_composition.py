@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from robots import compiled
 import softrobot_dynamics as sd
-from softrobot_dynamics.controllers.composition import Composition
+from softrobot_dynamics.controllers.composition import Composition, Phase, Program
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import constant, spline
@@ -76,13 +76,14 @@ def test_it_begins_with_the_command_in_force():
     model = compiled('pcc_arm')
     names, u = model.actuator_names, np.full(model.m, 5.0)
     law = Composition([law_of(model, 'pfbl', names[:5]), law_of(model, 'feed_forward', names[5:])])
-    law.follow(constant(np.full(model.m, -1e-3)), 0.0, 0.1)
+    assert law.controlled.tolist() == [0, 1, 2, 3, 4]  # what is told its command follows nothing
+    law.follow(constant(np.full(5, -1e-3)), 0.0, 0.1)
     law.start(model.q0, np.zeros(model.n), 0.0, u)
     sent = law.compute(0.0, model.q0, np.zeros(model.n)).u
     assert (np.abs(sent - u) <= model.rate_limit * PERIOD * (1 + 1e-9)).all()
     assert sent[5:] == pytest.approx(u[5:] - model.rate_limit[5:] * PERIOD)
     state = law.desired(0.0)
-    assert state[0] == pytest.approx(law.outputs(model.q0, np.zeros(model.n))[0], abs=1e-12)
+    assert state[0] == pytest.approx(law.outputs(model.q0, np.zeros(model.n))[0][:5], abs=1e-12)
 
 
 def test_what_cannot_run_together_is_refused():
@@ -98,3 +99,149 @@ def test_what_cannot_run_together_is_refused():
     law = Composition([first])
     with pytest.raises(ArgumentError, match=r'settings.laws'):
         law.use(law.settings.replace(laws=()))
+
+
+def test_a_bad_state_leaves_nothing_behind():
+    """No number that is none goes round between laws that read what the others push with."""
+    model = compiled('pcc_arm')
+    names, rest = model.actuator_names, np.zeros(model.n)
+    parts = names[:5], names[5:]
+    law, twin = (Composition([law_of(model, 'pfbl', own) for own in parts]) for _ in range(2))
+    for each in (law, twin):
+        each.start(model.q0, rest, 0.0, np.full(model.m, 5.0))
+        assert each.compute(0.0, model.q0, rest).ok
+    bad = np.where(np.arange(model.n) == 3, np.nan, model.q0)
+    refused = law.compute(PERIOD, bad, rest)
+    assert not refused.ok and np.isfinite(refused.u).all()
+    found, wanted = (each.compute(2 * PERIOD, model.q0, rest) for each in (law, twin))
+    assert found.ok and found.u == pytest.approx(wanted.u, rel=1e-3)
+    assert all(np.array_equal(own.last, law.last) for own in law.laws)
+
+
+def test_laws_together_grow_as_they_do_in_a_simulated_period():
+    """One law in a composition is that law; halves of one that are told of each other about."""
+    model = compiled('pcc_arm')
+    names, u = model.actuator_names, np.full(model.m, 5.0)
+    for name in ('pfbl', 'pd_plus'):
+        alone = law_of(model, name, names)
+        whole = Composition([law_of(model, name, names)])
+        for off in (0.0, 0.2):
+            wanted = alone.growth(model.q0, u, alone.settings, off)
+            assert whole.growth(model.q0, u, whole.settings, off) == pytest.approx(wanted, 1e-3)
+    halves = Composition([law_of(model, 'pfbl', own) for own in (names[:3], names[3:])])
+    grows = halves.growth(model.q0, u, halves.settings)
+    motion = sd.closed_loop(model, halves, constant(np.zeros(9)), 1.5, q0=model.q0 + 1e-3)
+    error = np.linalg.norm(motion.q - motion.q[-1], axis=1)
+    rate = np.log(error[1000] / error[600]) / 0.4  # [1/s] of what is left in the end
+    assert grows == pytest.approx(rate, rel=0.1)
+
+
+PHASES = Phase('one', 0.1, (0,)), Phase('both', 0.2, (0, 1)), Phase('other', 1.0, (1, 2))
+
+
+def phased(model, **options):
+    """Return a composition of three phases, and what its laws follow: one has no goal."""
+    names = model.actuator_names
+    owners = names[:3], names[3:6], names[:3]
+    laws = [law_of(model, name, own) for name, own in zip(('pfbl', 'pd_plus', 'pfbl'), owners)]
+    goals = spline([0.0, 0.1], np.array([[0.0] * 3, [-2e-3] * 3])), constant([-1e-3] * 3), None
+    return Composition(laws, phases=PHASES), Program(goals, **options)
+
+
+def test_phases_change_laws_without_a_jump():
+    """Each law begins with its phase, goes on through others; y_d and commands never step."""
+    model = compiled('pcc_arm')
+    law, program = phased(model)
+    found = sd.closed_loop(model, law, program, 0.5, ramp=0.05, u0=np.full(model.m, 2.0))
+    assert found.ok.all() and law.phase == 'other'
+    at_work = np.isfinite(found.y_d)
+    assert law.controlled.tolist() == [0, 1, 2, 3, 4, 5]
+    assert at_work[:, :3].all() and not at_work[:100, 3:].any() and at_work[100:, 3:].all()
+    assert np.abs(found.y_d[99, :3] + 2e-3).max() < 1e-5  # has come to its goal
+    assert found.y_d[100, 3:] == pytest.approx(found.y[100, 3:6], abs=1e-12)  # begins where it is
+    assert found.y_d[-1, 3:] == pytest.approx(np.full(3, -1e-3), abs=1e-12)
+    held = found.y[300, :3]  # the third law holds what it finds
+    assert found.y_d[300, :3] == pytest.approx(held, abs=1e-12)
+    for y_d in (found.y_d[:, :3], found.y_d[100:, 3:]):
+        assert np.abs(np.diff(y_d, axis=0)).max() < 1e-4
+    steps = np.abs(np.diff(found.u, axis=0, prepend=np.full((1, model.m), 2.0)))
+    assert (steps <= model.rate_limit * PERIOD * (1 + 1e-9)).all()
+
+
+def test_phases_stop_where_they_are_until_they_are_begun_anew():
+    """After a plain reference or a new start; a program of another beginning starts over."""
+    model = compiled('pcc_arm')
+    law, program = phased(model, beginning=1)
+    q, rest, u = model.q0, np.zeros(model.n), np.full(model.m, 2.0)
+
+    def go(first, last):
+        for k in range(first, last):
+            assert law.compute(k * PERIOD, q, rest).ok
+
+    law.follow(program, 0.0, 0.05)
+    law.start(q, rest, 0.0, u)
+    go(0, 150)
+    assert law.phase == 'both'
+    law.start(q, rest, 0.15, u)  # as after a pause without states
+    go(150, 600)
+    assert law.phase == 'both'
+    assert law.desired(0.6)[0] == pytest.approx(law.outputs(q, rest)[0][:6], abs=1e-9)
+    law.follow(program._replace(beginning=2), 0.6, 0.05)
+    go(600, 650)
+    assert law.phase == 'one'
+    law.follow(constant(np.full(6, -1e-3)), 0.65, 0.05)
+    go(650, 1200)
+    assert law.phase == 'one'
+    assert law.desired(1.2)[0, :3] == pytest.approx(np.full(3, -1e-3))
+    assert np.isnan(law.desired(1.2)[0, 3:]).all()
+
+
+def test_a_goal_that_changes_turns_its_law_alone():
+    """The others, and the phases, go on; one that is not at work yet knows it when it begins."""
+    model = compiled('pcc_arm')
+    law, program = phased(model, beginning=1)
+    q, rest = model.q0, np.zeros(model.n)
+    law.follow(program, 0.0, 0.05)
+    law.start(q, rest, 0.0, np.full(model.m, 2.0))
+    law.compute(0.0, q, rest)
+    before = law.laws[0].plan
+    law.follow(program._replace(references=(program.references[0], constant([-3e-3] * 3), None)),
+               0.001, 0.05)  # fmt: skip
+    for k in range(1, 250):
+        assert law.compute(k * PERIOD, q, rest).ok
+    assert law.phase == 'both' and law.laws[0].plan is before
+    assert law.desired(0.249)[0, 3:] == pytest.approx(np.full(3, -3e-3))
+
+
+def test_a_known_delay_is_made_up_for_once():
+    """Laws act on the state that their command will find; one law as it does alone."""
+    model, goal = compiled('pcc_arm'), constant(np.full(9, -1e-3))
+    names, options = model.actuator_names, {'delay': 2e-3, 'u0': np.full(9, 2.0)}
+    alone = law_of(model, 'pfbl', names, delay=2e-3)
+    wanted = sd.closed_loop(model, alone, goal, 0.05, ramp=0.02, **options)
+    law = Composition([law_of(model, 'pfbl', names, delay=9e-3)])  # that is not its own to say
+    law.use(law.settings.replace(delay=2e-3))
+    found = sd.closed_loop(model, law, goal, 0.05, ramp=0.02, **options)
+    assert np.array_equal(found.u, wanted.u)
+
+
+@pytest.mark.parametrize('phases, words', [
+    ((), 'at least one phase'),
+    ((Phase('a', 0.0, (0,)),), r'phases\[0\].duration'),
+    ((Phase('a', 1.0, (0,)), Phase('b', 1.0, (0, 3))), r'phases\[1\].laws'),
+    ((Phase('a', 1.0, ()),), r'phases\[0\].laws'),
+    ((Phase('a', 1.0, (0, 2)),), r'laws\[2\].controlled'),
+])  # fmt: skip
+def test_phases_that_cannot_be_are_refused(phases, words):
+    model = compiled('pcc_arm')
+    names = model.actuator_names
+    laws = [law_of(model, 'feed_forward', own) for own in (names[:3], names[3:], names[:2])]
+    with pytest.raises(ArgumentError, match=words):
+        Composition(laws, phases=phases)
+
+
+def test_a_program_for_other_laws_is_refused():
+    model = compiled('pcc_arm')
+    law, _ = phased(model)
+    with pytest.raises(ArgumentError, match='references of 3 laws'):
+        law.follow(Program((None, None)), 0.0, 0.0)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.quick
 LIMITS = np.zeros(2), np.full(2, 5.9)
 TASK = judgement.Task(
     names=('a0', 'a1'), controlled=[0, 1], kinds=('tendon', 'tendon'), units=('m', 'm'),
-    still=np.ones(2), limits=LIMITS, ramp=1.0,
+    still=np.ones(2), limits=LIMITS, ramps=np.ones(2),
 )  # fmt: skip
 
 

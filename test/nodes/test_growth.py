@@ -34,7 +34,7 @@ def loop(p, q=1.0, mode=RUNNING):
     """Return a loop at q that runs with a gain."""
     place = np.array([q]), np.array([0.0])
     return SimpleNamespace(
-        orders=SimpleNamespace(settings=settings(p)), mode=mode, place=lambda: place
+        phase='', orders=SimpleNamespace(settings=settings(p)), mode=mode, place=lambda: place
     )
 
 

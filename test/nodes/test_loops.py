@@ -20,7 +20,7 @@ from linear_plant import (  # noqa: E402
 )
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.dynamics.wrenches import Wrench  # noqa: E402
-from softrobot_dynamics.nodes import control_loop, parameter_rows, simulation_loop  # noqa: E402
+from softrobot_dynamics.nodes import control_loop, declared_rows, simulation_loop  # noqa: E402
 from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
     ControlLoop,
     FAILED,
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.quick
 
 PERIOD = 1_000_000
 WATCHDOG = 50 * PERIOD
-ROWS = (*parameter_rows.controller_rows(), *parameter_rows.configured_rows(Controller, Model()))
+ROWS = (*declared_rows.controller_rows(), *declared_rows.configured_rows(Controller, Model()))
 VALUES = {row.name: row.default for row in ROWS}
 SAFE = [PRETENSION, PRETENSION]
 

@@ -117,7 +117,9 @@ def test_written_messages_are_read_back():
 def test_a_reference_is_one_point():
     """With positions, velocities and accelerations by name."""
     y = np.array([1.0, 2.0, 3.0])
-    message = messages.ReferenceWriter(NAMES).write(y, 2.0 * y, 3.0 * y, messages.stamped(7))
+    message = messages.ReferenceWriter(NAMES).write(
+        np.array([y, 2.0 * y, 3.0 * y]), messages.stamped(7)
+    )
     (point,) = message.points
     assert message.joint_names == list(NAMES)
     assert (point.positions.tolist(), point.velocities.tolist(), point.accelerations.tolist()) == (

@@ -7,7 +7,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.nodes import parameter_rows
+from softrobot_dynamics.nodes import declared_rows
 from softrobot_dynamics.nodes.parameter_files import controller_files, controller_values
 
 pytestmark = pytest.mark.quick
@@ -52,8 +52,8 @@ def test_what_is_read_is_what_a_node_is_given(robot):
         files = controller_files(robot, description, None)
         arguments = ['--ros-args', '--params-file', str(*files)]
         node = rclpy.create_node('controller', cli_args=arguments)
-        parameters = Parameters(node, parameter_rows.controller_rows())
-        parameters.declare(parameter_rows.chosen_rows(description, parameters.values))
+        parameters = Parameters(node, declared_rows.controller_rows())
+        declared_rows.declare_chosen(description, parameters.values, parameters.declare)
         values, unknown = controller_values(description, files)
         assert alike(values, parameters.values) and unknown == ()
         node.destroy_node()

@@ -15,7 +15,7 @@ from linear_plant import Model
 from rclpy.parameter import Parameter  # noqa: E402
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, Settings  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
-from softrobot_dynamics.nodes import parameter_rows  # noqa: E402
+from softrobot_dynamics.nodes import declared_rows  # noqa: E402
 from softrobot_dynamics.nodes.parameters import descriptor_of, Parameters  # noqa: E402
 from softrobot_dynamics.nodes.rows import Row, Table  # noqa: E402
 from softrobot_dynamics.nodes.settings import settings_of  # noqa: E402
@@ -24,7 +24,7 @@ from softrobot_dynamics.schema.parameters import parameter  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
-ROWS = (*parameter_rows.controller_rows(), *parameter_rows.configured_rows(TwoMasses, Model()))
+ROWS = (*declared_rows.controller_rows(), *declared_rows.configured_rows(TwoMasses, Model()))
 DEFAULTS = {row.name: row.default for row in ROWS}
 
 
@@ -92,7 +92,7 @@ def accepted():
     return node, parameters, seen
 
 
-@pytest.mark.parametrize('row', [*ROWS, *parameter_rows.SIMULATION], ids=lambda row: row.name)
+@pytest.mark.parametrize('row', [*ROWS, *declared_rows.SIMULATION], ids=lambda row: row.name)
 def test_every_row_is_sound(row):
     """A description, a default that the row itself allows, and a name that ROS allows."""
     value = row.read(row.default)
@@ -263,7 +263,7 @@ GUIDE = Path(__file__).parents[2] / 'docs' / 'nodes.md'
 def test_every_law_declares_sound_parameters(name):
     """Words, a default that is allowed, and a name of its own; the node's guide has our laws'."""
     law = CONTROLLERS.get(name)
-    rows = parameter_rows.configured_rows(law, Model())
+    rows = declared_rows.configured_rows(law, Model())
     for each in law.parameters():
         assert len(each.words) > 5 and not each.words.endswith('.')
         if law.__module__.startswith('softrobot_dynamics.'):
@@ -299,7 +299,7 @@ class Law(Controller):
     type_name, Settings = 'told', Told
 
 
-LAW_ROWS = parameter_rows.configured_rows(Law, Model(), ['right'])
+LAW_ROWS = declared_rows.configured_rows(Law, Model(), ['right'])
 LAW_VALUES = {row.name: row.default for row in LAW_ROWS}
 
 
@@ -380,4 +380,4 @@ def test_a_declaration_that_cannot_be_is_refused():
         type_name, Settings = 'doubling', Double
 
     with pytest.raises(ArgumentError, match='record'):
-        parameter_rows.configured_rows(Doubling, Model())
+        declared_rows.configured_rows(Doubling, Model())

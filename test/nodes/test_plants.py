@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
-from softrobot_dynamics.nodes import parameter_rows, plants  # noqa: E402
+from softrobot_dynamics.nodes import declared_rows, plants  # noqa: E402
 
-VALUES = {row.name: row.default for row in parameter_rows.SIMULATION}
+VALUES = {row.name: row.default for row in declared_rows.SIMULATION}
 
 
 def test_the_simulated_robot_may_be_another():
@@ -42,7 +42,7 @@ def test_the_simulated_robot_may_carry_something():
 def test_sensors_are_for_all_coordinates_or_each():
     """A coordinate's own parameter counts; what is wrong is refused by name."""
     plant = plants.simulated({**VALUES, 'robot': 'double_pendulum'})
-    rows = parameter_rows.sensor_rows(plant.model)
+    rows = declared_rows.sensor_rows(plant.model)
     assert 'sensors.elbow.velocity_noise' in {row.name for row in rows}
     given = {**VALUES, **{row.name: row.default for row in rows}, 'sensors.delay': 2e-3}
     sensing = plant.sensing({**given, 'sensors.noise': 0.1, 'sensors.elbow.noise': 0.2})

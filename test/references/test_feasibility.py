@@ -34,6 +34,11 @@ def pendulum():
     )
 
 
+def actuators(model):
+    """Return the indices of all of a robot's actuators."""
+    return np.arange(model.m)
+
+
 def swing(model, amplitude, frequency):
     """Return the times and postures of a swing about the lowest point."""
     times = np.linspace(0.0, 1.0 / frequency, 129)[:-1]
@@ -45,15 +50,15 @@ def swing(model, amplitude, frequency):
 def test_inertia_counts(pendulum):
     """(m l^2 + I) q'' is added to what holds the posture; 0.54 kg m^2 here."""
     times, postures = swing(pendulum, 0.3, 1.0)
-    assert feasibility.examine(pendulum, times, postures) == []
+    assert feasibility.examine(pendulum, actuators(pendulum), times, postures) == []
     inertia = MASS * LENGTH**2 + INERTIA
     peak = 0.5 * (2.0 * np.pi * 2.0) ** 2 * inertia - MASS * 9.81 * LENGTH * np.sin(0.5)
     with pytest.raises(ExcessiveReferenceError) as caught:
-        feasibility.examine(pendulum, *swing(pendulum, 0.5, 2.0))
+        feasibility.examine(pendulum, actuators(pendulum), *swing(pendulum, 0.5, 2.0))
     assert caught.value.quantity in ('effort of hinge [N m]', 'change of hinge [N m/s]')
     free = limited(pendulum, rate_limit=np.array([1e9]))
     with pytest.raises(ExcessiveReferenceError) as caught:
-        feasibility.examine(free, *swing(pendulum, 0.5, 2.0))
+        feasibility.examine(free, actuators(free), *swing(pendulum, 0.5, 2.0))
     assert caught.value.quantity == 'effort of hinge [N m]' and caught.value.upper == 12.0
     assert abs(caught.value.value) == pytest.approx(peak, rel=0.02)
 
@@ -71,12 +76,12 @@ def test_speed_and_change_of_effort_are_remarked_with_numbers(pendulum):
     wide = limited(pendulum, lower=np.array([-1e3]), upper=np.array([1e3]),
                          rate_limit=np.array([np.inf]))  # fmt: skip
     amplitude, frequency = 1.0, 5.0 / (2.0 * np.pi)
-    (words,) = feasibility.examine(wide, *swing(pendulum, amplitude, frequency))
+    (words,) = feasibility.examine(wide, actuators(wide), *swing(pendulum, amplitude, frequency))
     assert 'speed of hinge would have to be' in words and 'limits -4 to 4' in words
     rate = float(words.split('have to be ')[1].split(',')[0])
     assert abs(rate) == pytest.approx(5.0, rel=1e-3)
     with pytest.raises(ExcessiveReferenceError, match='speed of hinge'):
-        feasibility.examine(wide, *swing(pendulum, 1.7, frequency))
+        feasibility.examine(wide, actuators(wide), *swing(pendulum, 1.7, frequency))
 
 
 def test_a_set_point_is_held_by_what_statics_says(pendulum):
@@ -125,8 +130,8 @@ def test_circles_of_the_arm(arm):
     times = np.linspace(0.0, 1.0, LAP_SAMPLES + 1)[:-1]
     circle = Circle('tip', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 5.0)
     _, postures = tip_circle(arm, circle)
-    assert feasibility.examine(arm, 5.0 * times, postures) == []
-    words = feasibility.examine(arm, 1.0 * times, postures)
+    assert feasibility.examine(arm, actuators(arm), 5.0 * times, postures) == []
+    words = feasibility.examine(arm, actuators(arm), 1.0 * times, postures)
     assert len(words) == 2 and 'effort of t' in words[0] and 'change of t' in words[1]
     with pytest.raises(ExcessiveReferenceError):
-        feasibility.examine(arm, 0.05 * times, postures)
+        feasibility.examine(arm, actuators(arm), 0.05 * times, postures)

@@ -22,7 +22,7 @@ from softrobot_dynamics.model.evaluation import Evaluator
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-Answer: TypeAlias = Callable[[Vector, Vector, Matrix], tuple[Any, Matrix]]
+Answer: TypeAlias = Callable[[Vector, Vector, Vector], tuple[Any, Vector]]
 Law: TypeAlias = Callable[[Vector, Vector], Answer]
 
 POSITION_STEP, RATE_STEP = 1e-6, 1e-3  # of differences of a law, in units of the coordinates
@@ -67,18 +67,18 @@ class SampledLoop:
 
     ``controlled`` (c,) are the indices of the actuators it commands, ``period`` [s] is that of
     its ticks. ``lines`` (:class:`Lines`) is the response at the place that is being looked at.
-    ``remembered`` rows (c,) are what the law keeps from one tick to the next.
+    ``size`` is that of what the law keeps from one tick to the next.
     """
 
     def __init__(
-        self, model: CompiledModel, period: float, controlled: Integers, remembered: int = 0
+        self, model: CompiledModel, period: float, controlled: Integers, size: int = 0
     ) -> None:
         self._period, self._controlled, self._lock = period, controlled, threading.Lock()
         self._held, self._signs = HeldCommand(model, period), model.signs
         self._evaluate = Evaluator(model, with_mass=False)
-        self._memory = np.zeros((remembered, len(controlled)))
+        self.size, self._memory = size, np.zeros(size)
         self.lines = self._held.lines
-        self._room = allocate_room(model.n, len(controlled), self._memory.size)
+        self._room = allocate_room(model.n, len(controlled), size)
         self._growth = cached(loop_growth, response=self._held.response, room=self._room)
 
     def growth(self, q: Vector, u: Vector, law: Law, off: float = 0.0) -> float:
@@ -86,7 +86,7 @@ class SampledLoop:
         Return the rate [1/s] at which the fastest motion about rest at q (n,) grows.
 
         With a ``law`` that gives, for q and a command u (m,), a function of q, qd and its memory
-        (., c), whose results are the forces w (c,) along the outputs and the memory a period
+        (size,), whose results are the forces w (c,) along the outputs and the memory a period
         later: the logarithm of the largest eigenvalue of a period, by its length. Below zero for
         a loop that is stable at this rate, about zero where something rings undamped or turns
         freely; nan where the robot, or the law, cannot be at q. Where the law would not rest at
@@ -106,17 +106,16 @@ class SampledLoop:
 
     def _measure(self, q: Vector, answer: Any) -> None:
         """Fill the changes of a law's answer by those of q (n,), the rates, and its memory."""
-        room, n, rest, empty = self._room, len(q), np.zeros(len(q)), self._memory
+        room, n, rest = self._room, len(q), np.zeros(len(q))
         for j in range(len(room.feedback)):
             step = (POSITION_STEP, RATE_STEP)[j // n] if j < 2 * n else MEMORY_STEP
             change = np.zeros(len(room.feedback))
             change[j] = step
-            by_q, by_qd = change[:n], change[n : 2 * n]
-            by_memory = change[2 * n :].reshape(empty.shape)
+            by_q, by_qd, by_memory = np.split(change, (n, 2 * n))
             w, after = answer(q + by_q, rest + by_qd, by_memory)
             w_back, before = answer(q - by_q, rest - by_qd, -by_memory)
             room.feedback[j] = (w - w_back) / (2.0 * step)
-            room.kept[j] = ((after - before) / (2.0 * step)).ravel()
+            room.kept[j] = (after - before) / (2.0 * step)
 
     def zero_dynamics(self, q: Vector, u: Vector, law: Law) -> Any:
         """

@@ -15,7 +15,7 @@ from typing import Any
 from builtin_interfaces.msg import Time
 import numpy as np
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import closest, MessageError
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -173,18 +173,24 @@ class CommandArrayWriter:
 
 
 class ReferenceWriter:
-    """(y_d, its rate, its acceleration) as a JointTrajectory of one point."""
+    """y_d, its rate and acceleration as a JointTrajectory of one point, of what follows any."""
 
     def __init__(self, names: Sequence[str]) -> None:
+        self._names, self._left = list(names), 0
         self._point = JointTrajectoryPoint()
         self.message = JointTrajectory(joint_names=list(names), points=[self._point])
 
-    def write(self, y: Vector, yd: Vector, ydd: Vector, stamp: Any) -> Any:
-        """Return the message with the reference, each (m,), and a stamp message."""
+    def write(self, desired: Matrix, stamp: Any) -> Any:
+        """Return the message with the reference (3, c), nan for nothing, and a stamp message."""
+        left = np.isnan(desired[0])
+        if left.any() or self._left:
+            self._left = int(left.sum())
+            self.message.joint_names = [x for x, y in zip(self._names, left) if not y]
+            desired = desired[:, ~left]
         self.message.header.stamp = stamp
-        self._point.positions = _doubles(y)
-        self._point.velocities = _doubles(yd)
-        self._point.accelerations = _doubles(ydd)
+        self._point.positions = _doubles(desired[0])
+        self._point.velocities = _doubles(desired[1])
+        self._point.accelerations = _doubles(desired[2])
         return self.message
 
 

@@ -1,0 +1,85 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Outputs led by messages while the loop runs: trajectories, and points for a tip."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+from geometry_msgs.msg import PointStamped
+import numpy as np
+from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.messaging.quality import NEWEST
+from softrobot_dynamics.nodes.orders import Once
+from softrobot_dynamics.nodes.parameters import reason_of
+from softrobot_dynamics.nodes.targets import Listener, Targets
+from softrobot_dynamics.nodes.trajectories import CourseReader
+
+
+class Guidance:
+    """
+    Makes orders of what comes from `~/trajectory` and `~/target`, or says why not.
+
+    For a `plants.Controlled`, its StandingOrders and Parameters; whatever is refused, the loop
+    goes on as before.
+    """
+
+    def __init__(self, node: Any, plant: Any, orders: Any, options: Any) -> None:
+        names = plant.model.actuator_names
+        self._node, self._plant, self._orders, self._options = node, plant, orders, options
+        self._controlled = [names[i] for i in plant.controller.controlled]
+        self._courses, self._targets = CourseReader(self._controlled), Targets(plant)
+        self._points = Listener(Inbox(node, PointStamped, '~/target', NEWEST), self._on_target)
+
+    def close(self) -> None:
+        """End what listens, and the process for targets."""
+        self._points.close()  # its thread may want the lock of the parameters
+        with self._options.lock:
+            self._targets.close()
+
+    def on_trajectory(self, message: Any) -> None:
+        """Follow a trajectory from now on, or say why not."""
+        try:
+            with self._options.lock, self._orders.planning():
+                self._follow(message)
+        except SoftRobotError as error:
+            self._node.get_logger().warning(f'~/trajectory: {reason_of(error)}')
+
+    def _follow(self, message: Any) -> None:
+        self._require_led()
+        course, (q, _) = self._courses.read(message), self._orders.loop.place()
+        remarks = self._plant.stand(course.y[-1], self._plant.model.q0 if q is None else q)
+        ahead = course.ahead(self._node.get_clock().now().nanoseconds)
+        ramp = ahead if ahead > 0.0 else self._options.values['reference.ramp_time']
+        self._orders.change(reference=Once(course.reference(ahead)), ramp=ramp)
+        for words in remarks:
+            self._node.get_logger().warning(words)
+
+    def _on_target(self, message: Any) -> None:
+        """Lead a tip to a point from now on, or say why not."""
+        remark = ''
+        try:
+            with self._options.lock, self._orders.planning():
+                self._require_led()
+                loop, values = self._orders.loop, self._options.values
+                reference, remark = self._targets.order(message, loop, values)
+                self._orders.change(reference=reference)
+        except SoftRobotError as error:
+            remark = reason_of(error)
+        except Exception:  # one that fails is no reason to be deaf to the next
+            remark = traceback.format_exc()
+        if remark:  # they come by the hundred
+            self._node.get_logger().warning(f'~/target: {remark}', throttle_duration_sec=1.0)
+
+    def _require_led(self) -> None:
+        """Raise MessageError where nothing is followed, or not by all outputs."""
+        if refusal := self._orders.refusal():
+            raise MessageError(refusal)
+        command = self._orders.loop.command
+        if command is None:
+            return
+        left = [x for x, y in zip(self._controlled, command.desired[0]) if np.isnan(y)]
+        if left:
+            words = f'not now: at present {", ".join(left)} follow nothing'
+            raise MessageError(words)

@@ -1,0 +1,158 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The paper's second simulation: a rigid arm, a soft arm on it, and a soft gripper, in three phases.
+
+In [0, 3) s the UR10e goes by partial feedback linearization along a cubic from zero to a posture;
+in [3, 5) s the soft arm goes to a shape by PD with cancellation, and in [5, 6] s the gripper gets
+2 MPa, while all that was at work before goes on. Laws, phases and gains are those of the shipped
+controller file, and run as in the nodes, a command held for a millisecond.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import softrobot_dynamics as sd
+from softrobot_dynamics.nodes import plants
+from softrobot_dynamics.nodes.parameter_files import controller_files, controller_values
+from softrobot_dynamics.nodes.parts import controlled_of
+from softrobot_dynamics.reproduce.axes import head, LINES
+from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, quietly, Tell
+
+TITLE = 'a rigid and a soft arm with a soft gripper, three laws in three phases [P, Simulation 2]'
+
+ROBOT, DELAY = 'hybrid_arm', 5e-4  # [s] until a command acts, which the laws are told of
+PHASES = np.array([0.0, 3.0, 5.0, 6.0])  # [s]
+GOAL = np.pi * np.array([1 / 2, -1 / 4, -1 / 4, -1 / 5, 1 / 8, -1 / 2])  # [rad] of the UR10e
+SHAPE = np.array([-np.pi / 2, np.pi / 4, -0.02])  # of the soft arm: bends [rad], elongation [m]
+PRESSURE = 2e6  # [Pa]
+REST = 2.0  # [s] more, until all is at rest
+STYLES = (*LINES, ('#fd9a4e', '--'), ('#85bcdb', '-'))  # of six
+FAR = 1e4  # [N] for a tension without limits
+REMARKS = (
+    'the paper has no gains of the PD law, and no size of the gripper: here 4 1/s^2 and 2 1/s, in '
+    'the units of `pd_plus`, and a length of 80 mm and radii of 20 and 23 mm',
+    "the soft arm's shape is given by the elongations of its tendons, which it determines",
+    'K_P = 100, K_D = 10 of the paper are those of the UR10e',
+)
+
+
+def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
+    """Run the three phases; of a `share` below 1 the steps of the simulator are not halved."""
+    description = sd.load_robot(ROBOT)
+    with tell('compiling and planning'):
+        model = sd.compile_model(description)
+        values, _ = controller_values(description, controller_files(ROBOT, description, None))
+        values = {**values, 'robot': ROBOT, 'arm.reference.ramp_time': 0.0}
+        planned = plants.plan_of(model, values, model.q0)
+        q, u, _ = planned.places[0]
+        start = sd.equilibrium(model, u=u, q0=q).q
+    with tell(f'{PHASES[-1]:g} s in three phases, and {REST:g} s of rest'):
+        loop = _closed(model, values, planned, start)
+    data = {name: getattr(loop, name) for name in ('t', 'q', 'u', 'y')}
+    data['y_d'] = np.full_like(loop.y, np.nan)
+    data['y_d'][:, controlled_of(model, values)] = loop.y_d
+    finer = None
+    if share >= 1.0:
+        with tell('the same with half the steps of the simulator'):
+            finer = _closed(model, values, planned, start, substep=2.5e-4).q
+        with tell('the same without limits of the tensions'):
+            data['free'] = _without_limits(description, values, planned, start)
+    checks = tuple(_checks(model, data, finer))
+    names = {'coordinates': model.coordinate_names, 'actuators': model.actuator_names}
+    return Outcome(checks, (*REMARKS, *_said(data)), {**data, **names})
+
+
+def _closed(model: Any, values: Any, planned: Any, start: Any, **options: Any) -> sd.ClosedLoop:
+    law = plants.law_of(model, values)
+    return sd.closed_loop(
+        model, law, planned.reference, PHASES[-1] + REST, q0=start, delay=DELAY,
+        progress=lambda t, duration: None, **options,
+    )  # fmt: skip
+
+
+def _without_limits(description: Any, values: Any, planned: Any, start: Any) -> Any:
+    """Return the tensions (T, 3) [N] that the laws ask for if tendons could push, too."""
+    tendons = description.actuators[6:9]
+    free = [replace(e, actuator=replace(e.actuator, limits=(-FAR, FAR))) for e in tendons]
+    actuators = (*description.actuators[:6], *free, *description.actuators[9:])
+    model = sd.compile_model(replace(description, actuators=actuators))
+    return _closed(model, values, planned, start).u[:, 6:9]
+
+
+def _checks(model: Any, data: dict[str, Any], finer: Any) -> list[Check]:
+    t, q, u = data['t'], data['q'], data['u']
+    s = np.clip(t / PHASES[1], 0.0, 1.0)[:, None]
+    cubic = (3.0 * s**2 - 2.0 * s**3) * GOAL
+    held = sd.equilibrium(model, u=u[-1], q0=q[-1]).q
+    steps = np.abs(np.diff(u, axis=0)) / model.rate_limit / 1e-3
+    rest = "at rest by Newton's method"
+    found = [
+        Check(
+            'UR10e on its way, 8 s', _largest(q[:, :6] - cubic), 2e-3, 'rad', 'the cubic by hand'
+        ),
+        Check('bends of the soft arm', _largest(q[-1, 6:8] - SHAPE[:2]), 1e-3, 'rad', 'the paper'),
+        Check('its elongation', _largest(q[-1, 8] - SHAPE[2]), 1e-5, 'm', 'the paper'),
+        Check('gripper', difference(q[-1, 9:], held[9:]), 1e-3, '', rest),
+        Check('all else', _largest(q[-1, :9] - held[:9]), 1e-2, 'rad or m', rest),
+        Check('steps of commands', float(steps.max()), 1.0 + 1e-9, 'limit', 'limits of rates'),
+    ]
+    if finer is not None:
+        error = _largest(q - finer)
+        found.append(Check('the motion', error, 1e-3, 'rad or m', 'half the steps'))
+    return found
+
+
+def _largest(difference: Any) -> float:
+    return float(np.abs(difference).max())
+
+
+def _said(data: dict[str, Any]) -> list[str]:
+    """Return in words what the laws ask for beyond the limits."""
+    if 'free' not in data:
+        return []
+    least, most = float(data['free'].min()), float(data['free'].max())
+    when = data['t'][int(data['free'].min(axis=1).argmin())]
+    return [
+        f'without limits, tendons would be asked for {least:.1f} to {most:.1f} N, the least at '
+        f't = {when:.2f} s; the shipped ones pull with 0 to 80 N, and the law does with that'
+    ]
+
+
+def draw(figure: Any, data: dict[str, Any]) -> None:
+    """Draw joints, soft arm, gripper, and what drives each."""
+    figure.set_size_inches(9.0, 6.4)
+    axes, t = figure.subplots(3, 2, sharex=True), data['t']
+    rows = (('joints [rad]', range(6)), ('tendons [m]', range(6, 9)), ('gripper', range(9, 11)))
+    for axis, (label, own) in zip(axes[:, 0], rows):
+        values = data['q'] if label == 'gripper' else data['y']
+        for k, i in enumerate(own):
+            colour, style = STYLES[k]
+            name = data['coordinates'][i].rpartition('/')[2] if label == 'gripper' else ''
+            axis.plot(t, values[:, i], style, color=colour, lw=1.4, label=name or None)
+            if label != 'gripper':
+                axis.plot(t, data['y_d'][:, i], ':', color='k', lw=0.9)
+        axis.set_ylabel(label)
+        head(axis, '')
+    drives: Any = (
+        ('moments [N m]', range(6)),
+        ('tensions [N]', range(6, 9)),
+        ('pressure [MPa]', [9]),
+    )
+    for axis, (label, own) in zip(axes[:, 1], drives):
+        for k, i in enumerate(own):
+            colour, style = STYLES[k]
+            u = data['u'][:, i] * (1e-6 if i == 9 else 1.0)
+            name = str(i + 1) if i < 6 else data['actuators'][i]
+            axis.plot(t, u, style, color=colour, lw=1.2, label=name)
+        axis.set_ylabel(label)
+        head(axis, '')
+    for k, i in enumerate(range(3) if 'free' in data else ()):
+        axes[1, 1].plot(t, data['free'][:, i], color=LINES[k][0], lw=0.8, alpha=0.4)
+    for axis in axes.ravel():
+        for moment in PHASES[1:]:
+            axis.axvline(moment, color='#999999', lw=0.6)
+    for axis in axes[-1]:
+        axis.set_xlabel('t [s]')

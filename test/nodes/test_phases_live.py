@@ -1,0 +1,93 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Phases of laws over real DDS: begun, tuned, stopped, begun anew."""
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from node_processes import starting  # noqa: E402
+from observer import CONTROLLER  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.nodes import plants  # noqa: E402
+from softrobot_dynamics.nodes.parameter_files import controller_values  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+import yaml  # noqa: E402
+
+pytestmark = pytest.mark.realtime
+
+PARAMETERS = {
+    'phases': ['one', 'both'],
+    'one__duration': 2.0,
+    'one__parts': ['lower'],
+    'both__parts': ['lower', 'upper'],
+    'lower__controlled': ['t1', 't2', 't3'],
+    'lower__reference__type': 'setpoint',
+    'lower__reference__setpoint': [-1e-3, -1e-3, -1e-3],
+    'upper__controller': 'pd_plus',
+    'upper__controlled': ['t4', 't5', 't6'],
+    'upper__pd_plus__p': 4.0,
+    'upper__pd_plus__d': 4.0,
+    'reference__ramp_time': 0.3,
+}
+
+
+def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_path):
+    """The phase is seen in diagnostics and log; what is followed is what laws are at work for."""
+    compile_all(tmp_path)
+    with starting(tmp_path, ('-m', 'softrobot_dynamics.nodes.{}'), (), robot='pcc_arm') as start:
+        start('simulation', wait_for_commands='true')
+        start('controller', autostart='true', **PARAMETERS)
+        observer.until_running()
+        observer.until(lambda: phase(observer) == 'both', 'the second phase')
+        observer.until(lambda: len(led(observer)) == 6, 'six that are led')
+        assert observer.set(upper__pd_plus__p=9.0, upper__pd_plus__d=6.0).successful
+        refused = observer.set(upper__pd_plus__p=-9.0)
+        assert not refused.successful and 'upper.pd_plus.p' in refused.reason
+        assert observer.set(lower__reference__setpoint=[-2e-3, -2e-3, -2e-3]).successful
+        observer.until(lambda: y_d(observer, 't1') == pytest.approx(-2e-3), 'the new set-point')
+        assert phase(observer) == 'both'
+        assert observer.call(Trigger, 'controller/restart', Trigger.Request()).success
+        assert observer.call(Trigger, 'controller/hold', Trigger.Request()).success
+        observer.until(lambda: led(observer) == ['t1', 't2', 't3'], 'the first phase again')
+        publisher = observer.node.create_publisher(JointTrajectory, 'controller/trajectory', 10)
+        observer.until(publisher.get_subscription_count, 'a reader')
+        publisher.publish(to_rest(6))
+        begun = observer.states[-1].header.stamp.sec
+        observer.until(lambda: observer.states[-1].header.stamp.sec > begun + 3, 'its duration')
+        assert phase(observer) == 'one' and led(observer) == ['t1', 't2', 't3']
+    log = (tmp_path / 'controller.log').read_text(encoding='utf-8')
+    assert log.count(': phase one') == 2 and log.count(': phase both') == 1
+    assert '~/trajectory: message refused: not now: at present t4, t5, t6 follow nothing' in log
+
+
+def compile_all(folder):
+    """Let this process compile what both nodes then find compiled."""
+    values = {name.replace('__', '.'): value for name, value in PARAMETERS.items()}
+    file = folder / 'parameters.yaml'
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': values}}), encoding='utf-8')
+    plants.controlled(controller_values(sd.load_robot('pcc_arm'), [file])[0])
+
+
+def phase(observer):
+    """Return what the diagnostics say."""
+    values = observer.status[CONTROLLER].values if CONTROLLER in observer.status else ()
+    return next((v.value for v in values if v.key == 'phase'), None)
+
+
+def led(observer):
+    """Return the names of the outputs that follow anything."""
+    heard = observer.heard.get('reference')
+    return list(heard.joint_names) if heard else []
+
+
+def y_d(observer, name):
+    """Return where an output should be."""
+    heard = observer.heard['reference']
+    return heard.points[0].positions[led(observer).index(name)]
+
+
+def to_rest(count):
+    """Return a trajectory of some outputs."""
+    point = JointTrajectoryPoint(positions=[-1e-3] * count)
+    return JointTrajectory(joint_names=[f't{i + 1}' for i in range(count)], points=[point])
