@@ -144,8 +144,20 @@ class Body:
         tracing.ask(symbolic, type(self))
         traced = tracing.terms(symbolic)
         table = traced.tables.table(*self.material_points(), constants)
-        matrices = np.concatenate([np.ravel(self.stiffness()), np.ravel(self.damping_matrix())])
-        return self._kernel(traced, 'terms', matrices, table, constants)
+        return self._kernel(traced, 'terms', self._matrices(), table, constants)
+
+    def slopes_kernel(self) -> Kernel | None:
+        """
+        Return the :class:`Kernel` of this body's slopes, see ``slopes.body_slopes``.
+
+        None where there is none: the body is then differenced.
+        """
+        symbolic, constants = self._symbolic()
+        traced = tracing.body_slopes(symbolic) if type(self).kernel is Body.kernel else None
+        if traced is None:
+            return None
+        table = traced.tables.table(*self.material_points(), constants)
+        return self._kernel(traced, 'slopes', self._matrices(), table, constants)
 
     def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
         """
@@ -170,6 +182,10 @@ class Body:
         traced = tracing.point_values(symbolic)
         table = traced.tables.table(points, np.ones(len(points)), constants)
         return self._kernel(traced, 'values', np.zeros(0), table, constants)
+
+    def _matrices(self) -> Vector:
+        """K and D, one after the other."""
+        return np.concatenate([np.ravel(self.stiffness()), np.ravel(self.damping_matrix())])
 
     def _kernel(
         self,

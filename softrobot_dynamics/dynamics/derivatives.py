@@ -53,7 +53,7 @@ class Differentiator:
     def __init__(self, model: CompiledModel) -> None:
         self.model, self._evaluate, n = model, model.evaluator(), model.n
         self.robot = robot = self._evaluate.robot
-        self._tangents, response = allocate_tangents(robot, n), allocate_response(model)
+        self._tangents, response = allocate_tangents(model, robot), allocate_response(model)
         self._response, change = response, response.change
         self._forward = ForwardDynamicsDerivatives(
             response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]

@@ -21,7 +21,7 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.compiling.jit import Kernel
-from softrobot_dynamics.joints.tracing import motion_kernel
+from softrobot_dynamics.joints.tracing import motion_kernel, slopes_kernel
 from softrobot_dynamics.schema.fields import direction, nested, vector
 from softrobot_dynamics.schema.poses import dh_row, flat, Pose, z_onto
 from softrobot_dynamics.schema.registry import Registry
@@ -101,13 +101,22 @@ class Joint:
 
     def kernel(self) -> Kernel:
         """Return the kernel and numbers of this joint's frame, traced from its motion."""
+        return motion_kernel(*self._traced())
+
+    def slopes_kernel(self) -> Kernel | None:
+        """Return the kernel and numbers of this joint's slopes, as `kernel`; a screw has none."""
+        none = self.screw or not self.coordinates()
+        return None if none else slopes_kernel(*self._traced())
+
+    def _traced(self) -> tuple[Any, ...]:
+        """Return the type's name, formulas, constants, numbers and coordinates."""
         floats = _float_fields(self)
         symbols: dict[str, Any] = {name: symbol('p', i) for i, name in enumerate(floats)}
         traced = replace(self, **symbols)
         q = [symbol('q', j) for j in range(len(self.coordinates()))]
         formulas = *traced.motion(q, SYMBOLIC), traced.margin(q, SYMBOLIC)
         constants = {symbols[name].value: value for name, value in floats.items()}
-        return motion_kernel(self.type_name, formulas, constants, self.numbers(), len(q))
+        return self.type_name, formulas, constants, self.numbers(), len(q)
 
     def numbers(self) -> Vector:
         """Return what a kernel's numbers begin with, (3 n + 24,): springs, before, after."""

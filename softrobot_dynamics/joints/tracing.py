@@ -8,10 +8,11 @@ from softrobot_dynamics.annotations import Value, Values, Vector
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.kernels.layout import ANGULAR_BIAS, JACOBIAN, LINEAR_BIAS, ORIGIN
-from softrobot_dynamics.kernels.spatial import rotate, rotate_back
+from softrobot_dynamics.kernels.spatial import move_twist, read_six, rotate, rotate_back
 from softrobot_dynamics.tracing.emit import Emitter
 from softrobot_dynamics.tracing.graph import as_node, Symbol
 from softrobot_dynamics.tracing.programs import frame_nodes, frame_slots, HEADER
+from softrobot_dynamics.tracing.slopes import twist_nodes, twist_slots
 
 BEFORE, AFTER = 0, 12  # where the constant transforms begin, R (9) and t (3) each
 
@@ -44,6 +45,28 @@ def motion_kernel(
     return Kernel(module.__name__, 'motion', parameters)
 
 
+def slopes_kernel(
+    label: str,
+    motion: tuple[Values, Values, Value | None],
+    constants: dict[Symbol, float],
+    numbers: Vector,
+    n: int,
+) -> Kernel:
+    """
+    Return the :class:`Kernel` ``slopes(P, q, qd, qdd, D)`` of a joint; for arguments see above.
+
+    It fills the joint's slopes D, see :mod:`softrobot_dynamics.kernels.layout`.
+    """
+    rotation, origin, _ = motion
+    nodes = twist_nodes(list(map(as_node, rotation)), list(map(as_node, origin)), n)
+    code = Emitter(nodes)
+    body = textwrap.indent('\n'.join(code.call + twist_slots(code, nodes)), ' ' * 4)
+    source = _SLOPES.format(n=n, count=n * n + n, first=3 * n, body=body)
+    module = load_module(HEADER + source, f'{label}_slopes')
+    parameters = np.concatenate([numbers, code.tables.numbers(constants)])
+    return Kernel(module.__name__, 'slopes', parameters)
+
+
 _MOTION = """
 from softrobot_dynamics.joints.tracing import place
 
@@ -54,6 +77,26 @@ def motion(P, q, qd, W):
 {body}
     place({n}, C, qd, W)
 """
+
+_SLOPES = """
+from softrobot_dynamics.joints.tracing import place_twists
+
+
+@kernel
+def slopes(P, q, qd, qdd, D):
+    C, P = P[{first}:{first} + 24], P[{first} + 24:]
+{body}
+    place_twists({count}, C, D)
+"""
+
+
+@kernel
+def place_twists(count, C, D):
+    """Turn twists in D, six numbers each, into those in front of the constant transform C[:12]."""
+    for k in range(count):
+        moved = move_twist(C, 0, (C[9], C[10], C[11]), read_six(D, 6 * k))
+        for c in range(6):
+            D[6 * k + c] = moved[c]
 
 
 @kernel

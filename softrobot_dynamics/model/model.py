@@ -9,11 +9,13 @@ from softrobot_dynamics.compiling.cache import share
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
+from softrobot_dynamics.model.slopes import slope_kernels
 from softrobot_dynamics.model.tables import note_identities, Tables
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.differences import by_fourth_order, ENERGY_STEP
 from softrobot_dynamics.recursion.masses import least_masses
 from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.recursion.slopes import SlopeKernels
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 _KEPT = 64  # sets of material points whose tables stay
@@ -78,6 +80,20 @@ class CompiledModel:
         self.least_mass = least_masses(evaluator.robot, self.stiffness)
         self.per_thread = PerThread(self)
         self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
+
+    @functools.cached_property
+    def _slopes(self) -> tuple[SlopeKernels, int]:
+        return slope_kernels(self.description)
+
+    @property
+    def slopes(self) -> SlopeKernels:
+        """Kernels of the derivatives by own coordinates, compiled when first asked for."""
+        return self._slopes[0]
+
+    @property
+    def slope_scratch(self) -> int:
+        """Scratch that the :attr:`slopes` need [numbers]."""
+        return self._slopes[1]
 
     def robot(self) -> Robot:
         """Return the arrays kernels take, workspace and gravity its own: one for each thread."""

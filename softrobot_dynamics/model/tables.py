@@ -31,7 +31,6 @@ from softrobot_dynamics.recursion.passes import (
     STATE,
     TIP_IDENTITY,
 )
-from softrobot_dynamics.recursion.slopes import CONSTANT, DIFFERENCES
 from softrobot_dynamics.recursion.transmission import COORDINATE, FIBRE, LINE, POINT
 
 # arguments of the kernels of joints, bodies and lengths
@@ -40,11 +39,6 @@ JOINT, BODY, LENGTH = 'P, q, qd, W', 'P, q, qd, w, W, S', 'P, q, qd, out, S'
 
 def _slab_size(n: int) -> int:
     return layout.slab(n).size
-
-
-def _slopes(part: Joint | Body, count: int) -> int:
-    """Return what stands for the slopes of a part of so many coordinates."""
-    return DIFFERENCES if count and not getattr(part, 'screw', False) else CONSTANT
 
 
 class Tables:
@@ -58,19 +52,17 @@ class Tables:
         self._n, self._count = n, 0
         self._numbers: list[Vector] = []
         self._codes: list[tuple[str, str, str]] = []
-        rows, kernels, slopes, first = [], [], [], 0
+        rows, kernels, first = [], [], 0
         for module in description.modules:
             joint, *own = self._part(JOINT, module.joint, layout.frame_size, first)
             body, *others = self._part(BODY, module.body, _slab_size, first + own[2])
             rows.append([module.parent if module.parent >= 0 else N, *own, *others, 0, 0])
             kernels.append([joint, body])
-            slopes.append([_slopes(module.joint, own[2]), _slopes(module.body, others[2])])
             self._springs(module.joint, first)
             self._matrices(module.body, first + own[2])
             first += own[2] + others[2]
         self._modules = np.array(rows, dtype=np.uint32)
         self._kernels = np.array(kernels, dtype=np.uint64)
-        self._slopes = np.array(slopes, dtype=np.uint64)
         parts = _Parts(description, self._modules)
         rows = [
             self._segment(i, segment, parts)
@@ -84,7 +76,6 @@ class Tables:
         return {
             'modules': self._modules,
             'kernels': self._kernels,
-            'slopes': self._slopes,
             'below': _coordinates_below(self._modules),
             'segments': self._segments,
             'P': np.concatenate([np.zeros(1), *self._numbers]),

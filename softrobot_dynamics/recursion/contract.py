@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.recursion.slopes import SlopeKernels
 
 
 class Model(Protocol):
@@ -20,6 +21,8 @@ class Model(Protocol):
     nonlinear: Integers
     linear: bool
     least_mass: Vector
+    slopes: SlopeKernels
+    slope_scratch: int
 
     def robot(self) -> Robot:
         """Return the arrays that kernels take."""

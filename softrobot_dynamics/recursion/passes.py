@@ -57,7 +57,6 @@ class Robot(NamedTuple):
 
     modules: Integers  # (N, 11), see above
     kernels: Integers  # (N, 2) addresses: of the joint's kernel, of the body's
-    slopes: Integers  # (N, 2) those of their derivatives, see softrobot_dynamics.recursion.slopes
     below: Integers  # ranges of a module's coordinates and of all beyond, in compressed rows
     segments: Integers  # (., 6), see softrobot_dynamics.recursion.transmission
     P: Array  # all parameters

@@ -3,11 +3,14 @@
 Derivatives of a joint or a body by its own coordinates, where nothing else moves.
 
 They are what :mod:`softrobot_dynamics.recursion.tangents` needs besides the terms, in the layout
-of :mod:`softrobot_dynamics.kernels.layout`. Parts without coordinates, and joints of one that turn
-about or slide along an axis, need none. Others are differenced: exactly by velocities, in which
-forces are quadratic, and to fourth order by q.
+of :mod:`softrobot_dynamics.kernels.layout`. Parts without coordinates, and joints that move along
+one twist, need none. Traced ones have kernels of their own. Others are differenced: exactly by
+velocities, in which forces are quadratic, and to fourth order by q.
 """
 
+from typing import NamedTuple
+
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
@@ -35,6 +38,45 @@ from softrobot_dynamics.recursion.passes import (
 )
 
 CONSTANT, DIFFERENCES = 0, 1  # in place of the address of a kernel
+
+
+class SlopeKernels(NamedTuple):
+    """The kernels of all slopes of a robot, for joint and body of each module."""
+
+    addresses: Integers  # (N, 2) or CONSTANT, DIFFERENCES
+    numbers: Integers  # (N, 2) offsets into P
+    P: Array  # parameters
+
+
+class Work(NamedTuple):
+    """Scratch of slopes, for parts of n coordinates at most."""
+
+    x: Vector  # (2 n,) own q and qd
+    y: Matrix  # (4, .) what is differenced
+    W: Array  # state and slab
+    S: Array  # of kernels
+
+
+@kernel
+def fill_slopes(robot, rough, t, q, qd, qdd):
+    """Fill ``t.slopes`` after a forward pass at (q, qd, qdd); ``rough``: differences one-sided."""
+    own, W = t.kernels, robot.W
+    for i in range(len(robot.modules)):
+        m = robot.modules[i]
+        if t.places[i, 0] > 0:
+            address, D = own.addresses[i, 0], t.slopes[t.places[i, 0] :]
+            if address == DIFFERENCES:
+                joint_slopes(robot, i, q, qd, qdd, t.work, D)
+            else:
+                j, P = m[JOINT_FIRST], own.P[own.numbers[i, 0] :]
+                call(address, P, q[j:], qd[j:], qdd[j:], D)
+        if t.places[i, 1] > 0:
+            address, D = own.addresses[i, 1], t.slopes[t.places[i, 1] :]
+            if address == DIFFERENCES:
+                body_slopes(robot, i, rough, q, qd, qdd, t.work, D)
+            else:
+                j, P, motion = m[BODY_FIRST], own.P[own.numbers[i, 1] :], W[i * STATE + AT_JOINT :]
+                call(address, P, q[j:], qd[j:], qdd[j:], motion, D, t.work.S)
 
 
 @kernel

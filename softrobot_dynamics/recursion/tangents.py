@@ -20,10 +20,11 @@ what its matter moves in it, and to C_k and I S_k what its own coordinates do by
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.spatial import between, move_wrench, read_six
+from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.gathering import (
     add_body_slopes,
     add_springs,
@@ -52,16 +53,8 @@ from softrobot_dynamics.recursion.passes import (
     TIP_POSE,
     TIP_WRENCH,
 )
-from softrobot_dynamics.recursion.slopes import body_slopes, CONSTANT, joint_slopes
+from softrobot_dynamics.recursion.slopes import CONSTANT, fill_slopes, SlopeKernels, Work
 from softrobot_dynamics.recursion.twists import carry_twists, last_tip, MOTION
-
-
-class Work(NamedTuple):
-    """Scratch of what is differenced, for parts of n coordinates at most."""
-
-    x: Vector  # (2 n,) own q and qd
-    y: Matrix  # (4, .) what is differenced
-    W: Array  # state and slab
 
 
 class Tangents(NamedTuple):
@@ -74,20 +67,23 @@ class Tangents(NamedTuple):
     matter: Vector  # (.,) I and B of what is beyond each frame
     slopes: Vector  # (.,) of all parts
     places: Integers  # (N, 2) where those of joint and body are in it; 0: they need none
+    kernels: SlopeKernels
     work: Work
 
 
-def allocate_tangents(robot: Robot, n: int) -> Tangents:
-    """Return :class:`Tangents` for a robot of n coordinates."""
+def allocate_tangents(model: Model, robot: Robot) -> Tangents:
+    """Return :class:`Tangents` for a model and its robot."""
+    n, kernels = model.n, model.slopes
     counts = robot.modules[:, [JOINT_COUNT, BODY_COUNT]].astype(int)
     N, own = len(counts), int(counts.max())
-    needed = robot.slopes != CONSTANT
+    needed = kernels.addresses != CONSTANT
     sizes = [layout.slopes_size(count) for count in np.where(needed, counts, 0).ravel().tolist()]
     starts = np.cumsum([1, *sizes])
     work = Work(
         x=np.zeros(2 * own),
         y=np.zeros((4, 7 * own + 12)),
         W=np.zeros(STATE + layout.slab(own).size),
+        S=np.zeros(model.slope_scratch),
     )
     return Tangents(
         by_state=np.zeros((n, 2 * n)),
@@ -97,6 +93,7 @@ def allocate_tangents(robot: Robot, n: int) -> Tangents:
         matter=np.zeros((N + 1) * MATTER),
         slopes=np.zeros(starts[-1]),
         places=np.where(needed, starts[:-1].reshape(N, 2), 0).astype(np.uint32),
+        kernels=kernels,
         work=work,
     )
 
@@ -117,11 +114,7 @@ def differentiate(robot, rough, t, q, qd, qdd):
     """As :func:`tangents`, after a forward pass; all its terms are left."""
     backward(robot, q, qd, qdd, FULL, t.force)
     poses(robot)
-    for i in range(len(robot.modules)):
-        if t.places[i, 0] > 0:
-            joint_slopes(robot, i, q, qd, qdd, t.work, t.slopes[t.places[i, 0] :])
-        if t.places[i, 1] > 0:
-            body_slopes(robot, i, rough, q, qd, qdd, t.work, t.slopes[t.places[i, 1] :])
+    fill_slopes(robot, rough, t, q, qd, qdd)
     carry_twists(robot, t, qd, qdd)
     _gather(robot, t, qd)
 

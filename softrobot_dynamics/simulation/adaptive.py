@@ -77,7 +77,7 @@ class Adaptive:
     def __init__(self, model: Model, longest: float, tolerance: float) -> None:
         n, evaluate = model.n, model.evaluator()
         self.evaluate, self.terms, self.clock = evaluate, evaluate.terms, new_clock()
-        robot, t = evaluate.robot, allocate_tangents(evaluate.robot, n)
+        robot, t = evaluate.robot, allocate_tangents(model, evaluate.robot)
         jacobian = _jacobian(n)
         own = {'stiffness': jacobian.fibres, 'x': jacobian.x}
         self._work = AdaptiveWork(

@@ -7,7 +7,7 @@ Every value of a traced formula belongs to one of four levels, by the inputs it 
 =========  =====================  ==================================================
 offline    constants p            one number in the body's parameters
 row        x (and p)              one table row, a number per material point, made once
-call       q, qd (and p)          one number per call, before the loop over points
+call       q, qd, qdd (and p)     one number per call, before the loop over points
 point      x and q                in the loop, a block of points at a time
 =========  =====================  ==================================================
 """
@@ -27,7 +27,7 @@ from softrobot_dynamics.tracing.graph import Node, Symbol
 SERIES_LIMIT = 64.0  # vectorised Stumpff series: good for angles up to 8 rad, NaN beyond
 SERIES_TERMS = 22
 FAMILY = 8  # Stumpff functions that are computed at once
-PER_CALL, PER_POINT = frozenset(('q', 'qd')), frozenset(('x',))
+PER_CALL, PER_POINT = frozenset(('q', 'qd', 'qdd')), frozenset(('x',))
 
 _BINARY = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/'}
 

@@ -77,7 +77,7 @@ def body_terms(
         else '',
         first=slab.inertia,
         last=slab.size,
-        **_loop(code, rows, slots),
+        **loop(code, rows, slots),
     )
     return TracedKernel(HEADER + source, code.tables, used + len(forces) * BLOCK)
 
@@ -118,11 +118,11 @@ def strain_forces(
     stress = [tangent([density_of], {('F', i): 1.0})[0] / density for i in range(9)]
     stress = traversal.substitute(stress, {('F', i): node for i, node in enumerate(F)})
     moved = [tangent(F, {('q', j): 1.0}) for j in range(n)]
-    elastic = [_dot(stress, each) for each in moved]
+    elastic = [dot(stress, each) for each in moved]
     if viscosity is None:
         return elastic + [constant(0.0)] * n
     viscous = _viscous_stress(F, n, graph.as_node(viscosity) / density)
-    return elastic + [_dot(viscous, each) for each in moved]
+    return elastic + [dot(viscous, each) for each in moved]
 
 
 def _viscous_stress(F: Sequence[Node], n: int, viscosity: Node) -> list[Node]:
@@ -130,10 +130,10 @@ def _viscous_stress(F: Sequence[Node], n: int, viscosity: Node) -> list[Node]:
     rate = tangent(F, {('q', j): graph.symbol('qd', j) for j in range(n)})
 
     def product(a: Sequence[Node], b: Sequence[Node], i: int, j: int) -> Node:
-        return _dot(a[i::3], b[j::3])
+        return dot(a[i::3], b[j::3])
 
     C = [product(F, rate, i, j) + product(rate, F, i, j) for i in range(3) for j in range(3)]
-    return [viscosity * _dot(F[3 * i : 3 * i + 3], C[j::3]) for i in range(3) for j in range(3)]
+    return [viscosity * dot(F[3 * i : 3 * i + 3], C[j::3]) for i in range(3) for j in range(3)]
 
 
 def fibre_length(speed: Node, n: int) -> TracedKernel:
@@ -151,7 +151,7 @@ def fibre_length(speed: Node, n: int) -> TracedKernel:
         [f'S[{i * BLOCK} + k] = C[k] * ({code.name(node)})' for i, node in enumerate(outputs)],
         {0: 'length', 1: 'gradient', 1 + n: 'bias'},
     )
-    source = _FIBRE.format(outputs=len(outputs), **_loop(code, rows))
+    source = _FIBRE.format(outputs=len(outputs), **loop(code, rows))
     return TracedKernel(HEADER + source, code.tables, len(outputs) * BLOCK)
 
 
@@ -171,11 +171,11 @@ def point_values(position: Sequence[Node], n: int) -> TracedKernel:
         [f'U[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(outputs)],
         {0: 'p and its slopes', **{9 + 9 * j: f'by coordinate {j}' for j in range(n)}},
     )
-    source = _VALUES.format(outputs=len(outputs), **_loop(code, rows))
+    source = _VALUES.format(outputs=len(outputs), **loop(code, rows))
     return TracedKernel(HEADER + source, code.tables, 0)
 
 
-def _loop(code: Emitter, rows: list[str], slots: Iterable[str] = ()) -> dict[str, Any]:
+def loop(code: Emitter, rows: list[str], slots: Iterable[str] = ()) -> dict[str, Any]:
     """Fields of a template: what an Emitter computes, ``rows`` per point, ``slots`` per call."""
     return {
         'block': BLOCK,
@@ -224,10 +224,11 @@ def labelled(lines: Sequence[str], parts: Mapping[int, str]) -> list[str]:
 def _spin(columns: Sequence[Sequence[Node]], seeds: Mapping[Symbol, Node | float]) -> list[Node]:
     """Angular velocity in the moving frame, vee(R^T dR), of a rotation along a direction."""
     moving = [tangent(column, seeds) for column in columns]
-    return [_dot(columns[2], moving[1]), _dot(columns[0], moving[2]), _dot(columns[1], moving[0])]
+    return [dot(columns[2], moving[1]), dot(columns[0], moving[2]), dot(columns[1], moving[0])]
 
 
-def _dot(a: Sequence[Node], b: Sequence[Node]) -> Node:
+def dot(a: Sequence[Node], b: Sequence[Node]) -> Node:
+    """Sum of the products of two sequences."""
     total = a[0] * b[0]
     for x, y in zip(a[1:], b[1:]):
         total = total + x * y

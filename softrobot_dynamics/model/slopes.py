@@ -1,0 +1,39 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The kernels of a robot's slopes, compiled when somebody asks for derivatives."""
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.bodies.contract import Body
+from softrobot_dynamics.compiling.binding import address
+from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.joints.contract import Joint
+from softrobot_dynamics.recursion.slopes import CONSTANT, DIFFERENCES, SlopeKernels
+
+# arguments of the kernels of joints and bodies
+JOINT, BODY = 'P, q, qd, qdd, D', 'P, q, qd, qdd, motion, D, S'
+
+
+def slope_kernels(description: RobotDescription) -> tuple[SlopeKernels, int]:
+    """Return the :class:`SlopeKernels` of a robot, compiled, and the scratch they need."""
+    addresses, starts, numbers, scratch = [], [], [np.zeros(1)], 0
+    for module in description.modules:
+        for part, arguments in ((module.joint, JOINT), (module.body, BODY)):
+            kind, own, room = _kernel(part, arguments)
+            addresses.append(kind)
+            starts.append(sum(map(len, numbers)))
+            numbers.append(own)
+            scratch = max(scratch, room)
+    table = np.array(addresses, dtype=np.uint64).reshape(-1, 2)
+    places = np.array(starts, dtype=np.int64).reshape(-1, 2)
+    return SlopeKernels(table, places, np.concatenate(numbers)), scratch
+
+
+def _kernel(part: Joint | Body, arguments: str) -> tuple[int, Vector, int]:
+    """Address or what stands for it, numbers and scratch."""
+    if not part.coordinates() or getattr(part, 'screw', False):
+        return CONSTANT, np.zeros(0), 0
+    kernel = part.slopes_kernel()
+    if kernel is None:
+        return DIFFERENCES, np.zeros(0), 0
+    found = address(kernel.module, kernel.function, arguments)
+    return found, kernel.parameters, kernel.scratch
