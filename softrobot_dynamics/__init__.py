@@ -28,6 +28,7 @@ from softrobot_dynamics.dynamics.inverse import (
     mass_inertial_inverse_dynamics,
     mass_inverse_dynamics,
 )
+from softrobot_dynamics.dynamics.linear import linearise
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.dynamics.wrenches import Wrench
 from softrobot_dynamics.dynamics.zero_dynamics import zero_dynamics
@@ -65,6 +66,7 @@ __all__ = [
     'jacobian',
     'joint_torques',
     'kinetic_energy',
+    'linearise',
     'load_robot',
     'mass_inertial_inverse_dynamics',
     'mass_inverse_dynamics',

@@ -12,15 +12,14 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import NOTHING, run, run_three
+from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.dynamics.response import allocate_response, respond
+from softrobot_dynamics.dynamics.response import allocate_response, respond, stiffen
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recursion.differences import by_fourth_order, ELEMENT_STEP, fibre_stiffness
 from softrobot_dynamics.recursion.masses import accelerations
 from softrobot_dynamics.recursion.tangents import allocate_tangents, tangents
-from softrobot_dynamics.recursion.transmission import FIBRE, has_lines
+from softrobot_dynamics.recursion.transmission import has_lines
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -58,18 +57,13 @@ class Differentiator:
         self._forward = ForwardDynamicsDerivatives(
             response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
-        fibres = (robot.segments[:, 1] == FIBRE).any()
         self._has_lines = has_lines(robot)
-        own = {'stiffness': response.stiffness, 'x': np.zeros(n + 1)}
-        stiffen = NOTHING
-        if fibres and not self._has_lines:
-            stiffen = entry(fibre_stiffness, robot=robot, rough=False, **own)
-        self._stiffen = cached(run, entry=stiffen) if stiffen.address else None
         given: dict[str, Any] = {'robot': robot, 't': self._tangents}
         differentiate = entry(tangents, rough=False, **given)
         self._differentiate = cached(run_three, entry=differentiate)
+        self._stiffen = cached(run, entry=entry(stiffen, r=response, **given))
         given |= {'evaluate': self._evaluate.entry, 'terms': self._evaluate.terms}
-        self._respond = cached(respond, stiffen=stiffen, r=response, **given)
+        self._respond = cached(respond, r=response, **given)
 
     def inverse(self, q: Vector, qd: Vector, qdd: Vector) -> tuple[Vector, Matrix]:
         """Return ID (n,) and its derivatives by (q, qd), (n, 2 n)."""
@@ -77,30 +71,22 @@ class Differentiator:
         return self._tangents.force, self._tangents.by_state
 
     def actuation_stiffness(self, q: Vector, u: Vector) -> Matrix:
-        """Return the derivative (n, n) by q of the actuation's generalized force A(q) u."""
-        force = u * self.model.signs
-        if self._has_lines:
-            self._response.stiffness[:] = self._differences(q, force)
-        elif self._stiffen:
-            self._stiffen(q, force)
+        """
+        Return the derivative (n, n) by q of the actuation's generalized force A(q) u.
+
+        What `inverse` has returned before may be lost.
+        """
+        if self._has_lines:  # they need twists at q, and there may be others
+            zero = np.zeros(self.model.n)
+            self._differentiate(q, zero, zero)
+        self._stiffen(q, u * self.model.signs)
         return self._response.stiffness
 
     def forward(self, q: Vector, qd: Vector, u: Vector) -> ForwardDynamicsDerivatives:
         """Return the :class:`ForwardDynamicsDerivatives`; SingularMassError."""
-        if self._has_lines:
-            self.actuation_stiffness(q, u)
         if self._respond(q, qd, u):
             accelerations(self.model, self._evaluate.terms.M, np.zeros(self.model.n))  # raises
         return self._forward
-
-    def _differences(self, q: Vector, force: Vector) -> Matrix:
-        """As `actuation_stiffness`, by differences of all of A: for straight lines between."""
-        zero = np.zeros(self.model.n)
-
-        def pull(q: Vector) -> Vector:
-            return force @ self._evaluate(q, zero).J
-
-        return by_fourth_order(pull, q, ELEMENT_STEP, range(self.model.n))
 
 
 def inverse_dynamics_derivatives(

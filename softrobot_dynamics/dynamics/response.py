@@ -9,6 +9,7 @@ from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.mass_solve import factorise_mass, solve_columns, solve_row
 from softrobot_dynamics.recursion.contract import Model
+from softrobot_dynamics.recursion.curvatures import add_line_stiffness, fibre_stiffness
 from softrobot_dynamics.recursion.masses import PIVOT
 from softrobot_dynamics.recursion.passes import FULL, lay_ground, pass_module
 from softrobot_dynamics.recursion.tangents import differentiate
@@ -26,6 +27,7 @@ class Response(NamedTuple):
     floor: float  # of a pivot
     L: Matrix  # (n, n) factor of M
     scale: Vector  # (n,)
+    x: Vector  # (2 n,) room
 
 
 def allocate_response(model: Model) -> Response:
@@ -41,15 +43,23 @@ def allocate_response(model: Model) -> Response:
         floor=float(PIVOT * n),
         L=np.zeros((n, n)),
         scale=np.zeros(n),
+        x=np.zeros(2 * n),
     )
 
 
 @kernel
-def respond(robot, evaluate, terms, t, stiffen, r, q, qd, u):
+def stiffen(robot, t, r, q, force):
+    """Fill ``r.stiffness``, that of actuators under ``force`` (m,), after tangents at q."""
+    fibre_stiffness(robot, r.stiffness, r.x, q, force)
+    add_line_stiffness(robot, t, r.stiffness, force)
+
+
+@kernel
+def respond(robot, evaluate, terms, t, r, q, qd, u):
     """
     Fill a :class:`Response` at (q, qd) under u (m,); 1 + i where M has no inertia along q_i.
 
-    ``evaluate`` fills the terms, ``stiffen`` the stiffness by q and the force; both are entries.
+    ``evaluate`` is the entry that fills the terms.
     """
     run(evaluate, q, qd)
     failed = factorise_mass(terms.M, r.least, r.floor, r.L, r.scale)
@@ -67,8 +77,7 @@ def respond(robot, evaluate, terms, t, stiffen, r, q, qd, u):
     for i in range(len(robot.modules)):
         pass_module(robot, i, q, qd, r.qdd, False)
     differentiate(robot, False, t, q, qd, r.qdd)
-    if stiffen.address != 0:
-        run(stiffen, q, r.force)
+    stiffen(robot, t, r, q, r.force)
     for i in range(n):
         row, own = r.change[i], t.by_state[i]
         for j in range(n):

@@ -8,8 +8,8 @@ All of them are here, with their steps, in units of the coordinate (rad, m, 1/m,
 step            formula                 of what
 ==============  ======================  ======================================================
 ENERGY_STEP     fourth order            forces of a strain energy at q = 0: the model's matrices
-ELEMENT_STEP    fourth order            an element of the recursion, lengths, straight lines
-ROUGH_STEP      one-sided               an element, where 1e-6 will do
+ELEMENT_STEP    fourth order            a body by its own coordinates, where it has no formulas
+ROUGH_STEP      one-sided               the same, where 1e-6 will do
 STATIC_STEP     second order            the static residual, and loads
 COLUMN_STEP     one-sided, lengths      forces in motion, for the response to a held command
                 of second order
@@ -27,7 +27,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
-from softrobot_dynamics.recursion.transmission import COORDINATE, FIBRE
+from softrobot_dynamics.recursion.transmission import FIBRE
 
 ENERGY_STEP = 1e-5
 ELEMENT_STEP = 5e-5  # errors of some 1e-11
@@ -102,35 +102,6 @@ def store_columns(parts, j, here, there, damping, K, D):
             if c < last and math.isfinite(slope) and math.isfinite(damping[r]):
                 K[r, c] = K[c, r] = slope
                 D[r, c] = D[c, r] = damping[r]
-
-
-@kernel
-def fibre_stiffness(robot, rough, stiffness, x, q, force):
-    """
-    Fill ``stiffness`` (n, n) with the derivative by q of J' f, of all lengths within bodies.
-
-    By differences of fourth order (``rough``: second) of each length's gradient, by its own body's
-    coordinates; ``force`` (m,) along y, ``x`` room for a body's coordinates.
-    """
-    S = robot.S
-    stiffness[:] = 0.0
-    for i in range(len(robot.segments)):
-        row = robot.segments[i]
-        kind, first, count = row[1], row[3], row[4]
-        if kind <= COORDINATE or force[row[0]] == 0.0:
-            continue
-        factor, P, out = robot.P[row[2]], robot.P[row[2] + 1 :], S[: count + 2]
-        for j in range(count):
-            copy(q[first : first + count], x[:count])
-            for k in (1.0, -1.0, 2.0, -2.0):
-                share = 6.0 * k if rough else (8.0 / k if abs(k) == 1.0 else -2.0 / k)
-                if rough and abs(k) > 1.0:
-                    break
-                x[j] = q[first + j] + k * ELEMENT_STEP
-                call(row[5], P, x, x, out, S[count + 2 :])
-                weight = factor * force[row[0]] * share / (12.0 * ELEMENT_STEP)
-                for r in range(count):
-                    stiffness[first + r, first + j] += weight * out[1 + r]
 
 
 @kernel

@@ -65,28 +65,35 @@ def read_column(X, row, k):
 def fill_block(robot, t, part, base, F):
     """Fill the forces along coordinates of a part by the same, from what is beyond it."""
     n, first, slopes = part
-    W, X, N = robot.W, t.columns, np.uint32(len(t.force))
-    r0, r1, r2 = between(W, last_tip(robot), base)
-    m0, m1, m2, f0, f1, f2 = F  # at the base's origin, and in its axes
-    m0, m1, m2 = m0 - r1 * f2 + r2 * f1, m1 - r2 * f0 + r0 * f2, m2 - r0 * f1 + r1 * f0
-    m0, m1, m2 = rotate_back(W, base, m0, m1, m2)
-    f0, f1, f2 = rotate_back(W, base, f0, f1, f2)
+    X, N = t.columns, np.uint32(len(t.force))
+    force = wrench_at_base(robot, base, F)
     for k in range(n):
         column = first + np.uint32(k)
         C, R = read_column(X, BY_Q, column), read_column(X, BY_RATE, column)
         for j in range(n):
             row = first + np.uint32(j)
             S = read_column(X, TWIST, row)
-            by_q, by_rate = _product(S, C), _product(S, R)
+            by_q, by_rate = product(S, C), product(S, R)
             if slopes > 0:
                 d = slopes + 6 * n * np.uint32(k) + 6 * np.uint32(j)
-                by_q += _product(read_six(t.slopes, d), (m0, m1, m2, f0, f1, f2))
+                by_q += product(read_six(t.slopes, d), force)
             t.by_state[row, column] = by_q
             t.by_state[row, N + column] = by_rate
 
 
 @inlined
-def _product(a, b):
+def wrench_at_base(robot, base, F):
+    """Return a wrench F about the last tip as that at a frame's origin in its axes."""
+    W = robot.W
+    r0, r1, r2 = between(W, last_tip(robot), base)
+    m0, m1, m2, f0, f1, f2 = F
+    m0, m1, m2 = m0 - r1 * f2 + r2 * f1, m1 - r2 * f0 + r0 * f2, m2 - r0 * f1 + r1 * f0
+    return rotate_back(W, base, m0, m1, m2) + rotate_back(W, base, f0, f1, f2)
+
+
+@inlined
+def product(a, b):
+    """Return the inner product of six numbers each."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
@@ -149,8 +156,8 @@ def fill_rows(robot, t, i, part):
                     read_column(X, ALONG, c),
                     (X[TURNING, c], X[TURNING + 1, c], X[TURNING + 2, c]),
                 )
-                A[k, c] = _product(S, read_column(X, BY_Q, c))
-                A[k, N + c] = _product(S, read_column(X, BY_RATE, c))
-                A[c, k] = _product(H, a) + w[0] * R[0] + w[1] * R[1] + w[2] * R[2]
-                moved = 2.0 * _product(H, R)
+                A[k, c] = product(S, read_column(X, BY_Q, c))
+                A[k, N + c] = product(S, read_column(X, BY_RATE, c))
+                A[c, k] = product(H, a) + w[0] * R[0] + w[1] * R[1] + w[2] * R[2]
+                moved = 2.0 * product(H, R)
                 A[c, N + k] = moved + w[0] * S[0] + w[1] * S[1] + w[2] * S[2]

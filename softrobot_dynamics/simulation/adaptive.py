@@ -12,7 +12,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.recursion.differences import fibre_stiffness
+from softrobot_dynamics.recursion.curvatures import fibre_stiffness
 from softrobot_dynamics.recursion.tangents import allocate_tangents, Tangents, tangents
 from softrobot_dynamics.simulation.integrators import (
     allocate_stages,
@@ -40,14 +40,14 @@ class Jacobian(NamedTuple):
     first_K: Matrix  # when they were taken the time before
     first_D: Matrix
     fibres: Matrix  # (n, n)
-    x: Vector  # (n + 1,)
+    x: Vector  # (2 n,)
     qdd: Vector  # (n,)
 
 
 def _jacobian(n: int) -> Jacobian:
     matrices = 'K', 'D', 'last_K', 'last_D', 'first_K', 'first_D', 'fibres'
     square = {name: np.zeros((n, n)) for name in matrices}
-    return Jacobian(**square, x=np.zeros(n + 1), qdd=np.zeros(n))
+    return Jacobian(**square, x=np.zeros(2 * n), qdd=np.zeros(n))
 
 
 class AdaptiveWork(NamedTuple):
@@ -85,7 +85,7 @@ class Adaptive:
             terms=self.terms,
             differentiate=entry(tangents, robot=robot, rough=True, t=t),
             tangents=t,
-            stiffen=entry(fibre_stiffness, robot=robot, rough=True, **own),
+            stiffen=entry(fibre_stiffness, robot=robot, **own),
             jacobian=jacobian,
             stages=allocate_stages(ROS34PW2, n),
             clock=self.clock,
