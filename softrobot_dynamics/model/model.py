@@ -81,19 +81,13 @@ class CompiledModel:
         self.per_thread = PerThread(self)
         self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
 
-    @functools.cached_property
-    def _slopes(self) -> tuple[SlopeKernels, int]:
-        return slope_kernels(self.description)
-
-    @property
     def slopes(self) -> SlopeKernels:
-        """Kernels of the derivatives by own coordinates, compiled when first asked for."""
-        return self._slopes[0]
+        """Return the kernels of derivatives by own coordinates, compiled when first asked for."""
+        return self._slopes
 
-    @property
-    def slope_scratch(self) -> int:
-        """Scratch that the :attr:`slopes` need [numbers]."""
-        return self._slopes[1]
+    @functools.cached_property
+    def _slopes(self) -> SlopeKernels:
+        return slope_kernels(self.description)
 
     def robot(self) -> Robot:
         """Return the arrays kernels take, workspace and gravity its own: one for each thread."""

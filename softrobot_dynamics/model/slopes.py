@@ -13,8 +13,8 @@ from softrobot_dynamics.recursion.slopes import CONSTANT, DIFFERENCES, SlopeKern
 JOINT, BODY = 'P, q, qd, qdd, D', 'P, q, qd, qdd, motion, D, S'
 
 
-def slope_kernels(description: RobotDescription) -> tuple[SlopeKernels, int]:
-    """Return the :class:`SlopeKernels` of a robot, compiled, and the scratch they need."""
+def slope_kernels(description: RobotDescription) -> SlopeKernels:
+    """Return the :class:`SlopeKernels` of a robot, compiled."""
     addresses, starts, numbers, scratch = [], [], [np.zeros(1)], 0
     for module in description.modules:
         for part, arguments in ((module.joint, JOINT), (module.body, BODY)):
@@ -25,7 +25,7 @@ def slope_kernels(description: RobotDescription) -> tuple[SlopeKernels, int]:
             scratch = max(scratch, room)
     table = np.array(addresses, dtype=np.uint64).reshape(-1, 2)
     places = np.array(starts, dtype=np.int64).reshape(-1, 2)
-    return SlopeKernels(table, places, np.concatenate(numbers)), scratch
+    return SlopeKernels(table, places, np.concatenate(numbers), scratch)
 
 
 def _kernel(part: Joint | Body, arguments: str) -> tuple[int, Vector, int]:

@@ -21,11 +21,12 @@ class Model(Protocol):
     nonlinear: Integers
     linear: bool
     least_mass: Vector
-    slopes: SlopeKernels
-    slope_scratch: int
 
     def robot(self) -> Robot:
         """Return the arrays that kernels take."""
+
+    def slopes(self) -> SlopeKernels:
+        """Return the kernels of derivatives of its parts."""
 
     def evaluator(self) -> Any:
         """Return what evaluates all terms."""

@@ -46,6 +46,7 @@ class SlopeKernels(NamedTuple):
     addresses: Integers  # (N, 2) or CONSTANT, DIFFERENCES
     numbers: Integers  # (N, 2) offsets into P
     P: Array  # parameters
+    scratch: int  # numbers
 
 
 class Work(NamedTuple):

@@ -73,7 +73,7 @@ class Tangents(NamedTuple):
 
 def allocate_tangents(model: Model, robot: Robot) -> Tangents:
     """Return :class:`Tangents` for a model and its robot."""
-    n, kernels = model.n, model.slopes
+    n, kernels = model.n, model.slopes()
     counts = robot.modules[:, [JOINT_COUNT, BODY_COUNT]].astype(int)
     N, own = len(counts), int(counts.max())
     needed = kernels.addresses != CONSTANT
@@ -83,7 +83,7 @@ def allocate_tangents(model: Model, robot: Robot) -> Tangents:
         x=np.zeros(2 * own),
         y=np.zeros((4, 7 * own + 12)),
         W=np.zeros(STATE + layout.slab(own).size),
-        S=np.zeros(model.slope_scratch),
+        S=np.zeros(kernels.scratch),
     )
     return Tangents(
         by_state=np.zeros((n, 2 * n)),
