@@ -3,12 +3,9 @@
 
 from collections.abc import Callable, Sequence
 import sys
-import traceback
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.controllers.composition import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
@@ -24,6 +21,7 @@ from softrobot_dynamics.nodes.control_loop import ControlLoop
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.growth import Growth, left_inside
 from softrobot_dynamics.nodes.guidance import Guidance
+from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
@@ -37,10 +35,8 @@ from softrobot_dynamics.nodes.watching import Watch
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
-
-class ControllerNode(LifecycleNodeMixin, Node):
+class ControllerNode(LifecycleNode):
     """
     Answers every state of a robot with a command.
 
@@ -66,8 +62,7 @@ class ControllerNode(LifecycleNodeMixin, Node):
     def __init__(
         self, stop: Stop | None = None, build: Callable[..., Any] = plants.controlled
     ) -> None:
-        Node.__init__(self, 'controller')
-        LifecycleNodeMixin.__init__(self, callback_group=MutuallyExclusiveCallbackGroup())
+        super().__init__('controller')
         self._build, self._stop = build, stop
         self._plant: Any = None
         self._inbox: Any = None
@@ -99,47 +94,6 @@ class ControllerNode(LifecycleNodeMixin, Node):
         if not self.options.values['autostart']:
             return True
         return self.trigger_configure() == SUCCESS and self.trigger_activate() == SUCCESS
-
-    def finish(self) -> None:
-        """Leave the robot with the safe command, and the record complete."""
-        self._attempt(self._end_loop)
-        self._attempt(self._release)
-
-    def on_configure(self, state: Any) -> Any:
-        """Load, compile and warm everything."""
-        return self._attempt(self._configure)
-
-    def on_activate(self, state: Any) -> Any:
-        """Prepare the reference and start the loop, which begins with the first valid state."""
-        return self._attempt(self._activate)
-
-    def on_deactivate(self, state: Any) -> Any:
-        """End the loop with a last safe command; complete the record."""
-        return self._attempt(self._end_loop)
-
-    def on_cleanup(self, state: Any) -> Any:
-        """Give back what configure made."""
-        return self._attempt(self._release)
-
-    def on_shutdown(self, state: Any) -> Any:
-        """Do what deactivate and cleanup do."""
-        return self._attempt(self.finish)
-
-    def on_error(self, state: Any) -> Any:
-        """Go back to unconfigured."""
-        return self._attempt(self.finish)
-
-    def _attempt(self, action: Callable[[], object]) -> Any:
-        """Return SUCCESS, or FAILURE with the reason in the log: rclpy would keep it to itself."""
-        try:
-            action()
-        except SoftRobotError as error:
-            self.get_logger().error(reason_of(error))
-            return FAILURE
-        except Exception:
-            self.get_logger().error(traceback.format_exc())
-            return FAILURE
-        return SUCCESS
 
     def _configure(self) -> None:
         with self.options.lock:

@@ -13,9 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 import math
 from numbers import Real
-import sys
-import time
-from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +25,7 @@ from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.offline.progress import Pace, Progress
 from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.sensing import make_sensors, Measured, Sensing
@@ -34,12 +33,9 @@ from softrobot_dynamics.simulation.sensing import make_sensors, Measured, Sensin
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-Progress: TypeAlias = Callable[[float, float], object]
-
 PERIOD = 1e-3  # [s] of a law that is given by name
 SAFE = 'auto', 1.0, 2.0  # mode, pretension [N] and ramp [s] of the safe command, as in the nodes
 _SLIGHT = 1e-9  # share of a period that is rounding
-_EVERY = 0.5  # [s] between two words on the progress
 
 
 class ClosedLoop(NamedTuple):
@@ -122,7 +118,7 @@ def closed_loop(
     driver.limiter.last[:], driver.limiter.known = robot.u, u0 is not None
     given = make_sensors(model.coordinate_names, sensors or {})
     sensing = Sensing(given, model.n, law.period)
-    found, show = _allocate(law, ticks + 1), _Pace(progress, duration)
+    found, show = _allocate(law, ticks + 1), Pace(progress, duration)
     for k in range(ticks + 1):
         t, simulator = k * law.period, robot.simulator
         heard = sensing.hear(t, simulator.q, simulator.qd)
@@ -204,31 +200,6 @@ class _Robot:
     def _go(self, t: float, u: Vector, duration: float) -> None:
         wrenches = self._wrenches and self._wrenches(t + 0.5 * duration)
         self.simulator.step(u, duration, wrenches)
-
-
-class _Pace:
-    """Tells now and then how far a run has come; on stderr unless told otherwise."""
-
-    def __init__(self, progress: Progress | None, duration: float) -> None:
-        self._tell = progress or (_write if sys.stderr.isatty() else None)
-        self._duration, self._next = duration, time.monotonic() + _EVERY
-        self._written = False
-
-    def __call__(self, t: float) -> None:
-        """Tell if it is time to; at the end, if anything was told."""
-        if self._tell is None:
-            return
-        done = t >= self._duration * (1.0 - _SLIGHT)
-        if time.monotonic() >= self._next or (done and self._written):
-            self._tell(t, self._duration)
-            self._written, self._next = True, time.monotonic() + _EVERY
-
-
-def _write(t: float, duration: float) -> None:
-    """Write a line over the last one."""
-    end = '\n' if t >= duration * (1.0 - _SLIGHT) else ''
-    sys.stderr.write(f'\rclosed loop: {t:.1f} of {duration:g} s{end}')
-    sys.stderr.flush()
 
 
 def _law(model: Any, controller: Any, controlled: Any, parameters: Any, period: Any) -> Any:

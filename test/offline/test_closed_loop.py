@@ -16,6 +16,7 @@ from softrobot_dynamics.errors import (
     UnknownNameError,
 )
 from softrobot_dynamics.offline import closed_loop as module
+from softrobot_dynamics.offline import progress
 from softrobot_dynamics.references.piecewise import constant, spline
 
 PERIOD = 1e-3
@@ -177,12 +178,12 @@ def test_progress_is_told_and_shown_on_terminals_only(monkeypatch, capsys):
     """Once in a while, and at the end."""
     model, told = compiled('double_pendulum'), []
     reference = constant(np.zeros(2))
-    monkeypatch.setattr(module, '_EVERY', 0.0)
+    monkeypatch.setattr(progress, '_EVERY', 0.0)
     sd.closed_loop(model, 'pfbl', reference, 0.01, progress=lambda *now: told.append(now))
     assert told[-1] == pytest.approx((0.01, 0.01)) and len(told) > 1
     sd.closed_loop(model, 'pfbl', reference, 0.01)
     assert capsys.readouterr().err == ''
-    monkeypatch.setattr(module.sys.stderr, 'isatty', lambda: True, raising=False)
+    monkeypatch.setattr(progress.sys.stderr, 'isatty', lambda: True, raising=False)
     sd.closed_loop(model, 'pfbl', reference, 0.01)
     assert capsys.readouterr().err.endswith('closed loop: 0.0 of 0.01 s\n')
 

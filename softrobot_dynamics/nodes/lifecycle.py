@@ -1,0 +1,81 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""How a node goes from one state of its life to the next."""
+
+from collections.abc import Callable
+import traceback
+from typing import Any
+
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
+from rclpy.node import Node
+from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.nodes.parameters import reason_of
+
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+class LifecycleNode(LifecycleNodeMixin, Node):
+    """
+    A node whose transitions are four steps of its class; one that fails says why in the log.
+
+    `_configure` loads, `_activate` starts the loop, `_end_loop` ends it, `_release` gives back
+    what the first one made; the last two also where there is nothing to do. The services of the
+    transitions have a callback group of their own.
+    """
+
+    def __init__(self, name: str) -> None:
+        Node.__init__(self, name)
+        LifecycleNodeMixin.__init__(self, callback_group=MutuallyExclusiveCallbackGroup())
+
+    def finish(self) -> None:
+        """Leave the robot with the safe command, and the record complete."""
+        self._attempt(self._end_loop)
+        self._attempt(self._release)
+
+    def on_configure(self, state: Any) -> Any:
+        """Load, compile and warm everything."""
+        return self._attempt(self._configure)
+
+    def on_activate(self, state: Any) -> Any:
+        """Prepare the reference and start the loop, which begins with the first valid state."""
+        return self._attempt(self._activate)
+
+    def on_deactivate(self, state: Any) -> Any:
+        """End the loop with a last safe command; complete the record."""
+        return self._attempt(self._end_loop)
+
+    def on_cleanup(self, state: Any) -> Any:
+        """Give back what configure made."""
+        return self._attempt(self._release)
+
+    def on_shutdown(self, state: Any) -> Any:
+        """Do what deactivate and cleanup do."""
+        return self._attempt(self.finish)
+
+    def on_error(self, state: Any) -> Any:
+        """Go back to unconfigured."""
+        return self._attempt(self.finish)
+
+    def _attempt(self, action: Callable[[], object]) -> Any:
+        """Return SUCCESS, or FAILURE with the reason in the log: rclpy would keep it to itself."""
+        try:
+            action()
+        except SoftRobotError as error:
+            self.get_logger().error(reason_of(error))
+            return FAILURE
+        except Exception:
+            self.get_logger().error(traceback.format_exc())
+            return FAILURE
+        return SUCCESS
+
+    def _configure(self) -> None:
+        raise NotImplementedError
+
+    def _activate(self) -> None:
+        raise NotImplementedError
+
+    def _end_loop(self) -> None:
+        raise NotImplementedError
+
+    def _release(self) -> None:
+        raise NotImplementedError

@@ -1,0 +1,38 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""How far a run in simulated time has come."""
+
+from collections.abc import Callable
+import sys
+import time
+from typing import TypeAlias
+
+Progress: TypeAlias = Callable[[float, float], object]
+"""What is called with the time that has come and the duration [s]."""
+
+_EVERY = 0.5  # [s] between two words
+_SLIGHT = 1e-9  # share of the duration that is rounding
+
+
+class Pace:
+    """Tells now and then how far a run has come; on stderr unless told otherwise."""
+
+    def __init__(self, progress: Progress | None, duration: float) -> None:
+        self._tell = progress or (_write if sys.stderr.isatty() else None)
+        self._duration, self._next = duration, time.monotonic() + _EVERY
+        self._written = False
+
+    def __call__(self, t: float) -> None:
+        """Tell if it is time to; at the end, if anything was told."""
+        if self._tell is None:
+            return
+        done = t >= self._duration * (1.0 - _SLIGHT)
+        if time.monotonic() >= self._next or (done and self._written):
+            self._tell(t, self._duration)
+            self._written, self._next = True, time.monotonic() + _EVERY
+
+
+def _write(t: float, duration: float) -> None:
+    """Write a line over the last one."""
+    end = '\n' if t >= duration * (1.0 - _SLIGHT) else ''
+    sys.stderr.write(f'\rclosed loop: {t:.1f} of {duration:g} s{end}')
+    sys.stderr.flush()
