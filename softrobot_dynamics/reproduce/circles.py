@@ -1,0 +1,64 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The circles of Simulation 1 of [P], and the equilibria on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import softrobot_dynamics as sd
+from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.errors import NotConvergedError
+from softrobot_dynamics.references.contract import Motion
+from softrobot_dynamics.references.piecewise import spline
+from softrobot_dynamics.references.postures import Postures
+
+PERIOD = 5.0  # [s]
+RADII, HEIGHTS = (0.020, 0.025, 0.030), (0.08, 0.15, 0.24)  # [m] of the three tips' circles
+STEPS, SETTLED = 20, 1e-8  # of Newton's method
+
+
+def circle(model: Any, samples: int) -> Motion:
+    """
+    Return the motion along the circles: a reference for y, and postures at rest.
+
+    Newton's method for q and u at once: forces in balance [P, (55)], and tips on the circles.
+    """
+    times = np.linspace(0.0, PERIOD, samples + 1)
+    points, statics = circles(times), Statics(model)
+    q, u = sd.equilibrium(model, u=np.zeros(model.m)).q, np.zeros(model.m)
+    begin, rows = tips_of(model, [q])[0], []
+    for part in np.linspace(0.1, 1.0, 10):
+        q, u = _reach(statics, q, u, begin + part * (points[0] - begin))
+    for target in points[:-1]:
+        q, u = _reach(statics, q, u, target)
+        rows.append((q, u, sd.actuation(model, q=q, qd=0.0 * q).coordinates))
+    postures = Postures(*(np.array([*column, column[0]]) for column in zip(*rows)))
+    return Motion(spline(times, postures.y, periodic=True), postures)
+
+
+def _reach(statics: Statics, q: Any, u: Any, target: Any) -> tuple[Any, Any]:
+    """Return q and u that hold the tips at target (3, 3) [m]."""
+    for _ in range(STEPS):
+        K = statics.tangent(q, u)
+        r, _ = statics.residual(q, u)
+        tips, slopes = statics.tips(range(3))
+        A = statics.actuation_matrix()
+        matrix = np.block([[K, -A], [slopes.reshape(9, -1), np.zeros((9, len(u)))]])
+        step = np.linalg.solve(matrix, np.concatenate([-r, (target - tips).ravel()]))
+        q, u = q + step[: len(q)], u + step[len(q) :]
+        if np.abs(step[: len(q)]).max() < SETTLED:
+            return q, u
+    raise NotConvergedError('equilibrium on the circles', STEPS, float(np.abs(step).max()))
+
+
+def circles(t: Any) -> Any:
+    """Return where the tips are to be at times (T,): (T, 3, 3) [m]."""
+    angle = 2.0 * np.pi / PERIOD * np.asarray(t)[:, None]
+    r, z = np.array(RADII), np.array(HEIGHTS)
+    return np.stack([r * np.cos(angle), r * np.sin(angle), z + 0.0 * angle], axis=-1)
+
+
+def tips_of(model: Any, postures: Any) -> Any:
+    """Return the tips (K, 3, 3) [m] of all bodies in postures (K, n)."""
+    return np.array([sd.forward_kinematics(model, q=q)[:, :3, 3] for q in postures])
