@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the helicoid's reproduction is made of: tetrahedra without a mesh file, a continuous law."""
+"""What the helicoid is reproduced with: tetrahedra without a mesh file, a continuous law."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_bricks_fill_the_cylinder():
 
 
 def test_the_continuous_law_has_the_acceleration_it_asks_for():
-    """y'' by differences of a motion is a; and the error decays at the gains' rates."""
+    """The error decays as the gains have it, and the command is one of the robot's."""
     model = compiled('double_pendulum')
     times = np.linspace(0.0, 1.0, 20)
     reference = spline(times, np.column_stack([np.sin(times), times**2]))
