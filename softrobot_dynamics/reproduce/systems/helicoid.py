@@ -21,7 +21,6 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import least_squares
 import softrobot_dynamics as sd
-from softrobot_dynamics.bodies.lvp.volumes import Cylinder
 from softrobot_dynamics.description.modules import NamedActuator
 from softrobot_dynamics.reproduce.axes import BLUE, GREEN, head, LINES, ORANGE
 from softrobot_dynamics.reproduce.circles import circle, circles, PERIOD, RADII, tips_of
@@ -34,7 +33,8 @@ TITLE = 'three trimmed helicoids on circles under PFBL [P, Simulation 1], 10 s'
 DURATION, MS = 10.0, 1e-3  # [s] of the run, of a tick
 GAINS = 10.0, 1.0  # K_P [1/s^2], K_D [1/s] of [P]
 RTOL = 1e-3  # of the integrator; its error in y is 1e-7 m
-FINEST = Cylinder(16, 6, 24)  # that rules are compared with
+COARSE = {'axial': 3, 'radial': 1, 'angular': 4}  # that the choice of a rule begins with
+FINEST = {'axial': 16, 'radial': 6, 'angular': 24}  # that rules are compared with
 SUCCESSOR = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])  # triplets over bodies
 REMARKS = (
     'open in [P], chosen in config/robots/trimmed_helicoid.yaml: a wall from 12 to 20 mm of which '
@@ -165,19 +165,20 @@ def _quadratures(model: Any, motion: Any) -> tuple[list[str], list[dict[str, Any
     """Compare the shipped rule, that of the error estimate, and as many tetrahedra as [P] has."""
     body, postures = model.description.modules[0].body, motion.postures
     sample = postures.q[:: len(postures.q) // 6].reshape(-1, 8)
-    coarse = replace(body, quadrature=Cylinder(3, 1, 4))
+    coarse = replace(body, quadrature=replace(body.quadrature, **COARSE))
+    true = replace(body.quadrature, **FINEST)
     rules = {
         'shipped': body.quadrature,
         'chosen for 1e-6': sd.converged_quadrature(coarse, 1e-6, sample).quadrature,
         'tetrahedra': Bricks(),
     }
     k, words, found = len(postures.q) // 3, [], []
-    finest = _with_rule(model, FINEST)
+    finest = _with_rule(model, true)
     tips = tips_of(finest, [sd.equilibrium(finest, u=postures.u[k], q0=postures.q[k]).q])
     for name, rule in rules.items():
         each = _with_rule(model, rule)
         own = each.description.modules[0].body
-        error = sd.quadrature_error(own, sample, finest=FINEST)
+        error = sd.quadrature_error(own, sample, finest=true)
         rest = sd.equilibrium(each, u=postures.u[k], q0=postures.q[k]).q
         moved = float(np.abs(tips_of(each, [rest]) - tips).max())
         count, seconds = len(own.material_points()[1]), _time(each, postures.q[k])
