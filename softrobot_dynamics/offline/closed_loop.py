@@ -110,7 +110,6 @@ def closed_loop(
     """
     law = _law(model, controller, controlled, parameters, period)
     _require_reference(law, reference)
-    ticks = round(_number('duration', duration) / law.period)
     robot = _Robot(_plant(model, plant), law.period, _number('delay', delay), wrenches)
     options = {'substep': substep, 'tolerance': tolerance}
     robot.set_out(ActuatedSimulator(robot.model, q=q0, qd=qd0, **options), u0)
@@ -118,7 +117,16 @@ def closed_loop(
     driver.limiter.last[:], driver.limiter.known = robot.u, u0 is not None
     given = make_sensors(model.coordinate_names, sensors or {})
     sensing = Sensing(given, model.n, law.period)
-    found, show = _allocate(law, ticks + 1), Pace(progress, duration)
+    return _run(driver, robot, sensing, _number('duration', duration), progress)
+
+
+def _run(
+    driver: _Driver, robot: _Robot, sensing: Sensing, duration: float, progress: Progress | None
+) -> ClosedLoop:
+    """Go from tick to tick."""
+    law, show = driver.law, Pace(progress, duration)
+    ticks = round(duration / law.period)
+    found = _allocate(law, ticks + 1)
     for k in range(ticks + 1):
         t, simulator = k * law.period, robot.simulator
         heard = sensing.hear(t, simulator.q, simulator.qd)
@@ -137,7 +145,7 @@ class _Driver:
 
     def __init__(self, law: Controller, reference: Any, ramp: float, changes: Any) -> None:
         model = law.model
-        self._law, self._turn, self._changes = law, (reference, ramp), deque(changes)
+        self.law, self._turn, self._changes = law, (reference, ramp), deque(changes)
         self._safe, self._rate_limit = SafeCommand.of_model(model), model.rate_limit
         self._safe.choose(*SAFE)
         self.limiter = Limiter(model.lower, model.upper)
@@ -147,7 +155,7 @@ class _Driver:
     def answer(self, state: Measured) -> tuple[Vector, Any]:
         """Return what is sent, valid until the next call, and the law's Command or None."""
         t, q, qd = state
-        law, reference, ramp = self._law, *self._turn
+        law, reference, ramp = self.law, *self._turn
         while self._changes and t >= self._changes[0][0] - _SLIGHT * law.period:
             law.use(self._changes.popleft()[1])
         if not self._running:

@@ -1,0 +1,98 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What both loops run with where only the test moves the time."""
+
+import copy
+
+from linear_plant import PRETENSION
+from softrobot_dynamics.nodes import control_loop, simulation_loop
+
+PERIOD = 1_000_000  # [ns]
+SAFE = [PRETENSION, PRETENSION]
+
+
+class Clock:
+    """A steady clock that only the test moves, and an inbox whose messages it brings."""
+
+    def __init__(self, monkeypatch):
+        self.time, self.due, self.woken = 10_000 * PERIOD, [], False
+        for module in (control_loop, simulation_loop):
+            monkeypatch.setattr(module, 'now', lambda: self.time)
+            monkeypatch.setattr(module, 'sleep_until', self.sleep_until)
+        self.overslept = 0  # [ns] that the next sleep lasts too long
+
+    def sleep_until(self, deadline):
+        self.time = max(self.time, deadline) + self.overslept
+        self.overslept = 0
+
+    def bring(self, message, after):
+        """Let a message arrive `after` ns from now."""
+        self.due.append((self.time + after, message))
+        self.due.sort(key=lambda entry: entry[0])
+
+    def wait(self, timeout):
+        """Return the newest message that is there, or the next one, or None at the time-out."""
+        end, message = self.time + max(0, timeout), None
+        if self.due and self.due[0][0] <= end:
+            self.time = max(self.time, self.due[0][0])
+            while self.due and self.due[0][0] <= self.time:  # the last of them, as depth is 1
+                message = self.due.pop(0)[1]
+            return message
+        self.sleep_until(end)
+        return None
+
+    def wake(self):
+        """Nobody waits: loops run in the test's own thread."""
+
+
+class Outlet:
+    """Keeps what goes out."""
+
+    def __init__(self):
+        self.commands, self.reports, self.words, self.states = [], 0, [], []
+
+    def command(self, u, stamp):
+        self.commands.append((u.tolist(), stamp))
+
+    def state(self, q, qd, stamp):
+        self.states.append((q.copy(), qd.copy(), stamp))
+
+    def time(self, stamp):
+        """Nobody looks at the clock."""
+
+    def report(self, stamp, command):
+        self.reports += 1
+
+    def entered(self, mode, before, well):
+        self.words.append(mode)
+
+    def refused(self, error):
+        self.words.append(error.reason)
+
+    def waiting(self, passed, last_refusal):
+        self.words.append(f'waiting {passed}')
+
+    def moved(self):
+        self.words.append('moved')
+
+    def failed(self, what, error):
+        self.words.append(what)
+
+    def slipped(self, late):
+        self.words.append(f'slipped {late}')
+
+    def flush(self):
+        self.words.append('flushed')
+
+
+class Record:
+    """Keeps the rows that are added: moment, stamp and the columns."""
+
+    def __init__(self):
+        self.rows = []
+
+    def add(self, *values):
+        self.rows.append(copy.deepcopy(values))
+
+    def columns(self, *names):
+        """Return {name: one value a row}."""
+        return dict(zip(('moment', 'stamp', *names), zip(*self.rows, strict=True), strict=True))
