@@ -10,10 +10,11 @@ config/controllers/hybrid_arm.yaml, and `softrobot reproduce hybrid_arm` checks 
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.controllers.composition import Composition, Phase, Program
+from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.feed_forward import FeedForward
 from softrobot_dynamics.controllers.pd_plus import PdPlus
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
+from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.references.piecewise import constant, spline
 from softrobot_dynamics.reproduce.systems.hybrid_arm import GOAL
 

@@ -186,7 +186,8 @@ def test_the_engine_knows_no_member():
     """None but its own kind, and `softrobot`, imports a concrete body, joint, law, reference."""
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
-        'controllers.composition', 'controllers.limiting', 'controllers.safe',
+        'controllers.composition', 'controllers.limiting', 'controllers.phases',
+        'controllers.safe',
         'references.feasibility', 'references.following', 'references.outputs',
         'references.piecewise', 'references.postures',
     }  # fmt: skip

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 from typing import Any, NamedTuple, TYPE_CHECKING
@@ -15,35 +15,21 @@ from softrobot_dynamics.controllers.held.command import HeldCommand
 from softrobot_dynamics.controllers.held.ensemble import Ensemble
 from softrobot_dynamics.controllers.held.prediction import Prediction
 from softrobot_dynamics.controllers.held_law import HeldSettings
+from softrobot_dynamics.controllers.phases import (
+    led_by,
+    Phase,
+    Program,
+    require_compatible,
+    require_phases,
+)
 from softrobot_dynamics.controllers.settings import LIMITS
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
 
 if TYPE_CHECKING:
-    from softrobot_dynamics.model.model import CompiledModel
+    pass
 
 _SLIGHT = 1e-6  # share of a period that is rounding
-
-
-class Phase(NamedTuple):
-    """Some of the laws at work, for a time."""
-
-    name: str
-    duration: float  # [s]; the last phase lasts, however long it is
-    laws: tuple[int, ...]  # places of its laws; an actuator has one of them at most
-
-
-class Program(NamedTuple):
-    """
-    What each law of a composition follows from when it is first at work, phase after phase.
-
-    None stands for the outputs as they are then. A ``beginning`` equal to that of the program
-    before goes on with the phases: only laws whose reference is another turn to it.
-    """
-
-    references: tuple[Reference | None, ...]
-    beginning: object = None  # None: the phases begin anew
-    ramps: tuple[float, ...] = ()  # time for each to be blended in [s]; none: as all are told
 
 
 @dataclass(frozen=True)
@@ -100,10 +86,10 @@ class Composition(Controller):
         settings: Composed | None = None,
         phases: Sequence[Phase] | None = None,
     ) -> None:
-        first, period = _require_compatible(laws), laws[0].period
+        first, period = require_compatible(laws), laws[0].period
         if phases is None:
             phases = (Phase('', math.inf, tuple(range(len(laws)))),)
-        _require_phases(phases, laws)
+        require_phases(phases, laws)
         indices = led_by([(law, law.controlled) for law in laws])
         self.laws, self.phases = tuple(laws), tuple(phases)
         self._program: Program | None = None
@@ -274,11 +260,16 @@ class Composition(Controller):
         self._until = math.inf
 
     def _lead(self, some: Sequence[int], y: Reference, t: float, program: Any = None) -> None:
-        """Let some laws follow what a program says, or their coordinates of ``y``."""
-        for i in (i for i in some if self._columns[i]):
+        """Let some laws follow what a program says, or else stay where ``y`` says."""
+        for i in some:
+            law, columns = self.laws[i], self._columns[i]
             own = program.references[i] if program is not None else None
+            if own is None and columns:
+                own = select(y, columns)
+            elif own is None:  # of commands: as they are
+                own = constant(law.outputs(self.model.q0, self.model.qd0)[0][law.controlled])
             ramp = program.ramps[i] if program is not None and program.ramps else self._taken.ramp
-            self.laws[i].follow(select(y, self._columns[i]) if own is None else own, t, ramp)
+            law.follow(own, t, ramp)
 
     def _begin(self, q: Vector, qd: Vector, t: float, u: Vector | None) -> None:
         """Let all laws at work begin, under the command u (m,) in force if it is known."""
@@ -333,47 +324,3 @@ class Composition(Controller):
         step = np.where(known, s.rate * self.period, np.inf)
         last = np.where(known, self.last, 0.0)
         return np.clip(last - step, s.lower, s.upper), np.clip(last + step, s.lower, s.upper)
-
-
-def led_by(pairs: Iterable[tuple[Any, Iterable[int]]]) -> list[int]:
-    """
-    Return the indices of the actuators whose coordinates are led by laws, each one once.
-
-    ``pairs`` of (law or its class, indices of its actuators). All, if none follows anything.
-    """
-    pairs = list(pairs)
-    leading = [own for law, own in pairs if law.follows] or [own for _, own in pairs]
-    return list(dict.fromkeys(int(k) for own in leading for k in own))
-
-
-def _require_compatible(laws: Sequence[Controller]) -> CompiledModel:
-    """Return the model of laws that can run together; ArgumentError."""
-    if not laws:
-        raise ArgumentError('laws', list(laws), 'at least one law')
-    for i, law in enumerate(laws):
-        if law.model is not laws[0].model:
-            raise ArgumentError(f'laws[{i}].model', law.model, 'the very model of the first law')
-        if law.period != laws[0].period:
-            words = f'{laws[0].period} s, the period of the first law'
-            raise ArgumentError(f'laws[{i}].period', law.period, words)
-    return laws[0].model
-
-
-def _require_phases(phases: Sequence[Phase], laws: Sequence[Controller]) -> None:
-    """Raise ArgumentError for phases that such laws cannot have."""
-    if not phases:
-        raise ArgumentError('phases', list(phases), 'at least one phase')
-    for k, phase in enumerate(phases):
-        place, owner = f'phases[{k}]', dict[str, int]()
-        if not phase.duration > 0.0:
-            raise ArgumentError(f'{place}.duration', phase.duration, 'a time > 0 [s]')
-        if not phase.laws or not set(phase.laws) <= set(range(len(laws))):
-            words = f'one or more places of the {len(laws)} laws'
-            raise ArgumentError(f'{place}.laws', phase.laws, words)
-        for i in phase.laws:
-            law = laws[i]
-            for name in (law.model.actuator_names[j] for j in law.controlled):
-                if name in owner:
-                    words = f'actuators without a law: laws[{owner[name]}] has {name} already'
-                    raise ArgumentError(f'laws[{i}].controlled', name, words)
-                owner[name] = i

@@ -93,7 +93,7 @@ class Controller:
     Settings = Settings
     owners = staticmethod(owners_of)
     follows = True
-    """Whether the outputs of the controlled actuators follow anything."""
+    """Whether outputs follow the reference; else commands do, which no posture tells."""
 
     def __init__(
         self, model: CompiledModel, *, period: float, controlled: Any = None, settings: Any = None
@@ -128,7 +128,7 @@ class Controller:
 
     @staticmethod
     def pushes(settings: Any) -> Vector:
-        """Return what a law commands (m,) that ``follows`` nothing, as far as that is known."""
+        """Return what a law commands (m,) whose outputs follow nothing, as far as is known."""
         u: Vector = settings.feed_forward
         return u
 
@@ -161,7 +161,7 @@ class Controller:
         return out
 
     def outputs(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
-        """Actuation coordinates y (m,) and their rates (m,) at a state."""
+        """Return what follows the reference, y (m,), and its rates (m,), at a state."""
         terms = self.model.per_thread.evaluator(q, qd)
         return terms.y - self.model.y0, terms.J @ qd
 

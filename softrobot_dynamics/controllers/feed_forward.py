@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Commands as they are told, whatever the robot does."""
+"""Commands as they are told, in time if need be, whatever the robot does."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from softrobot_dynamics.schema.parameters import parameter
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.held.command import Lines
     from softrobot_dynamics.controllers.held.loop import Answer
+    from softrobot_dynamics.model.model import CompiledModel
 
 
 @dataclass(frozen=True)
@@ -30,17 +31,27 @@ class Commands(Settings):
 @register('feed_forward')
 class FeedForward(Controller):
     """
-    The commands of the parameters, within limits and rate limits; nothing is fed back.
+    Commands of the parameters and of a reference, within limits and rate limits; no feedback.
 
-    Nor is anything followed: there is no y_d.
-    A change steps the command unless the actuator, or ``limits.rate``, limits its rate.
+    A reference says what is added to ``command`` in time, in the units of u: there is no y_d. A
+    change of ``command`` steps unless the actuator, or ``limits.rate``, limits its rate.
     """
 
     Settings, follows = Commands, False
 
+    def __init__(self, model: CompiledModel, **options: Any) -> None:
+        super().__init__(model, **options)
+        self._added = np.zeros((3, len(self.controlled)))  # by the reference, of the last tick
+
+    def outputs(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
+        """Return what the reference adds to commands (m,), and its rate: another begins there."""
+        added = np.zeros((2, self.model.m))
+        added[:, self.controlled] = self._added[:2]
+        return added[0], added[1]
+
     @staticmethod
     def pushes(settings: Any) -> Vector:
-        """Return the commands (m,), as far as limits let them."""
+        """Return the commands (m,) without what a reference adds, as far as limits let them."""
         return np.clip(settings.command, settings.lower, settings.upper)
 
     def beside(self, lines: Lines) -> Callable[..., Answer]:
@@ -56,5 +67,7 @@ class FeedForward(Controller):
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         terms = self.evaluate(q, qd)
         y, velocity = terms.y - self.model.y0, terms.J @ qd
-        nothing = np.full((3, len(self.controlled)), np.nan)
-        return self.answer(self.settings.command, y, velocity, nothing)
+        self._added, own = self.desired(t), self.controlled
+        u = self.settings.feed_forward.copy()
+        u[own] = self.settings.command[own] + self._added[0]
+        return self.answer(u, y, velocity, np.full_like(self._added, np.nan))

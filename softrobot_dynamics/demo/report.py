@@ -193,7 +193,8 @@ def conclude(
 
 def _verdict(figures: judgement.Figures) -> str:
     if figures.held:
-        return 'the loop held and the robot followed'
+        nothing = figures.tip_share is None and figures.y_share is None
+        return 'the loop held' + ('' if nothing else ' and the robot followed')
     followed = not any('not follow' in lapse for lapse in figures.lapses)
     return 'the loop did not hold' if followed else 'the robot did not follow'
 

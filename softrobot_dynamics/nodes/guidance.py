@@ -62,6 +62,8 @@ class Guidance:
         try:
             with self._options.lock, self._orders.planning():
                 self._require_led()
+                if not self._plant.controller.follows:
+                    raise MessageError('not now: commands are led, not outputs')
                 loop, values = self._orders.loop, self._options.values
                 reference, remark = self._targets.order(message, loop, values)
                 self._orders.change(reference=reference)
@@ -77,7 +79,7 @@ class Guidance:
         if refusal := self._orders.refusal():
             raise MessageError(refusal)
         command = self._orders.loop.command
-        if command is None:
+        if command is None or not self._plant.controller.follows:
             return
         left = [x for x, y in zip(self._controlled, command.desired[0]) if np.isnan(y)]
         if left:

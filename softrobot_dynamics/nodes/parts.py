@@ -13,8 +13,8 @@ import math
 import re
 from typing import Any, NamedTuple
 
-from softrobot_dynamics.controllers.composition import led_by, Phase
 from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.controllers.phases import led_by, Phase
 from softrobot_dynamics.errors import closest, DescriptionError, Problem
 from softrobot_dynamics.nodes.parameter_rows import OF_CONTROLLER
 from softrobot_dynamics.references.contract import GROUP, Trajectory, trajectory

@@ -90,11 +90,20 @@ def controlled(values: Mapping[str, Any], declare: Any = None) -> Controlled:
         functools.partial(settings_for, model),
         functools.partial(_plan, model),
         lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
-        lambda y, q: feasibility.examine_standing(model, chosen, y, q, 'the last point'),
+        lambda y, q: _stand(controller, y, q),
         lambda: StateJudge(bounds),
         controller.growth,
         controller.restless,
     )
+
+
+def _stand(law: Any, y: Vector, q: Vector) -> list[str]:
+    """Return remarks on following a trajectory up to its last point y (c,), from q (n,) on."""
+    model, own = law.model, law.controlled
+    if law.follows:
+        return feasibility.examine_standing(model, own, y, q, 'the last point')
+    command = law.pushes(law.settings)
+    return feasibility.examine_commands(model, own, np.zeros(1), y[None], command)
 
 
 def law_of(model: CompiledModel, values: Mapping[str, Any]) -> Any:
@@ -113,7 +122,11 @@ def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Plann
     if values.get('phases'):
         return program.plan(model, values, q)
     (part,) = parts_of(values)
-    return feasibility.plan(model, indices_of(model, part), part.wanted, q)
+    own = indices_of(model, part)
+    if not part.law.follows:
+        command = part.law.pushes(settings_for(model, values))
+        return feasibility.plan_commands(model, own, part.wanted, command, q)
+    return feasibility.plan(model, own, part.wanted, q)
 
 
 def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:

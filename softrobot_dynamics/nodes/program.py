@@ -9,7 +9,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.controllers.composition import Phase, Program
+from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.nodes.parts import indices_of, Part, parts_of, phases_of, RAMP
 from softrobot_dynamics.nodes.settings import settings_of
 from softrobot_dynamics.references import feasibility
@@ -48,6 +48,7 @@ class _Planner:
         self._own = [indices_of(model, part) for part in parts]
         self.references: dict[int, Reference | None] = {}
         self._led: dict[int, Reference] = {}  # holding included
+        self._commanded: dict[int, Vector] = {}
         self._began: dict[int, float] = {}
         self.remarks: list[str] = []
         self.places: list[tuple[Vector, Vector, int]] = []
@@ -71,13 +72,31 @@ class _Planner:
         """Plan what a part follows from now on."""
         part, own = self.parts[i], self._own[i]
         self.references[i], self._began[i] = None, self._t
-        if not part.law.follows:
-            return
         with part.named():
+            if not part.law.follows:
+                self._plan_commands(i)
+                return
             motion = part.wanted.plan(self._model, own, self._q)
         y = actuation_coordinates(self._model, self._q)[own]
         self.references[i] = motion and motion.reference
         self._led[i] = motion.reference if motion else constant(y)
+
+    def _plan_commands(self, i: int) -> None:
+        """Plan what the commands of a part follow, whose outputs follow nothing."""
+        part, own = self.parts[i], self._own[i]
+        self._commanded[i] = command = part.law.pushes(self._settings(i))
+        planned = feasibility.plan_commands(self._model, own, part.wanted, command, self._q)
+        self.references[i] = planned.reference
+        self.remarks += [f'{part.name}: {words}' for words in planned.remarks]
+        if planned.reference is not None:  # what it ends with counts for postures
+            last = planned.reference.breaks[-1:]
+            self._commanded[i] = command.copy()
+            self._commanded[i][own] += values_at(planned.reference, last)[0]
+
+    def _settings(self, i: int) -> Any:
+        part = self.parts[i]
+        names = part.actuators(self._model)
+        return settings_of(part.law, self._model, names, part.values)
 
     def _longest(self, phase: Phase) -> float:
         """Return how long it takes until all that a last phase follows has been seen [s]."""
@@ -102,12 +121,9 @@ class _Planner:
         )
 
     def _commands(self, phase: Phase) -> Vector:
-        """Return what the parts of a phase command that follow nothing, (m,), else zero."""
+        """Return what the parts of a phase command whose outputs follow nothing, (m,), else 0."""
         u = np.zeros(self._model.m)
         for i in phase.laws:
-            part, own = self.parts[i], self._own[i]
-            if i not in self._led:
-                names = part.actuators(self._model)
-                settings = settings_of(part.law, self._model, names, part.values)
-                u[own] = part.law.pushes(settings)[own]
+            if i in self._commanded:
+                u[self._own[i]] = self._commanded[i][self._own[i]]
         return u

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.errors import ExcessiveReferenceError
+from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references.contract import GROUP, Trajectory
 from softrobot_dynamics.references.outputs import hold_along, hold_outputs
-from softrobot_dynamics.references.piecewise import stands
+from softrobot_dynamics.references.piecewise import stands, values_at
 from softrobot_dynamics.references.postures import Postures
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FACTOR = 2.0  # times a limit, for an effort counted from the middle of its range
 PLACES = 8  # along a circle or path, where more may be asked of it
+SAMPLES = 257  # of a reference of commands
 SLACK = 1e-6  # share of a limit that is rounding
 
 
@@ -58,6 +59,37 @@ def plan(model: CompiledModel, controlled: Any, wanted: Trajectory, q: Vector) -
     few = np.linspace(0, len(times) - 1, PLACES, dtype=int)
     places = tuple(zip(postures.q[few], postures.u[few]))
     return Planned(reference, tuple(examine(model, controlled, times, postures)), places)
+
+
+def plan_commands(
+    model: CompiledModel, controlled: Any, wanted: Trajectory, command: Vector, q: Vector
+) -> Planned:
+    """
+    Return the :class:`Planned` of what a reference adds to ``command`` (m,) of some actuators.
+
+    For laws whose commands follow it, not their outputs. Raises what ``wanted.plan`` raises,
+    ArgumentError for one that is about tips, ExcessiveReferenceError.
+    """
+    if wanted.targets() is not None:
+        words = 'hold, setpoint, spline or file: commands follow it, and know of no tip'
+        raise ArgumentError(f'{GROUP}.type', wanted.type_name, words)
+    motion = wanted.plan(model, controlled, q)
+    if motion is None:
+        return Planned(None)
+    breaks = motion.reference.breaks
+    times = np.linspace(breaks[0], breaks[-1], SAMPLES)
+    added = values_at(motion.reference, times)
+    remarks = examine_commands(model, controlled, times, added, command)
+    return Planned(motion.reference, tuple(remarks))
+
+
+def examine_commands(
+    model: CompiledModel, controlled: Any, times: Vector, added: Matrix, command: Vector
+) -> list[str]:
+    """Return in words what ``added`` (K, c) asks for beyond limits; ExcessiveReferenceError."""
+    u = np.tile(command, (len(times), 1))
+    u[:, controlled] += added
+    return _judged([_effort(model, times, u, np.asarray(controlled))])
 
 
 def examine(model: CompiledModel, controlled: Any, times: Vector, postures: Postures) -> list[str]:

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from robots import compiled
 import softrobot_dynamics as sd
-from softrobot_dynamics.controllers.composition import Composition, Phase, Program
+from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import constant, spline
 

@@ -12,7 +12,7 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.references.piecewise import constant, spline
 from softrobot_dynamics.simulation.simulator import Simulator
 import yaml
 
@@ -267,6 +267,25 @@ def test_feed_forward_commands_what_it_is_told():
     for k in range(1, 10000):
         last = made.compute(k * PERIOD, model.q0 + 0.1, model.q0)
     assert np.array_equal(last.u, model.upper) and last.saturated == model.m
+
+
+def test_commands_follow_a_reference_in_time():
+    """What it says is added to the parameters', of the controlled ones alone; a hold keeps it."""
+    model = compiled('pcc_arm')
+    own = model.actuator_names[:2]
+    made = law('feed_forward', model, own, command=3.0)
+    way = spline([0.0, 0.1], np.array([[0.0, 0.0], [4.0, -2.0]]))
+    found = sd.closed_loop(model, made, way, 0.2, u0=np.resize([3.0, 3.0] + [0.0] * 7, 9))
+    t = found.t[1:100]
+    share = 3.0 * (t / 0.1) ** 2 - 2.0 * (t / 0.1) ** 3  # of a cubic from rest to rest
+    assert found.u[1:100, 0] == pytest.approx(3.0 + 4.0 * share)
+    assert found.u[-1, :3].tolist() == [7.0, 1.0, 0.0] and np.isnan(found.y_d).all()
+    stay = made.outputs(model.q0, model.q0)[0][made.controlled]
+    assert stay == pytest.approx([4.0, -2.0])
+    made.follow(constant(stay), 0.2, 0.1)
+    for k in range(200, 400):
+        last = made.compute(k * PERIOD, model.q0, model.q0)
+    assert last.u[:2] == pytest.approx([7.0, 1.0])
 
 
 @pytest.mark.parametrize('kind', ['pfbl', 'pd_plus', 'impedance', 'computed_torque'])

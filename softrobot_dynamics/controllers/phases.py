@@ -1,0 +1,79 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What laws on one robot do one after the other: phases, and what is followed in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+from softrobot_dynamics.controllers.contract import Controller
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.references.piecewise import Reference
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+class Phase(NamedTuple):
+    """Some of the laws at work, for a time."""
+
+    name: str
+    duration: float  # [s]; the last phase lasts, however long it is
+    laws: tuple[int, ...]  # places of its laws; an actuator has one of them at most
+
+
+class Program(NamedTuple):
+    """
+    What each law of a composition follows from when it is first at work, phase after phase.
+
+    None stands for the outputs as they are then. A ``beginning`` equal to that of the program
+    before goes on with the phases: only laws whose reference is another turn to it.
+    """
+
+    references: tuple[Reference | None, ...]
+    beginning: object = None  # None: the phases begin anew
+    ramps: tuple[float, ...] = ()  # time for each to be blended in [s]; none: as all are told
+
+
+def led_by(pairs: Iterable[tuple[Any, Iterable[int]]]) -> list[int]:
+    """
+    Return the indices of the actuators whose coordinates are led by laws, each one once.
+
+    ``pairs`` of (law or its class, indices of its actuators). All, if none follows anything.
+    """
+    pairs = list(pairs)
+    leading = [own for law, own in pairs if law.follows] or [own for _, own in pairs]
+    return list(dict.fromkeys(int(k) for own in leading for k in own))
+
+
+def require_compatible(laws: Sequence[Controller]) -> CompiledModel:
+    """Return the model of laws that can run together; else raise ArgumentError."""
+    if not laws:
+        raise ArgumentError('laws', list(laws), 'at least one law')
+    for i, law in enumerate(laws):
+        if law.model is not laws[0].model:
+            raise ArgumentError(f'laws[{i}].model', law.model, 'the very model of the first law')
+        if law.period != laws[0].period:
+            words = f'{laws[0].period} s, the period of the first law'
+            raise ArgumentError(f'laws[{i}].period', law.period, words)
+    return laws[0].model
+
+
+def require_phases(phases: Sequence[Phase], laws: Sequence[Controller]) -> None:
+    """Raise ArgumentError for phases that such laws cannot have."""
+    if not phases:
+        raise ArgumentError('phases', list(phases), 'at least one phase')
+    for k, phase in enumerate(phases):
+        place, owner = f'phases[{k}]', dict[str, int]()
+        if not phase.duration > 0.0:
+            raise ArgumentError(f'{place}.duration', phase.duration, 'a time > 0 [s]')
+        if not phase.laws or not set(phase.laws) <= set(range(len(laws))):
+            words = f'one or more places of the {len(laws)} laws'
+            raise ArgumentError(f'{place}.laws', phase.laws, words)
+        for i in phase.laws:
+            law = laws[i]
+            for name in (law.model.actuator_names[j] for j in law.controlled):
+                if name in owner:
+                    words = f'actuators without a law: laws[{owner[name]}] has {name} already'
+                    raise ArgumentError(f'laws[{i}].controlled', name, words)
+                owner[name] = i
