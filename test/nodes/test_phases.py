@@ -107,22 +107,22 @@ def test_phases_are_planned_one_after_the_other(tmp_path):
 
 
 COMMANDS = ('controller: pd_plus', 'controller: feed_forward'), ('pd_plus: {p: 25.0, t5.p: 30.0}',
-            'feed_forward: {command: 5.0}')  # fmt: skip
+            'feed_forward: {command: 1.0}')  # fmt: skip
 
 
 def test_commands_in_time_are_planned_without_postures(tmp_path):
     """Held against the limits of u; tips are nothing to them."""
     model = compiled('pcc_arm')
     setpoint = '{type: setpoint, setpoint: [-1e-3, -1e-3, -1e-3], ramp_time: 0.1}'
-    told = '{type: spline, spline: {times: [0.0, 0.2], values: [0, 0, 0, 2, 2, 2]}}'
+    told = '{type: spline, spline: {times: [0.0, 0.2], values: [0, 0, 0, 1, 1, 1]}}'
     values, _ = read(tmp_path, *COMMANDS, (setpoint, told))
     planned = plants.plan_of(model, values, model.q0)
-    assert planned.remarks == () and planned.places[-1][1][3:6].tolist() == [7.0] * 3
+    assert planned.remarks == () and planned.places[-1][1][3:6].tolist() == [2.0] * 3
     law = plants.law_of(model, values)
     assert law.controlled.tolist() == [0, 1, 2]
     found = sd.closed_loop(model, law, planned.reference, 0.8, u0=np.zeros(model.m))
-    assert found.u[-1, 3:6] == pytest.approx([7.0] * 3) and not found.u[:400, 3:].any()
-    high = told.replace('2, 2, 2', '1e3, 2, 2').replace('[0, 0, 0,', '[0.0, 0.0, 0.0,')
+    assert found.u[-1, 3:6] == pytest.approx([2.0] * 3) and not found.u[:400, 3:].any()
+    high = told.replace('1, 1, 1', '1e3, 1, 1').replace('[0, 0, 0,', '[0.0, 0.0, 0.0,')
     with pytest.raises(ExcessiveReferenceError, match='effort of t4'):
         plants.plan_of(model, read(tmp_path, *COMMANDS, (setpoint, high))[0], model.q0)
     circle = '{type: circle, circle: {body: tip, center: [0.0, 0.0, 0.57], radius: 0.1}}'
