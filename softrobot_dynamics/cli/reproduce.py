@@ -16,6 +16,7 @@ def add_to(commands: Any) -> None:
     )
     reproduce.add_argument('--list', action='store_true', help='list the systems')
     reproduce.add_argument('--json', metavar='FILE', help='write checks and data to FILE')
+    reproduce.add_argument('--page', metavar='FILE', help='write checks and remarks as Markdown')
     reproduce.add_argument(
         '--out',
         default='softrobot_reproduce',

@@ -13,6 +13,7 @@ from typing import Any
 from softrobot_dynamics.demo.display import display
 from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.reproduce.outcome import as_json, Outcome
+from softrobot_dynamics.reproduce.page import page
 
 FOLDER = Path(__file__).with_name('systems')  # whose files are found, not imported by name
 INSTALL_MATPLOTLIB = "no figures: they need matplotlib: pip install 'softrobot_dynamics[plot]'"
@@ -34,7 +35,7 @@ def run(options: Namespace) -> int:
     """
     Reproduce systems; return the exit status: 0 if every check holds, else 1.
 
-    `options`: names, list, json, out, no_plot. Raises UnknownNameError before anything runs.
+    `options`: names, list, json, page, out, no_plot. Raises UnknownNameError before anything runs.
     """
     chosen = {name: system(name) for name in options.names or names()}
     shown = display()
@@ -50,9 +51,16 @@ def run(options: Namespace) -> int:
             _draw(shown, each, outcome, Path(options.out) / f'{name}.png')
     if options.json:
         found = {name: as_json(outcome) for name, outcome in outcomes.items()}
-        Path(options.json).write_text(json.dumps(found, indent=1) + '\n', encoding='utf-8')
-        shown.say(options.json)
+        _write(shown, options.json, json.dumps(found, indent=1) + '\n')
+    if options.page:
+        rows = ((name, chosen[name].TITLE, outcome) for name, outcome in outcomes.items())
+        _write(shown, options.page, page(rows))
     return 0 if all(outcome.holds for outcome in outcomes.values()) else 1
+
+
+def _write(shown: Any, file: str, text: str) -> None:
+    Path(file).write_text(text, encoding='utf-8')
+    shown.say(file)
 
 
 def _report(shown: Any, name: str, outcome: Outcome) -> None:

@@ -9,6 +9,7 @@ from robots import reference
 from softrobot_dynamics import cli
 from softrobot_dynamics.reproduce.command import names, system
 from softrobot_dynamics.reproduce.outcome import as_json, Check, Outcome
+from softrobot_dynamics.reproduce.page import page
 from softrobot_dynamics.reproduce.systems import toy
 
 SHARE = 0.02  # of the full length
@@ -61,19 +62,25 @@ def test_a_check_that_does_not_hold_is_said(monkeypatch, capsys):
     monkeypatch.setattr(toy, 'run', lambda tell: Outcome(tuple(checks), (), {}))
     assert cli.main(['reproduce', 'toy', '--no-plot']) == 1
     assert 'NO: 0.002 m (at most 0.001), a ruler' in capsys.readouterr().out
+    sheet = page([('toy', 'a rod', Outcome(tuple(checks), ('bent',), {}))])
+    assert (
+        '| length | **0.002 m** | 0.001 m | a ruler |' in sheet and '**not reproduced**' in sheet
+    )
 
 
 def test_the_command(tmp_path, capsys):
-    """It lists the systems, runs those named, and writes checks and data."""
+    """It lists the systems, runs those named, and writes checks and data, for people too."""
     assert cli.main(['reproduce']) == 0
     listed = capsys.readouterr().out
     assert all(f'{name} ' in listed for name in names())
     file = tmp_path / 'toy.json'
-    arguments = ['--json', str(file), '--out', str(tmp_path / 'figures')]
+    sheet = tmp_path / 'toy.md'
+    arguments = ['--json', str(file), '--page', str(sheet), '--out', str(tmp_path / 'figures')]
     assert cli.main(['reproduce', 'toy', *arguments]) == 0
     found = json.loads(file.read_text())['toy']
     assert found['holds'] and found['data']['q']
     assert 'toy: reproduced' in capsys.readouterr().out
+    assert sheet.read_text().count('integrated |') == 2 * len(toy.Terms._fields)
 
 
 def test_an_unknown_system_is_refused(capsys):

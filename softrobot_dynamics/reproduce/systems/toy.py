@@ -122,7 +122,7 @@ def definitions(q: float, qd: float, qdd: float) -> Terms:
         M=M,
         c=bias,
         g=-masses @ slope[:, 1] * G,
-        s=np.pi / 4 * (q + qd),  # E I = pi / 4, and as much viscosity
+        s=masses @ x**2 * (q + qd),  # strains -q x, E = 1, and as much viscosity
     )
 
 
