@@ -21,6 +21,7 @@ from softrobot_dynamics.controllers.phases import (
     Program,
     require_compatible,
     require_phases,
+    Timetable,
 )
 from softrobot_dynamics.controllers.settings import LIMITS
 from softrobot_dynamics.errors import ArgumentError
@@ -28,8 +29,6 @@ from softrobot_dynamics.references.piecewise import alike, constant, Reference, 
 
 if TYPE_CHECKING:
     pass
-
-_SLIGHT = 1e-6  # share of a period that is rounding
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,9 @@ class Composition(Controller):
 
     ``controlled``, and with them the coordinates of a Reference, are those of the first law that
     follows anything, then those of the second that are not among them, and so on; y_d of those
-    without a law at work is nan. Each
-    law counts on what the others push with: those before it in this tick, those after it in the
-    last one. So the law that has to make up for another comes after it. Actuators without a law
-    get the ``feed_forward`` of the settings.
+    without a law at work is nan. Each law counts on what the others push with: those before it in
+    this tick, those after it in the last one. So the law that has to make up for another comes
+    after it. Actuators without a law get the ``feed_forward`` of the settings.
 
     ``settings`` are :class:`Composed` (default: the limits of the description, no feed-forward,
     the laws' own as they are). From then on the laws belong to the composition: what they are told
@@ -91,13 +89,13 @@ class Composition(Controller):
             phases = (Phase('', math.inf, tuple(range(len(laws)))),)
         require_phases(phases, laws)
         indices = led_by([(law, law.controlled) for law in laws])
-        self.laws, self.phases = tuple(laws), tuple(phases)
+        self.laws = tuple(laws)
         self._program: Program | None = None
         led = [law.controlled if law.follows else () for law in laws]
         self._columns = [[indices.index(k) for k in own] for own in led]
         if settings is None:
-            settings = self.make_settings(first)
-            settings = settings.replace(laws=tuple(law.settings for law in laws))
+            own = tuple(law.settings for law in laws)
+            settings = self.make_settings(first).replace(laws=own)
         names = [first.actuator_names[k] for k in indices]
         super().__init__(first, period=period, controlled=names, settings=settings)
         m, self._held = first.m, HeldCommand(first, period)
@@ -111,7 +109,8 @@ class Composition(Controller):
         self._pushes.flags.writeable = False
         self._free = np.ones(m, dtype=bool)  # actuators without a law
         self._pending = False  # whether a program has begun, but no tick yet
-        self._enter(0, math.inf)
+        self._now = Timetable(phases, period)
+        self._change()
         self._course = self._taken = _Course(None, 0.0, 0.0)
         self._told: Any = None
         self._tell()
@@ -119,7 +118,7 @@ class Composition(Controller):
     @property
     def phase(self) -> str:
         """The name of the phase at hand, see :attr:`Controller.phase`."""
-        return self.phases[self._place].name
+        return self._now.phase.name
 
     def use(self, settings: Composed) -> None:
         """Replace all settings, those of the laws too, from the next tick on. ArgumentError."""
@@ -140,8 +139,8 @@ class Composition(Controller):
         self._tell()
         self._turn(q, qd)
         if self._program is not None and not self._pending:
-            self._stop()
-            self._lead(self._at_work(), constant(self.outputs(q, qd)[0][self.controlled]), t)
+            self._now.stop()
+            self._lead(self._now.laws, constant(self.outputs(q, qd)[0][self.controlled]), t)
         self._prediction.begin(q)
         self._begin(q, qd, t, u)
         if u is None and self._answer(t, q, qd).ok:  # it is known what tension stiffens
@@ -158,7 +157,7 @@ class Composition(Controller):
             q, qd = self._prediction(q, qd, delay, self._in_force())
         self._turn(q, qd)
         self._pending = False
-        if self._until <= t + delay + _SLIGHT * self.period:
+        if self._now.over(t + delay):
             self._go_on(t + delay, q, qd)
         command = self._answer(t + delay, q, qd)
         if command.ok and delay > 0.0:
@@ -168,7 +167,7 @@ class Composition(Controller):
     def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]; nan without a law."""
         found = np.full((3, len(self.controlled)), np.nan)
-        for i in self._at_work():
+        for i in self._now.laws:
             if self._columns[i]:
                 found[:, self._columns[i]] = self.laws[i].desired(t)
         return found
@@ -177,8 +176,8 @@ class Composition(Controller):
         self, q: Vector, u: Vector, settings: Any, off: float = 0.0, place: int | None = None
     ) -> float:
         """Return the rate [1/s] at which errors would grow in a phase (default: the present)."""
-        place = self._place if place is None else place
-        own = [settings.laws[i] for i in self.phases[place].laws]
+        place = self._now.place if place is None else place
+        own = [settings.laws[i] for i in self._now.phases[place].laws]
         return self._ensembles[place].growth(q, u, own, off)
 
     def restless(self, q: Vector) -> tuple[complex, ...]:
@@ -191,15 +190,13 @@ class Composition(Controller):
         for law in self.laws:
             law.warm()
         q, u = self.model.q0, np.clip(self._u, self.settings.lower, self.settings.upper)
-        for ensemble, phase in zip(self._ensembles, self.phases):
+        for ensemble, phase in zip(self._ensembles, self._now.phases):
             ensemble.growth(q, u, [self.settings.laws[i] for i in phase.laws], 0.0)
         self.start(q, np.zeros(self.model.n), 0.0)
         self.last[:], self._pending = np.nan, False
 
-    # What was told by other threads is taken up here, by the one that computes
-
     def _tell(self) -> None:
-        """Hand settings that are new on to the laws."""
+        """Hand settings on to the laws that others gave since the last tick."""
         settings = self.settings
         if settings is self._told:
             return
@@ -215,49 +212,44 @@ class Composition(Controller):
             return
         self._taken, given = course, course.reference
         if not isinstance(given, Program):
-            self._stop()
-            self._lead(self._at_work(), given, course.t)
+            self._now.stop()
+            self._lead(self._now.laws, given, course.t)
             return
         self._program, y = given, constant(self.outputs(q, qd)[0][self.controlled])
         if before is None or given.beginning is None or given.beginning != before.beginning:
-            were = self._at_work()
-            self._enter(0, course.t)
-            self._lead(self._at_work(), y, course.t, given)
+            were = self._now.laws
+            self._now.enter(0, course.t)
+            self._change()
+            self._lead(self._now.laws, y, course.t, given)
             self._start_new(were, q, qd, course.t)
             self._pending = True
             return
         pairs = zip(given.references, before.references)
         changed = {i for i, (new, old) in enumerate(pairs) if not alike(new, old)}
-        self._lead([i for i in self._at_work() if i in changed], y, course.t, given)
+        self._lead([i for i in self._now.laws if i in changed], y, course.t, given)
 
     def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
         """Go on to the phase of time t [s]; laws that were not at work begin."""
-        were = self._at_work()
-        while self._until <= t + _SLIGHT * self.period:
-            self._enter(self._place + 1, self._until)
-        new = [i for i in self._at_work() if i not in were]
+        were = self._now.laws
+        self._now.go_on(t)
+        self._change()
+        new = [i for i in self._now.laws if i not in were]
         y = constant(self.outputs(q, qd)[0][self.controlled])
         self._lead(new, y, t, self._program)
         self._start_new(were, q, qd, t)
 
     def _start_new(self, were: Sequence[int], q: Vector, qd: Vector, t: float) -> None:
         """Let laws at work begin that were not before."""
-        for i in self._at_work():
+        u = None if math.isnan(self.last[0]) else self.last
+        for i in self._now.laws:
             if i not in were:
-                self.laws[i].start(q, qd, t, self._known())
+                self.laws[i].start(q, qd, t, u)
 
-    def _enter(self, place: int, t: float) -> None:
-        """Be in a phase from t [s] on."""
-        last = place == len(self.phases) - 1
-        self._place = place
-        self._until = math.inf if last else t + self.phases[place].duration
+    def _change(self) -> None:
+        """Forget what laws said that may be at work no more."""
         self._desired[:], self._unmet[:], self._free[:] = np.nan, 0.0, True
-        for i in self._at_work():
+        for i in self._now.laws:
             self._free[self.laws[i].controlled] = False
-
-    def _stop(self) -> None:
-        """Stay in the phase at hand."""
-        self._until = math.inf
 
     def _lead(self, some: Sequence[int], y: Reference, t: float, program: Any = None) -> None:
         """Let some laws follow what a program says, or else stay where ``y`` says."""
@@ -276,15 +268,15 @@ class Composition(Controller):
         self.last[:] = np.nan if u is None else u
         self._u[:] = self._good[:] = self.settings.feed_forward if u is None else u
         self._held.begin(q, qd, self._u)
-        for i in self._at_work():
+        for i in self._now.laws:
             self.laws[i].start(q, qd, t, u)
 
     def _answer(self, t: float, q: Vector, qd: Vector) -> Command:
         """Let the laws at work answer, one after the other."""
-        low, high = self._reach()
+        low, high = self.reach()
         u, saturated = self._u, 0
         np.clip(self.settings.feed_forward, low, high, out=u, where=self._free)
-        for i in self._at_work():
+        for i in self._now.laws:
             law, columns = self.laws[i], self._columns[i]
             command, own = law.compute(t, q, qd), law.controlled
             if not command.ok:
@@ -306,21 +298,6 @@ class Composition(Controller):
         for law in self.laws:
             law.last[:] = u
 
-    def _at_work(self) -> tuple[int, ...]:
-        """Return the places of the laws of the phase at hand."""
-        return self.phases[self._place].laws
-
-    def _known(self) -> Vector | None:
-        """Return the command in force (m,), None if that is not known."""
-        return None if math.isnan(self.last[0]) else self.last
-
     def _in_force(self) -> Vector:
         """Return the last command (m,), or what comes without one where it is not known."""
         return self.settings.feed_forward if math.isnan(self.last[0]) else self.last
-
-    def _reach(self) -> tuple[Vector, Vector]:
-        """Return the least and the greatest command of this tick (m,) each, by all limits."""
-        s, known = self.settings, np.isfinite(self.last)
-        step = np.where(known, s.rate * self.period, np.inf)
-        last = np.where(known, self.last, 0.0)
-        return np.clip(last - step, s.lower, s.upper), np.clip(last + step, s.lower, s.upper)

@@ -179,6 +179,13 @@ class Controller:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         raise NotImplementedError
 
+    def reach(self) -> tuple[Vector, Vector]:
+        """Return the least and the greatest command of this tick, (m,) each, by all limits."""
+        s, known = self.settings, np.isfinite(self.last)
+        step = np.where(known, s.rate * self.period, np.inf)
+        last = np.where(known, self.last, 0.0)
+        return np.clip(last - step, s.lower, s.upper), np.clip(last + step, s.lower, s.upper)
+
     def answer(
         self, u: Vector, y: Vector, velocity: Any, desired: Any, unmet: Any = None
     ) -> Command:
@@ -187,11 +194,7 @@ class Controller:
 
         ``unmet`` (m,) is the acceleration asked for that they do not allow, where it is known.
         """
-        s, last = self.settings, self.last
-        reach = np.where(np.isnan(last), np.inf, s.rate * self.period)
-        known = np.where(np.isnan(last), 0.0, last)
-        low = np.clip(known - reach, s.lower, s.upper)
-        high = np.clip(known + reach, s.lower, s.upper)
+        low, high = self.reach()
         limited = np.clip(u, low, high)
         ok = bool(np.isfinite(limited).all())
         if ok:

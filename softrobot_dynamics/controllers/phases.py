@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.controllers.contract import Controller
@@ -12,6 +13,9 @@ from softrobot_dynamics.references.piecewise import Reference
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+
+
+_SLIGHT = 1e-6  # share of a period that is rounding
 
 
 class Phase(NamedTuple):
@@ -33,6 +37,43 @@ class Program(NamedTuple):
     references: tuple[Reference | None, ...]
     beginning: object = None  # None: the phases begin anew
     ramps: tuple[float, ...] = ()  # time for each to be blended in [s]; none: as all are told
+
+
+class Timetable:
+    """Which of the ``phases`` is at hand, and until when, to a tick of ``period`` [s]."""
+
+    def __init__(self, phases: Sequence[Phase], period: float) -> None:
+        self.phases, self.place = tuple(phases), 0
+        self._until, self._slight = math.inf, _SLIGHT * period
+
+    @property
+    def phase(self) -> Phase:
+        """The phase at hand."""
+        return self.phases[self.place]
+
+    @property
+    def laws(self) -> tuple[int, ...]:
+        """Places of the laws that are at work."""
+        return self.phase.laws
+
+    def enter(self, place: int, t: float) -> None:
+        """Be in a phase from t [s] on."""
+        last = place == len(self.phases) - 1
+        self.place = place
+        self._until = math.inf if last else t + self.phase.duration
+
+    def over(self, t: float) -> bool:
+        """Tell whether the phase at hand is over at t [s]."""
+        return self._until <= t + self._slight
+
+    def go_on(self, t: float) -> None:
+        """Go on to the phase of t [s]."""
+        while self.over(t):
+            self.enter(self.place + 1, self._until)
+
+    def stop(self) -> None:
+        """Stay in the phase at hand."""
+        self._until = math.inf
 
 
 def led_by(pairs: Iterable[tuple[Any, Iterable[int]]]) -> list[int]:
