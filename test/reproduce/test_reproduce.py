@@ -38,6 +38,30 @@ def test_a_system_is_drawn_from_its_data_and_written(done, tmp_path):
     assert (tmp_path / 'figure.png').stat().st_size > 10_000
 
 
+def _heavier(robot):
+    robot['bodies'][-1]['body']['mass'] *= 1.0 + 1e-6
+
+
+def _farther(robot):
+    robot['bodies'][-1]['joint']['origin'] = {'xyz': [0.0, 0.0, 0.470001]}
+
+
+@pytest.mark.parametrize(('name', 'change'), [('foot_shank', _heavier), ('tree', _farther)])
+def test_another_robot_is_noticed(name, change, monkeypatch):
+    """By a millionth of a mass, or by a micrometre of where a joint is."""
+    found = system(name)
+    robot = found._robot()
+    change(robot)
+    monkeypatch.setattr(found, '_robot', lambda: robot)
+    assert not found.run(share=SHARE).holds
+
+
+def test_another_toy_is_noticed(monkeypatch):
+    """By a micrometre of its length."""
+    monkeypatch.setitem(toy.BODY, 'length', 1.000001)
+    assert not toy.run().holds
+
+
 @pytest.mark.parametrize('way', [toy.formulas, toy.definitions], ids=lambda way: way.__name__)
 @pytest.mark.parametrize('state', reference('toy.json')['states'], ids=lambda s: f'q={s["q"]}')
 def test_the_toy_by_hand(way, state):
