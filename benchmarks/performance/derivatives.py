@@ -4,9 +4,10 @@
 import numpy as np
 import pcs
 from pinocchio_chain import pinocchio_model
+from planar_chain import BODY
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
-from timing import in_turns, python_loop, ratio, spread
+from timing import in_turns, python_loop, ratio, Spread, spread
 
 TITLE = 'Derivatives by the state'
 PACKAGES = ('soromox', 'jax', 'pin')
@@ -14,7 +15,9 @@ PACKAGES = ('soromox', 'jax', 'pin')
 SEGMENTS = 3
 ARM, RIGID = 'PCS arm', 'ur10e'
 SHIPPED = 'pcc_arm', RIGID, 'trimmed_helicoid'
-AIM = 300e-6  # [s]
+AIMS = {ARM: 80e-6, 'pcc_arm': 40e-6, 'trimmed_helicoid': 400e-6}  # [s], of `forward`
+PEERS = 1.5, 20.0  # times Pinocchio's time, and times as fast as SoRoMoX
+CHAINS = 8, 32, 128  # bodies
 REACH = 0.02  # [rad, m, ...] from the initial posture
 TOLERANCE = 1e-8  # of the largest entry
 STEP = 1e-5  # of the differences that check those without a peer, to SLACK
@@ -40,6 +43,16 @@ Pinocchio has formulas for rigid robots. On the UR10e, called from Python, it ta
 `computeRNEADerivatives` and {aba} µs for `computeABADerivatives`: ours takes {inverse} and
 {forward} times as long. {verdict}
 """
+_CHAINS = """
+Chains of N bodies with one coordinate each, `inverse`, and Pinocchio's `computeRNEADerivatives`.
+The result has 2 N² entries; from N = {short} to {long} the time of rigid links grows as N to the
+power {rigid}, that of planar constant curvature, whose bodies are differenced, as N to the power
+{planar}, and Pinocchio's as N to the power {rnea}.
+"""
+_BOUND = """
+`cosserat`, `lvp` and `planar_cc` are differenced by their own coordinates: what bounds them is
+some 6 n + 6 evaluations of a body with n coordinates, of which a closed form needs none.
+"""
 
 
 def measure(folder):
@@ -55,7 +68,40 @@ def measure(folder):
             others, errors[peers[name].__name__[1:]] = peers[name](robot)
             functions.update(others)
         times[name] = in_turns(functions)
-    return {'times': times, 'errors': errors}
+    chains = {str(n): _chains(n) for n in CHAINS}
+    return {'times': times, 'errors': errors, 'chains': chains}
+
+
+def _chains(n):
+    """Return the times [s] of `inverse` for chains of n bodies, and of Pinocchio."""
+    import pinocchio
+
+    functions = {}
+    for name, (joint, body) in _LINKS.items():
+        bodies = [{'name': f'b{i}', 'joint': joint, 'body': body} for i in range(n)]
+        model = sd.compile_model(sd.load_robot({'name': 'chain', 'bodies': bodies}))
+        at = np.random.default_rng(1).uniform(-1.0, 1.0, (3, n))
+        own = Differentiator(model)
+        functions[name] = python_loop(own.inverse, *at)
+        if name == 'rigid':
+            other = pinocchio_model(model)
+            data = other.createData()
+            found = np.hstack(pinocchio.computeRNEADerivatives(other, data, *at)[:2])
+            _difference(found, own.inverse(*at)[1], TOLERANCE)
+            functions['rnea'] = python_loop(pinocchio.computeRNEADerivatives, other, data, *at)
+    return in_turns(functions, turns=5, least=0.02)
+
+
+_LINKS = {
+    'rigid': (
+        {'type': 'revolute', 'origin': {'xyz': [0.0, 0.0, 0.0], 'rpy': [0.3, 0.0, 0.0]}},
+        {
+            'type': 'rigid', 'mass': 1.0, 'com': [0.1, 0.01, 0.0], 'tip': {'xyz': [0.2, 0.0, 0.0]},
+            'inertia': {'ixx': 0.01, 'iyy': 0.012, 'izz': 0.008},
+        },
+    ),
+    'planar': ({'type': 'fixed'}, {'type': 'planar_cc', **BODY, 'young_modulus': 1e6}),
+}  # fmt: skip
 
 
 class _Robot:
@@ -179,12 +225,53 @@ def report(page, runs):
         **{ours: share.text() for ours, share in shares.items()},
         verdict=f'Pinocchio is the faster one of {" and ".join(slower)}.' if slower else '',
     ))  # fmt: skip
-    found = _time(runs, ARM, 'forward')
+    _report_chains(page, runs)
+    page.text(_BOUND)
+    _judge(page, runs, best, shares)
+
+
+def _report_chains(page, runs):
+    """Write how the time grows with the length of chains."""
+    names = {'rigid': 'rigid links', 'rnea': 'Pinocchio, the same', 'planar': '`planar_cc`'}
+    rows = [
+        [words, *(spread(runs, 'chains', str(n), name).text(1e-6) for n in CHAINS)]
+        for name, words in names.items()
+    ]
+    growth = {
+        name: ratio(runs, ('chains', str(CHAINS[-1]), name), ('chains', str(CHAINS[-2]), name))
+        for name in names
+    }
+    powers = {
+        name: Spread(*np.log(found) / np.log(CHAINS[-1] / CHAINS[-2])).text()
+        for name, found in growth.items()
+    }
+    page.text(_CHAINS.format(short=CHAINS[-2], long=CHAINS[-1], **powers))
+    page.table(['[µs]', *(f'N = {n}' for n in CHAINS)], rows)
+
+
+def _judge(page, runs, best, shares):
+    """Enter the targets."""
+    for call, share in shares.items():
+        page.target(
+            f'UR10e, derivatives, `{call}` beside Pinocchio',
+            f'at most {PEERS[0]:g} ×',
+            f'{share.text()} ×',
+            share.median <= PEERS[0],
+        )
+    for name, aim in AIMS.items():
+        found = _time(runs, name, 'forward')
+        page.target(
+            f'derivatives of forward dynamics by the state, {name}',
+            f'at most {aim * 1e6:g} µs',
+            f'{found.text(1e-6, ".0f")} µs',
+            found.median <= aim,
+        )
+    found = _share(runs, ARM, best, 'forward')
     page.target(
-        f'derivatives of forward dynamics by the state, PCS, {SEGMENTS} segments',
-        f'at most {AIM * 1e6:g} µs',
-        f'{found.text(1e-6, ".0f")} µs',
-        found.median <= AIM,
+        'derivatives of forward dynamics by the state, PCS arm beside SoRoMoX',
+        f'at least {PEERS[1]:g} × faster',
+        f'{found.text()} ×',
+        found.median >= PEERS[1],
     )
 
 
