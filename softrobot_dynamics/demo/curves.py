@@ -62,7 +62,7 @@ def _error(report: Any) -> Panel:
         rms, unit = figures.y_rms, ' or '.join(units)
         if len(units) > 1:
             errors, rms, unit = errors / report.ways, figures.y_share, 'of its way'
-        values = errors.max(axis=1, initial=0.0)
+        values = np.fmax.reduce(errors, axis=1, initial=np.nan)
     factor, unit = shown(unit)
     rms = rms and factor * rms
     draw = functools.partial(_draw_error, run.t, factor * values, rms, unit)
