@@ -7,7 +7,7 @@ Those of the recursion come from :mod:`softrobot_dynamics.recursion.tangents`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +15,10 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.dynamics.response import allocate_response, respond, stiffen
+from softrobot_dynamics.dynamics.response import allocate_response, Parts, respond, stiffen
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.masses import accelerations
-from softrobot_dynamics.recursion.tangents import allocate_tangents, tangents
+from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.transmission import has_lines
 
 if TYPE_CHECKING:
@@ -58,12 +58,18 @@ class Differentiator:
             response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
         self._has_lines = has_lines(robot)
-        given: dict[str, Any] = {'robot': robot, 't': self._tangents}
-        differentiate = entry(tangents, rough=False, **given)
-        self._differentiate = cached(run_three, entry=differentiate)
-        self._stiffen = cached(run, entry=entry(stiffen, r=response, **given))
-        given |= {'evaluate': self._evaluate.entry, 'terms': self._evaluate.terms}
-        self._respond = cached(respond, r=response, **given)
+        after, whole = tangent_entries(robot, self._tangents)
+        stiffness = entry(stiffen, robot=robot, t=self._tangents, r=response)
+        self._differentiate = cached(run_three, entry=whole)
+        self._stiffen = cached(run, entry=stiffness)
+        self._respond = cached(
+            respond,
+            robot=robot,
+            parts=Parts(self._evaluate.entry, after, stiffness),
+            terms=self._evaluate.terms,
+            by_state=self._tangents.by_state,
+            r=response,
+        )
 
     def inverse(self, q: Vector, qd: Vector, qdd: Vector) -> tuple[Vector, Matrix]:
         """Return ID (n,) and its derivatives by (q, qd), (n, 2 n)."""

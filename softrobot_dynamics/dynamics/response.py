@@ -5,14 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.addresses import Entry, run, run_three
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.mass_solve import factorise_mass, solve_columns, solve_row
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.curvatures import add_line_stiffness, fibre_stiffness
 from softrobot_dynamics.recursion.masses import PIVOT
 from softrobot_dynamics.recursion.passes import FULL, lay_ground, pass_module
-from softrobot_dynamics.recursion.tangents import differentiate
 
 
 class Response(NamedTuple):
@@ -54,14 +53,22 @@ def stiffen(robot, t, r, q, force):
     add_line_stiffness(robot, t, r.stiffness, force)
 
 
+class Parts(NamedTuple):
+    """Entries of what :func:`respond` is made of, each compiled once."""
+
+    evaluate: Entry  # all terms, by q and qd
+    differentiate: Entry  # by q, qd and qdd, after a forward pass
+    stiffen: Entry  # by q and the force
+
+
 @kernel
-def respond(robot, evaluate, terms, t, r, q, qd, u):
+def respond(robot, parts, terms, by_state, r, q, qd, u):
     """
     Fill a :class:`Response` at (q, qd) under u (m,); 1 + i where M has no inertia along q_i.
 
-    ``evaluate`` is the entry that fills the terms.
+    ``parts`` fill the ``terms`` and ``by_state``.
     """
-    run(evaluate, q, qd)
+    run(parts.evaluate, q, qd)
     failed = factorise_mass(terms.M, r.least, r.floor, r.L, r.scale)
     if failed != 0:
         return failed
@@ -76,10 +83,10 @@ def respond(robot, evaluate, terms, t, r, q, qd, u):
     lay_ground(robot, FULL)
     for i in range(len(robot.modules)):
         pass_module(robot, i, q, qd, r.qdd, False)
-    differentiate(robot, False, t, q, qd, r.qdd)
-    stiffen(robot, t, r, q, r.force)
+    run_three(parts.differentiate, q, qd, r.qdd)
+    run(parts.stiffen, q, r.force)
     for i in range(n):
-        row, own = r.change[i], t.by_state[i]
+        row, own = r.change[i], by_state[i]
         for j in range(n):
             row[j] = r.stiffness[i, j] - own[j]
             row[n + j] = -own[n + j]

@@ -21,6 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.compiling.addresses import Entry, run_three
+from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.spatial import between, move_wrench, read_six
@@ -58,7 +60,7 @@ from softrobot_dynamics.recursion.twists import carry_twists, last_tip, MOTION
 
 
 class Tangents(NamedTuple):
-    """Arrays for :func:`tangents` of one robot; for one thread at a time."""
+    """Arrays for :func:`tangent_entries` of one robot; for one thread at a time."""
 
     by_state: Matrix  # (n, 2 n) the result, dID/dq and dID/dqd
     force: Vector  # (n,) ID itself
@@ -98,20 +100,26 @@ def allocate_tangents(model: Model, robot: Robot) -> Tangents:
     )
 
 
-@kernel
-def tangents(robot, rough, t, q, qd, qdd):
+def tangent_entries(robot: Robot, t: Tangents, rough: bool = False) -> tuple[Entry, Entry]:
     """
-    Fill ``t.by_state`` with the derivatives of ID(q, qd, qdd) by q and by qd, (n, 2 n).
+    Return entries by q, qd and qdd that fill ``t.by_state``: after a forward pass, and with it.
 
     With ``rough`` those of bodies that are differenced are one-sided. ``t.force`` is ID.
     """
+    after = entry(differentiate, robot=robot, rough=rough, t=t)
+    return after, entry(tangents, robot=robot, after=after)
+
+
+@kernel
+def tangents(robot, after, q, qd, qdd):
+    """Differentiate ID(q, qd, qdd) by q and qd; see :func:`tangent_entries`."""
     forward(robot, q, qd, qdd, FULL)
-    differentiate(robot, rough, t, q, qd, qdd)
+    run_three(after, q, qd, qdd)
 
 
 @kernel
 def differentiate(robot, rough, t, q, qd, qdd):
-    """As :func:`tangents`, after a forward pass; all its terms are left."""
+    """Fill ``t.by_state`` and ``t.force`` after a forward pass; all its terms are left."""
     backward(robot, q, qd, qdd, FULL, t.force)
     poses(robot)
     fill_slopes(robot, rough, t, q, qd, qdd)

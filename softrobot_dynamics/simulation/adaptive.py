@@ -13,7 +13,7 @@ from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.curvatures import fibre_stiffness
-from softrobot_dynamics.recursion.tangents import allocate_tangents, Tangents, tangents
+from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries, Tangents
 from softrobot_dynamics.simulation.integrators import (
     allocate_stages,
     begin,
@@ -83,7 +83,7 @@ class Adaptive:
         self._work = AdaptiveWork(
             evaluate=evaluate.entry,
             terms=self.terms,
-            differentiate=entry(tangents, robot=robot, rough=True, t=t),
+            differentiate=tangent_entries(robot, t, rough=True)[1],
             tangents=t,
             stiffen=entry(fibre_stiffness, robot=robot, **own),
             jacobian=jacobian,
