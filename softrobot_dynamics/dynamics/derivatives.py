@@ -12,11 +12,18 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import run, run_three
+from softrobot_dynamics.compiling.addresses import NOTHING, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.dynamics.response import allocate_response, Parts, respond, stiffen
+from softrobot_dynamics.dynamics.response import (
+    add_lines,
+    allocate_response,
+    Parts,
+    respond,
+    stiffen,
+)
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.recursion.curvatures import fibre_stiffness
 from softrobot_dynamics.recursion.masses import accelerations
 from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.transmission import has_lines
@@ -59,13 +66,16 @@ class Differentiator:
         )
         self._has_lines = has_lines(robot)
         after, whole = tangent_entries(robot, self._tangents)
-        stiffness = entry(stiffen, robot=robot, t=self._tangents, r=response)
+        stiffness, lines = response.stiffness, NOTHING
+        fibres = entry(fibre_stiffness, robot=robot, stiffness=stiffness, x=response.x)
+        if self._has_lines:
+            lines = entry(add_lines, robot=robot, t=self._tangents, stiffness=stiffness)
         self._differentiate = cached(run_three, entry=whole)
-        self._stiffen = cached(run, entry=stiffness)
+        self._stiffen = cached(stiffen, fibres=fibres, lines=lines)
         self._respond = cached(
             respond,
             robot=robot,
-            parts=Parts(self._evaluate.entry, after, stiffness),
+            parts=Parts(self._evaluate.entry, after, fibres, lines),
             terms=self._evaluate.terms,
             by_state=self._tangents.by_state,
             r=response,

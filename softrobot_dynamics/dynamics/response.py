@@ -9,7 +9,7 @@ from softrobot_dynamics.compiling.addresses import Entry, run, run_three
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.mass_solve import factorise_mass, solve_columns, solve_row
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.recursion.curvatures import add_line_stiffness, fibre_stiffness
+from softrobot_dynamics.recursion.curvatures import add_line_stiffness
 from softrobot_dynamics.recursion.masses import PIVOT
 from softrobot_dynamics.recursion.passes import FULL, lay_ground, pass_module
 
@@ -47,10 +47,17 @@ def allocate_response(model: Model) -> Response:
 
 
 @kernel
-def stiffen(robot, t, r, q, force):
-    """Fill ``r.stiffness``, that of actuators under ``force`` (m,), after tangents at q."""
-    fibre_stiffness(robot, r.stiffness, r.x, q, force)
-    add_line_stiffness(robot, t, r.stiffness, force)
+def stiffen(fibres, lines, q, force):
+    """Fill the stiffness of actuators under ``force`` (m,); for lines after tangents at q."""
+    run(fibres, q, force)
+    if lines.address != 0:
+        run(lines, q, force)
+
+
+@kernel
+def add_lines(robot, t, stiffness, q, force):
+    """Add the stiffness of straight lines and points, as an entry calls it."""
+    add_line_stiffness(robot, t, stiffness, force)
 
 
 class Parts(NamedTuple):
@@ -58,7 +65,8 @@ class Parts(NamedTuple):
 
     evaluate: Entry  # all terms, by q and qd
     differentiate: Entry  # by q, qd and qdd, after a forward pass
-    stiffen: Entry  # by q and the force
+    fibres: Entry  # stiffness of lengths within bodies, by q and the force
+    lines: Entry  # the same of what leads from body to body; NOTHING without
 
 
 @kernel
@@ -84,7 +92,7 @@ def respond(robot, parts, terms, by_state, r, q, qd, u):
     for i in range(len(robot.modules)):
         pass_module(robot, i, q, qd, r.qdd, False)
     run_three(parts.differentiate, q, qd, r.qdd)
-    run(parts.stiffen, q, r.force)
+    stiffen(parts.fibres, parts.lines, q, r.force)
     for i in range(n):
         row, own = r.change[i], by_state[i]
         for j in range(n):

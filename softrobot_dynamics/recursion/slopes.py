@@ -59,25 +59,29 @@ class Work(NamedTuple):
 
 
 @kernel
-def fill_slopes(robot, rough, t, q, qd, qdd):
-    """Fill ``t.slopes`` after a forward pass at (q, qd, qdd); ``rough``: differences one-sided."""
-    own, W = t.kernels, robot.W
+def evaluate_slopes(robot, t, q, qd, qdd):
+    """Fill ``t.slopes`` of parts with kernels of their own, after a forward pass."""
+    own = t.kernels
     for i in range(len(robot.modules)):
         m = robot.modules[i]
-        if t.places[i, 0] > 0:
-            address, D = own.addresses[i, 0], t.slopes[t.places[i, 0] :]
-            if address == DIFFERENCES:
-                joint_slopes(robot, i, q, qd, qdd, t.work, D)
-            else:
-                j, P = m[JOINT_FIRST], own.P[own.numbers[i, 0] :]
-                call(address, P, q[j:], qd[j:], qdd[j:], D)
-        if t.places[i, 1] > 0:
-            address, D = own.addresses[i, 1], t.slopes[t.places[i, 1] :]
-            if address == DIFFERENCES:
-                body_slopes(robot, i, rough, q, qd, qdd, t.work, D)
-            else:
-                j, P, motion = m[BODY_FIRST], own.P[own.numbers[i, 1] :], W[i * STATE + AT_JOINT :]
-                call(address, P, q[j:], qd[j:], qdd[j:], motion, D, t.work.S)
+        if own.addresses[i, 0] > DIFFERENCES:
+            j, P, D = m[JOINT_FIRST], own.P[own.numbers[i, 0] :], t.slopes[t.places[i, 0] :]
+            call(own.addresses[i, 0], P, q[j:], qd[j:], qdd[j:], D)
+        if own.addresses[i, 1] > DIFFERENCES:
+            j, P, D = m[BODY_FIRST], own.P[own.numbers[i, 1] :], t.slopes[t.places[i, 1] :]
+            motion = robot.W[i * STATE + AT_JOINT :]
+            call(own.addresses[i, 1], P, q[j:], qd[j:], qdd[j:], motion, D, t.work.S)
+
+
+@kernel
+def difference_slopes(robot, rough, t, q, qd, qdd):
+    """Fill ``t.slopes`` of the others, after a forward pass; ``rough``: one-sided for bodies."""
+    own = t.kernels
+    for i in range(len(robot.modules)):
+        if own.addresses[i, 0] == DIFFERENCES:
+            joint_slopes(robot, i, q, qd, qdd, t.work, t.slopes[t.places[i, 0] :])
+        if own.addresses[i, 1] == DIFFERENCES:
+            body_slopes(robot, i, rough, q, qd, qdd, t.work, t.slopes[t.places[i, 1] :])
 
 
 @kernel

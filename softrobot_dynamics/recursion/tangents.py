@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, run_three
+from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run_three
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
@@ -55,7 +55,14 @@ from softrobot_dynamics.recursion.passes import (
     TIP_POSE,
     TIP_WRENCH,
 )
-from softrobot_dynamics.recursion.slopes import CONSTANT, fill_slopes, SlopeKernels, Work
+from softrobot_dynamics.recursion.slopes import (
+    CONSTANT,
+    difference_slopes,
+    DIFFERENCES,
+    evaluate_slopes,
+    SlopeKernels,
+    Work,
+)
 from softrobot_dynamics.recursion.twists import carry_twists, last_tip, MOTION
 
 
@@ -106,7 +113,10 @@ def tangent_entries(robot: Robot, t: Tangents, rough: bool = False) -> tuple[Ent
 
     With ``rough`` those of bodies that are differenced are one-sided. ``t.force`` is ID.
     """
-    after = entry(differentiate, robot=robot, rough=rough, t=t)
+    differenced = NOTHING
+    if (t.kernels.addresses == DIFFERENCES).any():
+        differenced = entry(difference_slopes, robot=robot, rough=rough, t=t)
+    after = entry(differentiate, robot=robot, differenced=differenced, t=t)
     return after, entry(tangents, robot=robot, after=after)
 
 
@@ -118,11 +128,13 @@ def tangents(robot, after, q, qd, qdd):
 
 
 @kernel
-def differentiate(robot, rough, t, q, qd, qdd):
+def differentiate(robot, differenced, t, q, qd, qdd):
     """Fill ``t.by_state`` and ``t.force`` after a forward pass; all its terms are left."""
     backward(robot, q, qd, qdd, FULL, t.force)
     poses(robot)
-    fill_slopes(robot, rough, t, q, qd, qdd)
+    evaluate_slopes(robot, t, q, qd, qdd)
+    if differenced.address != 0:
+        run_three(differenced, q, qd, qdd)
     carry_twists(robot, t, qd, qdd)
     _gather(robot, t, qd)
 
