@@ -25,6 +25,16 @@ ROS = [  # for a machine without a ROS installation; x86_64 Linux only
     'ros-kilted-trajectory-msgs==5.5.*',
     *RECORD,
 ]
+ROS_JAZZY = [  # the same of the release before; one environment holds one of the two
+    'ros-rclpy[fastrtps]==7.1.6',
+    'ros-jazzy-diagnostic-msgs==5.3.*',
+    'ros-jazzy-geometry-msgs==5.3.*',
+    'ros-jazzy-sensor-msgs==5.3.*',
+    'ros-jazzy-std-msgs==5.3.*',
+    'ros-jazzy-std-srvs==5.3.*',
+    'ros-jazzy-trajectory-msgs==5.3.*',
+    *RECORD,
+]
 LINT = ['mypy==2.4.*', 'ruff==0.17.*']
 TEST = [
     'distributed',  # for studies on a dask cluster
@@ -75,6 +85,7 @@ setup(
     install_requires=['numba>=0.57', 'numpy>=1.22', 'pyyaml>=5.4', 'scipy>=1.8'],
     extras_require={
         'ros': ROS,
+        'ros-jazzy': ROS_JAZZY,
         'plot': PLOT,
         'record': RECORD,
         'demo': DEMO,
