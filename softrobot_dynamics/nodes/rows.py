@@ -89,7 +89,10 @@ def _is(kind: type) -> Callable[[Any], Any]:
 def _double(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:  # a whole number beyond what a double holds
+        raise ValueError from error
 
 
 def _list(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:

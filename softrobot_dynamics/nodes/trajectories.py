@@ -12,6 +12,7 @@ from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.nodes.messaging.messages import NameOrder, SECOND, stamp_of
 from softrobot_dynamics.references.piecewise import constant, hermite, Reference, spline
 
+MOST = 1e150  # as in states: pieces through what is beyond would not be finite
 MOVES = 1e-3  # share of its greatest rate from which an output moves
 
 
@@ -94,9 +95,10 @@ class CourseReader:
                 words = f'point {i} has {size} {field}, expected {self._size}'
                 raise MessageError(f'wrong size: {words}')
         rows = np.array([getattr(point, field) for point in points], dtype=float)
-        if not np.isfinite(rows).all():
-            i = int(np.argmin(np.isfinite(rows).all(axis=1)))
-            raise MessageError(f'not a number: the {field} of point {i} hold nan or inf')
+        usable = (np.abs(rows) <= MOST).all(axis=1)
+        if not usable.all():
+            words = f'the {field} of point {np.argmin(usable)} hold nan, inf or a number beyond'
+            raise MessageError(f'not a number: {words} {MOST:g}')
         return rows if order is None else rows[:, order]
 
 

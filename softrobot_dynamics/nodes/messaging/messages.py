@@ -208,7 +208,9 @@ def _numbers(field: str, values: Any, size: int) -> Vector:
     if len(values) != size:
         raise MessageError(f'wrong size: {field} has {len(values)} values, expected {size}')
     numbers = np.frombuffer(values)
-    if not isfinite(numbers.dot(numbers)):  # one pass; squares of what is absurd are inf too
+    with np.errstate(over='ignore'):
+        square = numbers.dot(numbers)  # one pass; squares of what is absurd are inf too
+    if not isfinite(square):
         raise MessageError(f'not a number: {field} holds nan, inf or a number beyond 1e150')
     return numbers
 
