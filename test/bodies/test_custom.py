@@ -122,6 +122,29 @@ def test_an_energy_of_ones_own():
     assert qd @ sd.damping_force(robot, q=q, qd=qd) > 0.0
 
 
+def test_the_slopes_of_an_energy_of_ones_own():
+    """Derivatives by q and qd, stress and viscosity exact, against differences of six points."""
+    own = sd.CustomBody(position=swell, **SWELL, energy=RUBBER, density=900.0)
+    assert own.slopes_kernel() is not None
+    robot = model(own, joint={'type': 'revolute', 'axis': [0.0, 1.0, 0.3]})
+    q, qd, qdd = np.random.default_rng(5).uniform(-0.5, 0.5, (3, robot.n))
+
+    def along(step, by_q):
+        change = [k * step for k in (-3, -2, -1, 1, 2, 3)]
+        force = [
+            sd.inverse_dynamics(robot, q=q + by_q * c, qd=qd + (1.0 - by_q) * c, qdd=qdd)
+            for c in change
+        ]
+        weights = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / 60.0
+        return weights @ np.array(force)
+
+    found = sd.inverse_dynamics_derivatives(robot, q=q, qd=qd, qdd=qdd)
+    for by_q, matrix in ((1.0, found.by_q), (0.0, found.by_qd)):
+        h = 2e-3
+        wanted = np.array([along(h * e, by_q) / h for e in np.eye(robot.n)]).T
+        assert_close(matrix, wanted, 1e-9)
+
+
 RATE = 1.0
 
 
