@@ -15,6 +15,7 @@ import traceback
 from typing import Any, Callable, NamedTuple
 
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.handle import InvalidHandle
 from rclpy.task import Future
 
 
@@ -66,6 +67,8 @@ class _Server:
                 self.executor.spin_until_future_complete(self._closed)
             except ExternalShutdownException:
                 return
+            except InvalidHandle:  # another thread gave back what was to be waited for
+                continue
             except Exception:  # one request that fails is no reason to be deaf to the next
                 self._logger.error(traceback.format_exc())
 

@@ -264,7 +264,9 @@ def test_with_priority_a_node_keeps_to_its_processor(observer, start):
     real_time = [task for task in tasks if os.sched_getscheduler(task) == os.SCHED_FIFO]
     if not real_time:
         pytest.skip('no right to real-time priority here')
-    assert all(os.sched_getaffinity(task) == {processor} for task in real_time)
+    observer.until(  # the last of them may just have begun
+        lambda: all(os.sched_getaffinity(task) == {processor} for task in real_time), 'its place'
+    )
     assert os.sched_getparam(process.pid).sched_priority == 9
     assert {os.sched_getparam(task).sched_priority for task in real_time} == {9, 10}
     for task in tasks:

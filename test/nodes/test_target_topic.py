@@ -64,6 +64,7 @@ def test_a_tip_follows_points_by_message(arm, observer, start_arm, say, tmp_path
         observer.until(lambda end=end: time.monotonic() > end, 'time')
         worst = max(worst, abs(np.linalg.norm((tip_of(arm, observer) - CENTER)[:2]) - RADIUS))
     assert worst < 0.15 * RADIUS  # it cuts the corner a little, as it is some 60 ms behind
+    say(first)
     observer.until(lambda: there(first), 'the end of the circle')
     say(CENTER + [0.3, 0.0, 0.0])
     observer.until(lambda: 'out of reach of segment3' in log.read_text(), 'the warning')
