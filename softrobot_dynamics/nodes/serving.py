@@ -14,8 +14,7 @@ import threading
 import traceback
 from typing import Any, Callable, NamedTuple
 
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.handle import InvalidHandle
+from rclpy.executors import ExternalShutdownException, InvalidHandle, SingleThreadedExecutor
 from rclpy.task import Future
 
 
