@@ -14,7 +14,8 @@ import threading
 import traceback
 from typing import Any, Callable, NamedTuple
 
-from rclpy.executors import ExternalShutdownException, InvalidHandle, SingleThreadedExecutor
+from rclpy.exceptions import InvalidHandle
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.task import Future
 
 
