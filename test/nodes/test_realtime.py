@@ -12,6 +12,12 @@ import pytest
 from softrobot_dynamics.nodes import realtime
 
 
+@pytest.fixture(autouse=True)
+def nothing_granted(monkeypatch):
+    """Leave no priority to the tests that come: loops that they run, and nodes, would take it."""
+    monkeypatch.setattr(realtime, '_priority', 0)
+
+
 def in_a_thread(function):
     """Return what a function returns in a thread of its own, whose priority dies with it."""
     answers = []
