@@ -1,0 +1,55 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot excite`."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from softrobot_dynamics.cli.common import add, positive, refuse, say
+
+
+def add_to(commands: Any) -> None:
+    """Add the sub-command to those of a parser."""
+    excite = add(commands, 'excite', run, 'make commands in time that show the numbers of a robot')
+    excite.add_argument('robot', metavar='ROBOT', help='a shipped name, or a robot file')
+    excite.add_argument('--kind', default='sweep', metavar='KIND', help='sweep or multisine')
+    excite.add_argument('--duration', type=positive, default=60.0, metavar='S', help='default 60')
+    excite.add_argument(
+        '--share', type=positive, default=0.3, metavar='X', help='of the limits; default 0.3'
+    )
+    words = 'frequencies of a multisine; default 0.1 2'
+    excite.add_argument('--band', type=positive, nargs=2, default=(0.1, 2.0), help=words)
+    words = 'the reference; the parameters of the controller node go beside it, as .yaml'
+    excite.add_argument('--output', required=True, metavar='FILE.csv', help=words)
+
+
+def run(options: Namespace) -> int:
+    """Write a reference and parameters, files which must not exist."""
+    import numpy as np
+    from softrobot_dynamics.description.robot import load_robot
+    from softrobot_dynamics.identification.excitation import excite
+    from softrobot_dynamics.model.model import compile_model
+    import yaml
+
+    path = Path(options.output).expanduser().absolute()
+    parameters = path.with_suffix('.yaml')
+    for file in (path, parameters):
+        if file.exists() or not file.parent.is_dir() or path.suffix != '.csv':
+            return refuse(f'--output: {file}, expected FILE.csv, which does not exist')
+    model = compile_model(load_robot(options.robot))
+    low, high = options.band
+    given = {'duration': options.duration, 'share': options.share, 'low': low, 'high': high}
+    found = excite(model, options.kind, **given)
+    header = ','.join(['t', *model.actuator_names])
+    table = np.column_stack([found.t, found.u])
+    np.savetxt(path, table, '%.9g', ',', header=header, comments='')
+    reference = {'type': 'file', 'ramp_time': 0.0, 'file': {'path': str(path)}}
+    values = {'controller': 'feed_forward', 'reference': reference}
+    text = yaml.safe_dump({'/**': {'controller': {'ros__parameters': values}}}, sort_keys=False)
+    parameters.write_text(text, encoding='utf-8')
+    for name, unit, share, u in zip(
+        model.actuator_names, model.description.commands, found.shares, found.u.T
+    ):
+        say(f'{name}: {u.min():.4g} to {u.max():.4g} {unit.unit}, {share:.2g} of its limits')
+    say(f'{path}: {found.t[-1]:g} s, within all limits in simulation; {parameters}: parameters')
+    return 0

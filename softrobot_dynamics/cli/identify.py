@@ -1,0 +1,48 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot identify`."""
+
+from argparse import ArgumentTypeError, Namespace
+from typing import Any
+
+from softrobot_dynamics.cli.common import add
+
+
+def add_to(commands: Any) -> None:
+    """Add the sub-command to those of a parser."""
+    parser = add(commands, 'identify', run, 'fit numbers of a robot file to measured postures')
+    parser.add_argument('robot', metavar='ROBOT', help='a shipped name or a robot file')
+    parser.add_argument('recording', metavar='CSV', help='held postures, one a row')
+    parser.add_argument(
+        '--mapping', required=True, metavar='FILE', help='YAML: what the columns are'
+    )
+    parser.add_argument(
+        '--fit', required=True, metavar='NAME[=A..B],...', help='numbers of the robot file'
+    )
+    parser.add_argument('--loss', default='soft_l1', metavar='NAME', help='or linear')
+    parser.add_argument('--starts', type=_count, default=1, metavar='N', help='default 1')
+    parser.add_argument('--seed', type=int, default=0, metavar='N', help='of random draws')
+    parser.add_argument(
+        '--choose', action='store_true', help='fit only those that help on postures not seen'
+    )
+    parser.add_argument(
+        '--cross-validate', action='store_true', help='predict each posture from the others'
+    )
+    parser.add_argument(
+        '--suggest', type=_count, default=0, metavar='N', help='commands of N postures more'
+    )
+    parser.add_argument('--output', metavar='FILE', help='the fitted robot file to write')
+    parser.add_argument('--json', metavar='FILE', help='all that was found, to write')
+    parser.add_argument('--picture', metavar='FILE', help='residuals by marker and posture')
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f'{text}, expected a whole number > 0')
+    return int(text)
+
+
+def run(options: Namespace) -> int:
+    """Identify a robot."""
+    from softrobot_dynamics.cli.identifying import run as identify
+
+    return identify(options)

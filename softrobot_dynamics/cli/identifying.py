@@ -1,0 +1,162 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What `softrobot identify` does: read, fit, tell, write."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+import json
+from pathlib import Path
+import sys
+from typing import Any
+
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.identification.fitting import Estimate, Identification, identify, rms
+from softrobot_dynamics.identification.mapping import read_mapping, read_postures
+from softrobot_dynamics.identification.robot_files import write_fitted
+from softrobot_dynamics.identification.validation import Choice, choose, cross_validate, Validation
+
+INSTALL = "an environment with matplotlib: pip install 'softrobot_dynamics[plot]'"
+
+
+def run(options: Namespace) -> int:
+    """
+    Identify a robot; return the exit status 0.
+
+    `options`: robot, recording, mapping, fit, loss, starts, seed, choose, cross_validate,
+    suggest, output, json, picture. Raises SoftRobotError for whatever is wrong.
+    """
+    for name in ('output', 'json', 'picture'):
+        path = getattr(options, name)
+        if path and not Path(path).expanduser().absolute().parent.is_dir():
+            raise ArgumentError(f'--{name}', path, 'a file in a folder that exists')
+    description = load_robot(options.robot)
+    data = read_postures(description, options.recording, read_mapping(options.mapping))
+    say = _progress()
+    given: Any = {'starts': options.starts, 'seed': options.seed, 'loss': options.loss}
+    fit = options.fit.split(',')
+    found = identify(description, data, fit, **given, progress=say)
+    choice = choose(found, loss=options.loss, progress=say) if options.choose else None
+    if choice and choice.names:
+        fit = [text for text in fit if text.partition('=')[0].strip() in choice.names]
+        found = identify(description, data, fit, **given, progress=say)
+    validation = None
+    if options.cross_validate:
+        validation = cross_validate(found, loss=options.loss, progress=say)
+    say('')
+    more = found.suggest(count=options.suggest, seed=options.seed) if options.suggest else None
+    summary = summary_of(found, choice, validation)
+    if more is not None:
+        summary['suggested'] = [
+            dict(zip(description.actuator_names, map(float, row))) for row in more
+        ]
+    print('\n'.join(told(summary)))
+    _write(options, found, validation, summary)
+    return 0
+
+
+def summary_of(
+    found: Identification, choice: Choice | None = None, validation: Validation | None = None
+) -> dict[str, Any]:
+    """Return all that was found, as JSON takes it; what the data do not tell is null."""
+    summary: dict[str, Any] = {
+        'robot': found.robot.name,
+        'postures': len(found.postures),
+        'estimates': [_number(each) for each in found.estimates],
+        'unidentifiable': list(found.unseen),
+        'rms': found.rms,
+        'rms_before': rms(found.before),
+        'rms_of_markers': {
+            marker.name: _known(rms(found.residuals[:, k]))
+            for k, marker in enumerate(found.postures.markers)
+        },
+    }
+    if choice:
+        summary['choice'] = {'names': list(choice.names), 'rms_unseen': list(choice.errors)}
+    if validation:
+        names = found.parameters.names
+        summary['cross_validation'] = {
+            'rms': validation.rms,
+            'intervals': {n: list(map(float, v)) for n, v in zip(names, validation.intervals)},
+            'rms_of_postures': {
+                name: _known(rms(validation.residuals[i]))
+                for i, name in enumerate(found.postures.names)
+            },
+        }
+    return summary
+
+
+def _number(estimate: Estimate) -> dict[str, Any]:
+    return {k: _known(v) for k, v in estimate._asdict().items()}
+
+
+def _known(value: Any) -> Any:
+    return None if value != value else value
+
+
+def told(summary: dict[str, Any]) -> list[str]:
+    """Return lines that say what was found."""
+    lines = [_line(each) for each in summary['estimates']]
+    lines += [f'not shown by these postures: {words}' for words in summary['unidentifiable']]
+    before, after = 1e3 * summary['rms_before'], 1e3 * summary['rms']
+    lines.append(f'markers are off by {after:.4g} mm rms, {before:.4g} mm with the robot file')
+    if 'choice' in summary:
+        names = ', '.join(summary['choice']['names']) or 'none of them'
+        lines.append(f'worth fitting, by postures not seen: {names}')
+    if 'cross_validation' in summary:
+        checked = summary['cross_validation']
+        lines.append(f'on postures not seen: {1e3 * checked["rms"]:.4g} mm rms; by them')
+        lines += [f'  {n} {a:.5g} to {b:.5g}' for n, (a, b) in checked['intervals'].items()]
+    for row in summary.get('suggested', ()):
+        lines.append('hold next: ' + ', '.join(f'{n} {value:.4g}' for n, value in row.items()))
+    return lines
+
+
+def _line(each: dict[str, Any]) -> str:
+    """Say what was found of one parameter."""
+    times = '×' if each['factor'] else ''
+    if each['lower'] is None:
+        return f'{each["name"]}: these postures do not tell'
+    ends = f'{times}{each["lower"]:.5g} to {times}{each["upper"]:.5g}'
+    bound = ', at its bound' if each['at_bound'] else ''
+    return f'{each["name"]} {times}{each["value"]:.5g}, 95 % {ends}{bound}'
+
+
+def _progress() -> Callable[[str], object]:
+    """Return what writes words over the last ones, on a terminal."""
+    if not sys.stderr.isatty():
+        return lambda words: None
+
+    def say(words: str) -> None:
+        sys.stderr.write(f'\r\x1b[K{words[:78]}')
+        sys.stderr.flush()
+
+    return say
+
+
+def _write(
+    options: Namespace,
+    found: Identification,
+    validation: Validation | None,
+    summary: dict[str, Any],
+) -> None:
+    if options.output:
+        source = shipped('robots').get(options.robot, Path(options.robot))
+        origin = [
+            f'{options.robot} with numbers fitted by softrobot identify to'
+            f' {Path(options.recording).name}, {len(found.postures)} postures:',
+            *(f'  {line}' for line in told(summary)),
+        ]
+        names = found.parameters.names
+        write_fitted(source, Path(options.output), found.robot, names, origin)
+    if options.json:
+        text = json.dumps(summary, indent=2, allow_nan=False) + '\n'
+        Path(options.json).expanduser().write_text(text, encoding='utf-8')
+    if options.picture:
+        try:
+            from softrobot_dynamics.cli.residuals import draw
+        except ImportError as error:
+            raise ArgumentError('--picture', options.picture, INSTALL) from error
+        draw(found, validation, Path(options.picture).expanduser())

@@ -1,0 +1,85 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What the residuals of a fit tell of its parameters, and what they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.identification.parameters import Parameter
+
+LEVEL = 0.95
+TOO_WIDE = 1.0  # half an interval in x: a factor of e, or a whole span of the bounds
+_ROUNDING = 1e-5  # singular value, of the largest, that differences cannot tell from zero
+_PART = 0.1  # component of a direction that the data do not show, from which it takes part
+
+
+class Confidence(NamedTuple):
+    """
+    How well x (p,) is known.
+
+    ``half`` (p,) is half a 95 % interval, NaN where the data do not tell; ``unseen`` (k, p) are
+    orthonormal directions of x that they do not show.
+    """
+
+    half: Vector
+    unseen: Matrix
+
+
+def confidence(slopes: Matrix, residuals: Vector, scale: float = np.inf) -> Confidence:
+    """
+    Return the :class:`Confidence` of a fit by its slopes (N, p) and weighted residuals (N,).
+
+    Of independent errors of one size, which the residuals tell, with Student's t; where the loss
+    is soft_l1 of this ``scale``, as of an M-estimate [Huber 1981, Sec. 7.6].
+    """
+    from scipy.stats import t  # late: scipy is slow to import
+
+    N, p = slopes.shape
+    if N <= p:
+        return Confidence(np.full(p, np.nan), np.eye(p))
+    z = (residuals / scale) ** 2
+    psi, curvature = residuals / np.sqrt(1.0 + z), np.mean((1.0 + z) ** -1.5)
+    deviation = np.sqrt(psi @ psi / (N - p)) / curvature
+    wide = float(t.ppf(0.5 + 0.5 * LEVEL, N - p))
+    _, sizes, directions = np.linalg.svd(slopes, full_matrices=False)
+    hidden = (sizes <= _ROUNDING * sizes[0]) | (wide * deviation > TOO_WIDE * sizes)
+    shown = directions[~hidden] / sizes[~hidden, None]
+    half = wide * deviation * np.sqrt((shown**2).sum(axis=0))
+    half[(np.abs(directions[hidden]) > _PART).any(axis=0)] = np.nan
+    return Confidence(half, directions[hidden])
+
+
+def told(direction: Vector, parameters: Sequence[Parameter]) -> str:
+    """Say in words what a direction (p,) of x is that data do not show."""
+    share = direction / direction[np.argmax(np.abs(direction))]
+    words = [
+        f'{p.name} {10.0 * part:+.2g} %{"" if p.relative else " of its range"}'
+        for part, p in zip(share, parameters)
+        if abs(part) > _PART
+    ]
+    if len(words) == 1:
+        return words[0].rsplit(' ', 1)[0].split(' ')[0]
+    return ' with '.join(words)
+
+
+def design(known: Matrix, candidates: Sequence[Matrix], count: int) -> list[int]:
+    """
+    Return which candidates add most to what is known, one after the other (D-optimal, greedy).
+
+    By information matrices: ``known`` (p, p), and slopes (N, p) of each candidate.
+    """
+    gains = [slopes.T @ slopes for slopes in candidates]
+    least = 1e-9 * max(np.trace(known), *(np.trace(gain) for gain in gains), 1e-300)
+    known = known + least * np.eye(len(known))
+    chosen: list[int] = []
+    for _ in range(min(count, len(gains))):
+        values = [
+            -np.inf if i in chosen else float(np.linalg.slogdet(known + gain)[1])
+            for i, gain in enumerate(gains)
+        ]
+        chosen.append(int(np.argmax(values)))
+        known = known + gains[chosen[-1]]
+    return chosen

@@ -1,0 +1,183 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Postures from tables: a CSV file, and a mapping that says what its columns are.
+
+    commands:
+      tendon_1: {column: tension_1, unit: N}
+    markers:
+      - {name: tip, body: segment2, point: [0, 0, 0.055], columns: [x, y, z], unit: mm}
+    frame: world
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+import math
+from os import PathLike
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Complaints, Matrix, Vector
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    DescriptionError,
+    MISSING,
+    Problem,
+    UnknownNameError,
+)
+from softrobot_dynamics.identification.postures import Marker, Postures, postures
+from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
+from softrobot_dynamics.schema.parsing import custom, parse, Problems
+from softrobot_dynamics.schema.yaml_files import read_yaml
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+
+KINDS = {
+    'N': {'N': 1.0, 'mN': 1e-3},
+    'N m': {'N m': 1.0, 'mN m': 1e-3},
+    'Pa': {
+        'Pa': 1.0, 'kPa': 1e3, 'MPa': 1e6, 'mbar': 1e2, 'bar': 1e5, 'psi': 6894.757293168,
+    },
+    'm': {'m': 1.0, 'cm': 1e-2, 'mm': 1e-3},
+    'rad': {'rad': 1.0, 'deg': math.pi / 180.0},
+}  # fmt: skip
+"""What columns may be in, by the unit of what an actuator of the robot file is told."""
+
+UNITS = {'': 1.0, **{unit: size for sizes in KINDS.values() for unit, size in sizes.items()}}
+
+LENGTHS = 'm', 'cm', 'mm'
+
+
+@dataclass(frozen=True)
+class _Command:
+    """Which column has the commands of an actuator."""
+
+    column: str = text()
+    unit: str = choice(tuple(UNITS), default='')
+
+
+@dataclass(frozen=True)
+class _Marker:
+    """Which columns have the positions of a material point."""
+
+    body: str = text()
+    point: tuple[float, float, float] = vector('m', 3)
+    columns: tuple[str, ...] = items(text())
+    name: str = text(default='')
+    unit: str = choice(LENGTHS, default='m')
+    noise: float = number('m', above=0.0, default=1.0)
+
+    def validate(self) -> Complaints:
+        """Yield what is wrong with the columns."""
+        if len(self.columns) != 3:
+            yield 'columns', self.columns, 'three names of columns: of x, y and z'
+
+
+def _commands(value: Any, path: str, problems: Problems) -> Any:
+    if not isinstance(value, dict):
+        problems.append(Problem(path, value, 'a mapping of actuators to {column, unit}'))
+        return {}
+    return {str(k): parse(_Command, v, f'{path}.{k}', problems) for k, v in value.items()}
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """What the columns of a table are; an actuator without a column is not commanded."""
+
+    commands: dict[str, Any] = custom(_commands, expected='a mapping of actuators')
+    markers: tuple[Any, ...] = items(nested(_Marker))
+    frame: str = choice(('base', 'world'), default='base')
+    name: str = text(default='')  # of the column with the postures' names
+
+
+def read_mapping(path: str | PathLike[str]) -> Mapping:
+    """Return the :class:`Mapping` in a YAML file; DescriptionError with every wrong entry."""
+    data, duplicates = read_yaml(Path(path))
+    problems = Problems(duplicates)
+    mapping: Mapping = parse(Mapping, data, '', problems)
+    if problems:
+        raise DescriptionError(tuple(problems), str(path))
+    return mapping
+
+
+def read_postures(
+    description: RobotDescription, table: str | PathLike[str], mapping: Mapping
+) -> Postures:
+    """
+    Return the :class:`Postures` in a CSV file with a line of names, one posture a row.
+
+    An empty cell of a marker: it was not seen. Raises ArgumentError that names file, line and
+    column, UnknownNameError for actuators and bodies that there are not.
+    """
+    rows = _Table(Path(table))
+    unknown = set(mapping.commands) - set(description.actuator_names)
+    if unknown:
+        raise UnknownNameError('actuator', min(unknown), description.actuator_names)
+    u = np.zeros((len(rows.lines), len(description.actuator_names)))
+    for name, command in mapping.commands.items():
+        k = description.actuator_names.index(name)
+        told = description.commands[k].unit
+        if command.unit and command.unit not in KINDS.get(told, {told: 1.0}):
+            units = ', '.join(KINDS.get(told, (told,)))
+            raise ArgumentError(f'commands.{name}.unit', command.unit, f'one of {units}')
+        u[:, k] = rows.numbers(command.column, empty=False) * UNITS[command.unit]
+    markers = [
+        Marker(m.name or f'marker {k + 1}', m.body, m.point, m.noise)
+        for k, m in enumerate(mapping.markers)
+    ]
+    positions = np.array([_positions(rows, m) for m in mapping.markers]).reshape(-1, len(u), 3)
+    positions = positions.transpose(1, 0, 2)
+    if mapping.frame == 'world':
+        T = description.base.matrix()
+        positions = (positions - T[:3, 3]) @ T[:3, :3]
+    names = rows.texts(mapping.name) if mapping.name else ()
+    return postures(description, u, markers, positions, names)
+
+
+def _positions(rows: _Table, marker: _Marker) -> Matrix:
+    """Return the positions (P, 3) [m] of a marker."""
+    columns = [rows.numbers(name, empty=True) for name in marker.columns]
+    return np.stack(columns, axis=1) * UNITS[marker.unit]
+
+
+class _Table:
+    """A CSV file: the names in its first line, and the lines below, which are not empty."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            with path.expanduser().open(encoding='utf-8-sig', newline='') as file:
+                self.names, *self.lines = [row for row in csv.reader(file) if any(row)] or [[]]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise ArgumentError('recording', str(path), f'a CSV file ({error})') from error
+        if not self.lines:
+            raise ArgumentError('recording', str(path), 'a line of names and lines of numbers')
+
+    def texts(self, name: str) -> list[str]:
+        """Return the cells of a column."""
+        names = [each.strip() for each in self.names]
+        if names.count(name) != 1:
+            expected = (
+                f'one of the columns of {self._path}, {", ".join(names)}, that is there once'
+            )
+            raise ArgumentError('column', name, expected)
+        k = names.index(name)
+        return [row[k].strip() if k < len(row) else '' for row in self.lines]
+
+    def numbers(self, name: str, empty: bool) -> Vector:
+        """Return the numbers of a column, NaN for an empty cell if there may be ``empty`` ones."""
+        cells = self.texts(name)
+        return np.array([self._number(i, name, cell, empty) for i, cell in enumerate(cells)])
+
+    def _number(self, i: int, name: str, cell: str, empty: bool) -> float:
+        try:
+            value = np.nan if empty and not cell else float(cell)
+        except ValueError:
+            value = np.inf
+        if np.isinf(value) or (np.isnan(value) and not empty):
+            place = f'{self._path}, posture {i + 1}, column {name}'
+            raise ArgumentError(place, cell or MISSING, 'a finite number')
+        return value

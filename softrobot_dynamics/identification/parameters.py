@@ -1,0 +1,155 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The numbers of a robot file that a fit may change, as unbounded scales suit it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import math
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.description.variation import numbers_at, vary
+from softrobot_dynamics.errors import ArgumentError, DescriptionError
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+
+FAR = 1e3  # factor by which a number without bounds may change, if the robot file takes that
+_HALVINGS = 30
+
+
+class Parameter(NamedTuple):
+    """
+    A number of a robot file, or one factor of several that differ.
+
+    ``relative``: it keeps its sign, and x is the logarithm of what it is multiplied by; else x is
+    the number in spans of its bounds.
+    """
+
+    name: str  # as of `vary`
+    nominal: float  # of the file; of a factor 1
+    lower: float
+    upper: float
+    factor: bool
+
+    @property
+    def relative(self) -> bool:
+        """Whether steps are factors."""
+        return self.lower * self.upper > 0.0 and self.nominal * self.lower > 0.0
+
+    def value(self, x: float) -> float:
+        """Return the number, or factor, of an x."""
+        if self.relative:
+            return self.nominal * math.exp(x)
+        return x * (self.upper - self.lower)
+
+    def x(self, value: float) -> float:
+        """Return the x of a number, or factor."""
+        if self.relative:
+            return math.log(value / self.nominal)
+        return value / (self.upper - self.lower)
+
+    def change(self, x: float) -> float | str:
+        """Return what `vary` takes."""
+        return f'×{self.value(x)!r}' if self.factor else self.value(x)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A robot, and the numbers of it that may change; x (p,) are all of them."""
+
+    description: RobotDescription
+    each: tuple[Parameter, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names (p,)."""
+        return tuple(p.name for p in self.each)
+
+    @property
+    def start(self) -> Vector:
+        """Return x (p,) of the robot file, moved into the bounds."""
+        given = np.array([p.x(p.nominal) for p in self.each])
+        return np.clip(given, *self.bounds)
+
+    @property
+    def bounds(self) -> Matrix:
+        """Return the least and the largest x, (2, p)."""
+        ends = [sorted((p.x(p.lower), p.x(p.upper))) for p in self.each]
+        return np.array(ends, dtype=float).reshape(-1, 2).T.copy()
+
+    def robot(self, x: Vector) -> RobotDescription:
+        """Return the robot of an x (p,); DescriptionError where there is none."""
+        return vary(self.description, {p.name: p.change(v) for p, v in zip(self.each, x)})
+
+    def only(self, names: Sequence[str]) -> Parameters:
+        """Return those of these names, the others as in the robot file."""
+        return Parameters(self.description, tuple(p for p in self.each if p.name in names))
+
+
+def read_parameters(description: RobotDescription, texts: Sequence[str]) -> Parameters:
+    """
+    Return the :class:`Parameters` that texts name: 'young_modulus', 'segment1.density=900..1200'.
+
+    Names are those of `vary`; one that means several numbers is one parameter, the number of all
+    if they are equal, else what multiplies them. Bounds are such numbers, or factors; without any,
+    a thousandth and a thousandfold of the file's, as far as the file takes that. Raises
+    ArgumentError, UnknownNameError, DescriptionError for bounds that a robot cannot have.
+    """
+    if not texts:
+        raise ArgumentError('fit', texts, 'names of numbers in the robot file: young_modulus')
+    each = tuple(_parameter(description, text.strip()) for text in texts)
+    names = [p.name for p in each]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError('fit', name, 'each name once')
+    return Parameters(description, each)
+
+
+def _parameter(description: RobotDescription, text: str) -> Parameter:
+    name, given, ends = (part.strip() for part in text.partition('='))
+    numbers = numbers_at(description, name)
+    factor = any(number != numbers[0] for number in numbers)
+    nominal = 1.0 if factor else numbers[0]
+    if given:
+        lower, upper = _range(text, ends)
+    elif nominal == 0.0 or not math.isfinite(nominal):
+        raise ArgumentError('fit', text, f'bounds, {name}=A..B, as the file has {nominal:g}')
+    else:
+        lower, upper = sorted(_reach(description, name, nominal, end) for end in (1 / FAR, FAR))
+    parameter = Parameter(name, nominal, lower, upper, factor)
+    for end in parameter.x(lower), parameter.x(upper):
+        vary(description, {name: parameter.change(end)})  # refuses what a robot cannot have
+    return parameter
+
+
+def _range(text: str, ends: str) -> tuple[float, float]:
+    """Return the two numbers of A..B."""
+    try:
+        lower, upper = map(float, ends.split('..'))
+    except ValueError:
+        lower, upper = math.nan, math.nan
+    if not (lower < upper and math.isfinite(lower) and math.isfinite(upper)):
+        raise ArgumentError('fit', text, 'NAME, or NAME=A..B with finite numbers A < B')
+    return lower, upper
+
+
+def _reach(description: RobotDescription, name: str, nominal: float, far: float) -> float:
+    """Return the number farthest from the nominal one, at most ``far`` times, that can be."""
+
+    def possible(share: float) -> bool:
+        try:
+            vary(description, {name: f'×{far**share!r}'})
+        except DescriptionError:
+            return False
+        return True
+
+    if possible(1.0):
+        return nominal * far
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if possible(middle) else (low, middle)
+    return nominal * far**low

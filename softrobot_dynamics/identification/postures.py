@@ -1,0 +1,91 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Postures that were held and measured: commands, and where markers were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+
+
+class Marker(NamedTuple):
+    """A material point of a body that is measured, [m] in its joint frame, and how well."""
+
+    name: str
+    body: str
+    point: tuple[float, float, float]
+    noise: float = 1.0  # [m], of each coordinate; only the markers' ratios count
+
+
+@dataclass(frozen=True)
+class Postures:
+    """
+    P postures under known commands, with K markers; made by :func:`postures`.
+
+    Attributes: ``names`` (P,); ``commands`` (P, m) in actuator units; ``markers`` (K,);
+    ``positions`` (P, K, 3) [m], base frame, NaN where a marker was not seen.
+    """
+
+    names: tuple[str, ...]
+    commands: Matrix
+    markers: tuple[Marker, ...]
+    positions: Array
+
+    def __len__(self) -> int:
+        return len(self.commands)
+
+    def only(self, rows: Sequence[int]) -> Postures:
+        """Return some of them."""
+        rows = list(rows)
+        names = tuple(self.names[row] for row in rows)
+        return Postures(names, self.commands[rows], self.markers, self.positions[rows])
+
+    @property
+    def weights(self) -> Vector:
+        """Return what residuals [m] of markers are multiplied by, (K,), 1 on the average."""
+        weights = 1.0 / np.array([marker.noise for marker in self.markers])
+        return weights / weights.mean()
+
+
+def postures(
+    description: RobotDescription,
+    commands: ArrayLike,
+    markers: Sequence[Marker],
+    positions: ArrayLike,
+    names: Sequence[str] = (),
+) -> Postures:
+    """
+    Return :class:`Postures` of commands (P, m) and positions (P, K, 3) [m], base frame.
+
+    Raises ArgumentError, and UnknownNameError for a marker on a body that the robot has not.
+    """
+    u, measured = np.array(commands, dtype=float), np.array(positions, dtype=float)
+    m, K = len(description.actuator_names), len(markers)
+    if u.ndim != 2 or not len(u) or u.shape[1] != m or not np.isfinite(u).all():
+        raise ArgumentError('commands', commands, f'finite numbers (P, {m}), P > 0')
+    if not K or measured.shape != (len(u), K, 3) or np.isinf(measured).any():
+        expected = f'({len(u)}, {max(K, 1)}, 3) [m], NaN where a marker was not seen'
+        raise ArgumentError('positions', f'shape {measured.shape}', expected)
+    if not np.isfinite(measured).any():
+        raise ArgumentError('positions', 'nothing but NaN', 'at least one marker that was seen')
+    for marker in markers:
+        _check(description, marker)
+    names = tuple(names) or tuple(str(row + 1) for row in range(len(u)))
+    return Postures(names, u, tuple(markers), measured)
+
+
+def _check(description: RobotDescription, marker: Marker) -> None:
+    if marker.body not in description.body_names:
+        raise UnknownNameError('body', marker.body, description.body_names)
+    if len(marker.point) != 3 or not np.isfinite(marker.point).all():
+        raise ArgumentError(f'marker {marker.name}', marker.point, 'a finite point (3,) [m]')
+    if not 0.0 < marker.noise < np.inf:
+        raise ArgumentError(f'noise of marker {marker.name}', marker.noise, 'a length > 0 [m]')

@@ -1,0 +1,111 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Robot files with other numbers in place, everything else as it was written, comments too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.variation import leads_to, numbers_at
+from softrobot_dynamics.errors import ArgumentError
+import yaml
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+
+_Trail = tuple[str, ...]
+
+
+def write_fitted(
+    source: Path,
+    output: Path,
+    robot: RobotDescription,
+    paths: Sequence[str],
+    origin: Sequence[str],
+) -> None:
+    """
+    Write a robot file with the numbers that another robot has at paths, as of `vary`.
+
+    ``source`` is the file that it was made of, ``origin`` lines on where the numbers are from,
+    which stand above it as comments. What was written is read again: ArgumentError, and no file,
+    where it has not all numbers, as where the source leaves one at its default.
+    """
+    try:
+        text = source.expanduser().read_text(encoding='utf-8')
+    except OSError as error:
+        raise ArgumentError('source', str(source), f'a robot file ({error.strerror})') from error
+    for path in paths:
+        text = _replaced(text, path, robot)
+    head = ''.join(f'# {line}\n' for line in origin)
+    output = output.expanduser()
+    try:
+        made = output.with_name(f'.{output.name}.part')
+        made.write_text(f'{head}\n{text}' if head else text, encoding='utf-8')
+    except OSError as error:
+        raise ArgumentError(
+            'output', str(output), f'a file to write ({error.strerror})'
+        ) from error
+    try:
+        load_robot(made)  # with the files that it names, from where it is
+        if load_robot(made, folder=source.expanduser().parent).digest != robot.digest:
+            expected = 'numbers that stand in the robot file, for each part its own'
+            raise ArgumentError('fit', tuple(paths), expected)
+        made.replace(output)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def _replaced(text: str, path: str, robot: RobotDescription) -> str:
+    """Return a robot file's text with the numbers of a robot where a path leads."""
+    places: dict[int, tuple[int, float]] = {}
+    for trail, node in _fields(yaml.compose(text, Loader=yaml.SafeLoader)):
+        if leads_to(path, trail):
+            scalars = node.value if isinstance(node, yaml.SequenceNode) else [node]
+            for scalar, value in zip(scalars, numbers_at(robot, '.'.join(trail))):
+                places[scalar.start_mark.index] = scalar.end_mark.index, value
+    for start in sorted(places, reverse=True):
+        end, value = places[start]
+        text = f'{text[:start]}{value!r}{text[end:]}'
+    return text
+
+
+def _fields(robot: yaml.Node | None) -> Iterator[tuple[_Trail, yaml.Node]]:
+    """Yield the names before and of each field of joints, bodies and actuators, and its node."""
+    top = _entries(robot)
+    for part in _members(top.get('bodies')):
+        entries = _entries(part)
+        name, joint = _text(entries.get('name')), entries.get('joint')
+        yield from _below(joint, (_text(_entries(joint).get('name')) or name,))
+        yield from _below(entries.get('body'), (name,))
+    for part in _members(top.get('actuators')):
+        yield from _below(part, (_text(_entries(part).get('name')),))
+
+
+def _below(node: yaml.Node | None, trail: _Trail) -> Iterator[tuple[_Trail, yaml.Node]]:
+    for key, value in _entries(node).items():
+        if isinstance(value, yaml.MappingNode):
+            yield from _below(value, (*trail, key))
+        elif all(isinstance(each, yaml.ScalarNode) for each in _members(value)):
+            yield (*trail, key), value
+
+
+def _entries(node: yaml.Node | None) -> dict[str, yaml.Node]:
+    """Return the entries of a mapping, those merged into it first."""
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    merged = [value for key, value in pairs if key.value == '<<']
+    found = {}
+    for each in merged:
+        for one in reversed(_members(each) or [each]):
+            found.update(_entries(one))
+    found.update({str(key.value): value for key, value in pairs if key.value != '<<'})
+    return found
+
+
+def _members(node: yaml.Node | None) -> list[yaml.Node]:
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _text(node: yaml.Node | None) -> str:
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else ''

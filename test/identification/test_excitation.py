@@ -1,0 +1,73 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Commands that show numbers: within limits, apart from each other, and what the node follows."""
+
+import numpy as np
+import pytest
+from robots import compiled
+from softrobot_dynamics.cli import main
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.identification.excitation import excite, RATE
+from softrobot_dynamics.nodes import plants
+from softrobot_dynamics.nodes.parameter_files import controller_values
+from softrobot_dynamics.references.piecewise import values_at
+
+
+def test_a_sweep_raises_one_command_after_the_other():
+    """To the share of the limits, from no command to none, and no two at a time."""
+    arm = compiled('pcc_arm')
+    found = excite(arm, duration=18.0, share=0.2)
+    np.testing.assert_allclose(found.u.max(axis=0), 0.2 * arm.upper, rtol=1e-3)
+    assert (found.u >= 0.0).all() and not found.u[[0, -1]].any()
+    moved = found.u > 1e-9
+    assert (moved.sum(axis=1) <= 1).all()
+    turns = moved[moved.any(axis=1)].argmax(axis=1)
+    assert (np.diff(turns) >= 0).all() and turns[0] == 0 and turns[-1] == 8
+
+
+def test_a_multisine_gives_each_command_frequencies_of_its_own():
+    """In its middle, where it has come: no line of one is in another's spectrum."""
+    arm = compiled('pcc_arm')
+    found = excite(arm, 'multisine', duration=20.0, share=0.1, low=0.2, high=2.0)
+    assert (found.u >= 0.0).all() and (found.u <= 0.1 * arm.upper + 1e-12).all()
+    window = (0.1 < found.t / 20.0) & (found.t / 20.0 < 0.9)
+    t, u = found.t[window], found.u[window]
+    lines = np.arange(4, 41) / 20.0
+    basis = np.exp(2j * np.pi * lines * t[:, None])
+    full = np.column_stack([np.ones(len(t)), basis.real, basis.imag])
+    fitted = np.linalg.lstsq(full, u, rcond=None)[0]
+    amplitude = np.hypot(fitted[1:38], fitted[38:])
+    strong = amplitude > 1e-3 * amplitude.max(axis=0)
+    assert (strong.sum(axis=1) == 1).all() and (strong.sum(axis=0) >= 4).all()
+    rates = np.abs(np.diff(found.u, axis=0)).max(axis=0) * RATE
+    assert (rates <= arm.rate_limit).all()
+
+
+def test_a_robot_that_falls_is_refused():
+    """With what happens to it; so are actuators without limits, and words that say nothing."""
+    with pytest.raises(ArgumentError, match='would be'):
+        excite(compiled('ur10e'), duration=4.0)
+    arm = compiled('pcc_arm')
+    for given, words in (
+        ({'kind': 'noise'}, 'sweep, multisine'),
+        ({'share': 1.5}, 'at most 1'),
+        ({'duration': 0.1}, '1 to 3600 s'),
+        ({'kind': 'multisine', 'low': 3.0, 'high': 2.0}, 'low < high'),
+        ({'kind': 'multisine', 'duration': 2.0}, 'a frequency each'),
+    ):
+        with pytest.raises(ArgumentError, match=words):
+            excite(arm, **given)
+
+
+def test_what_is_written_is_what_the_controller_follows(tmp_path, capsys):
+    """The file and the parameters beside it; none is written over."""
+    path = tmp_path / 'shake.csv'
+    command = ['excite', 'pcc_arm', '--duration', '9', '--share', '0.2', '--output', str(path)]
+    assert main(command) == 0
+    assert 't9: 0 to 8 N, 0.2 of its limits' in capsys.readouterr().out
+    arm = compiled('pcc_arm')
+    values = controller_values(arm.description, [path.with_suffix('.yaml')])[0]
+    planned = plants.plan_of(arm, values, arm.q0)
+    assert values['controller'] == 'feed_forward' and planned.remarks == ()
+    found = excite(arm, duration=9.0, share=0.2)
+    np.testing.assert_allclose(values_at(planned.reference, found.t), found.u, atol=1e-6)
+    assert main(command) == 2 and 'which does not exist' in capsys.readouterr().err

@@ -1,0 +1,156 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot identify`: tables in, words, JSON, a picture and a robot file out."""
+
+import json
+
+import numpy as np
+import pytest
+from robots import compiled
+import softrobot_dynamics as sd
+from softrobot_dynamics import cli
+from softrobot_dynamics.cli.identifying import told
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+from softrobot_dynamics.identification.mapping import read_mapping, read_postures
+from softrobot_dynamics.identification.robot_files import write_fitted
+
+MAPPING = """
+commands:
+  t1: {column: first, unit: mN}
+  t5: {column: second}
+markers:
+  - {name: tip, body: segment3, point: [0, 0, 0.2], columns: [x, y, z], unit: mm}
+frame: world
+name: posture
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write a mapping and a table of the true arm, some of whose modulus is lost; return both."""
+    model = sd.compile_model(sd.vary(compiled('pcc_arm').description, {'young_modulus': 4.5e5}))
+    lines = ['posture,first,second,x,y,z,note']
+    for k, tension in enumerate(np.linspace(1.0, 8.0, 4)):
+        u = np.zeros(9)
+        u[0], u[4] = tension, 2.0
+        q = sd.equilibrium(model, u=u).q
+        T = model.description.base.matrix()
+        tip = T[:3, :3] @ sd.forward_kinematics(model, q=q)[-1][:3, 3] + T[:3, 3]
+        where = ','.join(f'{1e3 * v!r}' for v in tip.tolist())
+        lines.append(f'p{k},{1e3 * tension},2.0,{where},held')
+    table, mapping = tmp_path / 'held.csv', tmp_path / 'mapping.yaml'
+    table.write_text('\n'.join([*lines, 'lost,0,0,,,,']), encoding='utf-8')
+    mapping.write_text(MAPPING, encoding='utf-8')
+    return table, mapping
+
+
+def test_the_command_finds_what_was_hidden(files, tmp_path, capsys):
+    """And writes it, with where it is from, where the file had it."""
+    pytest.importorskip('matplotlib')
+    table, mapping = files
+    out = {name: tmp_path / name for name in ('fitted.yaml', 'found.json', 'residuals.png')}
+    arguments = ['identify', 'pcc_arm', str(table), '--mapping', str(mapping)]
+    arguments += [
+        '--fit',
+        'young_modulus',
+        '--cross-validate',
+        '--output',
+        str(out['fitted.yaml']),
+    ]
+    arguments += ['--json', str(out['found.json']), '--picture', str(out['residuals.png'])]
+    assert cli.main(arguments) == 0
+    assert 'young_modulus 4.5e+05' in capsys.readouterr().out
+    found = json.loads(out['found.json'].read_text())
+    assert found['estimates'][0]['value'] == pytest.approx(4.5e5, rel=1e-6)
+    assert found['cross_validation']['rms'] < 1e-6 < 1e-4 < found['rms_before']
+    assert out['residuals.png'].stat().st_size > 10_000
+    robot = sd.load_robot(str(out['fitted.yaml']))
+    assert [m.body.young_modulus for m in robot.modules] == pytest.approx([4.5e5] * 3)
+    before = shipped('robots')['pcc_arm'].read_text().splitlines()
+    after = out['fitted.yaml'].read_text().splitlines()
+    head = [line for line in after if line.startswith('# pcc_arm with numbers fitted')]
+    assert head and 'held.csv, 5 postures' in head[0]
+    kept = after[len(after) - len(before) :]
+    changed = [(a, b) for a, b in zip(before, kept) if a != b]
+    assert len(changed) == 1 and '6.0e+5  ' in changed[0][0] and '# Pa' in changed[0][1]
+
+
+def test_tables_are_read_in_their_units(files):
+    """Millinewton and millimetres, in the world, and an empty cell is nothing seen."""
+    table, mapping = files
+    robot = compiled('pcc_arm').description
+    data = read_postures(robot, table, read_mapping(mapping))
+    assert data.names == ('p0', 'p1', 'p2', 'p3', 'lost')
+    assert data.commands[3, [0, 4]].tolist() == [8.0, 2.0] and data.commands.sum() == 26.0
+    assert 0.4 < data.positions[0, 0, 2] < 0.7 and np.isnan(data.positions[4]).all()
+
+
+@pytest.mark.quick
+def test_what_is_told_of_a_fit():
+    """Its error before that of the robot file, in mm; factors, bounds, and what is not shown."""
+    number = {'name': 'density', 'value': 1.2, 'lower': 1.1, 'upper': 1.3, 'factor': True}
+    summary = {
+        'estimates': [{**number, 'at_bound': True}, {**number, 'name': 'damping', 'lower': None}],
+        'unidentifiable': ['damping'],
+        'rms': 2e-3,
+        'rms_before': 3e-3,
+        'choice': {'names': ['density']},
+        'cross_validation': {'rms': 2.5e-3, 'intervals': {'density': [1.0, 1.4]}},
+        'suggested': [{'t1': 2.0, 't2': 0.0}],
+    }
+    assert told(summary) == [
+        'density ×1.2, 95 % ×1.1 to ×1.3, at its bound',
+        'damping: these postures do not tell',
+        'not shown by these postures: damping',
+        'markers are off by 2 mm rms, 3 mm with the robot file',
+        'worth fitting, by postures not seen: density',
+        'on postures not seen: 2.5 mm rms; by them',
+        '  density 1 to 1.4',
+        'hold next: t1 2, t2 0',
+    ]
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    ('first,', '1st,', 'column.*first'), ('p1,', 'p1,x', 'posture 2, column first'),
+    ('p2,', 'p2,nan', 'posture 3'), ('posture,', 'first,', 'once'),
+])  # fmt: skip
+def test_wrong_tables_are_refused(files, old, new, words):
+    """By line and column."""
+    table, mapping = files
+    table.write_text(table.read_text().replace(old, new, 1), encoding='utf-8')
+    with pytest.raises(ArgumentError, match=words):
+        read_postures(compiled('pcc_arm').description, table, read_mapping(mapping))
+
+
+@pytest.mark.parametrize('text', ['', 'a,b\n', '\x00', '"'], ids=repr)
+def test_no_table_is_refused(files, text):
+    """Nothing, names alone, or no text."""
+    table, mapping = files
+    table.write_text(text, encoding='utf-8')
+    with pytest.raises(ArgumentError, match='held.csv|column'):
+        read_postures(compiled('pcc_arm').description, table, read_mapping(mapping))
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    ('mN', 'lbf', 'commands.t1.unit'), ('unit: mm', 'unit: inch', 'unit'),
+    ('[x, y, z]', '[x, y]', 'three names'), ('[x, y, z]', 'x', 'columns'),
+    ('world', 'camera', 'frame'), ('markers', 'marker', 'markers'), ('t1: {', 't1: [{', 'YAML'),
+    ('{column: second}', '7', 'commands.t5'), ('t1', 'thumb', 'actuator'),
+    ('segment3', 'hand', 'body'),
+])  # fmt: skip
+def test_wrong_mappings_are_refused(files, old, new, words):
+    """By the entry."""
+    table, mapping = files
+    mapping.write_text(MAPPING.replace(old, new, 1), encoding='utf-8')
+    with pytest.raises((DescriptionError, UnknownNameError), match=words):
+        read_postures(compiled('pcc_arm').description, table, read_mapping(mapping))
+
+
+def test_a_number_that_the_file_does_not_give_is_not_written(tmp_path):
+    """One left at its default, or shared by an alias where only one part's changed."""
+    source, output = shipped('robots')['pcc_arm'], tmp_path / 'fitted.yaml'
+    for path in 'segment1.density', 't1.friction':
+        robot = sd.vary(sd.load_robot(source), {path: 0.5})
+        with pytest.raises(ArgumentError, match=path):
+            write_fitted(source, output, robot, [path], [])
+    assert list(tmp_path.iterdir()) == []
