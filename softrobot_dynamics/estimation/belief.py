@@ -1,0 +1,120 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What is believed of a robot's state, and how it moves on in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.errors import SimulationDivergedError
+from softrobot_dynamics.estimation.commands import Commands
+from softrobot_dynamics.estimation.square_root import allocate_spreading, spread
+from softrobot_dynamics.recursion.loads import push
+from softrobot_dynamics.simulation.stepping import Fixed, Inputs
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_SLIGHT = 1e-9  # [s] that is rounding
+
+
+class Belief(NamedTuple):
+    """What is believed at a time [s]: x = (q, qd, force) (3 n,), and S (3 n, 3 n), P = S S^T."""
+
+    time: float
+    x: Vector
+    S: Matrix
+
+    def copy(self) -> Belief:
+        """Return one with arrays of its own."""
+        return Belief(self.time, self.x.copy(), self.S.copy())
+
+
+class Mover:
+    """
+    Moves beliefs on in time, in its own arrays; for one thread.
+
+    ``q``, ``qd``, ``force`` (n,) and ``u`` (m,) are those of the last move: the simulator's steps,
+    no longer than ``substep`` [s], under the commands and a force from outside that fades with
+    ``fading`` [s]. Covariances move in steps no longer than ``step`` [s], each by the derivatives
+    at its beginning; the force's in the long run is that of the factor ``noise`` (n, n).
+    """
+
+    def __init__(
+        self, model: CompiledModel, noise: Matrix, fading: float, step: float, substep: float
+    ) -> None:
+        n = model.n
+        self.model, self._fading, self._step, self._substep = model, fading, step, substep
+        self.q, self.qd, self.force = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.u = np.zeros(model.m)
+        self._inputs = Inputs(model, commanded=False)  # forces, as for the derivatives
+        fixed = Fixed(model, substep, self._inputs)
+        given = {'evaluate': fixed.entry, 'h': fixed.terms.h, 'force': self.force}
+        self._fixed, self._advance = fixed, fixed.bind(entry(push, **given))
+        self.differentiate = own = Differentiator(model, self.force)
+        work = allocate_spreading(own.M, own.by_state, own.stiffness, noise)
+        self._spread: Callable[..., int] = cached(spread, w=work)
+
+    def begin(self, q: Vector) -> None:
+        """Begin anew near q (n,)."""
+        self._fixed.reset(q)
+
+    def move(
+        self, belief: Belief, time: float, commands: Commands, mean: Vector | None = None
+    ) -> Belief:
+        """
+        Return the belief at a later time [s], in the arrays of the earlier one.
+
+        ``mean`` is x (3 n,) then, where it is known and the way is no longer than a ``step``.
+        """
+        x, S, n, now = belief.x, belief.S, self.model.n, belief.time
+        count = max(1, math.ceil((time - now) / self._step - _SLIGHT))
+        if time - now <= _SLIGHT:
+            return belief
+        h = (time - now) / count
+        for _ in range(count):
+            self.take(x)
+            self.u[:] = commands.at(now)
+            self.differentiate.forward(self.q, self.qd, self.u)
+            if self._spread(S, h, math.exp(-h / self._fading)):
+                self._fail(now)
+            if mean is not None and count == 1:
+                self.take(mean)
+            else:
+                self._go(now, now + h, commands)
+            x[:n], x[n : 2 * n], x[2 * n :] = self.q, self.qd, self.force
+            now += h
+        return Belief(time, x, S)
+
+    def move_mean(self, x: Vector, start: float, time: float, commands: Commands) -> None:
+        """Move x (3 n,) from a start to a later time [s]."""
+        if time - start > _SLIGHT:
+            n = self.model.n
+            self.take(x)
+            self._go(start, time, commands)
+            x[:n], x[n : 2 * n], x[2 * n :] = self.q, self.qd, self.force
+
+    def take(self, x: Vector) -> None:
+        """Stand at x (3 n,)."""
+        n = self.model.n
+        self.q[:], self.qd[:], self.force[:] = x[:n], x[n : 2 * n], x[2 * n :]
+
+    def _go(self, start: float, end: float, commands: Commands) -> None:
+        """Advance q and qd, the command of each step its mean; then the force has faded."""
+        since = start
+        for until, u in commands.between(start, end, self._substep):
+            self._inputs.take(u)
+            if self._advance(self._inputs.force, self.q, self.qd, until - since, False):
+                self._fail(since)
+            since = until
+        self.force *= math.exp(-(end - start) / self._fading)
+
+    def _fail(self, time: float) -> None:
+        there = np.isfinite(self.q) & np.isfinite(self.qd)
+        worst = int(np.argmin(there)) if not there.all() else int(np.abs(self.qd).argmax())
+        raise SimulationDivergedError(time, self.model.coordinate_names[worst])

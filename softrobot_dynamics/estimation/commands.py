@@ -1,0 +1,68 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The commands that a robot was given, as far back as somebody may ask."""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+import math
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+
+_SLIGHT = 1e-9  # [s] that is rounding
+
+
+class Commands:
+    """
+    What u (m,) was in force when: each from its time [s] on, until the next one.
+
+    Before the first it was the first. Those that ended more than ``kept`` [s] before the last one
+    are forgotten.
+    """
+
+    def __init__(self, kept: float) -> None:
+        self._kept = kept
+        self._times: list[float] = []
+        self._values: list[Vector] = []
+
+    def begin(self, u: Vector) -> None:
+        """Forget all; u (m,) has been in force for ever."""
+        self._times, self._values = [float('-inf')], [u.copy()]
+
+    def add(self, time: float, u: Vector) -> None:
+        """Let u (m,) be in force from a time [s] on; one at the same time is replaced."""
+        k = bisect_right(self._times, time)
+        if time - self._times[k - 1] < _SLIGHT:
+            self._values[k - 1] = u.copy()
+            return
+        self._times.insert(k, time)
+        self._values.insert(k, u.copy())
+        old = bisect_right(self._times, self._times[-1] - self._kept) - 1
+        if old > 64:  # now and then
+            del self._times[:old], self._values[:old]
+
+    def at(self, time: float) -> Vector:
+        """Return what is in force at a time [s]."""
+        return self._values[max(0, bisect_right(self._times, time + _SLIGHT) - 1)]
+
+    def between(self, start: float, end: float, longest: float) -> Iterator[tuple[float, Vector]]:
+        """
+        Yield (until [s], u (m,)) from start to end: in equal parts, none longer than told [s].
+
+        Of a part in which the command changes it is the mean, so that no impulse is lost.
+        """
+        count = max(1, math.ceil((end - start) / longest - 1e-9))
+        h = (end - start) / count
+        k = max(0, bisect_right(self._times, start + _SLIGHT) - 1)
+        last = len(self._times) - 1
+        for i in range(count):
+            since, until = start + i * h, start + (i + 1) * h
+            if k == last or self._times[k + 1] >= until - _SLIGHT:
+                yield until, self._values[k]
+            else:
+                impulse = np.zeros(len(self._values[k]))
+                while k < last and self._times[k + 1] < until - _SLIGHT:
+                    impulse += (self._times[k + 1] - since) * self._values[k]
+                    since, k = self._times[k + 1], k + 1
+                yield until, (impulse + (until - since) * self._values[k]) / h
+            if k < last and self._times[k + 1] <= until + _SLIGHT:
+                k += 1

@@ -1,0 +1,316 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The state of a robot, and the force on it, from commands and measurements as they come."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+import math
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.calls import jacobian
+from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
+from softrobot_dynamics.estimation.belief import Belief, Mover
+from softrobot_dynamics.estimation.commands import Commands
+from softrobot_dynamics.estimation.contact import fit_push, Push
+from softrobot_dynamics.estimation.observability import Observability, observability
+from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
+from softrobot_dynamics.estimation.sensors.contract import Observation, Place, Sensor
+from softrobot_dynamics.estimation.settings import load_estimator
+from softrobot_dynamics.estimation.square_root import (
+    allocate_weighing,
+    covariance_of,
+    OUTLIER,
+    weigh,
+    Weighing,
+)
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+class Estimate(NamedTuple):
+    """What a robot is believed to do at a time [s]."""
+
+    time: float
+    q: Vector  # (n,)
+    qd: Vector  # (n,)
+    force: Vector  # (n,) generalized, from outside
+    covariance: Matrix | None  # (3 n, 3 n) of all three, if it was asked for
+
+
+class Innovation(NamedTuple):
+    """
+    What became of a measurement.
+
+    ``square`` is the normalised innovation squared of what was taken of it: that of a
+    right filter is as chi squared with as many degrees of freedom as ``numbers`` is.
+    """
+
+    sensor: str
+    time: float  # [s] at which it was true
+    square: float
+    numbers: int  # 0: nothing was seen, or nothing believed, or it is too old
+    outliers: int  # parts that were not believed
+    too_old: bool  # beyond the history: left out
+    late: bool  # others that are newer were there before it
+
+
+class _Bound(NamedTuple):
+    """A sensor on the robot."""
+
+    sensor: Sensor
+    observation: Observation
+    weighing: Weighing
+    weigh: Callable[..., int]
+
+
+class _Moment(NamedTuple):
+    """What is believed since a measurement, by its sensor's number; None: the beginning."""
+
+    belief: Belief
+    sensor: int | None
+    z: Vector
+
+
+class Estimator:
+    """
+    A Kalman filter of a robot: commands and measurements in, state and force from outside out.
+
+    It is an extended one: it predicts by steps of the simulator and their derivatives, and
+    corrects by the Jacobians of what the sensors measure, see
+    :mod:`softrobot_dynamics.estimation.square_root`. The force from outside (n,), generalized,
+    stands also for what is wrong in the model.
+
+    ``given`` is a path to a YAML file, a mapping, a list of sensors, or EstimatorSettings, see
+    :mod:`softrobot_dynamics.estimation.settings`. Measurements may come late and in any order: a
+    late one counts as if it had come when it was true. Not for several threads.
+
+    Attributes: ``model``; ``settings``. Raises DescriptionError, UnknownNameError and
+    ArgumentError for wrong ones.
+    """
+
+    def __init__(self, model: CompiledModel, given: Any) -> None:
+        self.model, self.settings = model, load_estimator(given)
+        own, there = self.settings, extent(model, model.q0)
+        force = force_factor(there, own.disturbance)
+        self._prior = initial_factor(there, own.initial, force)
+        self._mover = Mover(model, force, own.disturbance.fading, own.step, own.substep)
+        place = Place(model, self._mover.differentiate, self._mover.u)
+        self._bound = [_bind(sensor, place) for sensor in own.sensors]
+        self._numbers = {sensor.name: i for i, sensor in enumerate(own.sensors)}
+        self._commands = Commands(2.0 * own.history)
+        self.begin(0.0)
+        self._warm()
+
+    def begin(
+        self,
+        time: float,
+        *,
+        q: ArrayLike | None = None,
+        qd: ArrayLike | None = None,
+        u: ArrayLike | None = None,
+        covariance: ArrayLike | None = None,
+    ) -> None:
+        """
+        Begin anew at a time [s] near q and qd (n,), under u (m,) until another command is told.
+
+        By default these are the robot's initial state and the admissible command nearest to zero,
+        and the ``covariance`` (3 n, 3 n) of q, qd and force is that of the settings.
+        """
+        model, n = self.model, self.model.n
+        q = model.q0 if q is None else checked('q', q, (n,))
+        qd = np.zeros(n) if qd is None else checked('qd', qd, (n,))
+        nearest = np.clip(np.zeros(model.m), model.lower, model.upper)
+        u = nearest if u is None else checked('u', u, (model.m,))
+        S = self._prior.copy() if covariance is None else _factor(covariance, 3 * n)
+        belief = Belief(_time(time), np.concatenate([q, qd, np.zeros(n)]), S)
+        self._commands.begin(u)
+        self._mover.begin(q)
+        self._moments = [_Moment(belief, None, np.zeros(0))]
+        self._ahead: tuple[float, Vector] | None = None
+
+    def command(self, time: float, u: ArrayLike) -> None:
+        """Tell that a command u (m,) acts from a time [s] on, until the next; ArgumentError."""
+        u, time = checked('u', u, (self.model.m,)), _time(time)
+        self._commands.add(time, u)
+        if self._ahead is not None and time < self._ahead[0]:
+            self._ahead = None
+
+    def measure(self, time: float, sensor: str, value: ArrayLike) -> Innovation:
+        """
+        Take a measurement with a stamp [s]; return what became of it.
+
+        It was true the ``delay`` of its sensor before. Commands that act until then must have been
+        told. Raises UnknownNameError, ArgumentError for a value that the sensor cannot give, and
+        SimulationDivergedError where the state would no longer be a number: begin anew then.
+        """
+        if sensor not in self._numbers:
+            raise UnknownNameError('sensor', sensor, tuple(self._numbers))
+        number = self._numbers[sensor]
+        own = self._bound[number].sensor
+        z, time = own.read(value), _time(time) - own.delay
+        place = bisect_right(self._moments, time, key=_time_of)
+        if place == 0:
+            return Innovation(sensor, time, 0.0, 0, 0, too_old=True, late=True)
+        later = self._moments[place:]
+        if later:
+            self._ahead = None
+        del self._moments[place:]
+        found = self._take(number, z, time)._replace(late=bool(later))
+        for moment in later:
+            if moment.sensor is not None:
+                self._take(moment.sensor, moment.z, moment.belief.time)
+        self._ahead = None
+        self._forget()
+        return found
+
+    def estimate(self, time: float, *, covariance: bool = False) -> Estimate:
+        """
+        Return the :class:`Estimate` at a time [s], of all that was told until now.
+
+        It rests on measurements that were true until then. Raises ArgumentError for a time before
+        what is kept, SimulationDivergedError.
+        """
+        time, n = _time(time), self.model.n
+        place = bisect_right(self._moments, time, key=_time_of)
+        if place == 0:
+            known = self._moments[0].belief.time
+            raise ArgumentError('time', time, f'a time from {known:g} s on')
+        belief = self._moments[place - 1].belief
+        if covariance:
+            moved = self._mover.move(belief.copy(), time, self._commands)
+            return _estimate(time, moved.x, n, covariance_of(moved.S))
+        start, x = belief.time, belief.x.copy()
+        newest = place == len(self._moments)
+        if newest and self._ahead is not None and self._ahead[0] <= time:
+            start, x = self._ahead
+        self._mover.move_mean(x, start, time, self._commands)
+        if newest:
+            self._ahead = time, x
+        return _estimate(time, x, n, None)
+
+    def push(
+        self,
+        body: str | None = None,
+        *,
+        point: ArrayLike | None = None,
+        moment: bool = False,
+        frame: str = 'base',
+    ) -> Push:
+        """
+        Return the :class:`~.contact.Push` that explains the newest force best, if it acts there.
+
+        It acts at a material point (3,) [m] of a body, None: at its tip; a force alone, or with a
+        ``moment``; in the axes of the base or the 'body', see :func:`sd.jacobian`. The force was
+        looked for since the newest measurement. Raises ArgumentError.
+        """
+        n, belief = self.model.n, self._moments[-1].belief
+        J = jacobian(self.model, q=belief.x[:n], body=body, point=point, frame=frame)
+        force, P = belief.x[2 * n :], covariance_of(belief.S[2 * n :])
+        return fit_push(J if moment else J[3:], force, P, self._prior[2 * n :, 2 * n :])
+
+    def observability(self, *, u: ArrayLike | None = None, horizon: float = 0.5) -> Observability:
+        """
+        Return the :class:`~.observability.Observability` at the newest posture, under u (m,).
+
+        By default u is the command in force. Raises ArgumentError, SingularMassError.
+        """
+        model, belief = self.model, self._moments[-1].belief
+        u = self._commands.at(belief.time) if u is None else checked('u', u, (model.m,))
+        self._mover.take(belief.x)
+        self._mover.u[:], q = u, belief.x[: model.n]
+        seen = [(b.sensor.rate, b.observation) for b in self._bound]
+        force = self._prior[2 * model.n :, 2 * model.n :]
+        return observability(model, self._mover.differentiate, seen, force, q, u, horizon)
+
+    @property
+    def time(self) -> float:
+        """When the newest measurement was true [s]."""
+        return self._moments[-1].belief.time
+
+    def _take(self, number: int, z: Vector, time: float) -> Innovation:
+        """Move on to when a measurement was true, and correct by it."""
+        n, bound, before = self.model.n, self._bound[number], self._moments[-1].belief
+        ahead, mean = self._ahead, None
+        if ahead is not None and ahead[0] <= time:  # most of the way has been gone already
+            start, mean = ahead
+            self._mover.move_mean(mean, start, time, self._commands)
+        belief = self._mover.move(before.copy(), time, self._commands, mean)
+        belief = belief._replace(time=time)
+        x, self._ahead = belief.x, None
+        self._mover.take(x)
+        self._mover.u[:] = self._commands.at(time)
+        bound.observation.observe(x[:n], x[n : 2 * n], z)
+        if bound.weigh(belief.S, x):
+            raise SimulationDivergedError(time, self.model.coordinate_names[0])
+        self._moments.append(_Moment(belief, number, z))
+        square, count = bound.weighing.total
+        outliers = int((bound.weighing.verdicts == OUTLIER).sum())
+        name = bound.sensor.name
+        return Innovation(name, time, float(square), int(count), outliers, False, False)
+
+    def _forget(self) -> None:
+        """Keep of the past what measurements may still have to be put into."""
+        oldest = self.time - self.settings.history
+        keep = bisect_right(self._moments, oldest, key=_time_of) - 1
+        if keep > 0:
+            del self._moments[:keep]
+
+    def _warm(self) -> None:
+        """Compile all that is called later."""
+        step = self.settings.step
+        for bound in self._bound:
+            predicted = bound.observation.observed.predicted
+            self._mover.take(self._moments[-1].belief.x)
+            bound.observation.observe(self.model.q0, self._mover.qd, np.zeros(len(predicted)))
+            z = predicted.copy()
+            self._take(self._numbers[bound.sensor.name], z, self.time + step)
+        self.estimate(self.time + step)
+        self.begin(0.0)
+
+
+def _bind(sensor: Sensor, place: Place) -> _Bound:
+    """Return a sensor on the robot, with what weighs it."""
+    observation = sensor.bind(place)
+    observed, starts = observation.observed, observation.starts
+    gates = np.array([_gate(sensor.gate, size) for size in np.diff(starts)])
+    work = allocate_weighing(observed.residual, observed.H, observation.noise, starts, gates)
+    return _Bound(sensor, observation, work, cached(weigh, w=work))
+
+
+def _gate(probability: float, size: int) -> float:
+    """Return the quantile of chi squared with so many degrees of freedom."""
+    from scipy.special import gammaincinv  # late: scipy is slow to import
+
+    return math.inf if probability == 1.0 else 2.0 * float(gammaincinv(0.5 * size, probability))
+
+
+def _factor(covariance: ArrayLike, size: int) -> Matrix:
+    """Return the lower factor of a covariance; ArgumentError if it is none."""
+    P = checked('covariance', covariance, (size, size))
+    try:
+        factor = np.asarray(np.linalg.cholesky(P), dtype=float)
+    except np.linalg.LinAlgError:
+        raise ArgumentError('covariance', covariance, 'a positive definite matrix') from None
+    return factor
+
+
+def _time(time: Any) -> float:
+    if isinstance(time, bool) or not isinstance(time, (int, float)) or not math.isfinite(time):
+        raise ArgumentError('time', time, 'a finite time [s]')
+    return float(time)
+
+
+def _time_of(moment: _Moment) -> float:
+    return moment.belief.time
+
+
+def _estimate(time: float, x: Vector, n: int, covariance: Matrix | None) -> Estimate:
+    q, qd, force = x[:n].copy(), x[n : 2 * n].copy(), x[2 * n :].copy()
+    return Estimate(time, q, qd, force, covariance)

@@ -1,0 +1,128 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What sensors measure on a simulated robot: with noise, late, and not always."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.estimation.sensors.contract import Observation, Place, Sensor
+from softrobot_dynamics.simulation.sensing import Measured
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_SLIGHT = 1e-9  # [s] that is rounding
+
+
+class Reading(NamedTuple):
+    """A measurement as an :class:`~.estimator.Estimator` takes it."""
+
+    time: float  # stamp [s]
+    sensor: str
+    value: Any
+
+
+class _Instrument:
+    """One sensor on the simulated robot."""
+
+    def __init__(self, sensor: Sensor, observation: Observation) -> None:
+        self.sensor, self._observation = sensor, observation
+
+    def begin(self, time: float) -> None:
+        """Measure at a time [s] for the first time."""
+        self._start, self._count = time, 0
+
+    def due(self, time: float) -> bool:
+        """Tell whether it is time [s] for the next measurement."""
+        passed = (time - self._start + _SLIGHT) * self.sensor.rate
+        due, self._count = passed >= self._count, max(self._count, int(passed) + 1)
+        return due
+
+    def look(self, q: Vector, qd: Vector, random: np.random.Generator) -> Any:
+        """Return a value with noise, of a new array."""
+        seen, noise = self._observation.observed, self._observation.noise
+        self._observation.observe(q, qd, np.zeros(len(seen.predicted)))
+        error = noise * random.standard_normal(len(noise))
+        return self.sensor.value(self.sensor.blur(seen.predicted, error))
+
+
+class Instruments:
+    """
+    The sensors of a simulated robot, each at its own ``rate``; equal seeds give equal noise.
+
+    Values come when their ``delay`` is over. ``dropout`` is the share of those that are lost.
+    """
+
+    def __init__(
+        self,
+        model: CompiledModel,
+        sensors: Sequence[Sensor],
+        *,
+        seed: int = 0,
+        dropout: float = 0.0,
+    ) -> None:
+        if not 0.0 <= dropout <= 1.0:
+            raise ArgumentError('dropout', dropout, 'a share from 0 to 1')
+        self._place = Place(model, Differentiator(model, np.zeros(model.n)), np.zeros(model.m))
+        self._seed, self._dropout = seed, dropout
+        self._all = [_Instrument(sensor, sensor.bind(self._place)) for sensor in sensors]
+        self.begin(0.0)
+
+    def begin(self, time: float) -> None:
+        """Begin anew at a time [s]."""
+        self._random = np.random.default_rng(self._seed)
+        self._underway: list[Reading] = []
+        for each in self._all:
+            each.begin(time)
+
+    def look(self, time: float, q: Vector, qd: Vector, u: Vector) -> list[Reading]:
+        """Look at a state under u (m,) at a time [s]; return what has come by now, in order."""
+        self._place.u[:] = u
+        for each in self._all:
+            if not each.due(time):
+                continue
+            value, lost = each.look(q, qd, self._random), self._random.random()
+            if lost >= self._dropout:
+                self._underway.append(Reading(time + each.sensor.delay, each.sensor.name, value))
+        there = [each for each in self._underway if each.time <= time + _SLIGHT]
+        self._underway = [each for each in self._underway if each.time > time + _SLIGHT]
+        return sorted(there, key=lambda each: each.time)
+
+
+class EstimatedSensing:
+    """
+    Hears of a robot's states what an estimator makes of measurements; called as a ``Sensing``.
+
+    The robot may differ from the estimator's model, but has its bodies.
+    """
+
+    def __init__(self, estimator: Estimator, instruments: Instruments) -> None:
+        self._estimator, self._instruments = estimator, instruments
+
+    def begin(self, u: Vector, q: Any = None, qd: Any = None, delay: float = 0.0) -> None:
+        """
+        Begin anew at time zero near q, qd (n,), None: the initial ones, under u (m,).
+
+        Commands act a ``delay`` [s] after they are sent.
+        """
+        self._u, self._delay = u.copy(), delay
+        self._estimator.begin(0.0, q=q, qd=qd, u=u)
+        self._instruments.begin(0.0)
+
+    def hear(self, time: float, q: Vector, qd: Vector) -> Measured:
+        """Take the robot's state (q, qd); return what is believed of the model's."""
+        for reading in self._instruments.look(time, q, qd, self._u):
+            self._estimator.measure(*reading)
+        found = self._estimator.estimate(time)
+        return Measured(time, found.q, found.qd)
+
+    def told(self, time: float, u: Vector) -> None:
+        """Take notice of a command u (m,) that is sent."""
+        self._u = u.copy()
+        self._estimator.command(time + self._delay, u)

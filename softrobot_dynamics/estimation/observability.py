@@ -1,0 +1,81 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What sensors can tell of a robot at a posture, before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.estimation.priors import extent
+from softrobot_dynamics.estimation.sensors.contract import Observation
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_STEPS = 50  # of the horizon
+_ROUGH = 0.01  # of the reach: a coordinate that is not known better is not observed
+
+
+class Observability(NamedTuple):
+    """
+    What sensors tell of the state at a posture within a time.
+
+    ``rank`` of the observability Gramian of (q, qd, force), 3 n numbers: of how many directions
+    measurements say more than that the robot is within its reach, no faster than that in a
+    second, and pushed as the settings say. ``deviations`` (n,) are what remains unknown of each
+    coordinate; ``unobservable`` the names of those that by this may move the robot by a
+    hundredth of its reach. Those that stiffness holds are not among
+    them, even if nobody measures them.
+    """
+
+    rank: int
+    deviations: Vector
+    unobservable: tuple[str, ...]
+
+
+def observability(
+    model: CompiledModel,
+    differentiate: Any,
+    sensors: Sequence[tuple[float, Observation]],
+    force: Matrix,
+    q: Vector,
+    u: Vector,
+    horizon: float,
+) -> Observability:
+    """
+    Return the :class:`Observability` at q (n,) under u (m,) within a horizon [s].
+
+    ``sensors`` are pairs of a rate [Hz] and an observation, ``force`` the factor (n, n) of the
+    covariance of the force from outside, which stays as it is. Raises SingularMassError.
+    """
+    from scipy.linalg import expm  # late: scipy is slow to import
+
+    n, there = model.n, extent(model, q)
+    rest, dt = np.zeros(n), horizon / _STEPS
+    change = differentiate.forward(q, rest, u)
+    rates = np.zeros((3 * n, 3 * n))
+    rates[:n, n : 2 * n] = np.eye(n)
+    rates[n : 2 * n] = np.hstack([change.by_q, change.by_qd, np.linalg.inv(differentiate.M)])
+    step = expm(dt * rates)
+    moved = np.maximum(there.scales, 1e-6 * there.scales.max())
+    S = np.zeros((3 * n, 3 * n))
+    S[: 2 * n, : 2 * n] = np.diag(np.tile(there.reach / moved, 2))
+    S[2 * n :, 2 * n :] = force
+    rows = []
+    for rate, observation in sensors:
+        seen = observation.observed
+        observation.observe(q, rest, np.zeros(len(seen.predicted)))
+        rows.append(seen.H * (np.sqrt(rate * dt) / observation.noise)[:, None])
+    H, gramian, now = np.concatenate(rows), np.zeros((3 * n, 3 * n)), S
+    for _ in range(_STEPS):
+        now = step @ now
+        told = H @ now
+        gramian += told.T @ told
+    values, vectors = np.linalg.eigh(gramian)
+    left = now @ (vectors / np.sqrt(1.0 + np.maximum(values, 0.0)))
+    deviations = np.sqrt((left[:n] ** 2).sum(axis=1))
+    rough = deviations * there.scales > _ROUGH * there.reach
+    names = tuple(name for name, each in zip(model.coordinate_names, rough) if each)
+    return Observability(int((values > 1.0).sum()), deviations, names)

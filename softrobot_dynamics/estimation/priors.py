@@ -1,0 +1,55 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What is known of a robot before anything is measured, whatever units its coordinates have."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.calls import placement
+from softrobot_dynamics.estimation.settings import Disturbance, Initial
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_LEVER = 0.1  # of the reach: how far a radian moves what turns about its own axis
+_FLOOR = 1e-3  # least force along a coordinate, as a share of that on what it moves
+
+
+class Extent(NamedTuple):
+    """How a robot moves at a posture: Jacobians of tips, angular then linear rows, base axes."""
+
+    reach: float  # [m] from the base to the farthest tip
+    jacobians: Matrix  # (6 N, n)
+    scales: Vector  # (n,) how far a unit of each coordinate moves the robot [m]
+
+
+def extent(model: CompiledModel, q: Vector) -> Extent:
+    """Return the :class:`Extent` of a robot at q (n,)."""
+    placed, bodies = placement(model, q), range(len(model.body_names))
+    reach = max(float(np.linalg.norm(placed.pose(body)[:3, 3])) for body in bodies)
+    jacobians = np.concatenate([placed.jacobian(body, axes='base') for body in bodies])
+    turns, ways = jacobians.reshape(-1, 2, 3, model.n).transpose(1, 0, 2, 3)
+    squares = ((_LEVER * reach * turns) ** 2 + ways**2).sum(axis=1)
+    return Extent(reach, jacobians, np.sqrt(squares.max(axis=0)))
+
+
+def force_factor(extent: Extent, given: Disturbance) -> Matrix:
+    """Return the lower factor (n, n) of the covariance of the force from outside."""
+    n = len(extent.scales)
+    weights = np.repeat([given.moment, given.force], 3)[:, None]
+    rows = (extent.jacobians.reshape(-1, 6, n) * weights).reshape(-1, n)
+    least = np.maximum(_FLOOR * given.force * extent.scales, np.finfo(float).tiny ** 0.25)
+    return np.linalg.cholesky(rows.T @ rows + np.diag(least**2))
+
+
+def initial_factor(extent: Extent, given: Initial, force: Matrix) -> Matrix:
+    """Return S (3 n, 3 n) at the beginning, P = S S^T of (q, qd, force)."""
+    n = len(extent.scales)
+    moved = np.maximum(extent.scales, 1e-6 * extent.scales.max())
+    S = np.zeros((3 * n, 3 * n))
+    S[:n, :n] = np.diag(given.position / moved)
+    S[n : 2 * n, n : 2 * n] = np.diag(given.velocity / moved)
+    S[2 * n :, 2 * n :] = force
+    return S

@@ -1,0 +1,110 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What a sensor is: a value z that depends on the state of a robot, and how well it is known.
+
+A kind is one file. Its values are what a user has, as a pose (4, 4); `read` checks them and
+makes a row of numbers z. On a robot it becomes an :class:`Observation`: compiled, it says what z
+should be at a state, what is missing from that, and how that changes with the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.errors import Problem
+from softrobot_dynamics.schema.fields import name, number
+from softrobot_dynamics.schema.parsing import custom, Problems
+from softrobot_dynamics.schema.registry import Registry
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+SENSORS = Registry('sensor', 'softrobot_dynamics.estimation.sensors', 'softrobot_dynamics.sensors')
+register = SENSORS.register
+
+
+class Place(NamedTuple):
+    """The robot that a sensor is bound to."""
+
+    model: CompiledModel
+    differentiate: Differentiator  # with the force from outside that is believed in
+    u: Vector  # (m,) the command in force, actuator units; whoever binds keeps it up to date
+
+
+class Observed(NamedTuple):
+    """What an observation fills, for k numbers of z that are independent of each other."""
+
+    predicted: Vector  # z as it should be
+    residual: Vector  # (k,) what z is more than that; NaN where nothing was seen
+    H: Matrix  # (k, 3 n) derivatives of the prediction by q, qd and force; also NaN
+
+
+class Observation(NamedTuple):
+    """A sensor on a robot with n coordinates."""
+
+    observe: Callable[..., Any]  # (q (n,), qd (n,), z) fills `observed`
+    observed: Observed
+    noise: Vector  # (k,) standard deviations of the residual
+    starts: Integers  # (G + 1,) rows of G parts that are right or wrong as a whole, the last k
+
+
+def deviation(unit: str, size: int, default: Any) -> Any:
+    """Return the field of a standard deviation, a number or one for each of ``size``."""
+    expected = f'a number > 0 or {size} of them [{unit}]'
+
+    def read(value: Any, path: str, problems: Problems) -> tuple[float, ...] | None:
+        try:
+            numbers = np.broadcast_to(np.asarray(value, dtype=float), (size,))
+        except (TypeError, ValueError):
+            numbers = np.zeros(1)
+        if isinstance(value, bool) or not (np.isfinite(numbers) & (numbers > 0.0)).all():
+            problems.append(Problem(path, value, expected))
+            return None
+        return tuple(float(x) for x in numbers)
+
+    return custom(read, expected=expected, unit=unit, default=(default,) * size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensor:
+    """
+    Base of all sensors: subclass it as a frozen dataclass and ``@register`` a name.
+
+    A value is as old as ``delay`` [s] at its stamp. ``gate`` is the probability with which a right
+    value passes: beyond that quantile of chi squared it is taken for an outlier. ``rate`` [Hz] is
+    how often values are expected, and simulated.
+    """
+
+    type_name: ClassVar[str]
+
+    name: str = name()
+    delay: float = number('s', at_least=0.0, at_most=10.0, default=0.0)
+    gate: float = number('-', above=0.0, at_most=1.0, default=0.9999)
+    rate: float = number('Hz', above=0.0, default=100.0)
+
+    def read(self, value: ArrayLike) -> Vector:
+        """Return z of a value, NaN where nothing was seen; ArgumentError."""
+        raise NotImplementedError
+
+    def value(self, z: Vector) -> Any:
+        """Return the value of z, as :meth:`read` takes it."""
+        raise NotImplementedError
+
+    def blur(self, z: Vector, error: Vector) -> Vector:
+        """Return z that is off by an error (k,): a residual of that size."""
+        return z + error
+
+    def bind(self, place: Place) -> Observation:
+        """Return the :class:`Observation` on a robot; UnknownNameError, ArgumentError."""
+        raise NotImplementedError
+
+
+def allocate(k: int, n: int, size: int | None = None) -> Observed:
+    """Return an :class:`Observed` of k numbers, z having ``size`` ones, of n coordinates."""
+    return Observed(np.zeros(k if size is None else size), np.zeros(k), np.zeros((k, 3 * n)))

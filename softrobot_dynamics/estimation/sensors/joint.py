@@ -1,0 +1,85 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Coordinates of joints, and of actuators: encoders, motor angles, lengths of cables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.estimation.sensors.contract import (
+    allocate,
+    Observation,
+    Place,
+    register,
+    Sensor,
+)
+from softrobot_dynamics.schema.fields import items, number, text
+
+
+@register('joint')
+@dataclass(frozen=True, kw_only=True)
+class JointSensor(Sensor):
+    """
+    Coordinates (K,) by name: of the robot, q, or of its actuators, y; NaN for one that is missing.
+
+    y is as everywhere: of a tendon its elongation [m], zero at q = 0. Each is judged alone.
+    """
+
+    names: tuple[str, ...] = items(text())
+    noise: float = number('of the coordinate', above=0.0)
+
+    def read(self, value: ArrayLike) -> Vector:
+        """Return z of coordinates (K,), in the order of the names."""
+        expected = f'{len(self.names)} numbers, NaN for one that is missing'
+        try:
+            z = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ArgumentError(self.name, value, expected) from None
+        if z.shape != (len(self.names),) or np.isinf(z).any():
+            raise ArgumentError(self.name, value, expected)
+        return z
+
+    def value(self, z: Vector) -> Vector:
+        """Return the coordinates (K,)."""
+        return z.copy()
+
+    def bind(self, place: Place) -> Observation:
+        """Return the :class:`Observation` on a robot."""
+        model, K = place.model, len(self.names)
+        known = [*model.coordinate_names, *model.actuator_names]
+        for each in self.names:
+            if each not in known:
+                raise UnknownNameError('coordinate or actuator', each, tuple(known))
+        evaluate, observed = model.evaluator(), allocate(K, model.n)
+        observe = cached(
+            observe_coordinates,
+            evaluate=evaluate.entry,
+            terms=evaluate.terms,
+            y0=model.y0,
+            which=np.array([known.index(each) for each in self.names]),
+            o=observed,
+        )
+        return Observation(observe, observed, np.full(K, self.noise), np.arange(K + 1))
+
+
+@kernel
+def observe_coordinates(evaluate, terms, y0, which, o, q, qd, z):
+    """Fill what is observed of coordinates by their numbers, those of q before those of y."""
+    run(evaluate, q, qd)
+    n = len(q)
+    for k in range(len(which)):
+        if which[k] < n:
+            o.predicted[k] = q[which[k]]
+            o.H[k, which[k]] = 1.0
+        else:
+            own = which[k] - n
+            o.predicted[k] = terms.y[own] - y0[own]
+            for j in range(n):
+                o.H[k, j] = terms.J[own, j]
+        o.residual[k] = z[k] - o.predicted[k]

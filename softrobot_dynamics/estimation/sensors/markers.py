@@ -1,0 +1,86 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Where points of the robot are: markers that cameras find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.estimation.sensors.contract import (
+    allocate,
+    deviation,
+    Observation,
+    Place,
+    register,
+    Sensor,
+)
+from softrobot_dynamics.estimation.sensors.spots import bind_spots, require_frames, Spot
+from softrobot_dynamics.schema.fields import items, nested
+
+
+@register('markers')
+@dataclass(frozen=True, kw_only=True)
+class Markers(Sensor):
+    """
+    The positions (K, 3) [m] of points in the base frame; NaN for one that is not seen.
+
+    A marker is right or wrong as a whole.
+    """
+
+    points: tuple[Spot, ...] = items(nested(Spot))
+    noise: tuple[float, ...] = deviation('m', 3, 1e-3)
+
+    def read(self, value: ArrayLike) -> Vector:
+        """Return z of positions (K, 3) [m]."""
+        K, expected = len(self.points), f'({len(self.points)}, 3) [m], NaN for one not seen'
+        try:
+            positions = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ArgumentError(self.name, value, expected) from None
+        unseen = np.isnan(positions)
+        if positions.shape != (K, 3) or np.isinf(positions).any():
+            raise ArgumentError(self.name, value, expected)
+        positions[unseen.any(axis=1)] = np.nan
+        return positions.ravel()
+
+    def value(self, z: Vector) -> Matrix:
+        """Return the positions (K, 3) [m]."""
+        return z.reshape(-1, 3).copy()
+
+    def bind(self, place: Place) -> Observation:
+        """Return the :class:`Observation` on a robot."""
+        model, K = place.model, len(self.points)
+        spots, observed = (
+            bind_spots(model, model.evaluator(), self.points),
+            allocate(3 * K, model.n),
+        )
+        observe = cached(
+            observe_points,
+            place=spots.place,
+            frames=spots.frames,
+            jacobians=spots.jacobians,
+            o=observed,
+        )
+        observe(model.q0, np.zeros(model.n), np.zeros(3 * K))
+        require_frames(spots, self.points)
+        return Observation(observe, observed, np.tile(self.noise, K), np.arange(0, 3 * K + 1, 3))
+
+
+@kernel
+def observe_points(place, frames, jacobians, o, q, qd, z):
+    """Fill what is observed of the origins of frames (K, 12)."""
+    run(place, q, qd)
+    n = len(q)
+    for k in range(len(frames)):
+        for i in range(3):
+            row = 3 * k + i
+            o.predicted[row] = frames[k, 9 + i]
+            o.residual[row] = z[row] - frames[k, 9 + i]
+            for j in range(n):
+                o.H[row, j] = jacobians[k, (3 + i) * n + j]

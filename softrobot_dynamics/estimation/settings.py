@@ -1,0 +1,110 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What an estimator is told in a file: sensors, and what it does not know.
+
+Such as::
+
+    sensors:
+      - {name: camera, type: pose, body: segment3, position_noise: 1.0e-3, delay: 0.02}
+      - {name: cables, type: joint, names: [t1, t2, t3], noise: 2.0e-4}
+    disturbance: {force: 1.0, moment: 0.02, fading: 1.0}
+    initial: {position: 0.02, velocity: 0.1}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from softrobot_dynamics.annotations import Complaints
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+from softrobot_dynamics.estimation.sensors.contract import Sensor, SENSORS
+from softrobot_dynamics.schema.fields import items, member, nested, number
+from softrobot_dynamics.schema.parsing import parse, Problems
+from softrobot_dynamics.schema.yaml_files import read_yaml
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """
+    What may act from outside, or be wrong in the model: a wrench on the tip of every body.
+
+    Deviations in the long run, along each axis of the base; it is forgotten within ``fading`` [s].
+    """
+
+    force: float = number('N', above=0.0, default=1.0)
+    moment: float = number('N m', above=0.0, default=0.02)
+    fading: float = number('s', above=0.0, default=1.0)
+
+
+@dataclass(frozen=True)
+class Initial:
+    """How well the initial state is known: deviations of what a coordinate moves of the robot."""
+
+    position: float = number('m', above=0.0, default=0.02)
+    velocity: float = number('m/s', above=0.0, default=0.1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatorSettings:
+    """
+    Sensors and uncertainties; steps of the prediction [s] and how long the past is kept [s].
+
+    Covariances move in steps no longer than ``step``, states in such of ``substep``. A measurement
+    may be ``history`` older than the newest one.
+    """
+
+    sensors: tuple[Sensor, ...] = items(member(SENSORS))
+    disturbance: Disturbance = nested(Disturbance, default=Disturbance())
+    initial: Initial = nested(Initial, default=Initial())
+    step: float = number('s', above=0.0, default=1e-2)
+    substep: float = number('s', above=0.0, default=1e-3)
+    history: float = number('s', above=0.0, default=0.5)
+
+    def validate(self) -> Complaints:
+        """Yield sensors of the same name."""
+        names = [sensor.name for sensor in self.sensors]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                yield f'sensors[{i}].name', name, 'a name that no other sensor has'
+
+    def sensor(self, name: str) -> Sensor:
+        """Return a sensor by name; UnknownNameError."""
+        for sensor in self.sensors:
+            if sensor.name == name:
+                return sensor
+        raise UnknownNameError('sensor', name, tuple(s.name for s in self.sensors))
+
+
+def load_estimator(
+    given: str | PathLike[str] | Mapping[str, Any] | Sequence[Sensor] | EstimatorSettings,
+) -> EstimatorSettings:
+    """
+    Return the :class:`EstimatorSettings` of a YAML file, a mapping, or a list of sensors.
+
+    Raises DescriptionError with every wrong entry, ArgumentError for anything else.
+    """
+    if isinstance(given, EstimatorSettings):
+        return given
+    if isinstance(given, Mapping):
+        return _read(dict(given), Problems(), 'estimator')
+    if isinstance(given, (str, PathLike)):
+        path = Path(given).expanduser()
+        data, duplicates = read_yaml(path)
+        return _read(data, Problems(duplicates, path.parent), str(path))
+    if isinstance(given, (list, tuple)) and given and all(isinstance(s, Sensor) for s in given):
+        settings = EstimatorSettings(sensors=tuple(given))
+        for place, name, expected in settings.validate():
+            raise ArgumentError(place, name, expected)
+        return settings
+    raise ArgumentError('estimator', given, 'a path, a mapping, or a list, not empty, of sensors')
+
+
+def _read(data: Any, problems: Problems, source: str) -> EstimatorSettings:
+    settings: EstimatorSettings = parse(EstimatorSettings, data, '', problems)
+    if problems:
+        raise DescriptionError(tuple(problems), source)
+    return settings

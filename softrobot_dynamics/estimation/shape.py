@@ -1,0 +1,111 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The posture of a robot that moves slowly, from one set of measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.errors import ArgumentError, NotConvergedError, UnknownNameError
+from softrobot_dynamics.estimation.priors import extent, force_factor
+from softrobot_dynamics.estimation.sensors.contract import Place
+from softrobot_dynamics.estimation.settings import load_estimator
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_ENOUGH = 1e-6  # of a deviation: steps below are none
+_MOST = 50  # steps
+_HALVINGS = 20
+
+
+class Shape(NamedTuple):
+    """
+    A posture q (n,) at rest, and its covariance (n, n).
+
+    ``square`` is the sum of squares that is left of measurements and forces, all normalised: about
+    as large as ``numbers``, how many were measured.
+    """
+
+    q: Vector
+    covariance: Matrix
+    square: float
+    numbers: int
+    iterations: int
+
+
+class ShapeFit:
+    """
+    From measurements to the posture: regularised least squares, called with values by sensor.
+
+    What the posture minimises is the sum of squares of what is left of all measurements, each by
+    its noise, and of the force that would have to hold the robot there, by what acts from outside
+    according to the settings. So what no sensor shows is as statics have it. ``given`` as for an
+    :class:`~softrobot_dynamics.estimation.estimator.Estimator`. Not for several threads.
+    """
+
+    def __init__(self, model: CompiledModel, given: Any) -> None:
+        self.model, self.settings = model, load_estimator(given)
+        differentiate = Differentiator(model)
+        place = Place(model, differentiate, np.zeros(model.m))
+        self._sensors = {s.name: (s, s.bind(place)) for s in self.settings.sensors}
+        self._statics, self._rest = Statics(model, (), differentiate), np.zeros(model.n)
+        force = force_factor(extent(model, model.q0), self.settings.disturbance)
+        self._weights = np.linalg.inv(force)
+
+    def __call__(
+        self, values: Mapping[str, Any], *, u: ArrayLike, q0: ArrayLike | None = None
+    ) -> Shape:
+        """
+        Return the :class:`Shape` by values of some or all sensors under u (m,), from q0 (n,) on.
+
+        Raises UnknownNameError, ArgumentError, and NotConvergedError.
+        """
+        u = checked('u', u, (self.model.m,))
+        q = checked('q0', self.model.q0 if q0 is None else q0, (self.model.n,)).copy()
+        seen = []
+        for name, value in values.items():
+            if name not in self._sensors:
+                raise UnknownNameError('sensor', name, tuple(self._sensors))
+            sensor, observation = self._sensors[name]
+            seen.append((observation, sensor.read(value)))
+        r, J = self._left(q, u, seen)
+        for k in range(_MOST):
+            full = np.linalg.lstsq(J, r, rcond=None)[0]
+            way, square = np.linalg.norm(J @ full), r @ r
+            if way < _ENOUGH:
+                numbers = len(r) - self.model.n
+                covariance = np.asarray(np.linalg.inv(J.T @ J), dtype=float)
+                return Shape(q, covariance, float(square), numbers, k)
+            share = 1.0
+            for _ in range(_HALVINGS):
+                then, slopes = self._left(q + share * full, u, seen)
+                if then @ then < square:
+                    break
+                share *= 0.5
+            else:
+                break
+            q, r, J = q + share * full, then, slopes
+        raise NotConvergedError('the fit of a posture', k, float(way))
+
+    def _left(self, q: Vector, u: Vector, seen: Any) -> tuple[Vector, Matrix]:
+        """Return what is left (k,), normalised, and how fast that goes down with q, (k, n)."""
+        n = self.model.n
+        force, tangent = self._statics.residual(q, u)[0], self._statics.tangent(q, u)
+        left, slopes = [-self._weights @ force], [self._weights @ tangent]
+        for observation, z in seen:
+            observation.observe(q, self._rest, z)
+            e, H = observation.observed.residual, observation.observed.H[:, :n]
+            there = np.isfinite(e)
+            left.append((e / observation.noise)[there])
+            slopes.append((H / observation.noise[:, None])[there])
+        r, J = np.concatenate(left), np.concatenate(slopes)
+        if not (np.isfinite(r).all() and np.isfinite(J).all()):
+            raise ArgumentError('q0', q, 'a posture that the bodies can represent')
+        return r, J

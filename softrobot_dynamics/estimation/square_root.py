@@ -1,0 +1,272 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+A Kalman filter that keeps the covariance P = S S^T by its factor S, which is triangular.
+
+What is uncertain is x = (q, qd, force), 3 n numbers, the force being one from outside. Rotations
+from the right make a matrix lower triangular (a QR decomposition of its transpose), and leave its
+product with its transpose as it is. So of Phi [S, G] remains the S of what has moved by Phi with
+noise G, and of the array of Kailath, Sayed and Hassibi (Linear Estimation, 2000, Sec. 12.3) ::
+
+    [R^1/2  H S]      [R_e^1/2   0 ]
+    [  0     S ]  ->  [  K'      S+]
+
+the innovation's factor, the gain K' = K R_e^1/2, and S after a measurement. P cannot lose its
+symmetry, nor become indefinite.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.kernels.linalg import all_finite, cholesky, invert, solve_lower
+from softrobot_dynamics.kernels.sums import dot, row_times
+from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
+
+UNSEEN, TAKEN, OUTLIER = 0, 1, 2  # what became of a part of a measurement
+
+
+class Spreading(NamedTuple):
+    """What :func:`spread` works with; the first three are those of a Differentiator."""
+
+    M: Matrix  # (n, n)
+    by_state: Matrix  # (n, 2 n)
+    stiffness: Matrix  # (n, n)
+    inverse: Matrix  # (n, n) of M + g D + g^2 K
+    K: Matrix  # (n, n)
+    start: Matrix  # (3 n, 4 n)
+    once: Matrix  # (3 n, 4 n)
+    twice: Matrix  # (3 n, 4 n)
+    push: Vector  # (4 n,)
+    array: Matrix  # (3 n, 5 n)
+    noise: Matrix  # (n, n) factor of the force's covariance in the long run
+
+
+class Weighing(NamedTuple):
+    """What :func:`weigh` works with for k numbers in G parts; the first two are an Observed's."""
+
+    residual: Vector  # (k,) NaN: not seen
+    H: Matrix  # (k, 3 n)
+    noise: Vector  # (k,)
+    starts: Integers  # (G + 1,)
+    gates: Vector  # (G,) largest normalised square of a part that passes
+    verdicts: Integers  # (G,) filled: UNSEEN, TAKEN or OUTLIER
+    squares: Vector  # (G,) filled: normalised squares of the parts, each alone
+    total: Vector  # (2,) filled: that of all that is taken, and how many numbers these are
+    rows: Integers  # (k,) of what is taken
+    T: Matrix  # (k, 3 n) H S
+    C: Matrix  # (k, k)
+    e: Vector  # (k,)
+    array: Matrix  # (k + 3 n, k + 3 n)
+
+
+def allocate_spreading(M: Matrix, by_state: Matrix, stiffness: Matrix, noise: Matrix) -> Spreading:
+    """Return a :class:`Spreading`."""
+    n = len(M)
+    squares = {name: np.zeros((n, n)) for name in ('inverse', 'K')}
+    wholes = {name: np.zeros((3 * n, 4 * n)) for name in ('start', 'once', 'twice')}
+    return Spreading(
+        M=M,
+        by_state=by_state,
+        stiffness=stiffness,
+        **squares,
+        **wholes,
+        push=np.zeros(4 * n),
+        array=np.zeros((3 * n, 5 * n)),
+        noise=noise,
+    )
+
+
+def allocate_weighing(
+    residual: Vector, H: Matrix, noise: Vector, starts: Integers, gates: Vector
+) -> Weighing:
+    """Return a :class:`Weighing`."""
+    k, N = H.shape
+    return Weighing(
+        residual=residual,
+        H=H,
+        noise=noise,
+        starts=starts,
+        gates=gates,
+        verdicts=np.zeros(len(gates), dtype=np.int64),
+        squares=np.zeros(len(gates)),
+        total=np.zeros(2),
+        rows=np.zeros(k, dtype=np.int64),
+        T=np.zeros((k, N)),
+        C=np.zeros((k, k)),
+        e=np.zeros(k),
+        array=np.zeros((k + N, k + N)),
+    )
+
+
+@kernel
+def spread(w, S, h, keep):
+    """
+    Move S (3 n, 3 n) by h [s]: as the robot does near where it was differentiated, with noise.
+
+    The force has kept a share ``keep`` of itself in the end, and its noise makes up for the rest.
+    Half of that acts from the beginning, half in the end: so the force and what follows it at
+    once, against damping, are neither the same nor strangers.
+    Motions follow M dv' = -K dq - D dv + df by the method of
+    :mod:`softrobot_dynamics.simulation.exponential`, which stiff ones cannot upset. Returns 0, or
+    1 if the step cannot be made.
+    """
+    n, g = len(w.M), GAMMA * h
+    for i in range(n):
+        for j in range(n):
+            w.K[i, j] = w.by_state[i, j] - w.stiffness[i, j]
+            w.inverse[i, j] = w.M[i, j] + g * (w.by_state[i, n + j] + g * w.K[i, j])
+    if invert(w.inverse) != 0:
+        return 1
+    late = (0.5 * (1.0 - keep * keep)) ** 0.5
+    early = late / keep
+    for i in range(3 * n):
+        for c in range(3 * n):
+            w.start[i, c] = S[i, c]
+    for i in range(n):
+        for c in range(n):
+            w.start[2 * n + i, 3 * n + c] = early * w.noise[i, c]
+    _settle(w, g, w.start, w.once)
+    _settle(w, g, w.once, w.twice)
+    A = w.array
+    for i in range(3 * n):
+        share = keep if i >= 2 * n else 1.0
+        row, once, twice = A[i], w.once[i], w.twice[i]
+        for c in range(4 * n):
+            row[c] = share * (TWICE * twice[c] + ONCE * once[c])
+        for c in range(n):
+            row[4 * n + c] = late * w.noise[i - 2 * n, c] if i >= 2 * n else 0.0
+    triangularise(A, 0, 3 * n, 5 * n)
+    for i in range(3 * n):
+        for c in range(3 * n):
+            S[i, c] = A[i, c] if c <= i else 0.0
+    return 0
+
+
+@inlined
+def _settle(w, g, X, Y):
+    """Make a step of g [s] by backward Euler's method, of all columns of X (3 n, 4 n) to Y."""
+    n, N, push = len(w.M), X.shape[1], w.push
+    for i in range(n):  # into Y[2 n:] what M v is to become, at first
+        row, own = Y[2 * n + i], X[2 * n + i]
+        for c in range(N):
+            row[c] = g * own[c]
+        for j in range(n):
+            of_v, of_q = w.M[i, j], -g * w.K[i, j]
+            v, x = X[n + j], X[j]
+            for c in range(N):
+                row[c] += of_v * v[c] + of_q * x[c]
+    for i in range(n):
+        row, x, before = Y[n + i], Y[i], X[i]
+        for c in range(N):
+            push[c] = 0.0
+        for j in range(n):
+            factor, source = w.inverse[i, j], Y[2 * n + j]
+            for c in range(N):
+                push[c] += factor * source[c]
+        for c in range(N):
+            row[c] = push[c]
+            x[c] = before[c] + g * push[c]
+    for i in range(n):
+        row, own = Y[2 * n + i], X[2 * n + i]
+        for c in range(N):
+            row[c] = own[c]
+
+
+@kernel
+def triangularise(A, count, rows, columns):
+    """
+    Make so many rows and columns of A lower triangular by rotations from the right, Householder's.
+
+    Of the first ``count`` rows and columns there is only a diagonal at first, and zeros below.
+    """
+    for row in range(rows):
+        own, first = A[row], max(row + 1, count)
+        x, pivot = own[first:columns], own[row]
+        tail = dot(x, x)
+        if tail > 0.0:
+            norm = (pivot * pivot + tail) ** 0.5
+            head = pivot + norm if pivot > 0.0 else pivot - norm
+            scale = 2.0 / (head * head + tail)
+            for i in range(row + 1, rows):
+                other = A[i]
+                y = other[first:columns]
+                factor = scale * (head * other[row] + dot(x, y))
+                other[row] -= factor * head
+                for c in range(len(x)):
+                    y[c] -= factor * x[c]
+            own[row] = -norm if pivot > 0.0 else norm
+
+
+@kernel
+def weigh(w, S, x):
+    """
+    Correct x (3 n,) and S (3 n, 3 n) by a measurement, after it was observed at x.
+
+    Parts that are further off than their gate are left out. Returns 0, or 1 if the result would
+    be no number; then nothing has changed.
+    """
+    N, count = len(x), 0
+    for g in range(len(w.gates)):
+        _judge(w, S, g)
+        if w.verdicts[g] == TAKEN:
+            for r in range(w.starts[g], w.starts[g + 1]):
+                w.rows[count] = r
+                count += 1
+    w.total[0], w.total[1] = 0.0, count
+    if count == 0:
+        return 0
+    A, e = w.array, w.e
+    for a in range(count):
+        r = w.rows[a]
+        row, T = A[a], w.T[r]
+        for c in range(count):
+            row[c] = 0.0
+        row[a], e[a] = w.noise[r], w.residual[r]
+        for c in range(N):
+            row[count + c] = T[c]
+    for i in range(N):
+        row, own = A[count + i], S[i]
+        for c in range(count):
+            row[c] = 0.0
+        for c in range(N):
+            row[count + c] = own[c]
+    triangularise(A, count, count + N, count + N)
+    solve_lower(A, e[:count])
+    w.total[0] = dot(e[:count], e[:count])
+    if not all_finite(w.total):
+        return 1
+    for i in range(N):
+        row = A[count + i]
+        x[i] += dot(row[:count], e[:count])
+        for c in range(N):
+            S[i, c] = row[count + c] if c <= i else 0.0
+    return 0
+
+
+@inlined
+def _judge(w, S, g):
+    """Fill the rows of T of a part, its normalised square, and the verdict on it."""
+    first, end = w.starts[g], w.starts[g + 1]
+    size = end - first
+    w.squares[g], w.verdicts[g] = 0.0, UNSEEN
+    for r in range(first, end):
+        if not (w.residual[r] * 0.0 == 0.0 and all_finite(w.H[r])):
+            return
+        row_times(w.H[r], S, w.T[r])
+    C, e = w.C[:size, :size], w.e[:size]
+    for a in range(size):
+        e[a] = w.residual[first + a]
+        for b in range(a + 1):
+            C[a, b] = dot(w.T[first + a], w.T[first + b])
+        C[a, a] += w.noise[first + a] ** 2
+    if cholesky(C) != 0:
+        return
+    solve_lower(C, e)
+    w.squares[g] = dot(e, e)
+    w.verdicts[g] = TAKEN if w.squares[g] <= w.gates[g] else OUTLIER
+
+
+def covariance_of(S: Matrix) -> Array:
+    """Return P = S S^T."""
+    return S @ S.T

@@ -1,0 +1,242 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""An arm seen by a camera and by its cables: how sure, how pushed, in closed loop, at rest."""
+
+import functools
+
+import numpy as np
+import pytest
+from robots import compiled
+from scipy.stats import chi2
+import softrobot_dynamics as sd
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    DescriptionError,
+    SimulationDivergedError,
+    UnknownNameError,
+)
+from softrobot_dynamics.estimation.commands import Commands
+from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.references.piecewise import constant
+
+PERIOD, FORCE, MOMENT = 1e-3, 0.05, 5e-4
+CAMERA = {'name': 'camera', 'type': 'pose', 'body': 'segment3'}
+CABLES = {
+    'name': 'cables',
+    'type': 'joint',
+    'names': [f't{k}' for k in range(1, 10)],
+    'noise': 2e-4,
+}
+ARM = {'sensors': [CAMERA, CABLES], 'disturbance': {'force': FORCE, 'moment': MOMENT}}
+BENDS = [0, 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 16]  # and their rates
+TENSIONS = 1.0 + np.arange(9) % 4
+
+
+@functools.cache
+def arm():
+    """Return an estimator of the shipped arm."""
+    return sd.Estimator(compiled('pcc_arm'), ARM)
+
+
+def drawn(own, rng):
+    """Return a state (q, qd) from what the estimator believes at first, and its covariance."""
+    own.begin(0.0, u=TENSIONS)
+    P = own.estimate(0.0, covariance=True).covariance
+    x = np.linalg.cholesky(P) @ rng.standard_normal(len(P))
+    return x[:9], x[9:18]
+
+
+def follow(own, robot, instruments, span, push=None):
+    """Let a robot move, be measured and be estimated; yield (time, innovations) every period."""
+    for k in range(round(span / PERIOD)):
+        t = k * PERIOD
+        told = [own.measure(*r) for r in instruments.look(t, robot.q, robot.qd, TENSIONS)]
+        robot.step(TENSIONS, PERIOD, push and push(t))
+        yield t + PERIOD, told
+
+
+def test_it_is_as_sure_as_it_may_be():
+    """Squares of innovations and of errors are those of a right filter, with forces as told."""
+    own, rng, squares, errors, inside = arm(), np.random.default_rng(7), [], [], []
+    model, keep = own.model, np.exp(-PERIOD)
+    spread = np.repeat([MOMENT, FORCE], 3)
+    for seed in range(6):
+        q, qd = drawn(own, rng)
+        robot, wrench = sd.Simulator(model, q=q, qd=qd), [spread * rng.standard_normal((3, 6))]
+
+        def push(t, wrench=wrench):
+            fresh = spread * rng.standard_normal((3, 6))
+            wrench[0] = keep * wrench[0] + np.sqrt(1.0 - keep**2) * fresh
+            pairs = zip(model.body_names, wrench[0])
+            return {body: sd.Wrench(w, None, 'base') for body, w in pairs}
+
+        eyes = Instruments(model, own.settings.sensors, seed=seed)
+        for t, told in follow(own, robot, eyes, 0.3, push):
+            squares += [(each.square, each.numbers) for each in told if t > 0.1]
+        found = own.estimate(t, covariance=True)
+        axes = [sd.jacobian(model, q=robot.q, body=b, frame='base') for b in model.body_names]
+        force = sum(J.T @ w for J, w in zip(axes, wrench[0]))
+        error = np.concatenate([found.q - robot.q, found.qd - robot.qd, found.force - force])
+        P = found.covariance[np.ix_(BENDS, BENDS)]
+        errors.append(error[BENDS] @ np.linalg.solve(P, error[BENDS]))
+        inside.append(np.abs(error) < 1.96 * np.sqrt(np.diag(found.covariance)))
+    total, count = np.array(squares).sum(axis=0)
+    assert chi2.ppf(1e-4, count) < total < chi2.ppf(1.0 - 1e-4, count)
+    assert chi2.ppf(1e-4, 12 * 6) < np.sum(errors) < chi2.ppf(1.0 - 1e-4, 12 * 6)
+    assert 0.88 < np.mean(inside)
+
+
+def test_a_push_is_found_and_how_large_it_is():
+    """Across the tip, with a second's time; and none is where there is none."""
+    own, model, value = arm(), compiled('pcc_arm'), np.array([0.0, 0.0, 0.0, 0.3, -0.4, 0.0])
+    rest = sd.equilibrium(model, u=TENSIONS).q
+    robot, eyes = sd.Simulator(model, q=rest), Instruments(model, own.settings.sensors, seed=3)
+    own.begin(0.0, q=rest, u=TENSIONS)
+    chances = {False: [], True: []}
+    wrench = {'segment3': sd.Wrench(value, None, 'base')}
+    for t, told in follow(own, robot, eyes, 1.2, lambda t: wrench if t > 0.3 else None):
+        if told and not 0.3 < t < 0.45:
+            chances[t > 0.3].append(own.push().chance)
+    found = own.push('segment3')
+    error = found.value - value[3:]
+    assert error @ np.linalg.solve(found.covariance, error) < chi2.ppf(1.0 - 1e-4, 3)
+    assert np.sqrt(np.diag(found.covariance)).max() < 0.2
+    assert min(chances[False]) > 1e-4 and max(chances[True]) < 1e-4
+    whole = own.push('segment3', moment=True)
+    assert whole.rank == 6 and whole.value.shape == (6,)
+    assert np.linalg.eigvalsh(whole.covariance).min() > 0.0
+
+
+def test_a_force_that_no_sensor_shows_is_said_to_be_unknown():
+    """An encoder at the root of an arm of two says nothing of what pushes along its axis."""
+    model = compiled('double_pendulum')
+    names = list(model.coordinate_names)
+    given = {'name': 'encoders', 'type': 'joint', 'names': names, 'noise': 1e-4}
+    own = sd.Estimator(model, {'sensors': [given]})
+    own.begin(0.0, q=[0.3, 0.4])
+    for k in range(1, 20):
+        own.measure(0.01 * k, 'encoders', own.estimate(0.01 * k).q)
+    found = own.push(frame='base')
+    assert found.rank == 2
+    assert np.isinf(np.diag(found.covariance)).sum() == 1
+
+
+def test_the_loop_closes_on_estimates():
+    """Of another robot, with late and lost values: the tip stays near where true states lead."""
+    model = compiled('pcc_arm')
+    plant = sd.compile_model(sd.vary(model.description, {'density': '×1.1'}))
+    sensors = [{**CAMERA, 'delay': 0.01}, CABLES]
+    own = sd.Estimator(model, {'sensors': sensors, 'disturbance': {'force': 0.2, 'moment': 2e-3}})
+    reference = constant(np.full(9, -2e-3))
+    given = {'parameters': {'p': 50.0, 'd': 15.0}, 'ramp': 0.3, 'plant': plant}
+    best = sd.closed_loop(model, 'pfbl', reference, 0.8, **given)
+    options = {'sensors': {'seed': 4, 'dropout': 0.1}, 'estimator': own}
+    run = sd.closed_loop(model, 'pfbl', reference, 0.8, **given, **options)
+    again = sd.closed_loop(model, 'pfbl', reference, 0.8, **given, **options)
+    assert run.ok.all() and np.array_equal(run.q, again.q)
+    tips = [sd.forward_kinematics(model, q=each.q[-1])[-1][:3, 3] for each in (run, best)]
+    assert np.linalg.norm(tips[0] - tips[1]) < 5e-3
+    assert not np.array_equal(run.q_heard, run.q)
+    with pytest.raises(ArgumentError, match='noise'):
+        sd.closed_loop(model, 'pfbl', reference, 0.1, estimator=own, sensors={'noise': 1e-3})
+    other = sd.closed_loop, (plant, 'pfbl', reference, 0.1)
+    with pytest.raises(ArgumentError, match='estimator'):
+        other[0](*other[1], estimator=own)
+
+
+def test_a_posture_at_rest_is_found_from_one_look():
+    """Exact values give it exactly; noise moves it as far as its covariance says."""
+    model = compiled('pcc_arm')
+    fit, wanted = sd.ShapeFit(model, ARM), sd.equilibrium(model, u=TENSIONS).q
+    tip = sd.frame(model, q=wanted)
+    y = sd.actuation(model, q=wanted, qd=np.zeros(9)).coordinates
+    found = fit({'camera': tip, 'cables': y}, u=TENSIONS)
+    assert found.q == pytest.approx(wanted, abs=1e-6) and found.numbers == 15
+    rng, squares = np.random.default_rng(0), []
+    for _ in range(20):  # the robot is as the statics say: only what is measured is off
+        moved = y + 2e-4 * rng.standard_normal(9)
+        one = fit({'cables': moved}, u=TENSIONS, q0=wanted)
+        off = one.q - wanted
+        squares.append(off @ np.linalg.solve(one.covariance, off))
+    assert np.mean(squares) < 9.0
+    with pytest.raises(UnknownNameError, match='camera'):
+        fit({'radar': 1.0}, u=TENSIONS)
+
+
+def test_what_sensors_cannot_tell_is_named():
+    """Cables of the first segment alone leave the others; with the camera all is seen."""
+    model = compiled('pcc_arm')
+    first = {**CABLES, 'names': ['t1', 't2', 't3']}
+    wide = {'disturbance': {'force': 1.0, 'moment': 0.02}}
+    few = sd.Estimator(model, {'sensors': [first], **wide}).observability(u=TENSIONS)
+    all_ = sd.Estimator(model, {'sensors': [CAMERA, CABLES], **wide}).observability(u=TENSIONS)
+    assert all_.unobservable == () and all_.rank > few.rank
+    assert set(few.unobservable) >= {'segment3/bend_x', 'segment3/bend_y'}
+    assert not set(few.unobservable) & {'segment1/bend_x', 'segment1/bend_y'}
+    assert (all_.deviations <= few.deviations * (1.0 + 1e-9)).all()
+
+
+def test_an_outlier_changes_nothing():
+    """A camera that sees another arm for once is told of, and not believed."""
+    own = arm()
+    own.begin(0.0, u=TENSIONS)
+    T = sd.frame(own.model, q=own.model.q0)
+    own.measure(0.0, 'camera', T)
+    before = own.estimate(0.1, covariance=True)
+    far = T.copy()
+    far[0, 3] += 0.5
+    found = own.measure(0.01, 'camera', far)
+    assert (found.outliers, found.numbers) == (1, 0)
+    after = own.estimate(0.1, covariance=True)
+    assert after.q == pytest.approx(before.q, abs=1e-6)
+
+
+def test_commands_of_a_step_are_its_mean():
+    """No impulse is lost, and nothing before the first or after the last is invented."""
+    commands = Commands(kept=1.0)
+    commands.begin(np.array([1.0]))
+    for time, u in ((0.1, 2.0), (0.25, 3.0), (0.25, 5.0), (0.15, 4.0)):
+        commands.add(time, np.array([u]))
+    parts = list(commands.between(0.0, 0.4, 0.2))
+    assert [until for until, _ in parts] == pytest.approx([0.2, 0.4])
+    assert parts[0][1] == pytest.approx([(0.1 * 1 + 0.05 * 2 + 0.05 * 4) / 0.2])
+    assert parts[1][1] == pytest.approx([(0.05 * 4 + 0.15 * 5) / 0.2])
+    assert commands.at(-1.0) == 1.0 and commands.at(9.0) == 5.0
+
+
+@pytest.mark.parametrize(
+    'call, error, words',
+    [
+        (lambda own: own.measure(0.0, 'radar', 0.0), UnknownNameError, 'camera, cables'),
+        (lambda own: own.measure(np.nan, 'cables', [0.0] * 9), ArgumentError, 'time'),
+        (lambda own: own.command(0.0, [1.0]), ArgumentError, 'u'),
+        (lambda own: own.estimate(-1.0), ArgumentError, 'time'),
+        (lambda own: own.begin(0.0, covariance=-np.eye(27)), ArgumentError, 'positive'),
+        (lambda own: own.begin(0.0, q=[0.0]), ArgumentError, 'q'),
+        (lambda own: sd.Estimator(own.model, 5), ArgumentError, 'list'),
+        (
+            lambda own: sd.Estimator(own.model, {'sensors': [CAMERA, CAMERA]}),
+            DescriptionError,
+            r'sensors\[1\].name',
+        ),
+        (
+            lambda own: sd.Estimator(own.model, {**ARM, 'disturbance': {'force': -1.0}}),
+            DescriptionError,
+            'disturbance.force',
+        ),
+    ],
+)
+def test_wrong_arguments_are_refused(call, error, words):
+    """By name, and what was believed stays."""
+    arm().begin(0.0)
+    with pytest.raises(error, match=words):
+        call(arm())
+
+
+def test_a_state_that_is_no_number_is_an_error():
+    """And afterwards the estimator begins anew."""
+    own = arm()
+    own.begin(0.0, qd=np.full(9, 1e200))
+    with pytest.raises(SimulationDivergedError, match='segment'):
+        own.estimate(1.0)
+    own.begin(0.0)
+    assert np.isfinite(own.estimate(0.1).q).all()
