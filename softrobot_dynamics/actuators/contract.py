@@ -2,10 +2,10 @@
 """What every actuator kind has: limits, a sign, a safe command, parts of the robot it needs."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from softrobot_dynamics.actuators.imperfections import Imperfections
-from softrobot_dynamics.annotations import Complaints, Vector
+from softrobot_dynamics.annotations import Complaints, Matrix, Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.joints.contract import Joint
@@ -60,6 +60,43 @@ class PointSegment(NamedTuple):
 Segment: TypeAlias = CoordinateSegment | FibreSegment | LineSegment | PointSegment
 
 
+class Cable(NamedTuple):
+    """
+    A cable that is held at its base end, and so a spring between there and the robot.
+
+    Its tension at a command u is max(0, tension + stiffness (pull u + l(q) - l(0))), l being its
+    length.
+    """
+
+    segments: Sequence[Segment]  # whose sum is l [m]
+    pull: float  # [m] that it is drawn in per unit of u; negative: paid out
+    stiffness: float  # [N/m] of the cable and of what holds it, in series
+    tension: float  # [N] at u = 0 and q = 0; negative: slack by so much times the compliance
+
+
+class FramePoint(NamedTuple):
+    """A point of a joint frame or a tip frame."""
+
+    body: str
+    at_tip: bool
+    point: Sequence[float]  # (3,) [m]
+
+
+class MaterialPoint(NamedTuple):
+    """A material point of a body with sections."""
+
+    body: str
+    point: Sequence[float]  # (3,) [m]
+
+
+class Stretch(NamedTuple):
+    """A part of a route that is taken for straight, from base to tip."""
+
+    points: Sequence[FramePoint | MaterialPoint]  # three, all of one kind
+    weights: Sequence[float]  # (3,) the sum of them times the points is along it, if not zero
+    segment: Segment | None  # what its length adds to y; None where that never changes
+
+
 class Parts(Protocol):
     """What an actuator may ask about a robot's bodies."""
 
@@ -77,12 +114,17 @@ class Actuator(Imperfections):
     Each kind has the fields `limits`, (low, high), and `rate_limit`, in its own unit and units/s.
     u times the rate of y is a power, as virtual work has it: so u in Pa goes with y in m^3. All
     have the fields of :class:`Imperfections`, too.
+
+    What is commanded is that u, but where ``positioned``: there it is how far cables are drawn in,
+    see :meth:`cables`, and `limits`, `rate_limit` are those of that. u is then the tension of the
+    first cable less that of the second, if there are two.
     """
 
     limits: tuple[float, float]
     rate_limit: float
     type_name: ClassVar[str]
 
+    friction = 0.0  # coefficient of friction along the route [-]
     sign = 1  # of the column of A: nu = sign (dy/dq)^T u
     safe = 'zero'
     """
@@ -90,10 +132,24 @@ class Actuator(Imperfections):
     carries the weight, led to zero; pretension, a small pull; or a number, in the unit of u.
     """
 
+    def within(self, body: str) -> 'Actuator | None':
+        """Return what acts within one body alone, as an actuator of that body; None if nothing."""
+        return None
+
     @property
     def goes_slack(self) -> bool:
         """Tell whether its force on the simulated robot is never below zero."""
         return False
+
+    @property
+    def positioned(self) -> bool:
+        """Tell whether it is told a position that it holds, not a force."""
+        return False
+
+    @property
+    def safe_command(self) -> Any:
+        """Return what `safe` is of this very one."""
+        return self.safe
 
     def validate_against(
         self, bodies: Mapping[str, Body | None], joints: Mapping[str, Joint | None]
@@ -110,6 +166,22 @@ class Actuator(Imperfections):
         """Return the segments that y is the sum of; `parts` offers the robot's bodies by name."""
         raise NotImplementedError
 
+    def cables(self, parts: Parts) -> Sequence[Cable]:
+        """Return the one or two cables of one that is ``positioned``, else none."""
+        return ()
+
+    def route(self, parts: Parts) -> Sequence[Stretch]:
+        """Return the stretches of what rubs along its way, from base to tip; if friction > 0."""
+        raise NotImplementedError(f'{type(self).__name__}.route: what rubs, and where')
+
+    def curve(self, bodies: Mapping[str, Body], count: int) -> Sequence[tuple[str, Matrix]]:
+        """
+        Return what it runs along, to be drawn: (body, material points (K, 3) [m]), one by one.
+
+        ``count`` points of a curve through a body. Here nothing.
+        """
+        return ()
+
     def command_limits(self, joints: Mapping[str, Joint]) -> tuple[float, float]:
         """Return (low, high), the limits of this actuator on a robot with `joints` by name."""
         return self.limits
@@ -117,6 +189,14 @@ class Actuator(Imperfections):
     def quantities(self, joints: Mapping[str, Joint]) -> tuple[Quantity, Quantity]:
         """Return the :class:`Quantity` s that u and y are, on a robot with `joints` by name."""
         raise NotImplementedError(f'{type(self).__name__}.quantities: what u and y are')
+
+    def commanded(self, joints: Mapping[str, Joint]) -> Quantity:
+        """Return the :class:`Quantity` that a command is."""
+        return self.quantities(joints)[0]
+
+    def effort_limits(self, joints: Mapping[str, Joint]) -> tuple[float, float]:
+        """Return (low, high), the limits of u."""
+        return self.command_limits(joints)
 
     def wire_name(self, name: str) -> str:
         """Return the name that messages give this actuator, which the description calls `name`."""

@@ -37,6 +37,10 @@ class Pressure(Actuator):
             hollow = ', '.join(key for key, each in bodies.items() if each and each.has_cavity)
             yield 'body', self.body, f'a body with a cavity: {hollow or "there is none"}'
 
+    def within(self, body: str) -> Actuator | None:
+        """Return itself in its own body."""
+        return self if self.body == body else None
+
     def segments(self, parts: Parts) -> list[FibreSegment]:
         """Return the volume of the cavity."""
         return [FibreSegment(self.body, parts.body(self.body).cavity_kernel())]

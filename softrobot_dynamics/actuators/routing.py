@@ -2,7 +2,7 @@
 """Material curves through one or several bodies: what tendons and chambers run along."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,7 @@ from softrobot_dynamics.actuators.contract import (
     Parts,
     Segment,
 )
-from softrobot_dynamics.annotations import Complaints, Value
+from softrobot_dynamics.annotations import Complaints, Matrix, Value
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import MISSING
@@ -107,13 +107,20 @@ class Passage:
             if point == last:
                 yield f'points[{i}]', point, f'a point other than points[{i - 1}] [m]'
 
-    def length(self, body: Any) -> Kernel:
-        """Return the kernel of the length of this passage through `body`."""
-        sigma, weights = body.fibre_points(*self.span)
+    def length(self, body: Any, span: tuple[float, float] | None = None) -> Kernel:
+        """Return the kernel of the length of this passage through `body`, or of a part of it."""
+        sigma, weights = body.fibre_points(*(span or self.span))
         s, weights = sigma * body.length, weights * body.length
         points = np.column_stack([*np.broadcast_arrays(*self.offset.at(sigma), s)])
         slopes = np.column_stack([*np.broadcast_arrays(*self.offset.slope(sigma), s)])[:, :2]
         return body.fibre_kernel(points, slopes / body.length, weights)
+
+    def curve(self, body: Any, count: int) -> Matrix:
+        """Return material points (K, 3) [m] of `body` along the passage, to be drawn."""
+        if self.points is not None:
+            return np.array(self.points)
+        sigma = np.linspace(*self.span, count)
+        return np.column_stack(np.broadcast_arrays(*self.offset.at(sigma), sigma * body.length))
 
     def end(self, which: int) -> tuple[bool, tuple[float, float, float]]:
         """Return (whether it is in the tip frame, point (3,) [m]) of the entry, 0, or exit, -1."""
@@ -134,48 +141,70 @@ class Routed(Actuator):
 
     path: tuple[Passage, ...] = items(nested(Passage))
 
+    def paths(self) -> Mapping[str, Sequence[Passage]]:
+        """Return all paths, by the names of their fields."""
+        return {'path': self.path}
+
     def validate(self) -> Complaints:
-        """Yield spans that begin or end inside a body where the path comes from or goes on."""
-        for i, passage in enumerate(self.path):
-            if i > 0 and passage.span[0] > 0:
-                yield f'path[{i}].span', passage.span, 'a span from 0: only the first begins later'
-            if i < len(self.path) - 1 and passage.span[1] < 1:
-                yield f'path[{i}].span', passage.span, 'a span up to 1: only the last ends earlier'
+        """Yield spans that begin or end inside a body where a path comes from or goes on."""
+        for name, path in self.paths().items():
+            for i, passage in enumerate(path):
+                place = f'{name}[{i}].span'
+                if i > 0 and passage.span[0] > 0:
+                    yield place, passage.span, 'a span from 0: only the first begins later'
+                if i < len(path) - 1 and passage.span[1] < 1:
+                    yield place, passage.span, 'a span up to 1: only the last ends earlier'
 
     def validate_against(self, bodies: Mapping[str, Any], joints: Mapping[str, Any]) -> Complaints:
         """Yield bodies out of order, and offsets and points on the wrong kind of body."""
-        for i, passage in enumerate(self.path):
-            if bodies[passage.body] is not None:
-                yield from _wrong_kind(f'path[{i}]', passage, bodies[passage.body])
-        yield from self._out_of_order(list(bodies))
-        if len(self.path) == 1 and self.path[0].points is not None:
-            yield (
-                'path',
-                [self.path[0].body],
-                f'more than one rigid body: the length of this {self.type_name} never changes',
-            )
+        for name, path in self.paths().items():
+            for i, passage in enumerate(path):
+                if bodies[passage.body] is not None:
+                    yield from _wrong_kind(f'{name}[{i}]', passage, bodies[passage.body])
+            yield from _out_of_order(name, path, list(bodies))
+            if len(path) == 1 and path[0].points is not None:
+                yield (
+                    name,
+                    [path[0].body],
+                    f'more than one rigid body: the length of this {self.type_name} never changes',
+                )
+
+    def curve(self, bodies: Mapping[str, Body], count: int) -> Sequence[tuple[str, Matrix]]:
+        """See :class:`Actuator`."""
+        return [(p.body, p.curve(bodies[p.body], count)) for p in self.path]
+
+    def within(self, body: str) -> Actuator | None:
+        """Return the passages through a body, if it has sections."""
+        path = tuple(p for p in self.path if p.body == body and p.points is None)
+        return replace(self, path=path) if path else None
 
     def along_path(self, parts: Parts, factor: float) -> list[Segment]:
         """Return the curve through each body and the lines that can change, times `factor`."""
-        result: list[Segment] = []
-        for passage in self.path:
-            if passage.points is None:
-                length = passage.length(parts.body(passage.body))
-                result.append(FibreSegment(passage.body, length, factor))
-        for last, this in pairwise(self.path):
-            if last.body != this.body and not parts.rigidly_joined(last.body, this.body):
-                ends = last.body, *last.end(-1), this.body, *this.end(0)
-                result.append(LineSegment(*ends, factor))
-        return result
+        return along(self.path, parts, factor)
 
-    def _out_of_order(self, names: list[str]) -> Complaints:
-        for i, (last, this) in enumerate(pairwise(self.path), start=1):
-            if names.index(this.body) <= names.index(last.body):
-                yield (
-                    f'path[{i}].body',
-                    this.body,
-                    f'a body after {last.body}: a path runs from base to tip',
-                )
+
+def along(path: Sequence[Passage], parts: Parts, factor: float = 1.0) -> list[Segment]:
+    """Return the curve through each body and the lines that can change, times `factor`."""
+    result: list[Segment] = []
+    for passage in path:
+        if passage.points is None:
+            length = passage.length(parts.body(passage.body))
+            result.append(FibreSegment(passage.body, length, factor))
+    for last, this in pairwise(path):
+        if last.body != this.body and not parts.rigidly_joined(last.body, this.body):
+            ends = last.body, *last.end(-1), this.body, *this.end(0)
+            result.append(LineSegment(*ends, factor))
+    return result
+
+
+def _out_of_order(name: str, path: Sequence[Passage], names: list[str]) -> Complaints:
+    for i, (last, this) in enumerate(pairwise(path), start=1):
+        if names.index(this.body) <= names.index(last.body):
+            yield (
+                f'{name}[{i}].body',
+                this.body,
+                f'a body after {last.body}: a path runs from base to tip',
+            )
 
 
 def _wrong_kind(path: str, passage: Passage, body: Body) -> Complaints:

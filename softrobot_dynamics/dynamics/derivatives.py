@@ -7,6 +7,7 @@ Those of the recursion come from :mod:`softrobot_dynamics.recursion.tangents`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,9 @@ from softrobot_dynamics.dynamics.response import (
 )
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.curvatures import fibre_stiffness
+from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.recursion.masses import accelerations
+from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.transmission import has_lines
 
@@ -53,10 +56,13 @@ class Differentiator:
     """
     Derivatives of one robot in arrays of its own, filled anew by every call; one for each thread.
 
-    Arguments are contiguous float arrays, unchecked.
+    Arguments are contiguous float arrays, unchecked. In :meth:`forward` a ``force`` (n,) from
+    outside acts as well, if there is such an array; its numbers may change. After that the
+    derivatives of the forces that the acceleration balances are in ``M`` (n, n), by qdd,
+    ``by_state`` (n, 2 n), of ID by q and qd, and ``stiffness`` (n, n), of A(q) u by q.
     """
 
-    def __init__(self, model: CompiledModel) -> None:
+    def __init__(self, model: CompiledModel, force: Vector | None = None) -> None:
         self.model, self._evaluate, n = model, model.evaluator(), model.n
         self.robot = robot = self._evaluate.robot
         self._tangents, response = allocate_tangents(model, robot), allocate_response(model)
@@ -64,18 +70,21 @@ class Differentiator:
         self._forward = ForwardDynamicsDerivatives(
             response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
-        self._has_lines = has_lines(robot)
+        self.M, self.by_state = self._evaluate.terms.M, self._tangents.by_state
+        self.stiffness, evaluate = response.stiffness, self._evaluate.entry
+        if force is not None:
+            evaluate = entry(push, evaluate=evaluate, h=self._evaluate.terms.h, force=force)
         after, whole = tangent_entries(robot, self._tangents)
         stiffness, lines = response.stiffness, NOTHING
         fibres = entry(fibre_stiffness, robot=robot, stiffness=stiffness, x=response.x)
-        if self._has_lines:
+        if has_lines(robot):
             lines = entry(add_lines, robot=robot, t=self._tangents, stiffness=stiffness)
         self._differentiate = cached(run_three, entry=whole)
-        self._stiffen = cached(stiffen, fibres=fibres, lines=lines)
+        self._actuation = self.along(robot)
         self._respond = cached(
             respond,
             robot=robot,
-            parts=Parts(self._evaluate.entry, after, fibres, lines),
+            parts=Parts(evaluate, after, fibres, lines),
             terms=self._evaluate.terms,
             by_state=self._tangents.by_state,
             r=response,
@@ -92,11 +101,29 @@ class Differentiator:
 
         What `inverse` has returned before may be lost.
         """
-        if self._has_lines:  # they need twists at q, and there may be others
-            zero = np.zeros(self.model.n)
-            self._differentiate(q, zero, zero)
-        self._stiffen(q, u * self.model.signs)
-        return self._response.stiffness
+        return self._actuation(q, u * self.model.signs)
+
+    def along(self, robot: Robot) -> Callable[[Vector, Vector], Matrix]:
+        """
+        Return a function of q (n,) and forces (s,) along the lengths that are segments of a robot.
+
+        It is this one, or has its workspace. The function returns the derivative (n, n) by q of
+        their generalized force; what `inverse` has returned before may be lost.
+        """
+        zero, stiffness, lines = np.zeros(self.model.n), np.zeros((self.model.n,) * 2), NOTHING
+        given = {'robot': robot, 'stiffness': stiffness}
+        if has_lines(robot):
+            lines = entry(add_lines, t=self._tangents, **given)
+        fibres = entry(fibre_stiffness, x=self._response.x, **given)
+        fill = cached(stiffen, fibres=fibres, lines=lines)
+
+        def found(q: Vector, force: Vector) -> Matrix:
+            if lines is not NOTHING:  # they need twists at q, and there may be others
+                self._differentiate(q, zero, zero)
+            fill(q, force)
+            return stiffness
+
+        return found
 
     def forward(self, q: Vector, qd: Vector, u: Vector) -> ForwardDynamicsDerivatives:
         """Return the :class:`ForwardDynamicsDerivatives`; SingularMassError."""

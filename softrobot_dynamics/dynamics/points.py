@@ -63,20 +63,8 @@ class Placement(NamedTuple):
         first, pose, joint = m[BODY_FIRST], self._joint_pose(body), np.empty(6 * n)
         cached(point_jacobian)(self.robot, body, False, pose[9:], joint)
         own = np.ascontiguousarray(self.q[first : first + m[BODY_COUNT]])
-        kernel = self.model.points_kernel(body, points.tobytes())
-        run = address(kernel.module, kernel.function, 'P, q, V, S')
-        values = np.empty(-(-count // BLOCK) * 9 * (1 + len(own)) * BLOCK)
-        scratch = np.empty(kernel.scratch)
-        cloud = Cloud(
-            address=run,
-            numbers=kernel.parameters,
-            q=own,
-            values=values,
-            scratch=scratch,
-            pose=pose,
-            jacobian=joint,
-            first=first,
-        )
+        cloud = cloud_of(self.model, self.robot, body, points)
+        cloud = cloud._replace(q=own, jacobian=joint)
         frames, J, velocities = (np.empty((count, size)) for size in (16, 6 * n, 3))
         qd = np.zeros(n) if qd is None else qd
         cached(place_points)(cloud, qd, axes == 'body', frames, J, velocities)
@@ -103,5 +91,29 @@ class Placement(NamedTuple):
         return J
 
     def _joint_pose(self, body: int) -> Vector:
-        first = body * STATE + JOINT_POSE
-        return self.robot.W[first : first + 12]
+        return _pose_of_joint(self.robot, body)
+
+
+def cloud_of(model: CompiledModel, robot: Robot, body: int, points: Matrix) -> Cloud:
+    """
+    Return the Cloud of material points x (K, 3) [m] of a body, by index, with room of its own.
+
+    Its ``q`` and ``jacobian`` are to be filled before the points are placed.
+    """
+    kernel, m = model.points_kernel(body, points.tobytes()), robot.modules[body]
+    count = int(m[BODY_COUNT])
+    return Cloud(
+        address=address(kernel.module, kernel.function, 'P, q, V, S'),
+        numbers=kernel.parameters,
+        q=np.zeros(count),
+        values=np.zeros(-(-len(points) // BLOCK) * 9 * (1 + count) * BLOCK),
+        scratch=np.zeros(kernel.scratch),
+        pose=_pose_of_joint(robot, body),
+        jacobian=np.zeros(6 * model.n),
+        first=int(m[BODY_FIRST]),
+    )
+
+
+def _pose_of_joint(robot: Robot, body: int) -> Vector:
+    first = body * STATE + JOINT_POSE
+    return robot.W[first : first + 12]

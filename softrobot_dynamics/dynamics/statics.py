@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.newton import Found, newton
 from softrobot_dynamics.dynamics.points import Placement
@@ -25,7 +26,11 @@ from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.dynamics.wrenches import generalized_force, Load, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
-from softrobot_dynamics.recursion.differences import by_second_order, STATIC_NOISE
+from softrobot_dynamics.recursion.differences import (
+    by_second_order,
+    STATIC_NOISE,
+    static_stiffness,
+)
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
@@ -38,6 +43,7 @@ from softrobot_dynamics.recursion.passes import (
     STATE,
     TIP_POSE,
 )
+from softrobot_dynamics.schema.poses import transform
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -69,13 +75,17 @@ class Equilibrium(NamedTuple):
 def equilibrium(
     model: CompiledModel,
     *,
-    u: ArrayLike,
+    u: ArrayLike | None = None,
+    command: ArrayLike | None = None,
     q0: ArrayLike | None = None,
     wrenches: Wrenches | None = None,
     ramp: bool = False,
 ) -> Equilibrium:
     """
     Return the :class:`Equilibrium` under constant actuation u (m,), gravity and ``wrenches``.
+
+    Instead of u, what acts, a ``command`` (m,) may be given: the same, but for tendons that are
+    told positions, whose tension then follows from the posture.
 
     Newton's method with a line search from q0 (n,), by default the description's initial
     posture, finds one that q0 is next to, be it ``stable`` or not. From any other the robot must
@@ -91,9 +101,13 @@ def equilibrium(
     Raises ArgumentError, or NotConvergedError with the share of the load that was balanced, the
     residual [N, N m] of the full load there, and the reason why it was no more.
     """
-    u = checked('u', u, (model.m,))
+    told = u is None
+    name, given = ('command', command) if u is None else ('u', u)
+    if given is None or not (u is None or command is None):
+        raise ArgumentError('u', (u, command), 'either u or a command')
+    u = checked(name, given, (model.m,))
+    statics = Statics(model, read_wrenches(model, wrenches), Differentiator(model), told)
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
-    statics = Statics(model, read_wrenches(model, wrenches), Differentiator(model))
     if obstacle := statics.obstacle(q0):
         raise ArgumentError('q0', q0, f'a posture with stretches > 0; {obstacle}')
     found = None if ramp else newton(statics, q0, u, MAX_ITERATIONS)
@@ -113,17 +127,36 @@ class Statics:
     """
     Static residual of one model, its derivative, and tips; ``loads`` act besides u and gravity.
 
+    If ``commanded``, what is u here are commands, see :func:`equilibrium`.
     Of everything that loads the model only a share acts, see :meth:`set_share`. The derivative
     is that of ``derivatives``, the model's Differentiator, which takes some seconds to compile
     for new types of bodies; without one it consists of differences of the residual.
     """
 
     def __init__(
-        self, model: CompiledModel, loads: Sequence[Load] = (), derivatives: Any = None
+        self,
+        model: CompiledModel,
+        loads: Sequence[Load] = (),
+        derivatives: Any = None,
+        commanded: bool = False,
     ) -> None:
         self.model, self._evaluate, self._loads = model, model.evaluator(), loads
         self._zero, self._share, self._derivatives = np.zeros(model.n), 1.0, derivatives
         self._jacobian = cached(point_jacobian)
+        terms, n = self._evaluate.terms, model.n
+        self._stiffness = cached(
+            static_stiffness,
+            evaluate=self._evaluate.entry,
+            h=terms.h,
+            J=terms.J,
+            zero=self._zero,
+            x=np.zeros(n),
+        )
+        held = model.positioned & commanded
+        self._acts = np.where(held, 0.0, 1.0)  # of u, as it is
+        self._cables: HeldCables | None = None
+        if held.any() or (model.cable_tables.cables[:, 1] == 2).any():
+            self._cables = HeldCables(model, self._evaluate.robot, derivatives, commanded)
 
     def set_share(self, share: float) -> None:
         """From now on let a share, from 0 to 1, of u, gravity and loads act."""
@@ -135,7 +168,9 @@ class Statics:
     def residual(self, q: Vector, u: Vector) -> tuple[Vector, float]:
         """Return the static residual (n,) and the size of the forces in it."""
         elastic, t = self._evaluate.passive(q, self._zero)[0], self._evaluate.terms
-        parts = (self._share * self.model.signs * u)[:, None] * t.J
+        parts = (self._share * self.model.signs * self._acts * u)[:, None] * t.J
+        if self._cables:
+            parts = np.vstack([parts, -self._share * self._cables.pulls(q, u)])
         if self._loads:
             parts = np.vstack([parts, self._load_force(q)])
         size = max(np.abs(t.h).max(), np.abs(elastic).max(), np.abs(parts).max(initial=0.0))
@@ -143,10 +178,18 @@ class Statics:
 
     def tangent(self, q: Vector, u: Vector) -> Matrix:
         """Stiffness d residual / dq (n, n)."""
-        if self._derivatives is None:
+        if self._derivatives is None and self._cables:
             return by_second_order(lambda q: self.residual(q, u)[0], q)
-        own = self._derivatives.inverse(q, self._zero, self._zero)[1][:, : self.model.n]
-        K = own - self._share * self._derivatives.actuation_stiffness(q, u)
+        force = self._acts * u
+        if self._derivatives is None:
+            K = np.empty((self.model.n, self.model.n))
+            self._stiffness(self._share * self.model.signs * force, np.ascontiguousarray(q), K)
+        else:
+            own = self._derivatives.inverse(q, self._zero, self._zero)[1][:, : self.model.n]
+            K = own - self._share * self._derivatives.actuation_stiffness(q, force)
+        if self._cables:
+            self._evaluate(q, self._zero)
+            K += self._share * self._cables.stiffness(q, u)
         if self._loads:
             K -= by_second_order(self._load_force_at, q)
         return K
@@ -220,14 +263,24 @@ class Statics:
 
     def tips(self, bodies: Iterable[int]) -> tuple[Matrix, Array]:
         """Tip points (P, 3) and their Jacobians (P, 3, n) at the last residual's posture."""
+        poses, jacobians = self.tip_poses(bodies)
+        return poses[:, :3, 3], jacobians[:, 3:]
+
+    def tip_poses(self, bodies: Iterable[int]) -> tuple[Array, Array]:
+        """
+        Tip frames (P, 4, 4) and their Jacobians (P, 6, n) at the last residual's posture.
+
+        Angular rows first; both in the base frame.
+        """
         robot = self._evaluate.robot
-        J, points, jacobians = np.empty(6 * self.model.n), [], []
+        J, poses, jacobians = np.empty(6 * self.model.n), [], []
         for body in bodies:
-            origin = body * STATE + TIP_POSE + ORIGIN
-            points.append(robot.W[origin : origin + 3].copy())
-            self._jacobian(robot, body, True, points[-1], J)
-            jacobians.append(J.reshape(6, -1)[3:].copy())
-        return np.array(points), np.array(jacobians)
+            start = body * STATE + TIP_POSE
+            rotation, point = robot.W[start : start + ORIGIN], robot.W[start + ORIGIN :][:3].copy()
+            poses.append(transform(rotation.reshape(3, 3), point))
+            self._jacobian(robot, body, True, point, J)
+            jacobians.append(J.reshape(6, -1).copy())
+        return np.array(poses), np.array(jacobians)
 
 
 def _ramped(statics: Statics, q: Vector, u: Vector, iterations: int) -> Found:

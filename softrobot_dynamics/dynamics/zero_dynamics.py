@@ -43,7 +43,7 @@ def zero_dynamics(
     q, rest = checked('q', q, (model.n,)), np.zeros(model.n)
     k = [model.actuator_names.index(name) for name in names]
     u = np.zeros(model.m) if u is None else checked('u', u, (model.m,)).copy()
-    u = np.clip(u, model.lower, model.upper)
+    u = np.clip(u, model.effort_lower, model.effort_upper)
     u[k] = 0.0
     terms = model.per_thread.evaluator(q, rest)
     J, M = terms.J[k].copy(), terms.M.copy()

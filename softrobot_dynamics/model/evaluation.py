@@ -9,6 +9,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.model.drives import Conversion
 from softrobot_dynamics.model.terms import allocate_terms, evaluate_terms, Terms
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.operations import inverse_dynamics
@@ -97,10 +98,11 @@ class PerThread(threading.local):
     """
     What calls that have nothing of their own use of a model, each thread its own.
 
-    Attributes: ``evaluator``.
+    Attributes: ``evaluator``, ``conversion`` of commands.
     """
 
     def __init__(self, model: Model) -> None:
+        self.conversion = Conversion(model)
         self.evaluator, self.recursion = model.evaluator(), functools.cache(self._recursion)
         self._model = model
 

@@ -8,6 +8,7 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.cache import share
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
 from softrobot_dynamics.model.slopes import slope_kernels
 from softrobot_dynamics.model.tables import note_identities, Tables
@@ -39,8 +40,10 @@ class CompiledModel:
     and ``actuator_names`` as on the wire, ``body_names``; ``stiffness`` and ``damping`` (n, n),
     linearised at q = 0; ``nonlinear`` (., 2), first coordinate and coordinates of each body of
     which that is not the whole truth, ``linear``: there is none; ``rest`` (n,), where the springs
-    are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the
-    actuators, ``commands`` and ``outputs`` (m,), what their u and y are: a name and a unit,
+    are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the commands,
+    ``effort_lower``, ``effort_upper`` (m,) of u, which are the same but for actuators that are
+    ``positioned`` (m,): told a position, see :mod:`.drives`; ``commands``, ``efforts`` and
+    ``outputs`` (m,), what commands, u and y are: a name and a unit,
     ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the
     initial coordinates and rates, ``q_lower``, ``q_upper`` (n,) the joints' position limits,
     ``qd_limit`` (n,) those of their speeds; ``y0`` (m,) the lengths at q = 0, which y is relative
@@ -78,6 +81,7 @@ class CompiledModel:
         self._linearise()
         evaluator(np.zeros(self.n), np.zeros(self.n))
         self.least_mass = least_masses(evaluator.robot, self.stiffness)
+        self.cable_tables = cable_tables(self)
         self.per_thread = PerThread(self)
         self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
 
@@ -110,7 +114,11 @@ class CompiledModel:
         limits = np.array([a.command_limits(joints) for a in actuators]).reshape(-1, 2)
         self.lower, self.upper = limits[:, 0].copy(), limits[:, 1].copy()
         self.rate_limit = np.array([a.rate_limit for a in actuators], dtype=float)
+        limits = np.array([a.effort_limits(joints) for a in actuators]).reshape(-1, 2)
+        self.effort_lower, self.effort_upper = limits[:, 0].copy(), limits[:, 1].copy()
+        self.positioned = np.array([a.positioned for a in actuators], dtype=bool)
         self.commands, self.outputs = self.description.commands, self.description.outputs
+        self.efforts = self.description.efforts
         self.signs = np.array([a.sign for a in actuators], dtype=float)
 
     def _linearise(self) -> None:

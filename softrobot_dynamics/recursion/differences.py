@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.compiling.addresses import call
+from softrobot_dynamics.compiling.addresses import call, run
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.recursion.transmission import FIBRE
@@ -42,6 +42,31 @@ def by_second_order(force: Callable[[Vector], Vector], q: Vector) -> Matrix:
     """Return the derivative (n, n) of a force (n,) by q (n,), by central differences."""
     pairs = [force(q + step) - force(q - step) for step in STATIC_STEP * np.eye(len(q))]
     return np.array(pairs).T / (2.0 * STATIC_STEP)
+
+
+@kernel
+def static_stiffness(evaluate, h, J, force, zero, x, q, K):
+    """
+    Fill K (n, n) with the derivative by q of h(q) - J(q)^T force at rest, by central differences.
+
+    ``evaluate``, an Entry of (q, qd), fills h (n,) and J (m, n); x (n,) is used up.
+    """
+    n, m = len(q), len(force)
+    K[:] = 0.0
+    copy(q, x)
+    for j in range(n):
+        for side in (1.0, -1.0):
+            x[j] = q[j] + side * STATIC_STEP
+            run(evaluate, x, zero)
+            for i in range(n):
+                r = h[i]
+                for k in range(m):
+                    r -= J[k, i] * force[k]
+                K[i, j] += side * r
+        x[j] = q[j]
+    for i in range(n):
+        for j in range(n):
+            K[i, j] /= 2.0 * STATIC_STEP
 
 
 def by_fourth_order(

@@ -52,6 +52,14 @@ class Payload(NamedTuple):
 
 
 @kernel
+def push(evaluate, h, force, q, qd):
+    """Evaluate at (q, qd), under a generalized ``force`` (n,)."""
+    run(evaluate, q, qd)
+    for j in range(len(h)):
+        h[j] -= force[j]
+
+
+@kernel
 def load_tip(evaluate, robot, h, load, q, qd):
     """Evaluate at (q, qd), under a :class:`TipLoad`."""
     run(evaluate, q, qd)

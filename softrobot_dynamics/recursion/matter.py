@@ -9,7 +9,14 @@ matrix to the moment and twice the momentum; like the inertia, in base axes abou
 import numpy as np
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.spatial import between, move_inertia, read_six, rotate, rotate_back
+from softrobot_dynamics.kernels.spatial import (
+    between,
+    move_inertia,
+    read_six,
+    rotate,
+    rotate_back,
+    spin_matrix,
+)
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
     BODY_FIRST,
@@ -29,31 +36,13 @@ def add_matter(robot, t, i, qd):
     f, n, pose = m[BODY_SLAB], m[BODY_COUNT], s + JOINT_POSE
     r0, r1, r2 = between(W, last_tip(robot), pose)
     ten = move_inertia(W, pose, (r0, r1, r2), f + layout.inertia_offset(n))
-    mass, h0, h1, h2, Ixx, Iyy, Izz, Ixy, Ixz, Iyz = ten
-    w0, w1, w2, v0, v1, v2 = read_six(t.motions, np.uint32(2 * i * MOTION))
-    xx, yy, zz = 0.5 * (Iyy + Izz - Ixx), 0.5 * (Ixx + Izz - Iyy), 0.5 * (Ixx + Iyy - Izz)
-    # int (w x p + v) p^T dm, of int p p^T dm = [xx, -Ixy, ...]
-    a00 = -w1 * Ixz + w2 * Ixy + v0 * h0
-    a01 = -w1 * Iyz - w2 * yy + v0 * h1
-    a02 = w1 * zz + w2 * Iyz + v0 * h2
-    a10 = w2 * xx + w0 * Ixz + v1 * h0
-    a11 = -w2 * Ixy + w0 * Iyz + v1 * h1
-    a12 = -w2 * Ixz - w0 * zz + v1 * h2
-    a20 = -w0 * Ixy - w1 * xx + v2 * h0
-    a21 = w0 * yy + w1 * Ixy + v2 * h1
-    a22 = -w0 * Iyz + w1 * Ixz + v2 * h2
+    spin, momentum = spin_matrix(ten, read_six(t.motions, np.uint32(2 * i * MOTION)))
     for c in range(10):
         Y[INERTIA + c] += ten[c]
-    p = (
-        mass * v0 + w1 * h2 - w2 * h1,
-        mass * v1 + w2 * h0 - w0 * h2,
-        mass * v2 + w0 * h1 - w1 * h0,
-    )
-    spin = (a11 + a22, -a01, -a02, -a10, a00 + a22, -a12, -a20, -a21, a00 + a11)
     for c in range(9):
-        Y[SPIN + c] += 2.0 * spin[c]
+        Y[SPIN + c] += spin[c]
     for c in range(3):
-        Y[MOMENTUM + c] += 2.0 * p[c]
+        Y[MOMENTUM + c] += momentum[c]
     if n > 0:
         _add_inner_motion(robot, t, i, qd)
 

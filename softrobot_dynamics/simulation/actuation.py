@@ -101,7 +101,16 @@ class Actuation:
 
 
 class ActuatedSimulator(Simulator):
-    """A Simulator whose ``u`` are commands to actuators as their fields describe them."""
+    """
+    A Simulator whose ``u`` are commands to actuators as their fields describe them.
+
+    Those that are told positions hold them: the tension of their cables comes of the stretch, at
+    every evaluation of a step, which takes the stiffness implicitly. A lag, a delay, a dead band
+    are those of the position. Tendons with friction rub along their routes. See
+    :mod:`softrobot_dynamics.recursion.drives` and :mod:`softrobot_dynamics.recursion.capstan`.
+    """
+
+    rubs = commanded = True
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         self._actuation = Actuation(model)

@@ -13,6 +13,7 @@ from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.curvatures import fibre_stiffness
+from softrobot_dynamics.recursion.drives import add_cable_stiffness
 from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries, Tangents
 from softrobot_dynamics.simulation.integrators import (
     allocate_stages,
@@ -24,7 +25,7 @@ from softrobot_dynamics.simulation.integrators import (
     Stages,
     start,
 )
-from softrobot_dynamics.simulation.stepping import Clock, new_clock
+from softrobot_dynamics.simulation.stepping import acting, Clock, Inputs, new_clock
 
 SHORTEST = 1e-9  # step [s] below which the state cannot be continued
 AGE = 4  # steps after which derivatives are taken anew
@@ -71,28 +72,45 @@ class Adaptive:
 
     The method needs the derivatives of all forces by q and qd for its accuracy, while it has its
     order without. They are taken anew every few steps, and in between continued along a straight
-    line: stale ones would cost a digit. ``advance``, ``clock`` and ``terms`` as of :class:`Fixed`.
+    line: stale ones would cost a digit. They are without the friction of routes, which shortens
+    steps where its direction changes. ``advance``, ``clock``, ``terms``, ``entry``, ``inputs`` and
+    ``rubs`` as of :class:`Fixed`.
     """
 
-    def __init__(self, model: Model, longest: float, tolerance: float) -> None:
+    def __init__(
+        self, model: Model, longest: float, tolerance: float, inputs: Inputs, rubs: bool = False
+    ) -> None:
         n, evaluate = model.n, model.evaluator()
         self.evaluate, self.terms, self.clock = evaluate, evaluate.terms, new_clock()
         robot, t = evaluate.robot, allocate_tangents(model, evaluate.robot)
+        self.entry, drives, _ = acting(model, evaluate, inputs, rubs)
         jacobian = _jacobian(n)
         own = {'stiffness': jacobian.fibres, 'x': jacobian.x}
+        stiffen = entry(fibre_stiffness, robot=robot, **own)
+        if drives is not None:
+            cables = {'stiffness': np.zeros((n, n)), 'x': jacobian.x}
+            stiffen = entry(
+                add_cable_stiffness,
+                fibres=stiffen,
+                cables=entry(fibre_stiffness, robot=drives.robot, **cables),
+                drives=drives,
+                of_tension=cables['stiffness'],
+                pull=np.zeros(len(drives.tension)),
+                out=jacobian.fibres,
+            )
         self._work = AdaptiveWork(
-            evaluate=evaluate.entry,
+            evaluate=self.entry,
             terms=self.terms,
             differentiate=tangent_entries(robot, t, rough=True)[1],
             tangents=t,
-            stiffen=entry(fibre_stiffness, robot=robot, **own),
+            stiffen=stiffen,
             jacobian=jacobian,
             stages=allocate_stages(ROS34PW2, n),
             clock=self.clock,
             longest=longest,
             tolerance=tolerance,
         )
-        self.advance = self.bind(evaluate.entry)
+        self.advance = self.bind(self.entry)
 
     def bind(self, evaluate: Entry) -> Callable[..., int]:
         """Return ``advance`` by another entry that evaluates the robot into the same terms."""

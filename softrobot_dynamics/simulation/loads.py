@@ -10,9 +10,9 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry
-from softrobot_dynamics.compiling.binding import address, entry
+from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.dynamics.points import cloud_of
 from softrobot_dynamics.dynamics.wrenches import Load
-from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.recursion.loads import (
     carry,
     load_point,
@@ -21,8 +21,6 @@ from softrobot_dynamics.recursion.loads import (
     PointLoad,
     TipLoad,
 )
-from softrobot_dynamics.recursion.material_points import Cloud
-from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, JOINT_POSE, STATE
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -41,7 +39,7 @@ class LoadedStepper:
 
     def __init__(self, model: CompiledModel, stepper: Any, carrier: int | None = None) -> None:
         self._model, self._stepper, self.payload = model, stepper, np.zeros(1)
-        self._evaluate = stepper.evaluate.entry
+        self._evaluate = stepper.entry
         if carrier is not None:
             self._evaluate = self._carried(carrier)
         self._bound = functools.lru_cache(_KEPT)(self._bind)
@@ -76,7 +74,7 @@ class LoadedStepper:
         evaluate, terms, n = self._stepper.evaluate, self._stepper.terms, self._model.n
         return entry(
             carry,
-            evaluate=evaluate.entry,
+            evaluate=self._evaluate,
             robot=evaluate.robot,
             h=terms.h,
             M=terms.M,
@@ -92,26 +90,10 @@ class LoadedStepper:
             return entry(load_tip, **common, load=load)
         at_point = PointLoad(
             **given,
-            cloud=self._cloud(given['body'], point),
+            cloud=cloud_of(self._model, robot, given['body'], np.frombuffer(point).reshape(1, 3)),
             frame=np.zeros((1, 16)),
             J=np.zeros((1, 6 * n)),
             velocity=np.zeros((1, 3)),
             zero=np.zeros(n),
         )
         return entry(load_point, **common, load=at_point)
-
-    def _cloud(self, body: int, point: bytes) -> Cloud:
-        """Return the Cloud of one material point of a body."""
-        robot, kernel = self._stepper.evaluate.robot, self._model.points_kernel(body, point)
-        m, pose = robot.modules[body], robot.W[body * STATE + JOINT_POSE :][:12]
-        count = int(m[BODY_COUNT])
-        return Cloud(
-            address=address(kernel.module, kernel.function, 'P, q, V, S'),
-            numbers=kernel.parameters,
-            q=np.zeros(count),
-            values=np.zeros(9 * (1 + count) * BLOCK),
-            scratch=np.zeros(kernel.scratch),
-            pose=pose,
-            jacobian=np.zeros(6 * self._model.n),
-            first=int(m[BODY_FIRST]),
-        )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
@@ -14,6 +14,9 @@ from softrobot_dynamics.errors import DescriptionError, UnknownNameError
 from softrobot_dynamics.schema.fields import integer, number
 from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of
 from softrobot_dynamics.schema.parsing import Problems
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.simulation.reconstruction import Reconstruction
 
 GROUP = 'sensors'
 _UNIT, _RATE = 'of the coordinate', 'of the coordinate, /s'
@@ -79,11 +82,15 @@ class Sensing:
     Hears of a robot's states what its :class:`Sensors` say; the same for equal seeds and states.
 
     States come once a ``period`` [s], and are heard at such an instant: the first one that is not
-    before they are there. One that is overtaken by a later one is lost.
+    before they are there. One that is overtaken by a later one is lost. ``seen`` is the
+    :class:`~softrobot_dynamics.simulation.reconstruction.Reconstruction` of n coordinates from
+    those of the robot, None if they are the same.
     """
 
-    def __init__(self, sensors: Sensors, n: int, period: float) -> None:
-        self.sensors, self._n, self._period = sensors, n, period
+    def __init__(
+        self, sensors: Sensors, n: int, period: float, seen: Reconstruction | None = None
+    ) -> None:
+        self.sensors, self._n, self._period, self._seen = sensors, n, period, seen
         self._noisy = bool(sensors.noise.any() or sensors.velocity_noise.any())
         self._perfect = _nothing(sensors)
         self.begin()
@@ -93,13 +100,17 @@ class Sensing:
         self._random = np.random.default_rng(self.sensors.seed)
         self._underway: list[_Underway] = []
         self._tick = 0
+        if self._seen is not None:
+            self._seen.begin()
 
     def hear(self, stamp: Any, q: Vector, qd: Vector) -> Measured | None:
         """
-        Take the next state, (n,) each, with its stamp; return the newest that is there by now.
+        Take the robot's next state with its stamp; return the newest that is there by now.
 
         None if it has been returned before, or none is there.
         """
+        if self._seen is not None:
+            q, qd = self._seen(q, qd)
         if self._perfect:
             return Measured(stamp, q, qd)
         late, lost = self._random.random(2)  # drawn in any case: the noise is the same without
@@ -114,6 +125,9 @@ class Sensing:
             self._underway = [state for state in self._underway if state.tick > newest.tick]
         self._tick += 1
         return newest and newest.measured
+
+    def told(self, stamp: Any, u: Vector) -> None:
+        """Take notice of a command u (m,) that is sent: states are heard whatever it is."""
 
     def _measure(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return (q, qd) with what the sensors add, in their steps."""

@@ -17,7 +17,7 @@ from softrobot_dynamics.recursion.masses import without_inertia
 from softrobot_dynamics.simulation.adaptive import Adaptive
 from softrobot_dynamics.simulation.loads import LoadedStepper
 from softrobot_dynamics.simulation.recentring import recentre, recentring
-from softrobot_dynamics.simulation.stepping import Fixed
+from softrobot_dynamics.simulation.stepping import Fixed, Inputs
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -37,9 +37,15 @@ class Simulator:
     GIL on the way. With the name of a ``carrier`` a payload may be put to the tip of that body,
     by :meth:`carry`.
 
+    Actuation is exact, u is what acts: what stands between a command and the force on a robot,
+    drives that are told positions and friction along routes included, is
+    :class:`~softrobot_dynamics.simulation.actuation.ActuatedSimulator`'s.
     Coordinates without inertia are followed if they have stiffness or damping, and are a
     SingularMassError in the beginning if they have none.
     """
+
+    rubs = False  # whether tendons rub along their routes
+    commanded = False  # whether u are commands to actuators that are told positions
 
     def __init__(
         self,
@@ -55,17 +61,17 @@ class Simulator:
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
         self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
+        self._inputs, self._recentring = Inputs(model, self.commanded), recentring(model)
         self._stepper = (
-            Adaptive(model, self.substep, self.tolerance)
+            Adaptive(model, self.substep, self.tolerance, self._inputs, self.rubs)
             if self.tolerance
-            else Fixed(model, self.substep)
+            else Fixed(model, self.substep, self._inputs, self.rubs)
         )
         body = None if carrier is None else body_index(model, carrier, 'carrier')
         self._carries, self._loaded = carrier, LoadedStepper(model, self._stepper, body)
         self._advance = self._stepper.advance if body is None else self._loaded([])
-        self._force, self._recentring = np.zeros(model.m), recentring(model)
         with compiling(self._advance):  # here and now, not in the first step
-            self._advance(self._force, self.q, self.qd, self.substep, True)
+            self._advance(self._inputs.force, self.q, self.qd, self.substep, True)
         self.reset(q, qd)
 
     def reset(self, q: ArrayLike | None = None, qd: ArrayLike | None = None) -> None:
@@ -96,10 +102,10 @@ class Simulator:
         advance = self._advance
         if wrenches and (loads := read_wrenches(self.model, wrenches)):
             advance = self._loaded(loads)
-        np.multiply(u, self.model.signs, out=self._force)
+        self._inputs.take(u)
         left, clock, once = dt, self._stepper.clock, bool(self._recentring)
         while left > dt * 1e-12:
-            failed = advance(self._force, self.q, self.qd, left, once)
+            failed = advance(self._inputs.force, self.q, self.qd, left, once)
             left -= clock.passed[0]
             self.time += float(clock.passed[0])
             self.substeps += int(clock.steps[0])

@@ -3,16 +3,20 @@
 
 from collections.abc import Callable
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry, run
-from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.model.drives import drives_of
+from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.capstan import resist, rub
 from softrobot_dynamics.recursion.contract import Model
+from softrobot_dynamics.recursion.drives import hold, stiffen
 from softrobot_dynamics.recursion.linearisation import Linearisation, Near
 from softrobot_dynamics.simulation.exponential import (
     allocate_motion,
@@ -41,12 +45,54 @@ def new_clock() -> Clock:
     return Clock(**one)
 
 
+class Inputs:
+    """
+    What acts on a robot in a simulation: ``force`` (m,) along y.
+
+    If ``commanded``, actuators that are positioned have instead a ``command`` (m,) to hold, and
+    no force but that of their cables, which is part of an evaluation; else ``command`` is None.
+    """
+
+    def __init__(self, model: Any, commanded: bool) -> None:
+        held = model.positioned & commanded
+        self.force, self._signs = np.zeros(model.m), np.where(held, 0.0, model.signs)
+        self.command = np.zeros(model.m) if held.any() else None
+
+    def take(self, u: Vector) -> None:
+        """Take u (m,), commands where they are held."""
+        np.multiply(u, self._signs, out=self.force)
+        if self.command is not None:
+            self.command[:] = u
+
+
+class Acting(NamedTuple):
+    """An evaluation with all that acts on a robot by itself, and what that is made of."""
+
+    entry: Entry
+    drives: Any  # Drives, or None where no cable is held
+    capstan: Any  # or None where nothing rubs
+
+
+def acting(model: Model, evaluate: Any, inputs: Inputs, rubs: bool) -> Acting:
+    """Return the :class:`Acting` of an Evaluator, with friction of routes if it ``rubs``."""
+    found, h, along = evaluate.entry, evaluate.terms.h, inputs.force
+    drives = None
+    if inputs.command is not None:
+        drives, along = drives_of(model, evaluate.robot), inputs.force.copy()
+        given = {'drives': drives, 'command': inputs.command, 'h': h}
+        found = entry(hold, evaluate=found, **given, force=inputs.force, along=along)
+    capstan = capstan_of(model, evaluate.robot, along) if rubs else None
+    if capstan is not None:
+        found = entry(rub, evaluate=found, capstan=capstan, h=h)
+    return Acting(found, drives, capstan)
+
+
 class FixedWork(NamedTuple):
     """What steps of equal length work with."""
 
     evaluate: Entry  # of the robot, into the terms
     terms: Terms
-    follow: Entry  # of the linearisation
+    follow: Entry  # of the linearisation, or NOTHING where it is constant
     near: Near
     motion: Motion
     clock: Clock
@@ -59,23 +105,35 @@ class Fixed:
 
     ``advance(force, q, qd, duration, once)`` advances (q, qd) by a duration [s], or ``once``,
     under forces (m,) along y. It returns 0, or 1 where a step cannot be made; ``clock`` says how
-    much was done, ``terms`` are those of the last evaluation, ``evaluate`` is the Evaluator.
+    much was done, ``terms`` are those of the last evaluation, ``evaluate`` is the Evaluator, and
+    ``entry`` the one of its evaluations: with cables that are held at the commands of the
+    ``inputs``, whose force ``force`` has to be, and, if it ``rubs``, the friction of routes.
     """
 
-    def __init__(self, model: Model, substep: float) -> None:
+    def __init__(self, model: Model, substep: float, inputs: Inputs, rubs: bool = False) -> None:
         self.evaluate = evaluate = model.evaluator()
         self._linearisation = near = Linearisation(model, evaluate)
         self.terms, self.clock = evaluate.terms, new_clock()
+        self.entry, drives, capstan = acting(model, evaluate, inputs, rubs)
+        follow, matrices, parts = near.follow, near.near, parts_of_step(model, substep)
+        if drives is not None:
+            own = {'K': matrices.K, 'stiffness': matrices.K.copy()}
+            follow = entry(stiffen, follow=follow, drives=drives, ahead=substep, **own)
+            matrices, parts = matrices._replace(K=own['stiffness']), 1
+        if capstan is not None:
+            own = {'D': matrices.D, 'damping': matrices.D.copy()}
+            follow = entry(resist, follow=follow, capstan=capstan, **own)
+            matrices = matrices._replace(D=own['damping'])
         self._work = FixedWork(
-            evaluate=evaluate.entry,
+            evaluate=self.entry,
             terms=self.terms,
-            follow=near.follow,
-            near=near.near,
-            motion=allocate_motion(model.n, parts_of_step(model, substep)),
+            follow=follow,
+            near=matrices,
+            motion=allocate_motion(model.n, parts),
             clock=self.clock,
             substep=substep,
         )
-        self.advance = self.bind(evaluate.entry)
+        self.advance = self.bind(self.entry)
 
     def bind(self, evaluate: Entry) -> Callable[..., int]:
         """Return ``advance`` by another entry that evaluates the robot into the same terms."""
@@ -96,7 +154,7 @@ def fixed_steps(work, force, q, qd, duration, once):
     for k in range(1 if once else steps):
         run(work.evaluate, q, qd)
         start(terms, force, b)
-        if len(near.parts) > 0:
+        if work.follow.address != 0:
             run(work.follow, q, qd)
         if predict(near.K, near.D, q, qd, h, b) != 0:
             return 1

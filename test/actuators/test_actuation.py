@@ -5,7 +5,7 @@ from differences import derivative, gradient
 import numpy as np
 from oracles import tendons
 import pytest
-from robots import compiled, EXACT, states
+from robots import compiled, EXACT, rod, states
 import softrobot_dynamics as sd
 
 pytestmark = pytest.mark.quick
@@ -101,6 +101,21 @@ def test_a_pulled_tendon_bends_towards_itself():
     bent = np.where([name == 'segment3/bend_x' for name in arm.coordinate_names], 0.3, 0.0)
     x, y, z = sd.forward_kinematics(arm, q=bent)[-1, :3, 3]
     assert x > 0.01 and abs(y) < 1e-15 and z < 0.6
+
+
+def test_a_line_past_a_body_counts():
+    """Between bodies of which the farther one is fixed to what the line leaves out."""
+    fixed = {'type': 'fixed'}
+    bodies = [{'name': name, 'joint': fixed, 'body': rod()} for name in 'abc']
+    path = [{'body': name, 'offset': [0.02, 0.01]} for name in 'ac']
+    pull = {'name': 't', 'type': 'tendon', 'path': path}
+    robot = {'name': 'past', 'bodies': bodies, 'actuators': [pull]}
+    model = sd.compile_model(sd.load_robot(robot))
+    ((q, qd, _),) = states(model, 1, seed=7)
+    found = sd.actuation(model, q=q, qd=qd)
+    wanted = tendons.elongations(model.description, q)
+    np.testing.assert_allclose(found.coordinates, wanted, atol=1e-12)
+    assert np.abs(found.jacobian[0, 3:6]).max() > 1e-3  # how b bends
 
 
 def test_two_bodies_meeting_at_a_point_have_no_direction():

@@ -59,6 +59,7 @@ def loads(model, q):
     return result
 
 
+@pytest.mark.quick
 def test_it_is_the_wrench_that_it_says(model):
     """Its column of A is what the same load does in inverse dynamics: J^T w, dipole x field."""
     for q, qd, qdd in states(model, 3, seed=1):

@@ -32,6 +32,7 @@ def test_gradients_of_energies_are_the_forces(name):
         assert found == pytest.approx(shares.sum(), abs=1e-8 * np.abs(shares).max())
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('name', ['hand', 'gallery'])
 def test_energies_of_masses(name):
     """As the sums over all material points say."""

@@ -179,6 +179,7 @@ def test_joint_wrenches_do_the_joints_work(name):
     assert seen >= 4
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('name', ['ur10e', 'tree'])
 def test_wrenches_equal_pinocchio(name):
     """ID and the wrenches in the joints equal rnea's with external forces, to 1e-12."""

@@ -44,6 +44,7 @@ def twist(q, qd):
     return value, np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('size', [3.15, 4.0, 6.0, 7.0, 12.0])
 def test_recentring_keeps_pose_and_velocity(size):
     """The re-centred state has the same rotation and angular velocity, and a shorter vector."""

@@ -1,0 +1,132 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""From the actuators that hold positions to the flat arrays of their cables; u of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.actuators.contract import Cable, Parts, Segment
+from softrobot_dynamics.annotations import Integers, Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.description.modules import NamedActuator
+from softrobot_dynamics.model.tables import Tables
+from softrobot_dynamics.recursion.drives import convert, Drives, measure
+from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.recursion.transmission import has_lines
+
+
+class _AllCables:
+    """Stands for an actuator whose segments are those of all cables; has the cables of each."""
+
+    def __init__(self, actuators: Sequence[Any]) -> None:
+        self._actuators = actuators
+        self.each: list[Sequence[Cable]] = []
+
+    def segments(self, parts: Parts) -> list[Segment]:
+        """Return the segments of all cables, one after the other."""
+        self.each = [actuator.cables(parts) for actuator in self._actuators]
+        return [s for cables in self.each for cable in cables for s in cable.segments]
+
+
+class CableTables(NamedTuple):
+    """What all threads share of the cables of a robot, s of all m actuators; see `Drives`."""
+
+    arrays: dict[str, Any]  # segments and P of a Robot
+    scratch: int
+    cables: Integers  # (m, 2)
+    pull: Vector  # (s,)
+    stiffness: Vector  # (s,)
+    free: Vector  # (s,)
+    rest: Vector  # (s,)
+
+
+def cable_tables(model: Any) -> CableTables:
+    """Return the :class:`CableTables` of a compiled model whose kernels are there."""
+    description, m = model.description, model.m
+    if not model.positioned.any():
+        nothing = np.zeros(0)
+        return CableTables({}, 1, np.zeros((m, 2), np.int64), *[nothing] * 4)
+    every = _AllCables([entry.actuator for entry in description.actuators])
+    only: Any = NamedActuator('cables', every)  # type: ignore[arg-type]
+    tables = Tables(replace(description, actuators=(only,)), model.n)
+    tables.compile()
+    arrays, each = tables.arrays(), [cable for cables in every.each for cable in cables]
+    sizes, counts = [len(cable.segments) for cable in each], list(map(len, every.each))
+    arrays['segments'][:, 0] = np.repeat(np.arange(len(each)), sizes)
+    found = CableTables(
+        arrays={name: arrays[name] for name in ('segments', 'P')},
+        scratch=max(tables.scratch),
+        cables=np.column_stack([np.cumsum([0, *counts[:-1]]), counts]).astype(np.int64),
+        pull=np.array([cable.pull for cable in each]),
+        stiffness=np.array([cable.stiffness for cable in each]),
+        free=np.array([cable.tension for cable in each]),
+        rest=np.zeros(len(each)),
+    )
+    evaluate, q = model.evaluator(), np.zeros(model.n)
+    drives = _drives(model, found, evaluate.robot, True)
+    evaluate(q, q)
+    cached(measure, drives=drives)(q, q)
+    return found._replace(rest=drives.l)
+
+
+def drives_of(model: Any, robot: Robot, limited: bool = True) -> Drives:
+    """
+    Return the :class:`Drives` of a compiled model, without cables if it has none.
+
+    They go by the poses in a robot's workspace, as they are when the kernels are called. Efforts
+    are ``limited`` as the description says, or not at all.
+    """
+    return _drives(model, model.cable_tables, robot, limited)
+
+
+def _drives(model: Any, tables: CableTables, robot: Robot, limited: bool) -> Drives:
+    s, limited = len(tables.pull), model.positioned & limited
+    own = robot._replace(**tables.arrays, S=np.zeros(tables.scratch)) if s else robot
+    return Drives(
+        robot=own,
+        lines=int(bool(s) and has_lines(own)),
+        cables=tables.cables,
+        pull=tables.pull,
+        stiffness=tables.stiffness,
+        free=tables.free,
+        rest=tables.rest,
+        least=np.where(limited, model.effort_lower, -np.inf),
+        most=np.where(limited, model.effort_upper, np.inf),
+        **{name: np.zeros(s) for name in ('l', 'bias', 'loose', 'tension')},
+        J=np.zeros((s, model.n)),
+    )
+
+
+class Conversion:
+    """
+    Efforts u (m,) of commands, and commands for efforts, at a posture; one for each thread.
+
+    ``drives`` are those of the posture that was asked about last.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._any, self._rest = bool(model.positioned.any()), np.zeros(model.n)
+        if self._any:
+            self._evaluate = model.evaluator()
+            self.drives = drives_of(model, self._evaluate.robot)
+            self._measure = cached(measure, drives=self.drives)
+            self._convert = cached(convert, drives=self.drives)
+
+    def efforts(self, q: Vector, command: Vector) -> Vector:
+        """Return u (m,) of a command (m,) at q (n,), contiguous floats."""
+        return self._converted(q, command, 1)
+
+    def commands(self, q: Vector, u: Vector) -> Vector:
+        """Return the command (m,) for u (m,) at q (n,), limits aside; contiguous floats."""
+        return self._converted(q, u, 0)
+
+    def _converted(self, q: Vector, values: Vector, to_efforts: int) -> Vector:
+        found = np.array(values, dtype=float)
+        if self._any:
+            self._evaluate(q, self._rest)
+            self._measure(q, self._rest)
+            self._convert(found, to_efforts)
+        return found

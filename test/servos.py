@@ -1,0 +1,30 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A soft arm whose tendons are told positions."""
+
+import numpy as np
+from robots import rod
+
+ARM = 15e-3  # [m] of tendons, from the axis
+
+
+def servo(drive, pairs=False, count=3, gravity=9.81, **more):
+    """Return a hanging rod with ``count`` tendons around it, or two ``pairs`` on a motor each."""
+    phases = 2.0 * np.pi * np.arange(2 if pairs else count) / (4 if pairs else count)
+
+    def path(phase):
+        return [{'body': 'arm', 'offset': {'radius': ARM, 'phase': float(phase)}}]
+
+    tendons = [
+        {
+            'name': f't{k}',
+            'type': 'tendon',
+            'path': path(phase),
+            'command': 'position',
+            'drive': drive,
+            **({'opposite': path(phase + np.pi)} if pairs else {}),
+            **more,
+        }
+        for k, phase in enumerate(phases)
+    ]
+    bodies = [{'name': 'arm', 'joint': {'type': 'fixed'}, 'body': rod()}]
+    return {'name': 'arm', 'gravity': [0, 0, gravity], 'bodies': bodies, 'actuators': tendons}
