@@ -46,12 +46,12 @@ Pinocchio has formulas for rigid robots. On the UR10e, called from Python, it ta
 _CHAINS = """
 Chains of N bodies with one coordinate each, `inverse`, and Pinocchio's `computeRNEADerivatives`.
 The result has 2 N² entries; from N = {short} to {long} the time of rigid links grows as N to the
-power {rigid}, that of planar constant curvature, whose bodies are differenced, as N to the power
+power {rigid}, that of planar constant curvature as N to the power
 {planar}, and Pinocchio's as N to the power {rnea}.
 """
 _BOUND = """
-`cosserat`, `lvp` and `planar_cc` are differenced by their own coordinates: what bounds them is
-some 6 n + 6 evaluations of a body with n coordinates, of which a closed form needs none.
+`lvp` is differenced by its own coordinates: what bounds it is some 6 n + 6 evaluations of a body
+with n coordinates, of which a closed form needs none.
 """
 
 

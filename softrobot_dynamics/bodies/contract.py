@@ -13,6 +13,7 @@ from typing import Any, cast, ClassVar, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies import tracing
+from softrobot_dynamics.bodies.skins import circle, NOTHING, Surface, tube
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import ArgumentError
@@ -45,6 +46,7 @@ class Body:
     tabulated = False  # True: the position is known at points given as numbers only
     traceable = True  # False: the formula is too long to compile; the kernels are by hand
     has_cavity: ClassVar[Any] = False  # True: a pressure can act in it, see cavity_kernel
+    inner_radius = cast(Any, 0.0)  # [m] of a hole along its sections; may be a field
 
     if TYPE_CHECKING:  # what those subclasses have whose methods ask for it
 
@@ -113,6 +115,31 @@ class Body:
             ]
             return float(np.linalg.det(np.stack(columns, axis=-1) / (2.0 * step)).min())
 
+    def finer(self) -> 'Body | dict[str, Any] | None':
+        """
+        Return the body of the same assumptions that may take more shapes; None if there is none.
+
+        As it may stand in a robot's description: what reports compare this one with.
+        """
+        return None
+
+    def outline(self, sigma: float) -> Matrix:
+        """
+        Points (P, 2) [m] around the section at sigma = s / L, in order from x to y, to be drawn.
+
+        Here a circle of the field ``radius`` or, without one, through the farthest of the material
+        points.
+        """
+        radius = getattr(self, 'radius', None)
+        if radius is None:
+            radius = np.hypot(*self.material_points()[0].T[:2]).max()
+        base, tip = np.broadcast_to(radius, 2)
+        return circle(base + (tip - base) * sigma)
+
+    def skin(self) -> Surface:
+        """Return the material points and triangles of its surface; none without sections."""
+        return tube(self) if self.section_path else NOTHING
+
     def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """
         Tip frame in S_J: (nine entries of the rotation, row-major; three of the origin [m]).
@@ -152,11 +179,17 @@ class Body:
 
         None where there is none: the body is then differenced.
         """
+        if type(self).kernel is not Body.kernel:
+            return None
+        return self._traced_slopes(*self.material_points())
+
+    def _traced_slopes(self, points: Matrix, masses: Vector) -> Kernel | None:
+        """Return the kernel that sums over points (K, 3) [m]; None if it is too long."""
         symbolic, constants = self._symbolic()
-        traced = tracing.body_slopes(symbolic) if type(self).kernel is Body.kernel else None
+        traced = tracing.body_slopes(symbolic)
         if traced is None:
             return None
-        table = traced.tables.table(*self.material_points(), constants)
+        table = traced.tables.table(points, masses, constants)
         return self._kernel(traced, 'slopes', self._matrices(), table, constants)
 
     def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:

@@ -1,15 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Base of bodies whose position is linear in q: one compiled kernel for any number of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import functools
+from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
 from softrobot_dynamics.bodies import linear_basis_kernels as linear_basis
+from softrobot_dynamics.bodies import linear_basis_slopes
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.kernels import weak_slopes
 from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
@@ -17,7 +20,7 @@ from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.emit import BLOCK
 from softrobot_dynamics.tracing.graph import Node, SYMBOLIC
 from softrobot_dynamics.tracing.programs import HEADER
-from softrobot_dynamics.tracing.stress import stress_function
+from softrobot_dynamics.tracing.stress import moduli_function, stress_function
 
 
 class LinearBasis(Body):
@@ -75,22 +78,45 @@ class LinearBasis(Body):
     def kernel(self) -> Kernel:
         """See :class:`Body`; the numbers of :mod:`.linear_basis_kernels`."""
         n = len(self.coordinates())
-        matrices = np.ravel(self.stiffness()), np.ravel(self.damping_matrix())
-        numbers = np.concatenate([self._inertial_numbers(), *matrices])
         scratch = int(linear_basis.inertial_scratch.py_func(n))
-        symbolic, constants = self._symbolic()
-        if symbolic.energy(np.eye(3).tolist(), SYMBOLIC) is None:
-            return Kernel(linear_basis.__name__, 'linear_terms', numbers, scratch)
-        source, tables = stress_function(lambda F: symbolic.energy(F, SYMBOLIC))
+        if self._has_energy():
+            scratch = max(scratch, 27 * BLOCK)
+            return self._kernel_of_stress('terms', stress_function, _TERMS, scratch)
+        return Kernel(linear_basis.__name__, 'linear_terms', self._linear_numbers(), scratch)
+
+    def slopes_kernel(self) -> Kernel | None:
+        """See :class:`Body`; the numbers are those of the terms."""
+        scratch = int(linear_basis_slopes.slopes_scratch.py_func(len(self.coordinates())))
+        if self._has_energy():
+            scratch = max(
+                scratch, weak_slopes.stress_rows.py_func(len(self.coordinates())) * BLOCK
+            )
+            return self._kernel_of_stress('slopes', moduli_function, _SLOPES, scratch)
+        numbers = self._linear_numbers()
+        return Kernel(linear_basis_slopes.__name__, 'linear_slopes', numbers, scratch)
+
+    def _has_energy(self) -> bool:
+        return self._symbolic()[0].energy(np.eye(3).tolist(), SYMBOLIC) is not None
+
+    def _linear_numbers(self) -> Vector:
+        """Numbers that do without a strain energy."""
+        matrices = np.ravel(self.stiffness()), np.ravel(self.damping_matrix())
+        return np.concatenate([self._inertial_numbers(), *matrices])
+
+    def _kernel_of_stress(
+        self, function: str, trace: Callable[..., Any], template: str, scratch: int
+    ) -> Kernel:
+        """Return the kernel of a template that calls what is traced of the strain energy."""
+        n, (symbolic, constants) = len(self.coordinates()), self._symbolic()
+        source, tables = trace(lambda F: symbolic.energy(F, SYMBOLIC))
         slopes, volumes = self.strain_quadrature()
         table = _blocked(volumes, slopes.reshape(len(volumes), -1))
         blocks = len(table) // ((1 + 9 * n) * BLOCK)
-        numbers = np.concatenate(
-            [numbers, [self.viscosity() or 0.0, blocks], tables.numbers(constants), table]
-        )
-        source = HEADER + source + _TERMS.format(block=BLOCK, scalars=len(tables.scalars))
-        module = load_module(source, f'{self.type_name}_terms')
-        return Kernel(module.__name__, 'terms', numbers, max(scratch, 27 * BLOCK))
+        own = [self.viscosity() or 0.0, blocks], tables.numbers(constants), table
+        source = HEADER + source + template.format(block=BLOCK, scalars=len(tables.scalars))
+        module = load_module(source, f'{self.type_name}_{function}')
+        numbers = np.concatenate([self._linear_numbers(), *own])
+        return Kernel(module.__name__, function, numbers, scratch)
 
     def fibre_kernel(self, points: Matrix, slopes: Array, weights: Vector) -> Kernel:
         """See :class:`Body`; the tangent of the curve is linear in q."""
@@ -206,4 +232,33 @@ def terms(P, q, qd, w, W, S):
         stress(P, weight, S[:9 * {block}], S[18 * {block}:])
         viscous_stress(viscosity, weight, S)
         add_forces(n, G, S, elastic, damping)
+"""
+
+_SLOPES = """
+from softrobot_dynamics.bodies.linear_basis_kernels import inertial_numbers
+from softrobot_dynamics.bodies.linear_basis_slopes import linear_slopes
+from softrobot_dynamics.kernels.weak_form import deformation
+from softrobot_dynamics.kernels.weak_slopes import (
+    add_stress_slopes, CHANGES, MODULI, stress_rows, STRESS)
+
+
+@kernel
+def slopes(P, q, qd, qdd, motion, D, S):
+    n = int(P[0])
+    linear_slopes(P, q, qd, qdd, motion, D, S)
+    T = P[inertial_numbers(n) + 2 * n * n:]
+    viscosity, blocks = T[0], int(T[1])
+    P = T[2:2 + {scalars}]
+    T = T[2 + {scalars}:]
+    size = (1 + 9 * n) * {block}
+    S = S[:stress_rows(n) * {block}]
+    for block in range(blocks):
+        weight = T[block * size:block * size + {block}]
+        G = T[block * size + {block}:(block + 1) * size]
+        deformation(n, G, q, qd, S)
+        moduli(P, weight, S[:9 * {block}], S[STRESS * {block}:])
+        for k in range(n):
+            change = S[(CHANGES + 9 * k) * {block}:(CHANGES + 9 * k + 9) * {block}]
+            stiffen(S[MODULI * {block}:], G[9 * k * {block}:9 * (k + 1) * {block}], change)
+        add_stress_slopes(n, viscosity, weight, G, G[:0], S, D)
 """

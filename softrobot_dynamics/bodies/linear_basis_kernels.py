@@ -63,7 +63,8 @@ def inertial_terms(P, q, qd, w, W, S):
     for j in range(n):
         place[1 + j], speed[1 + j] = q[j], qd[j]
     _tip_frame(n, tip, place, speed, W)
-    _moments(m, second, place, speed, N, V)
+    mix(m, second, place, N)  # int p Phi_j^T dm
+    mix(m, second, speed, V)  # int (J qd) Phi_j^T dm
     _sums(m, moments, place, speed, N, total)
     _rigid(P[1], w, total, W[layout.inertia_offset(n) : layout.inertia_offset(n) + 16])
     coupling, block, bias = layout.coupling_offset(n), layout.mass_offset(n), layout.bias_offset(n)
@@ -72,16 +73,13 @@ def inertial_terms(P, q, qd, w, W, S):
 
 
 @kernel
-def _moments(m, second, place, speed, N, V):
-    """N_j = int p Phi_j^T dm and V_j = int (J qd) Phi_j^T dm, at [3 a + b, j]."""
-    N[:] = 0.0
-    V[:] = 0.0
+def mix(m, second, weights, out):
+    """Sum the second moments by weights: with (1, q) int p Phi_j^T dm, at [3 a + b, j]."""
+    out[:] = 0.0
     for i in range(m):
-        row = second[9 * m * i : 9 * m * (i + 1)]
-        x, v = place[i], speed[i]
+        row, x = second[9 * m * i : 9 * m * (i + 1)], weights[i]
         for k in range(9 * m):
-            N[k] += x * row[k]
-            V[k] += v * row[k]
+            out[k] += x * row[k]
 
 
 @kernel

@@ -2,6 +2,7 @@
 """Spatial piecewise constant curvature with elongation."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
@@ -66,6 +67,18 @@ class PiecewiseConstantCurvature(Body):
     def stretch(self, q: Vector) -> float:
         """Return the axis' factor of length."""
         return 1.0 + float(q[2]) / self.length
+
+    def finer(self) -> dict[str, Any]:
+        """Return a rod whose curvatures and stretch are parabolas along it."""
+        same = ('length', 'density', 'young_modulus', 'poisson_ratio', 'damping',
+                'section_inertia')  # fmt: skip
+        parabola = {'basis': 'legendre', 'order': 2}
+        return {
+            'type': 'cosserat',
+            **{name: getattr(self, name) for name in same},
+            'section': {'type': 'circular', 'radius': list(self.radius)},
+            'strains': dict.fromkeys(('kappa_x', 'kappa_y', 'gamma_z'), parabola),
+        }
 
     def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:
         """Rotation exp(s K) and origin at s = x3 / L; K = skew(-bend_y, bend_x, 0)."""

@@ -2,7 +2,7 @@
 """Planar constant curvature without elongation, in closed form."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
@@ -10,8 +10,10 @@ from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.compiling.jit import inlined, Kernel, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.functions import stumpff_doubled, stumpff_family
-from softrobot_dynamics.kernels.quadrature import rod_points
+from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.schema.fields import flag, integer, number
+
+_NODES = 16  # of Gauss, for derivatives
 
 
 @register('planar_cc')
@@ -70,6 +72,14 @@ class PlanarConstantCurvature(Body):
         """Return 1: the axis keeps its length."""
         return 1.0
 
+    def finer(self) -> dict[str, Any]:
+        """Return a rod in the same plane whose curvature is a parabola along it."""
+        same = 'length', 'radius', 'density', 'young_modulus', 'damping', 'section_inertia'
+        fields = {name: getattr(self, name) for name in same}
+        section = {'type': 'circular', 'radius': fields.pop('radius')}
+        strains = {'kappa_y': {'basis': 'legendre', 'order': 2}}
+        return {'type': 'cosserat', **fields, 'section': section, 'strains': strains}
+
     def kernel(self) -> Kernel:
         """Return the closed form."""
         mass = self.density * np.pi * self.radius**2 * self.length
@@ -79,15 +89,24 @@ class PlanarConstantCurvature(Body):
             __name__, 'planar_cc_terms', np.array([self.length, mass, section, stiffness, damping])
         )
 
+    def slopes_kernel(self) -> Kernel | None:
+        """
+        Return the traced one, of so many points that it is exact to rounding up to 8 rad.
+
+        At two turns 1e-10 are left, beyond 16 rad nothing. Two points stand for a section: what it
+        has across the plane moves with the joint frame only.
+        """
+        s, weights = gauss_legendre(_NODES, 0.0, self.length)
+        mass, x = 0.5 * self.density * np.pi * self.radius**2 * weights, 0.5 * self.radius
+        column = np.column_stack([np.full_like(s, x * self.section_inertia), 0.0 * s, s])
+        points = np.vstack([column, column * [-1.0, 1.0, 1.0]])
+        return self._traced_slopes(points, np.tile(mass, 2))
+
     def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:
         bend = s * q[0]
-        cosine, sine = math.cos(bend), math.sin(bend)
-        z = bend * bend
-        origin = [
-            self.length * s * bend * math.stumpff(2, z),
-            0.0,
-            self.length * s * math.stumpff(1, z),
-        ]
+        half, cosine, sine = 0.5 * bend, math.cos(bend), math.sin(bend)
+        chord = self.length * s * math.stumpff(1, half * half)  # at half the angle
+        origin = [chord * math.sin(half), 0.0, chord * math.cos(half)]
         return [cosine, 0.0, sine, 0.0, 1.0, 0.0, -sine, 0.0, cosine], origin
 
 

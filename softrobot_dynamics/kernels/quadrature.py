@@ -2,6 +2,7 @@
 """Quadrature points and weights."""
 
 from collections.abc import Sequence
+import functools
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -9,9 +10,16 @@ from softrobot_dynamics.annotations import Matrix, Vector
 
 def gauss_legendre(count: int, start: float = 0.0, end: float = 1.0) -> tuple[Vector, Vector]:
     """Gauss-Legendre points and weights, (count,) each, on [start, end]."""
-    points, weights = np.polynomial.legendre.leggauss(count)
+    points, weights = _rule(count)
     half = 0.5 * (end - start)
     return start + half * (points + 1.0), half * weights
+
+
+@functools.cache
+def _rule(count: int) -> tuple[Vector, Vector]:
+    """Gauss-Legendre points and weights, (count,) each, on [-1, 1]: an eigenvalue problem."""
+    points, weights = np.polynomial.legendre.leggauss(count)
+    return points, weights
 
 
 def cylinder_points(

@@ -141,6 +141,34 @@ def add_inertia(W, f, t, a, b):
 
 
 @inlined
+def spin_matrix(ten, twist):
+    """
+    Matrix e -> 2 int p x (e x dp/dt) dm, nine entries, and 2 int dp/dt dm of a moving rigid body.
+
+    ``ten``: its inertia as in :mod:`softrobot_dynamics.kernels.layout`.
+    """
+    mass, h0, h1, h2, Ixx, Iyy, Izz, Ixy, Ixz, Iyz = ten
+    w0, w1, w2, v0, v1, v2 = twist
+    xx, yy, zz = 0.5 * (Iyy + Izz - Ixx), 0.5 * (Ixx + Izz - Iyy), 0.5 * (Ixx + Iyy - Izz)
+    # int (w x p + v) p^T dm, of int p p^T dm = [xx, -Ixy, ...]
+    a00 = 2.0 * (-w1 * Ixz + w2 * Ixy + v0 * h0)
+    a01 = 2.0 * (-w1 * Iyz - w2 * yy + v0 * h1)
+    a02 = 2.0 * (w1 * zz + w2 * Iyz + v0 * h2)
+    a10 = 2.0 * (w2 * xx + w0 * Ixz + v1 * h0)
+    a11 = 2.0 * (-w2 * Ixy + w0 * Iyz + v1 * h1)
+    a12 = 2.0 * (-w2 * Ixz - w0 * zz + v1 * h2)
+    a20 = 2.0 * (-w0 * Ixy - w1 * xx + v2 * h0)
+    a21 = 2.0 * (w0 * yy + w1 * Ixy + v2 * h1)
+    a22 = 2.0 * (-w0 * Iyz + w1 * Ixz + v2 * h2)
+    momentum = (
+        2.0 * (mass * v0 + w1 * h2 - w2 * h1),
+        2.0 * (mass * v1 + w2 * h0 - w0 * h2),
+        2.0 * (mass * v2 + w0 * h1 - w1 * h0),
+    )
+    return (a11 + a22, -a01, -a02, -a10, a00 + a22, -a12, -a20, -a21, a00 + a11), momentum
+
+
+@inlined
 def cross_motion(V, S):
     """V x S of two twists, six numbers each."""
     w0, w1, w2, v0, v1, v2 = V

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.kernels import linalg
+from softrobot_dynamics.kernels import linalg, mass_solve
 
 pytestmark = pytest.mark.quick
 
@@ -42,6 +42,36 @@ def test_inverse_of_what_is_not_symmetric():
     inverse = A * np.outer(scale, scale)
     assert cached(linalg.invert)(inverse) == 0
     np.testing.assert_allclose(inverse * np.outer(scale, scale) @ A, np.eye(4), atol=1e-12)
+
+
+@pytest.mark.parametrize('A', [
+    np.random.default_rng(1).normal(size=(5, 5)), [[0.0, 2.0], [-1.0, 3.0]],
+    [[1e-20, 1.0, 0.0], [-1.0, 1.0, 2.0], [0.5, 0.0, 1.0]],
+], ids=['any', 'zero', 'small'])  # fmt: skip
+def test_elimination_takes_the_largest_pivot_of_either_sign(A):
+    """Also where the first is none, or so small that digits would be lost."""
+    A, b = np.array(A), np.arange(1.0, 1.0 + len(A))
+    x = b.copy()
+    assert cached(linalg.solve_general)(A.copy(), x) == 0
+    np.testing.assert_allclose(x, np.linalg.solve(A, b), rtol=1e-12)
+    A[:, 1] = 0.0
+    assert cached(linalg.solve_general)(A, b) == 2
+
+
+def test_a_mass_matrix_of_mixed_units_solves_rows_and_columns():
+    """Factorised once; a coordinate without inertia is told by its place."""
+    scale = np.array([1.0, 1e-4, 1e3, 1.0])
+    M, X = positive(4) * np.outer(scale, scale), np.random.default_rng(2).normal(size=(4, 3))
+    L, unit, columns = np.zeros((4, 4)), np.zeros(4), X.copy()
+    assert cached(mass_solve.factorise_mass)(M, np.zeros(4), 1e-12, L, unit) == 0
+    cached(mass_solve.solve_columns)(L, unit, columns)
+    wanted = np.linalg.solve(M, X)
+    np.testing.assert_allclose(columns, wanted, rtol=1e-9)
+    row = X[:, 0].copy()
+    cached(mass_solve.solve_row)(L, unit, row)
+    np.testing.assert_allclose(row, wanted[:, 0], rtol=1e-9)
+    M[2, 2] = 0.0
+    assert cached(mass_solve.factorise_mass)(M, np.zeros(4), 1e-12, L, unit) == 3
 
 
 @pytest.mark.parametrize('value', [0.0, -1.0, np.nan])

@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Cosserat rod whose strains are sums of functions along it: PCS, GVS and what is between."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.bodies.contract import along, Body, register
-from softrobot_dynamics.bodies.cosserat import rod, rod_fibre, rod_points
+from softrobot_dynamics.bodies.cosserat import rod, rod_fibre, rod_points, rod_slopes
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
 from softrobot_dynamics.bodies.cosserat.nodes import composite, march, rows_of
 from softrobot_dynamics.bodies.cosserat.rod_steps import STEP_LIMIT
-from softrobot_dynamics.bodies.cosserat.screws import compose, cross, exponential
+from softrobot_dynamics.bodies.cosserat.screws import compose, cross, exponential, fibre_velocity
 from softrobot_dynamics.bodies.cosserat.sections.contract import CrossSection, Matter, SECTIONS
 from softrobot_dynamics.bodies.cosserat.strains import (
     Shape,
@@ -111,6 +111,10 @@ class Cosserat(Body):
         points = np.stack(np.broadcast_arrays(x, y, s[:, None]), axis=-1)
         return points.reshape(-1, 3), np.repeat(masses / 3.0, 3)
 
+    def outline(self, sigma: float) -> Matrix:
+        """See :class:`CrossSection`."""
+        return self.section.outline(sigma, self._matter())
+
     def stiffness(self) -> Matrix:
         """Integral of Phi^T diag(E Ix, E Iy, G J, k G A, k G A, E A) Phi along the rod."""
         sigma, weights = self._gauss(16 + 4 * len(self.coordinates()))
@@ -123,6 +127,11 @@ class Cosserat(Body):
         """Return the stiffness, each strain's times its ``damping`` [s]."""
         return np.broadcast_to(self.damping, 6)[self._owners(), None] * self.stiffness()
 
+    def finer(self) -> Body | None:
+        """Return the rod with a finer basis for every strain that has one."""
+        strains = tuple((c, basis.finer() or basis) for c, basis in self.strains)
+        return replace(self, strains=strains) if strains != self.strains else None
+
     def kernel(self) -> Kernel:
         """Return the march of :mod:`softrobot_dynamics.bodies.cosserat.rod`."""
         low, high, *inertia = self._sections()
@@ -132,6 +141,11 @@ class Cosserat(Body):
         matrices = np.ravel(self.stiffness()), np.ravel(self.damping_matrix())
         numbers = np.concatenate([heading, *matrices, table])
         return Kernel(rod.__name__, 'rod_terms', numbers, rod.scratch_size(n))
+
+    def slopes_kernel(self) -> Kernel:
+        """Return :mod:`softrobot_dynamics.bodies.cosserat.rod_slopes`, of the same numbers."""
+        P = self.kernel().parameters
+        return Kernel(rod_slopes.__name__, 'rod_slopes', P, rod_slopes.scratch_size(P))
 
     def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`; points at 0 <= x3 <= length."""
@@ -250,12 +264,7 @@ class Cosserat(Body):
 
     def _fibre_velocity(self, x: Values, slope: Values, q: Values, math: Math) -> Values:
         """Return the derivative (3 values) of a curve by x3, in the section frame."""
-        xi = self._combined(self._functions(x[2] / self.length, math), q)
-        return [
-            xi[3] - xi[2] * x[1] + slope[0],
-            xi[4] + xi[2] * x[0] + slope[1],
-            xi[5] + xi[0] * x[1] - xi[1] * x[0],
-        ]
+        return fibre_velocity(self.strain(x[2] / self.length, q, math), x, slope)
 
     def _moments(self, low: Any, high: Any, math: Math) -> tuple[Any, Any]:
         """

@@ -18,7 +18,6 @@ A and D of the reference strain (12), and A (n) and D (n) per unit of each coord
 from softrobot_dynamics.bodies.cosserat.rod_steps import (
     evaluate_steps,
     MAP_A,
-    MAP_D,
     MOMENTS,
     RATE,
     TWIST,
@@ -64,7 +63,7 @@ def rod_terms(P, q, qd, w, W, S):
         strain_moments(n, strain, varies, C, q, qd, S)
         evaluate_steps(count, varying, carry, S)
         _rates(count, carry, S)
-        increments(n, strain, varies, C[15 * B :], twists, S)
+        increments(n, strain, varies, C[15 * B :], S[MAP_A : MAP_A + 54 * B], twists)
         accumulate(n, count, carry[24:], twists)
         add_block(n, C[: 3 * B], w, twists, S, W)
     tip(n, carry, W)
@@ -115,9 +114,9 @@ def _rates(steps, carry, S):
 
 
 @kernel
-def increments(n, strain, varies, C, twists, S):
-    """Fill what each step adds to the columns V_j, six rows each."""
-    maps, others = S[MAP_A : MAP_A + 27 * B], S[MAP_D : MAP_D + 27 * B]
+def increments(n, strain, varies, C, maps, twists):
+    """Fill what each step adds to the columns V_j, six rows each, by the maps of A and D."""
+    maps, others = maps[: 27 * B], maps[27 * B : 54 * B]
     for j in range(n):
         _scale(C[j * B :], maps[_place(int(strain[j])) :], twists[6 * j * B :])
     for j in range(n):

@@ -16,6 +16,7 @@ from softrobot_dynamics.bodies.cosserat.rod_steps import (
     evaluate_branches,
     evaluate_steps,
     FRAME,
+    MAP_A,
     STEP_ROWS,
 )
 from softrobot_dynamics.compiling.jit import kernel
@@ -50,14 +51,14 @@ def values(P, q, V, S):
         C, count = P[block * size : (block + 1) * size], min(B, steps - block * B)
         strain_moments(n, strain, varies, C, q, still, S)
         evaluate_steps(count, varying, carry[:12], S)
-        increments(n, strain, varies, C[15 * B :], twists, S)
+        increments(n, strain, varies, C[15 * B :], S[MAP_A : MAP_A + 54 * B], twists)
         accumulate(n, count, carry[12:], twists)
         _keep_nodes(n, count, twists, S, nodes[(1 + block * B) * width :])
     for block in range(points):
         C = P[(blocks + block) * size : (blocks + block + 1) * size]
         strain_moments(n, strain, varies, C, q, still, S)
         evaluate_branches(C[:B], nodes, width, varying, S)
-        increments(n, strain, varies, C[15 * B :], twists, S)
+        increments(n, strain, varies, C[15 * B :], S[MAP_A : MAP_A + 54 * B], twists)
         _add_columns(n, C[:B], nodes, twists)
         first = block // HALVES * rows + block % HALVES * B
         _place(n, C[B : 3 * B], twists, S, V[first : first + rows - BLOCK + B])

@@ -31,14 +31,14 @@ B = LANES
 # where rows begin: moments A and D of the strain, then their rates; Omega with its two rates;
 # exp(Omega); dexp(Omega), which becomes the map of A; the map of D; the bias; frames at the start
 # and at the end; what a step adds to the twist V of its end and to dV/dt
-MOMENTS, _LOG, _EXP, MAP_A, MAP_D = 0, 24 * B, 42 * B, 54 * B, 81 * B
+MOMENTS, LOG, _EXP, MAP_A, MAP_D = 0, 24 * B, 42 * B, 54 * B, 81 * B
 _BIAS, _START, FRAME, TWIST, RATE = 108 * B, 114 * B, 126 * B, 138 * B, 144 * B
 STEP_ROWS = 150
 
 # [rad] that a step may turn: far beyond it Magnus' series diverges, and so much is needed for
 # 2 pi of a rod by the widest step there is, between two Gauss points
 STEP_LIMIT = 2.0 * np.pi / np.sqrt(3.0)
-_SQUARE_LIMIT = STEP_LIMIT**2 * (1.0 + 1e-9)
+SQUARE_LIMIT = STEP_LIMIT**2 * (1.0 + 1e-9)
 
 
 @kernel
@@ -48,12 +48,12 @@ def evaluate_steps(count, varying, carry, S):
 
     ``carry`` (12,) is the frame at the block's start and becomes that at its end.
     """
-    _logarithms(S)
-    _exponentials(S)
-    _frames(count, carry, S)
-    _spread(S)
+    logarithms(S)
+    exponentials(S)
+    frames(count, carry, S)
+    spread(S)
     if varying:
-        _maps(S)
+        maps(S)
 
 
 @kernel
@@ -64,28 +64,28 @@ def evaluate_branches(starts, nodes, width, varying, S):
     ``starts`` (LANES,): which of the ``nodes``, ``width`` numbers each that begin with a frame,
     each step begins at.
     """
-    _logarithms(S)
-    _exponentials(S)
+    logarithms(S)
+    exponentials(S)
     for k in range(B):
         _step(S, k, load12(nodes[int(starts[k]) * width :]))
-    _spread(S)
+    spread(S)
     if varying:
-        _maps(S)
+        maps(S)
 
 
 @kernel
-def _logarithms(S):
+def logarithms(S):
     """Omega = A + [A, D] and its first and second derivative along qd."""
     for k in range(B):
         a, d = get6(S, MOMENTS, k), get6(S, MOMENTS + 6 * B, k)
         da, dd = get6(S, MOMENTS + 12 * B, k), get6(S, MOMENTS + 18 * B, k)
-        put6(S, _LOG, k, add6(a, bracket(a, d)))
-        put6(S, _LOG + 6 * B, k, add6(add6(da, bracket(da, d)), bracket(a, dd)))
-        put6(S, _LOG + 12 * B, k, scale6(2.0, bracket(da, dd)))
+        put6(S, LOG, k, add6(a, bracket(a, d)))
+        put6(S, LOG + 6 * B, k, add6(add6(da, bracket(da, d)), bracket(a, dd)))
+        put6(S, LOG + 12 * B, k, scale6(2.0, bracket(da, dd)))
 
 
 @kernel
-def _exponentials(S):
+def exponentials(S):
     """
     Each step's exp(Omega), dexp(Omega), and its bias: d/dt dexp along qd, times dOmega/dt.
 
@@ -94,10 +94,10 @@ def _exponentials(S):
     vector of dual numbers. d_k are the derivatives of c_k by z, e_k those of d_k.
     """
     for k in range(B):
-        omega = get6(S, _LOG, k)
+        omega = get6(S, LOG, k)
         p0, p1, p2, u0, u1, u2 = omega
         z = p0 * p0 + p1 * p1 + p2 * p2
-        c0, c1, c2, c3, c4, c5, c6, c7 = stumpff_series(z if z <= _SQUARE_LIMIT else np.nan)
+        c0, c1, c2, c3, c4, c5, c6, c7 = stumpff_series(z if z <= SQUARE_LIMIT else np.nan)
         d1, d2, d3 = 0.5 * (c3 - c2), 0.5 * (2.0 * c4 - c3), 0.5 * (3.0 * c5 - c4)
         e2, e3 = 0.25 * (8.0 * c6 - 5.0 * c5 + c4), 0.25 * (15.0 * c7 - 7.0 * c6 + c5)
         p00, p01, p02, p11, p12, p22 = p0 * p0, p0 * p1, p0 * p2, p1 * p1, p1 * p2, p2 * p2
@@ -118,7 +118,7 @@ def _exponentials(S):
             a3 * p22 + 2.0 * c3 * p2 * u2,
         )
         _put_map(S, MAP_A, k, _matrix(c1, c2, scale6(c3, pp), p), _matrix(a1, 1.0, both, along))
-        rate = get6(S, _LOG + 6 * B, k)
+        rate = get6(S, LOG + 6 * B, k)
         h0, h1, h2, v0, v1, v2 = rate
         g = p0 * h0 + p1 * h1 + p2 * h2
         G = u0 * h0 + u1 * h1 + u2 * h2 + p0 * v0 + p1 * v1 + p2 * v2
@@ -162,7 +162,7 @@ def _put_map(S, at, k, a, b):
 
 
 @kernel
-def _frames(count, carry, S):
+def frames(count, carry, S):
     """Frames at the start and the end of each step, one after the other."""
     frame = load12(carry)
     S[_START : FRAME + 12 * B] = 0.0
@@ -198,28 +198,33 @@ def _row(a, x):
 
 
 @kernel
-def _spread(S):
+def spread(S):
     """
     Replace dexp by Ad_T dexp, and write what the steps add to twists and rates.
 
     These are Ad_T dexp dOmega/dt and Ad_T (dexp d2Omega/dt2 + bias); the latter lacks [V, V'].
     """
     for k in range(B):
-        _carry_over(S, _BIAS, k)
-        _carry_over(S, MAP_A + 3 * B, k)
-        _carry_over(S, MAP_A + 12 * B, k)
-        _carry_over(S, MAP_A + 21 * B, k)
-        put6(S, TWIST, k, _mapped(S, k, get6(S, _LOG + 6 * B, k)))
-        put6(S, RATE, k, add6(_mapped(S, k, get6(S, _LOG + 12 * B, k)), get6(S, _BIAS, k)))
-        _clear(S, MAP_A, k)
+        carry_over(S, _BIAS, k)
+        carry_over(S, MAP_A + 3 * B, k)
+        carry_over(S, MAP_A + 12 * B, k)
+        carry_over(S, MAP_A + 21 * B, k)
+        put6(S, TWIST, k, mapped(S, MAP_A, k, get6(S, LOG + 6 * B, k)))
+        put6(S, RATE, k, add6(mapped(S, MAP_A, k, get6(S, LOG + 12 * B, k)), get6(S, _BIAS, k)))
+        clear(S, MAP_A, k)
 
 
 @inlined
-def _carry_over(S, at, k):
-    """Replace lane k of a twist by what it is in the frame of the rod's base: Ad_T."""
-    x, t = get6(S, at, k), get3(S, _START + 9 * B, k)
-    a = _turned(S, k, x[:3])
-    put6(S, at, k, a + add_cross(_turned(S, k, x[3:]), t, a))
+def carry_over(S, at, k):
+    """Replace lane k of a twist by what it is in the frame of the rod's base."""
+    put6(S, at, k, carried(S, k, get6(S, at, k)))
+
+
+@inlined
+def carried(S, k, x):
+    """Twist in the frame of the rod's base of one at the start of lane k's step: Ad_T."""
+    a, t = _turned(S, k, x[:3]), get3(S, _START + 9 * B, k)
+    return a + add_cross(_turned(S, k, x[3:]), t, a)
 
 
 @inlined
@@ -231,12 +236,12 @@ def _turned(S, k, v):
 
 
 @inlined
-def _mapped(S, k, x):
-    """Lane k of Ad_T dexp times a twist."""
+def mapped(S, at, k, x):
+    """Lane k of a map times a twist."""
     x0, x1, x2, x3, x4, x5 = x
-    a0, a1, a2, b0, b1, b2 = get6(S, MAP_A + 3 * B, k)
-    c0, c1, c2, d0, d1, d2 = get6(S, MAP_A + 12 * B, k)
-    e0, e1, e2, f0, f1, f2 = get6(S, MAP_A + 21 * B, k)
+    a0, a1, a2, b0, b1, b2 = get6(S, at + 3 * B, k)
+    c0, c1, c2, d0, d1, d2 = get6(S, at + 12 * B, k)
+    e0, e1, e2, f0, f1, f2 = get6(S, at + 21 * B, k)
     return (
         a0 * x0 + c0 * x1 + e0 * x2,
         a1 * x0 + c1 * x1 + e1 * x2,
@@ -248,7 +253,7 @@ def _mapped(S, k, x):
 
 
 @inlined
-def _clear(S, at, k):
+def clear(S, at, k):
     """Set the rows of a map that are zero."""
     S[at + k] = S[at + B + k] = S[at + 2 * B + k] = 0.0
     S[at + 9 * B + k] = S[at + 10 * B + k] = S[at + 11 * B + k] = 0.0
@@ -256,32 +261,39 @@ def _clear(S, at, k):
 
 
 @kernel
-def _maps(S):
+def maps(S):
     """Turn dexp into the maps of dA and dD, as dOmega = dA - [D, dA] + [A, dD]."""
     for k in range(B):
-        x, y, z = _turns(S, k, get6(S, MOMENTS, k))
+        x, y, z = turns(S, MAP_A, k, get6(S, MOMENTS, k))
         put6(S, MAP_D + 3 * B, k, x)
         put6(S, MAP_D + 12 * B, k, y)
         put6(S, MAP_D + 21 * B, k, z)
-        _clear(S, MAP_D, k)
-        x, y, z = _turns(S, k, get6(S, MOMENTS + 6 * B, k))
-        _subtract(S, MAP_A + 3 * B, k, x)
-        _subtract(S, MAP_A + 12 * B, k, y)
-        _subtract(S, MAP_A + 21 * B, k, z)
+        clear(S, MAP_D, k)
+        x, y, z = turns(S, MAP_A, k, get6(S, MOMENTS + 6 * B, k))
+        subtract(S, MAP_A + 3 * B, k, x)
+        subtract(S, MAP_A + 12 * B, k, y)
+        subtract(S, MAP_A + 21 * B, k, z)
 
 
 @inlined
-def _turns(S, k, a):
+def turns(S, at, k, a):
     """Images of [a, e_c], of the rotations e_c about the three axes."""
+    x, y, z = axes(a)
+    return mapped(S, at, k, x), mapped(S, at, k, y), mapped(S, at, k, z)
+
+
+@inlined
+def axes(a):
+    """Return the brackets [a, e_c] with the rotations e_c about the three axes."""
     a0, a1, a2, a3, a4, a5 = a
     return (
-        _mapped(S, k, (0.0, a2, -a1, 0.0, a5, -a4)),
-        _mapped(S, k, (-a2, 0.0, a0, -a5, 0.0, a3)),
-        _mapped(S, k, (a1, -a0, 0.0, a4, -a3, 0.0)),
+        (0.0, a2, -a1, 0.0, a5, -a4),
+        (-a2, 0.0, a0, -a5, 0.0, a3),
+        (a1, -a0, 0.0, a4, -a3, 0.0),
     )
 
 
 @inlined
-def _subtract(S, at, k, x):
+def subtract(S, at, k, x):
     """Take a twist from lane k of six rows."""
     put6(S, at, k, add6(get6(S, at, k), scale6(-1.0, x)))

@@ -30,7 +30,7 @@ over_lanes = inner(forceinline=True, **{**OPTIONS, 'fastmath': {'contract', 'nsz
 
 B = LANES
 # where rows begin, after those of the steps: inertia (10), wrench (6), I V_j (6)
-_INERTIA, _WRENCH, _PUSH = STEP_ROWS * B, (STEP_ROWS + 10) * B, (STEP_ROWS + 16) * B
+INERTIA, _WRENCH, _PUSH = STEP_ROWS * B, (STEP_ROWS + 10) * B, (STEP_ROWS + 16) * B
 ROWS = STEP_ROWS + 22
 
 
@@ -44,7 +44,7 @@ def add_block(n, C, w, twists, S, W):
     """
     first, coupling = layout.inertia_offset(n), layout.coupling_offset(n)
     mass, bias = layout.mass_offset(n), layout.bias_offset(n)
-    _inertia(C, S, W[first : first + 10])
+    section_inertia(C, S, W[first : first + 10])
     _wrench(w, S, W[first + 10 : first + 16])
     for j in range(n):
         V = twists[6 * j * B : 6 * (j + 1) * B]
@@ -53,7 +53,7 @@ def add_block(n, C, w, twists, S, W):
 
 
 @over_lanes
-def _inertia(C, S, out):
+def section_inertia(C, S, out):
     """Ten numbers of each section's inertia about the origin of S_J; add their sums to out."""
     a = b = c = d = e = f = g = h = i = j = 0.0
     for k in range(B):
@@ -66,11 +66,11 @@ def _inertia(C, S, out):
         xy = h0 * t1 + x * r0 * r3 + y * r1 * r4
         xz = h0 * t2 + x * r0 * r6 + y * r1 * r7
         yz = h1 * t2 + x * r3 * r6 + y * r4 * r7
-        put6(S, _INERTIA, k, (m, h0, h1, h2, yy + zz, xx + zz))
-        put6(S, _INERTIA + 4 * B, k, (yy + zz, xx + zz, xx + yy, -xy, -xz, -yz))
+        put6(S, INERTIA, k, (m, h0, h1, h2, yy + zz, xx + zz))
+        put6(S, INERTIA + 4 * B, k, (yy + zz, xx + zz, xx + yy, -xy, -xz, -yz))
         a, b, c, d, e = a + m, b + h0, c + h1, d + h2, e + xx
         f, g, h, i, j = f + yy, g + zz, h - xy, i - xz, j - yz
-    _add_six(out, (a, b, c, d, f + g, e + g))
+    add_six(out, (a, b, c, d, f + g, e + g))
     out[6] += e + f
     out[7] += h
     out[8] += i
@@ -78,11 +78,11 @@ def _inertia(C, S, out):
 
 
 @inlined
-def _inertia_times(S, k, twist):
+def inertia_times(S, k, twist):
     """Wrench of lane k's inertia times a twist."""
     w, v = twist[:3], twist[3:]
-    m, h0, h1, h2, _, _ = get6(S, _INERTIA, k)
-    xx, yy, zz, xy, xz, yz = get6(S, _INERTIA + 4 * B, k)
+    m, h0, h1, h2, _, _ = get6(S, INERTIA, k)
+    xx, yy, zz, xy, xz, yz = get6(S, INERTIA + 4 * B, k)
     turned = (
         xx * w[0] + xy * w[1] + xz * w[2],
         xy * w[0] + yy * w[1] + yz * w[2],
@@ -99,18 +99,18 @@ def _wrench(w, S, out):
     a = b = c = d = e = f = 0.0  # summed here, where sums may be reordered
     for k in range(B):
         twist = get6(S, TWIST, k)
-        rate = _inertia_times(S, k, add6(get6(S, RATE, k), bracket(turning, twist)))
-        wrench = add6(rate, _moving(S, k, add6(twist, turning)))
+        rate = inertia_times(S, k, add6(get6(S, RATE, k), bracket(turning, twist)))
+        wrench = add6(rate, moving(S, k, add6(twist, turning)))
         put6(S, _WRENCH, k, wrench)
         m0, m1, m2, f0, f1, f2 = wrench
         a, b, c, d, e, f = a + m0, b + m1, c + m2, d + f0, e + f1, f + f2
-    _add_six(out, (a, b, c, d, e, f))
+    add_six(out, (a, b, c, d, e, f))
 
 
 @inlined
-def _moving(S, k, twist):
+def moving(S, k, twist):
     """U x* I U: what moves the momentum of lane k along with its twist U."""
-    momentum = _inertia_times(S, k, twist)
+    momentum = inertia_times(S, k, twist)
     u, v, p = twist[:3], twist[3:], momentum[3:]
     return add_cross(cross(u, momentum[:3]), v, p) + cross(u, p)
 
@@ -125,18 +125,18 @@ def _push(V, S, out):
     a = b = c = d = e = f = power = 0.0
     for k in range(B):
         v0, v1, v2, v3, v4, v5 = get6(V, 0, k)
-        push = _inertia_times(S, k, (v0, v1, v2, v3, v4, v5))
+        push = inertia_times(S, k, (v0, v1, v2, v3, v4, v5))
         put6(S, _PUSH, k, push)
         m0, m1, m2, f0, f1, f2 = push
         a, b, c, d, e, f = a + m0, b + m1, c + m2, d + f0, e + f1, f + f2
         m0, m1, m2, f0, f1, f2 = get6(S, _WRENCH, k)
         power += v0 * m0 + v1 * m1 + v2 * m2 + v3 * f0 + v4 * f1 + v5 * f2
-    _add_six(out, (a, b, c, d, e, f))
+    add_six(out, (a, b, c, d, e, f))
     return power
 
 
 @inlined
-def _add_six(out, x):
+def add_six(out, x):
     store6(add6(load6(out), x), out)
 
 

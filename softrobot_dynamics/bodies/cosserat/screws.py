@@ -36,3 +36,13 @@ def compose(outer: FrameFormula, inner: FrameFormula) -> FrameFormula:
 def cross(a: Values, b: Values) -> list[Value]:
     """Vector product (3 values)."""
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def fibre_velocity(strain: Values, x: Values, slope: Values) -> list[Value]:
+    """Return the derivative (3 values) by x3 of a curve through x of this slope, in the frame."""
+    kappa, gamma = strain[:3], strain[3:]
+    return [
+        gamma[0] - kappa[2] * x[1] + slope[0],
+        gamma[1] + kappa[2] * x[0] + slope[1],
+        gamma[2] + kappa[0] * x[1] - kappa[1] * x[0],
+    ]

@@ -25,6 +25,7 @@ from softrobot_dynamics.bodies.fem.modes import tip_nodes
 from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, Modes
 from softrobot_dynamics.bodies.linear_basis import fibre_kernel, LinearBasis
 from softrobot_dynamics.bodies.meshes import Mesh, read_tetrahedra
+from softrobot_dynamics.bodies.skins import boundary, Surface
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import ArgumentError, MeshError, Problem
 from softrobot_dynamics.materials.contract import lame, Material, MATERIALS
@@ -88,6 +89,10 @@ class ReducedFiniteElements(LinearBasis):
     def radius(self) -> float:
         """Greatest distance of the mesh from the z axis [m]."""
         return float(np.linalg.norm(self._mesh.points[:, :2], axis=1).max())
+
+    def skin(self) -> Surface:
+        """Return that of the mesh."""
+        return boundary(self._mesh)
 
     @property
     def density(self) -> float:

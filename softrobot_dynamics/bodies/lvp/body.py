@@ -2,7 +2,7 @@
 """Locally volume preserving bodies: stretch, bend, shear, twist and source on one backbone."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import functools
 from math import pi
 from typing import Any
@@ -31,6 +31,7 @@ from softrobot_dynamics.bodies.lvp.emit_values import section_values
 from softrobot_dynamics.bodies.lvp.series import horner, power_series
 from softrobot_dynamics.bodies.lvp.strain_modes import Modes, SETS, strain_modes, STRAINS
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra, volume_rule
+from softrobot_dynamics.bodies.skins import boundary, Surface
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
@@ -97,6 +98,13 @@ class LocallyVolumePreserving(Body):
         """Names of the modes, see :class:`Modes`."""
         return self._modes().names()
 
+    def finer(self) -> Body | None:
+        """Return the body with another mode of each strain that has some."""
+        modes, rule = self._modes().finer(), self.quadrature
+        if not isinstance(rule, Cylinder) or modes == self._modes():
+            return None
+        return replace(self, modes=modes, quadrature=replace(rule, axial=rule.axial + 2))
+
     def position(self, x: Values, q: Values, math: Math) -> Values:
         """See the class; the backbone is a power series in x3, too long to be compiled."""
         sigma = x[2] / self.length
@@ -126,6 +134,11 @@ class LocallyVolumePreserving(Body):
         """Points (K, 3) [m] of the rule and their masses (K,) [kg], with the fill."""
         points, volumes = self.quadrature.points(self.length, self.outer_radius, self.inner_radius)
         return points, self.density * self.fill * volumes
+
+    def skin(self) -> Surface:
+        """Return that of the mesh, if its quadrature has one."""
+        mesh = self.quadrature.read() if isinstance(self.quadrature, Tetrahedra) else None
+        return super().skin() if mesh is None else boundary(mesh)
 
     def energy(self, F: Sequence[Values], math: Math) -> Value:
         """See the material."""

@@ -1,7 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Modes of the strains of a body on a backbone, as a robot file gives them."""
 
-from dataclasses import dataclass, fields
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,16 @@ class Modes:
         return tuple(
             f'{name}{i}' if count > 1 else name for name, count in counts for i in range(count)
         )
+
+    def finer(self) -> Modes:
+        """Return these modes, and for each strain that has some the next higher power of s/L."""
+        powers = {name: max(map(len, getattr(self, name))) for name, _ in self.each()}
+        more = {
+            name: (*getattr(self, name), (*[0.0] * power, 1.0))
+            for name, power in powers.items()
+            if power <= HIGHEST
+        }
+        return replace(self, **more)
 
     def validate(self) -> Complaints:
         """Yield strains with modes that depend on each other or are too high, or none at all."""

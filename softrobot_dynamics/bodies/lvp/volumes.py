@@ -66,7 +66,11 @@ class Tetrahedra:
 
     def points(self, length: float, outer: float, inner: float) -> tuple[Matrix, Vector]:
         """Points (K, 3) [m] and volumes (K,) [m^3]; MeshError if there are none."""
-        return _read(self.mesh, self.scale).quadrature(self.order)
+        return self.read().quadrature(self.order)
+
+    def read(self) -> Mesh:
+        """Return the mesh; MeshError."""
+        return _read(self.mesh, self.scale)
 
     def finer(self) -> list['Tetrahedra']:
         """Return the rule of the next order but one."""
@@ -81,7 +85,7 @@ class Tetrahedra:
     ) -> Iterable[tuple[str, object, str]]:
         """Yield (field, value, expected) if the mesh cannot be read or is not in the cylinder."""
         try:
-            points = _read(self.mesh, self.scale).points
+            points = self.read().points
         except MeshError as error:
             yield 'mesh', self.mesh, f'a mesh of tetrahedra ({error})'
             return

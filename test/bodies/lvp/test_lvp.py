@@ -20,6 +20,7 @@ from cylinders import (
     robot,
     ROD,
     RUBBER,
+    SILICONE,
     slab,
 )
 from generated import instance, instances
@@ -136,14 +137,15 @@ class Cloud:
 @pytest.mark.parametrize('rule', [(6, 2, 8), (18, 1, 5)])
 @pytest.mark.parametrize('material', MATERIALS.names())
 def test_sums_over_sections_are_those_over_points(material, rule):
-    """For solid and hollow bodies, with sources and fill, of every material."""
+    """Of a hollow body with every strain, of every material; of one material, of all shapes."""
     (given,) = instances(MATERIALS, material)
-    bodies = [
-        body_of(material=given),
-        hollow(material=given, fill=0.4),
-        hollow(material=given, modes=MIXED),
-        hollow(material=given, modes='table_5'),
-    ]
+    bodies = [hollow(material=given, modes=MIXED)]
+    if material == SILICONE['type']:  # each shape, and each material, has code of its own
+        bodies += [
+            body_of(material=given),
+            hollow(material=given, fill=0.4),
+            hollow(material=given, modes='table_5'),
+        ]
     rule = Cylinder(*rule)
     for body in bodies:
         n = len(body.coordinates())

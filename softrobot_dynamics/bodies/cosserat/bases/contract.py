@@ -6,8 +6,10 @@ A strain of a rod is the sum of its coordinates times these functions, so coordi
 strain's own unit. In every basis with an ``order``, order 0 is the constant strain phi_0 = 1.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from softrobot_dynamics.annotations import Math, Value, Values
@@ -33,6 +35,10 @@ class Basis:
         """Values of all functions at sigma [-]: a number, an array or what a formula traces."""
         raise NotImplementedError
 
+    def finer(self) -> Basis | None:
+        """Return a basis that has these functions and more; None if there is none."""
+        return None
+
     def breaks(self) -> tuple[float, ...]:
         """Points within (0, 1), increasing, where a function jumps: nothing steps over them."""
         return ()
@@ -47,6 +53,10 @@ class OrderedBasis(Basis):
     def count(self) -> int:
         """Return order + 1."""
         return self.order + 1
+
+    def finer(self) -> Basis | None:
+        """Return that of an order two higher."""
+        return replace(self, order=self.order + 2)
 
 
 def read_basis(value: Any, path: str, problems: Problems, ignore: Sequence[str] = ()) -> Any:

@@ -4,13 +4,15 @@
 from dataclasses import dataclass
 from math import pi
 
-from softrobot_dynamics.annotations import Complaints, Value
+from softrobot_dynamics.annotations import Complaints, Matrix, Value
 from softrobot_dynamics.bodies.cosserat.sections.contract import (
     between,
+    Matter,
     Properties,
     register,
     Section,
 )
+from softrobot_dynamics.bodies.skins import circle
 from softrobot_dynamics.schema.fields import profile
 
 
@@ -27,6 +29,10 @@ class Annular(Section):
         outer, inner = between(self.outer_radius, sigma), between(self.inner_radius, sigma)
         quarter = pi / 4.0 * (outer**4 - inner**4)
         return Properties(pi * (outer**2 - inner**2), quarter, quarter, 2.0 * quarter)
+
+    def outline(self, sigma: float, matter: Matter) -> Matrix:
+        """Return the outer circle."""
+        return circle(between(self.outer_radius, sigma))
 
     def validate(self) -> Complaints:
         """Yield an inner radius that is not below the outer one."""

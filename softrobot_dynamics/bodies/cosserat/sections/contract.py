@@ -4,7 +4,9 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from softrobot_dynamics.annotations import Complaints, Value
+import numpy as np
+from softrobot_dynamics.annotations import Complaints, Matrix, Value
+from softrobot_dynamics.bodies.skins import circle
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.schema.registry import Registry
 
@@ -54,6 +56,15 @@ class CrossSection:
     def line_mass(self, sigma: Value, matter: Matter) -> LineMass:
         """Return the :class:`LineMass` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
+
+    def outline(self, sigma: float, matter: Matter) -> Matrix:
+        """
+        Points (P, 2) [m] around the section, in order from x to y, to be drawn.
+
+        Here the ellipse of the same radii of gyration.
+        """
+        mass, Ix, Iy = self.line_mass(sigma, matter)
+        return circle(1.0) * (2.0 * np.sqrt(np.array([Iy, Ix]) / mass))
 
     def validate_in(self, matter: Matter, strains: Collection[str]) -> Complaints:
         """

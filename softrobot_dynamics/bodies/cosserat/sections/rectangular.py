@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from math import pi
 
 import numpy as np
-from softrobot_dynamics.annotations import Value
+from softrobot_dynamics.annotations import Matrix, Value
 from softrobot_dynamics.bodies.cosserat.sections.contract import (
     between,
+    Matter,
     Properties,
     register,
     Section,
@@ -30,6 +31,11 @@ class Rectangular(Section):
         """See :class:`Section`."""
         w, h = between(self.width, sigma), between(self.height, sigma)
         return Properties(w * h, w * h**3 / 12.0, w**3 * h / 12.0, _torsion(w, h))
+
+    def outline(self, sigma: float, matter: Matter) -> Matrix:
+        """Return the corners."""
+        half = between(self.width, sigma) / 2.0, between(self.height, sigma) / 2.0
+        return np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]]) * half
 
 
 def _torsion(w: Value, h: Value) -> Value:

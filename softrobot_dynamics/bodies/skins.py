@@ -1,0 +1,85 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The outer surfaces of bodies, as triangles between points of their material."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.bodies.meshes import Mesh
+
+SIDES, RINGS = 24, 20  # of a tube
+_FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # of a tetrahedron, outwards
+
+
+class Surface(NamedTuple):
+    """A closed surface of triangles, whose corners run right-handed about the way out."""
+
+    points: Matrix  # (K, 3) [m]
+    triangles: Integers  # (T, 3), rows of points
+
+
+NOTHING = Surface(np.empty((0, 3)), np.empty((0, 3), dtype=int))
+
+
+class _Long(Protocol):
+    """A body with sections."""
+
+    inner_radius: float
+
+    @property
+    def length(self) -> float: ...
+
+    def outline(self, sigma: float) -> Matrix: ...
+
+
+def circle(radius: float) -> Matrix:
+    """Return points (SIDES, 2) [m] on a circle, from x to y."""
+    angles = np.linspace(0.0, 2.0 * np.pi, SIDES, endpoint=False)
+    return radius * np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def tube(body: _Long) -> Surface:
+    """Return the outlines of a body's sections, joined, and its ends, down to a hole if any."""
+    sigma = np.linspace(0.0, 1.0, RINGS)
+    rings = [np.column_stack([p := body.outline(s), np.full(len(p), s * body.length)])
+             for s in sigma]  # fmt: skip
+    first, last = (_inner(ring, body.inner_radius) for ring in (rings[0], rings[-1]))
+    return joined([first, *rings, last])
+
+
+def joined(rings: list[Matrix]) -> Surface:
+    """
+    Return the surface between rings (P, 3) [m], one after the other.
+
+    Each runs right-handed about the way to the next. What is within the first and the last stays
+    open: rings of one place close it.
+    """
+    count = len(rings[0])
+    i = np.arange(count)
+    j = (i + 1) % count
+    strip = np.concatenate([np.column_stack([i, j, j + count]),
+                            np.column_stack([i, j + count, i + count])])  # fmt: skip
+    strips = [strip + k * count for k in range(len(rings) - 1)]
+    return Surface(np.concatenate(rings), np.concatenate(strips))
+
+
+def boundary(mesh: Mesh) -> Surface:
+    """Return the faces of a mesh that one tetrahedron has alone."""
+    faces = mesh.tetrahedra[:, _FACES].reshape(-1, 3)
+    _, first, count = np.unique(
+        np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True
+    )
+    outer = faces[first[count == 1]]
+    used, triangles = np.unique(outer, return_inverse=True)
+    return Surface(mesh.points[used], triangles.reshape(-1, 3))
+
+
+def _inner(ring: Matrix, radius: float) -> Matrix:
+    """Return the ring (P, 3) drawn in to a hole of a radius [m], 0: to the axis."""
+    inner = ring.copy()
+    inner[:, :2] *= radius / np.linalg.norm(ring[:, :2], axis=1, keepdims=True)
+    return inner

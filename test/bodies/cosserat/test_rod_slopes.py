@@ -1,0 +1,34 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Derivatives of rods by their own coordinates, against many digits."""
+
+from cosserat import BENT, rod
+from oracles import slopes
+import pytest
+from slope_checks import assert_body_slopes
+from softrobot_dynamics.bodies.cosserat.body import Cosserat
+
+VARYING = {
+    'kappa_x': {'basis': 'monomial'},
+    'kappa_y': {'basis': 'legendre', 'order': 1},
+    'gamma_z': {'basis': 'legendre', 'order': 1},
+}
+CONSTANT = {name: {'basis': 'monomial'} for name in ('kappa_y', 'kappa_z', 'gamma_x', 'gamma_z')}
+
+
+class Remembered(Cosserat):
+    """A rod that evaluates a frame once for all points of its section."""
+
+    def _frame(self, sigma, q, math):
+        known = self.__dict__.setdefault('known', {})
+        key = sigma, *q
+        if key not in known:
+            known[key] = super()._frame(sigma, q, math)
+        return known[key]
+
+
+@pytest.mark.parametrize('strains', [VARYING, CONSTANT], ids=['varying', 'constant'])
+def test_slopes_of_rods(strains):
+    """All that the recursion asks for; of all strains by those within steps, and by others."""
+    body = Remembered(**vars(rod(strains, quadrature=2, reference_strain=BENT)))
+    points, masses = body.material_points()
+    assert_body_slopes(body, [(slopes.vector(x), mass) for x, mass in zip(points, masses)])
