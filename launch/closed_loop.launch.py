@@ -2,6 +2,8 @@
 """
 Start the simulation of a robot and its controller; the arguments are those of the two.
 
+With `visualize:=true` the visualizer, too; with `use_rviz:=true` that and RViz.
+
 Each keeps to a processor of its own, where there are two; several loops share out those there are.
 """
 
@@ -9,8 +11,12 @@ from pathlib import Path
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, PythonExpression
 
 NODES = ('simulation', 'controller')
+VISUALIZE = 'Show the robot, too: true or false'
+USE_RVIZ = 'Show the robot in RViz: true or false'
 
 
 def generate_launch_description():
@@ -22,4 +28,13 @@ def generate_launch_description():
         for node in NODES
     ]
     nodes = [IncludeLaunchDescription(str(folder / f'{node}.launch.py')) for node in NODES]
-    return LaunchDescription(places + nodes)
+    wanted = "'true' in ('", LaunchConfiguration('visualize'), "'.lower(), '"
+    wanted = PythonExpression([*wanted, LaunchConfiguration('use_rviz'), "'.lower())"])
+    shown = [
+        DeclareLaunchArgument('visualize', default_value='false', description=VISUALIZE),
+        DeclareLaunchArgument('use_rviz', default_value='false', description=USE_RVIZ),
+        IncludeLaunchDescription(
+            str(folder / 'visualizer.launch.py'), condition=IfCondition(wanted)
+        ),
+    ]
+    return LaunchDescription([*places, *nodes, *shown])

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Start one of the two nodes; what the other launch files include, with arguments of their own."""
+"""Start one of the nodes; what the other launch files include, with arguments of their own."""
 
 from pathlib import Path
 
@@ -35,7 +35,8 @@ CONTROLLER = {
     'use_sim_time': (_switch, 'true or false'),
     'autostart': (_switch, 'true or false'),
 }
-PARAMETERS = {'simulation': SIMULATION, 'controller': CONTROLLER}
+VISUALIZER = {'robot': SIMULATION['robot']}
+PARAMETERS = {'simulation': SIMULATION, 'controller': CONTROLLER, 'visualizer': VISUALIZER}
 """Parameters that arguments of the same name set: how each is read, and what it may be."""
 
 
@@ -46,7 +47,7 @@ def generate_launch_description():
         for name, (default, description) in ARGUMENTS.items()
     ]
     node = DeclareLaunchArgument(
-        'node', default_value='simulation', choices=[*PARAMETERS], description='Which of the two'
+        'node', default_value='simulation', choices=[*PARAMETERS], description='Which of them'
     )
     return LaunchDescription([node, *declared, OpaqueFunction(function=_nodes)])
 
@@ -89,7 +90,7 @@ def _parameters(node, given):
         for name, how in PARAMETERS[node].items()
         if given.get(name)
     }
-    record = given['record']
+    record = given['record'] if node != 'visualizer' else ''
     return found | ({'record': str(Path(record, f'{node}.mcap'))} if record else {})
 
 

@@ -8,11 +8,28 @@ In it `add_to` adds it to the parser, and `run` does it and returns the exit sta
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from softrobot_dynamics.cli import check, demo, fit, modes, plot, reproduce, robots, study
+from softrobot_dynamics.cli import (
+    check,
+    demo,
+    excite,
+    fit,
+    identify,
+    importing,
+    modes,
+    plot,
+    replay,
+    reproduce,
+    robots,
+    study,
+    view,
+)
 from softrobot_dynamics.cli import compile as compiling
 from softrobot_dynamics.cli.common import refuse
 
-COMMANDS = demo, study, reproduce, check, robots, compiling, modes, fit, plot
+COMMANDS = (
+    demo, view, study, excite, identify, reproduce, check, robots, importing, compiling,
+    modes, fit, plot, replay,
+)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:

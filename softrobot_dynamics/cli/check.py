@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
+import json
+from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from softrobot_dynamics.cli.common import add, say
+from softrobot_dynamics.cli.common import add, positive, say
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
@@ -17,6 +19,12 @@ def add_to(commands: Any) -> None:
     """Add the sub-command to those of a parser."""
     check = add(commands, 'check', run, 'validate robot files and show every problem')
     check.add_argument('files', nargs='+', metavar='FILE', help='robot file, or a shipped name')
+    words = 'also compile each, and report on its dynamics and its controller'
+    check.add_argument('--report', action='store_true', help=words)
+    words = 'ROS parameters of the controller; default: those shipped for the robot, if any'
+    check.add_argument('--controller', metavar='FILE', help=words)
+    check.add_argument('--rate', type=positive, default=1000.0, metavar='HZ', help='default 1000')
+    check.add_argument('--json', metavar='FILE', help='write the reports to FILE, too')
 
 
 def run(options: Namespace) -> int:
@@ -24,7 +32,7 @@ def run(options: Namespace) -> int:
     from softrobot_dynamics.description.robot import load_robot
     from softrobot_dynamics.errors import SoftRobotError
 
-    wrong = 0
+    wrong, reports = 0, {}
     for file in options.files:
         try:
             robot = load_robot(file)
@@ -34,7 +42,26 @@ def run(options: Namespace) -> int:
         else:
             counts = f'{robot.n} coordinates, {len(robot.actuator_names)} actuators'
             say(f'{file}: {robot.name}, {counts}{_kinds(robot)}')
+            if options.report or options.json:
+                reports[str(file)] = _report(file, robot, options)
+    if options.json:
+        Path(options.json).write_text(json.dumps(reports, indent=2) + '\n', encoding='utf-8')
     return int(wrong > 0)
+
+
+def _report(file: str, robot: RobotDescription, options: Namespace) -> list[dict[str, Any]]:
+    """Say what there is to be said of a RobotDescription; return it for JSON."""
+    from softrobot_dynamics.checking.report import examine
+    from softrobot_dynamics.model.model import compile_model
+    from softrobot_dynamics.nodes.parameter_files import controller_files, controller_values
+
+    parameters = controller_files(file, robot, options.controller)
+    values = controller_values(robot, parameters)[0] if parameters else None
+    found = examine(compile_model(robot), values, 1.0 / options.rate)
+    for name, value, unit, question in found:
+        figure = '-' if value is None else f'{value:.4g} {unit}'.rstrip()
+        say(f'  {name:<66} {figure:>14}{f"  ? {question}" if question else ""}')
+    return [finding._asdict() for finding in found]
 
 
 def _kinds(robot: RobotDescription) -> str:

@@ -34,6 +34,7 @@ def add_to(commands: Any) -> None:
         '--out', default='softrobot_demo', metavar='FOLDER', help='default softrobot_demo'
     )
     demo.add_argument('--json', metavar='FILE', help='write the figures to FILE')
+    demo.add_argument('--view', action='store_true', help='show the robot in a browser')
     demo.add_argument('--no-plot', action='store_true', help='draw no picture')
 
 

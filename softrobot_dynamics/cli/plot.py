@@ -10,17 +10,57 @@ from softrobot_dynamics.cli.common import add, refuse, say
 
 def add_to(commands: Any) -> None:
     """Add the sub-command to those of a parser."""
-    plot = add(commands, 'plot', run, 'draw the picture of a demo again')
-    plot.add_argument('folder', metavar='FOLDER', help='what the demo wrote into')
-    plot.add_argument('--out', metavar='FILE', help='the picture; default: demo.png in FOLDER')
+    plot = add(commands, 'plot', run, 'draw the picture of a demo again, or one of a recording')
+    words = 'what a demo wrote into, or the recording of a node, .mcap'
+    plot.add_argument('path', metavar='PATH', help=words)
+    words = 'the picture; default: demo.png in the folder, or beside the recording'
+    plot.add_argument('--out', metavar='FILE', help=words)
+    words = 'write the motion of a demo as an animated GIF, instead of a picture'
+    plot.add_argument('--animate', metavar='FILE.gif', help=words)
 
 
 def run(options: Namespace) -> int:
-    """Draw the picture of a demo."""
+    """Draw the picture of a demo, or of a recording."""
     from softrobot_dynamics.demo import report
 
-    path = Path(options.out or Path(options.folder) / report.PICTURE)
-    if not report.draw(report.load(options.folder), path):
+    given = Path(options.path).expanduser()
+    if options.animate:
+        return _animate(given, Path(options.animate))
+    if given.is_file():
+        path = Path(options.out or given.with_suffix('.png'))
+        drawn = _draw_recording(given, path)
+    else:
+        path = Path(options.out or given / report.PICTURE)
+        drawn = report.draw(report.load(options.path), path)
+    if not drawn:
         return refuse(report.INSTALL_MATPLOTLIB)
+    say(path)
+    return 0
+
+
+def _draw_recording(given: Path, path: Path) -> bool:
+    """Draw the picture of a recording; return whether there is matplotlib to do so."""
+    from softrobot_dynamics.recordings.reading import read_recording
+
+    recording = read_recording(given)
+    try:
+        from softrobot_dynamics.demo.trace import draw_recording
+    except ImportError:
+        return False
+    draw_recording(recording, path)
+    return True
+
+
+def _animate(folder: Path, path: Path) -> int:
+    """Write the motion of a demo, from when it follows its reference, into a GIF file."""
+    from softrobot_dynamics.demo import report
+
+    found = report.load(folder)
+    try:
+        from softrobot_dynamics.demo.film import film_of
+        from softrobot_dynamics.viewing.animation import animate
+    except ImportError:
+        return refuse(report.INSTALL_MATPLOTLIB)
+    animate(film_of(found), path, title=found.model.description.name)
     say(path)
     return 0

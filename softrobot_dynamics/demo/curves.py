@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.demo.units import by_quantity, shown
+from softrobot_dynamics.viewing.space import FAINT, INK, STYLE, TIP
 
-INK, FAINT, TIP = '#22303c', '#9aa7b1', '#d1495b'
-STYLE = {'color': INK, 'fontsize': 9}
 PALETTE = (
     ('#8c2d04', '#d94801', '#fd9a4e'),
     ('#08519c', '#3182bd', '#85bcdb'),

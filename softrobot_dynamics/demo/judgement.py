@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.demo.records import Run
-from softrobot_dynamics.demo.shapes import reach_of
 from softrobot_dynamics.demo.targets import tips_at
 from softrobot_dynamics.demo.units import in_words
+from softrobot_dynamics.viewing.shapes import reach_of
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

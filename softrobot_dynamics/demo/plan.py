@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 import functools
 import json
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 from softrobot_dynamics.demo.warming import simulation_elsewhere
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes import declared_rows, plants
 from softrobot_dynamics.nodes.parameter_files import controller_files
@@ -19,6 +20,7 @@ from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.nodes.parts import given_by
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
     from softrobot_dynamics.model.model import CompiledModel
 
 NAMESPACE = 'softrobot_demo'  # of both nodes: nothing of theirs meets a robot's own topics
@@ -57,6 +59,7 @@ def draw_up(
     controller = {**controller, **read}
     rows = *declared_rows.SIMULATION, *declared_rows.sensor_rows(description)
     simulation, also_unknown = _read(node, 'simulation', files, rows)
+    _require_same_coordinates(description, simulation['plant'])
     return Plan(
         robot=robot,
         description=description,
@@ -65,6 +68,13 @@ def draw_up(
         simulation=simulation,
         unknown=(*unknown, *also_unknown),
     )
+
+
+def _require_same_coordinates(robot: RobotDescription, plant: Sequence[str]) -> None:
+    """Raise our errors for a wrong plant, and for one whose record the demo could not draw."""
+    if plant_of(robot, plant).coordinate_names != robot.coordinate_names:
+        expected = 'a robot of the same coordinates: a demo draws its record by the robot file'
+        raise ArgumentError('plant', list(plant), expected)
 
 
 def parameter_arguments(files: Iterable[Any]) -> list[str]:

@@ -31,12 +31,12 @@ class ProcessDiedError(SoftRobotError):
         return f'the {self.name} process ended by itself ({how}); the end of its log:\n{self.log}'
 
 
-class NodeProcess:
-    """One node of this package as a child process, which writes its log to a file."""
+class Child:
+    """A module of this package as a child process, which writes its log to a file."""
 
-    def __init__(self, name: str, arguments: Sequence[str], log: Path) -> None:
-        self.name, self._log = name, log
-        command = [sys.executable, '-m', f'softrobot_dynamics.nodes.{name}', *arguments]
+    def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
+        self.name, self._log = module.rpartition('.')[2], log
+        command = [sys.executable, '-m', f'softrobot_dynamics.{module}', *arguments]
         with open(log, 'wb') as output:
             self._process = subprocess.Popen(
                 command,

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.demo import judgement, records
-from softrobot_dynamics.demo.shapes import reach_of
 from softrobot_dynamics.demo.targets import targets_of
 from softrobot_dynamics.demo.units import in_words
 from softrobot_dynamics.description.robot import load_robot
@@ -25,6 +24,7 @@ from softrobot_dynamics.nodes.command_timing import TIMINGS
 from softrobot_dynamics.nodes.parts import blended_in, controlled_of
 from softrobot_dynamics.nodes.settings import limits_of
 from softrobot_dynamics.references.contract import Targets
+from softrobot_dynamics.viewing.shapes import reach_of
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -275,5 +275,5 @@ def _of_way(share: Any) -> str:
 def _two(first: Any, second: Any, unit: str) -> str:
     """Return two values of a unit in words."""
     if first is None:
-        return 'none: the run ended before the reference was blended in'
+        return 'none: nothing followed a reference for long enough to be judged'
     return f'{in_words(first, unit)}, {in_words(second, unit)}'

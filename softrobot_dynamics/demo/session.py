@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 import contextlib
 import os
 from pathlib import Path
 import signal
+import socket
 import time
 from typing import Any, TYPE_CHECKING
 
@@ -20,7 +22,7 @@ from softrobot_dynamics.demo.plan import (
     NAMESPACE,
     parameter_arguments,
 )
-from softrobot_dynamics.demo.processes import keep_to_this_machine, NodeProcess, ProcessDiedError
+from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
 from softrobot_dynamics.demo.targets import targets_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes.parts import controlled_of, parts_of
@@ -38,7 +40,7 @@ def run(options: Namespace) -> int:
     Run a demo; return the exit status: 0 if all went well, 1 if not, 130 after Ctrl-C.
 
     Well: the loop held, and tips and outputs followed within the tolerance. `options`: robot,
-    controller, rate [Hz], duration [s], tolerance [-], out (folder), json, no_plot. Raises
+    controller, rate [Hz], duration [s], tolerance [-], out (folder), json, no_plot, view. Raises
     SoftRobotError for whatever is wrong before anything moves.
     """
     shown, folder = display(), report.prepare_folder(options.out)
@@ -51,7 +53,8 @@ def run(options: Namespace) -> int:
         with _Signals() as signals:
             plan, model, reference = _prepare(ros, options, folder, shown)
             session = _Session(ros, plan, model, reference, folder, shown, signals)
-            interrupted = session.carry_out(options.duration)
+            with _view(options.robot, folder, shown) if options.view else contextlib.nullcontext():
+                interrupted = session.carry_out(options.duration)
     except KeyboardInterrupt:
         shown.say('interrupted before anything moved')
         return 130
@@ -92,6 +95,22 @@ def _prepare(ros: Any, options: Namespace, folder: Path, shown: Any) -> tuple[An
         reference = find_reference()
     report.save_facts(folder, plan, options.tolerance, options.duration)
     return plan, model, reference
+
+
+@contextlib.contextmanager
+def _view(robot: str, folder: Path, shown: Any) -> Iterator[None]:
+    """Within this context a browser can see the loop."""
+    with socket.socket() as free:
+        free.bind(('127.0.0.1', 0))
+        port = free.getsockname()[1]
+    wanted = [robot if not Path(robot).exists() else str(Path(robot).resolve()), '--follow']
+    wanted += ['--namespace', NAMESPACE, '--port', str(port)]
+    view = Child('cli', ['view', *wanted], folder / 'view.log')
+    shown.say(f'to be seen at http://127.0.0.1:{port}')
+    try:
+        yield
+    finally:
+        view.end()
 
 
 class _Session:
@@ -138,7 +157,7 @@ class _Session:
         for name in ('simulation', 'controller'):
             log = self._folder / f'{name}.log'
             own = ['--processor', 'own', *arguments]
-            self._nodes.append(NodeProcess(name, own, log))
+            self._nodes.append(Child(f'nodes.{name}', own, log))
         for name in ('configure', 'activate'):
             try:
                 self._monitor.transition(name, _PATIENCE[name], self._check)

@@ -10,6 +10,7 @@ import pytest
 from recorded import parameters, PERIOD, RADIUS, recordings, TURN
 from softrobot_dynamics.demo import judgement, records
 from softrobot_dynamics.demo.targets import targets_of, time_along
+from softrobot_dynamics.demo.units import in_words
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import spline
 
@@ -26,6 +27,15 @@ def judged(simulation, controller, duration=np.inf, task=TASK, **options):
     """Return (Run, Figures) of records."""
     run = records.join(simulation, controller, duration)
     return run, judgement.judge(run, task, **options)
+
+
+@pytest.mark.parametrize(('value', 'unit', 'words'), [
+    (0.0123, 'm', '12.3 mm'), (2.5e-6, 'm^3', '2.5 cm³'), (4e4, 'Pa', '40 kPa'),
+    (0.25, '', '0.25 -'), (-1.5, 'rad', '-1.5 rad'),
+])  # fmt: skip
+def test_values_are_shown_in_handy_units(value, unit, words):
+    """Of the same size as in SI units."""
+    assert in_words(value, unit) == words
 
 
 def test_records_are_joined_by_their_stamps():

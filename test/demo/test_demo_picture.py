@@ -4,38 +4,10 @@
 import numpy as np
 import pytest
 from recorded import write_demo
-from robots import compiled, states
-import softrobot_dynamics as sd
 from softrobot_dynamics.demo import report
 from softrobot_dynamics.demo.display import PlainDisplay
-from softrobot_dynamics.demo.shapes import surfaces
 
 PNG = b'\x89PNG\r\n\x1a\n'
-
-
-@pytest.mark.parametrize('name', ['pcc_arm', 'double_pendulum'])
-def test_surfaces_follow_the_robot(name):
-    """Every body's surface is closed around its axis and ends at its tip."""
-    model = compiled(name)
-    ((q, _, _),) = states(model, 1)
-    tips = sd.forward_kinematics(model, q=q)[:, :3, 3]
-    shapes = surfaces(model, q)
-    assert len(shapes) == len(tips)
-    for shape, tip in zip(shapes, tips):
-        assert shape[:, 0] == pytest.approx(shape[:, -1], abs=1e-12)
-        nearest = np.linalg.norm(shape.reshape(-1, 3) - tip, axis=1).min()
-        assert nearest < 0.06 if name == 'double_pendulum' else nearest < 1e-12
-
-
-def test_surfaces_face_outwards():
-    """The volume that each surface encloses, by the divergence theorem, is the body's own."""
-    model = compiled('pcc_arm')
-    for shape in surfaces(model, model.q0):
-        p, right, up = shape[:-1, :-1], shape[:-1, 1:], shape[1:, :-1]
-        corner = shape[1:, 1:]
-        volume = sum(np.einsum('...i,...i', a, np.cross(b, c)).sum() / 6.0
-                     for a, b, c in ((p, right, corner), (p, corner, up)))  # fmt: skip
-        assert volume == pytest.approx(np.pi * 0.02**2 * 0.2, rel=0.01)
 
 
 @pytest.mark.parametrize('kind', ['circle', 'hold'])

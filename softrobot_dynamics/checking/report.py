@@ -1,0 +1,208 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+A report on a robot and its controller, from a few states about its rest.
+
+Each finding is a figure and, where that is not as it should be, a question to the author: nothing
+here is an error, as a robot file that is one is refused before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+import time
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+import softrobot_dynamics as sd
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.checking.orders import orders
+from softrobot_dynamics.checking.units import questions
+from softrobot_dynamics.dynamics import inverse
+from softrobot_dynamics.dynamics.linear import linearise
+from softrobot_dynamics.dynamics.statics import equilibrium
+from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.nodes import plants
+from softrobot_dynamics.viewing.ranges import coordinate_ranges
+from softrobot_dynamics.viewing.shapes import reach_of
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+SEED, STATES, SHARE = 0, 3, 0.5  # of the states: how many, how far of what bodies can do
+STEP = 1e-5  # [s] of the difference that gives dM/dt
+IDENTITY, DEFINITE, COARSE = 1e-9, 1e-6, 1e-3  # from where there is a question
+ROUGH = 0.05  # of a body's length: from where there is a question about its shapes
+CALLS = 300
+_GROWS, _OFF = 0.1, 0.2  # [1/s], share: as the controller node warns of
+
+
+class Finding(NamedTuple):
+    """One line of a report; ``question`` is '' where all is well."""
+
+    name: str
+    value: float | None
+    unit: str
+    question: str = ''
+
+
+def examine(
+    model: CompiledModel, values: Mapping[str, Any] | None = None, period: float = 1e-3
+) -> list[Finding]:
+    """
+    Return the findings on a model, and on its controller of parameter ``values`` if there are any.
+
+    ``period`` [s] is that of the loop. What cannot be found out is a finding without a value.
+    """
+    robot = _Robot(model, values, period)
+    found = [Finding('units', None, '', words) for words in questions(model.description)]
+    parts = robot.identities, robot.masses, robot.quadrature, robot.orders, robot.rest, robot.calls
+    for part in parts:
+        found += part()
+    if values is not None:
+        found += _tried('controller', robot.controller)
+    return found
+
+
+class _Robot:
+    """A robot in some states, and its controller."""
+
+    def __init__(self, model: CompiledModel, values: Any, period: float) -> None:
+        self._model, self._values, self._period = model, values, period
+        rng = np.random.default_rng(SEED)
+        span = coordinate_ranges(model, reach_of(model))
+        self._scale = SHARE * 0.5 * (span[:, 1] - span[:, 0])
+        middle = 0.5 * (span[:, 0] + span[:, 1])
+        drawn = rng.uniform(-1.0, 1.0, (STATES, 3, model.n)) * self._scale
+        self._states = [(middle + q, qd, qdd) for q, qd, qdd in drawn]
+        self._u = np.clip(np.zeros(model.m), model.lower, model.upper)
+        self._q = model.q0.copy()  # at rest, once that is found
+
+    def identities(self) -> Iterator[Finding]:
+        """Yield how well what has to hold of any robot holds of this one."""
+        model, inert, power = self._model, 0.0, 0.0
+        for q, qd, qdd in self._states:
+            h, M = inverse.mass_inertial_inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * q)
+            whole = inverse.inertial_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
+            inert = max(inert, _apart(M @ qdd + h, whole))
+            twice = [self._twice_energy(q + s * STEP * qd, qd) for s in (1.0, -1.0)]
+            rate = (twice[0] - twice[1]) / (4.0 * STEP)
+            power = max(power, abs(qd @ h - rate) / max(np.abs(qd * h).sum(), 1e-300))
+        yield _above('M qdd + c equals inverse dynamics, relative', inert, '', IDENTITY)
+        yield _above('power of c equals that of dM/dt / 2, relative', power, '', 1e-5)
+
+    def _twice_energy(self, q: Vector, qd: Vector) -> float:
+        return float(qd @ self._mass(q) @ qd)
+
+    def _mass(self, q: Vector) -> Matrix:
+        rest = np.zeros(self._model.n)
+        return inverse.mass_inertial_inverse_dynamics(self._model, q=q, qd=rest, qdd=rest)[1]
+
+    def masses(self) -> Iterator[Finding]:
+        """Yield how far M is from singular, each coordinate's own inertia being one."""
+        worst = 0.0
+        for q, *_ in [(self._model.q0,), *self._states]:
+            M = self._mass(q)
+            own = np.sqrt(np.maximum(np.diag(M), 1e-300))
+            worst = max(worst, float(np.linalg.cond(M / np.outer(own, own))))
+        words = 'can some coordinates hardly be told apart?' if worst > 1.0 / DEFINITE else ''
+        yield Finding('condition of M, scaled', worst, '', words)
+
+    def quadrature(self) -> Iterator[Finding]:
+        """Yield the error of each body's quadrature, compared with twice as many points."""
+        first = 0
+        for module in self._model.description.modules:
+            body, rule = module.body, getattr(module.body, 'quadrature', None)
+            first += len(module.joint.coordinates())
+            last = first + len(body.coordinates())
+            if rule is not None and last > first:
+                postures = np.array([q[first:last] for q, *_ in self._states])
+                finest = 2 * rule if isinstance(rule, int) else None
+                error = sd.quadrature_error(body, postures, finest=finest)
+                yield _above(f'quadrature error of {module.name}', error, '', COARSE)
+            first = last
+
+    def orders(self) -> Iterator[Finding]:
+        """Yield how far each body's tip rests from that of a finer model, see `orders`."""
+        for body, error, worst, finer in orders(self._model):
+            if error is None:
+                yield Finding(f'error of the order of {body}, beside {finer}', None, '', worst)
+                continue
+            name = f'tip of {body} beside {finer}, worst under {worst}'
+            words = f'should be below {ROUGH:.0%} of its length' if error > ROUGH else ''
+            yield Finding(name, 100.0 * error, '%', words)
+
+    def rest(self) -> Iterator[Finding]:
+        """Yield where the robot is at rest without commands, and whether it stays there."""
+        model = self._model
+        try:
+            found = equilibrium(model, command=self._u)
+        except SoftRobotError as error:
+            yield Finding('rest without commands', None, '', str(error))
+            return
+        self._q = found.q
+        words = '' if found.stable else 'unstable: should it stand by itself?'
+        yield Finding('slowest squared frequency at rest', found.stability, '1/s^2', words)
+        u = sd.efforts(model, q=found.q, command=self._u)
+        rates = np.linalg.eigvals(linearise(model, q=found.q, qd=np.zeros(model.n), u=u).A)
+        yield Finding('fastest rate at rest', float(np.abs(rates).max()), '1/s')
+
+    def calls(self) -> Iterator[Finding]:
+        """Yield how long the dynamics take on this machine, as it is now."""
+        q, qd, qdd = self._states[0]
+        evaluate = self._model.evaluator()
+        took = float(np.median(_times(lambda: evaluate(q, qd))))
+        yield Finding('M, forces and outputs, median', 1e6 * took, 'us')
+
+    def controller(self) -> Iterator[Finding]:
+        """Yield what is left to move, what grows, and at which rate the law can run."""
+        model, period = self._model, self._period
+        law = plants.law_of(model, {**self._values, 'rate': 1.0 / period})
+        law.warm()
+        left = max((rate.real for rate in law.restless(self._q)), default=0.0)
+        words = 'a motion that no output shows would grow' if left > 0.0 else ''
+        yield Finding('fastest growth while outputs are held', left, '1/s', words)
+        for words, off in (('', 0.0), (f', stiffness and damping {_OFF:.0%} off', _OFF)):
+            rate = law.growth(self._q, self._u, law.settings, off)
+            name = f'largest eigenvalue of a period of {1e3 * period:g} ms{words}'
+            if not np.isfinite(rate):
+                yield Finding(name, None, '', '')
+                continue
+            asked = 'errors would grow' if rate > _GROWS else ''
+            yield Finding(name, float(np.exp(rate * period)), '', asked)
+        zero = np.zeros(model.n)
+        law.start(self._q, zero, 0.0, None)
+        took = _times(lambda: law.compute(0.0, self._q, zero))
+        yield Finding('one tick of the law, median', 1e6 * float(np.median(took)), 'us')
+        late = float(np.percentile(took, 99))
+        words = 'too slow for the rate' if late > 0.8 * period else ''
+        yield Finding('one tick of the law, 99th percentile', 1e6 * late, 'us', words)
+        yield Finding(
+            'rate at which that is 80 % of a period, transport aside', 0.8 / late, 'Hz', words
+        )
+
+
+def _tried(name: str, part: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """Yield what a part finds, up to where it fails, which is a finding."""
+    try:
+        yield from part()
+    except SoftRobotError as error:
+        yield Finding(name, None, '', str(error))
+
+
+def _above(name: str, value: float, unit: str, bound: float) -> Finding:
+    words = f'should be below {bound:g}' if not value <= bound else ''
+    return Finding(name, float(value), unit, words)
+
+
+def _apart(a: Vector, b: Vector) -> float:
+    return float(np.abs(a - b).max(initial=0.0) / max(np.abs(b).max(initial=0.0), 1e-300))
+
+
+def _times(call: Callable[[], object]) -> Vector:
+    """Return how long calls take (CALLS,) [s], after a few."""
+    found = np.empty(CALLS)
+    for k in range(-10, CALLS):
+        began = time.perf_counter()
+        call()
+        found[k] = time.perf_counter() - began
+    return found

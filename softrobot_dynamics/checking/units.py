@@ -1,0 +1,57 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Numbers of a robot file that are possible, but more likely in another unit than SI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+
+
+class Usual(NamedTuple):
+    """What a field usually is."""
+
+    low: float
+    high: float
+    unit: str
+
+
+USUAL = {
+    'young_modulus': Usual(1e3, 1e12, 'Pa'),
+    'shear_modulus': Usual(300.0, 5e11, 'Pa'),
+    'density': Usual(50.0, 25e3, 'kg/m^3'),
+    'length': Usual(1e-3, 10.0, 'm'),
+    'radius': Usual(1e-4, 2.0, 'm'),
+    'outer_radius': Usual(1e-4, 2.0, 'm'),
+    'mass': Usual(0.0, 1e4, 'kg'),
+    'damping': Usual(0.0, 10.0, 's'),
+}
+"""Of the fields of bodies and their materials."""
+
+
+def questions(robot: RobotDescription) -> Iterator[str]:
+    """Yield, in words, each number of a RobotDescription that is not as it usually is."""
+    for module in robot.modules:
+        for owner in (module.body, getattr(module.body, 'material', None)):
+            for name, usual in USUAL.items():
+                for value in _numbers(getattr(owner, name, None)):
+                    if not usual.low <= value <= usual.high:
+                        yield (
+                            f'{module.name}: {name} = {value:g} {usual.unit}?'
+                            f' usual is {usual.low:g} to {usual.high:g}'
+                        )
+    size = float(np.linalg.norm(robot.gravity))
+    if size and not 1.0 <= size <= 30.0:
+        yield f'gravity: {size:g} m/s^2? usual is 9.81, or none'
+
+
+def _numbers(value: Any) -> list[float]:
+    """Return the numbers in a field: one, or base and tip; none of what is none."""
+    try:
+        return np.unique(np.asarray(value, dtype=float)).tolist() if value is not None else []
+    except (TypeError, ValueError):
+        return []

@@ -1,0 +1,34 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot import`."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from softrobot_dynamics.cli.common import add, refuse, say
+
+
+def add_to(commands: Any) -> None:
+    """Add the sub-command to those of a parser."""
+    importing = add(commands, 'import', run, 'make the rigid part of a robot file from URDF')
+    importing.add_argument('urdf', metavar='URDF', help='a URDF file')
+    words = 'the robot file; default: named as the URDF, beside it'
+    importing.add_argument('--out', metavar='FILE', help=words)
+
+
+def run(options: Namespace) -> int:
+    """Write a robot file, which must not exist."""
+    from softrobot_dynamics.description.robot import load_robot
+    from softrobot_dynamics.description.urdf import read_urdf
+    import yaml
+
+    path = Path(options.out or Path(options.urdf).with_suffix('.yaml'))
+    mapping = read_urdf(options.urdf)
+    robot = load_robot(mapping)
+    try:
+        with open(path, 'x', encoding='utf-8') as file:
+            yaml.safe_dump(mapping, file, sort_keys=False, default_flow_style=None, width=100)
+    except OSError as error:
+        return refuse(f'{path}: {error.strerror}')
+    say(f'{path}: {robot.name}, {len(robot.body_names)} bodies, {robot.n} coordinates')
+    return 0

@@ -1,0 +1,45 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot replay`."""
+
+from argparse import Namespace
+from typing import Any
+
+from softrobot_dynamics.cli.common import add, say
+
+
+def add_to(commands: Any) -> None:
+    """Add the sub-command to those of a parser."""
+    words = "compute every command of a controller's recording again, and compare"
+    replay = add(commands, 'replay', run, words)
+    replay.add_argument('recording', metavar='FILE', help='what the controller recorded, .mcap')
+    words = 'its robot: a shipped name or a robot file; default: as the recording calls it'
+    replay.add_argument('--robot', metavar='ROBOT', help=words)
+
+
+def run(options: Namespace) -> int:
+    """Replay a recording; return 1 if a command is another one."""
+    from softrobot_dynamics.nodes.replaying import replay
+    from softrobot_dynamics.recordings.reading import read_recording
+
+    recording = read_recording(options.recording)
+    if not recording.complete:
+        say('the recording was cut short; what is there is compared')
+    found = replay(recording, options.robot)
+    if found.led is not None:
+        say(f't = {found.led:.3f} s: led by messages, which no recording holds; not compared')
+    if found.safe:
+        say(f'{found.safe} of {found.ticks} ticks: a safe command, not the law; not compared')
+    if found.difference is None:
+        say(f'{found.compared} of {found.ticks} commands compared: the same, bit for bit')
+        return 0
+    tick, t, actuator, recorded, computed = found.difference
+    say(f'tick {tick}, t = {t:.6f} s: {actuator} recorded {recorded!r}, computed {computed!r}')
+    if (version := recording.facts.get('version')) != _version():
+        say(f'recorded by version {version}, this is {_version()}')
+    return 1
+
+
+def _version() -> str:
+    from softrobot_dynamics import __version__
+
+    return __version__

@@ -1,0 +1,67 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""`softrobot view`."""
+
+from argparse import Namespace
+import os
+import time
+from typing import Any
+
+from softrobot_dynamics.cli.common import add, say
+from softrobot_dynamics.errors import SoftRobotError
+
+RATE = 30.0  # [Hz] of pictures, at most
+
+
+def add_to(commands: Any) -> None:
+    """Add the sub-command to those of a parser."""
+    view = add(commands, 'view', run, 'show a robot in a browser, with sliders or as it moves')
+    view.add_argument('robot', metavar='NAME|FILE', help='shipped name or robot file')
+    what = view.add_mutually_exclusive_group()
+    what.add_argument('--play', metavar='FILE', help='a recording of a node, instead of sliders')
+    what.add_argument('--follow', action='store_true',
+                      help='the running loop, by joint_states and joint_commands')  # fmt: skip
+    view.add_argument('--namespace', default='', metavar='NAME', help='of the topics of --follow')
+    view.add_argument('--host', default='127.0.0.1', help='default 127.0.0.1: this machine alone')
+    view.add_argument('--port', type=int, default=8080, help='default 8080, or the next free one')
+
+
+def run(options: Namespace) -> int:
+    """Show a robot until Ctrl-C."""
+    from softrobot_dynamics.description.robot import load_robot
+    from softrobot_dynamics.model.model import compile_model
+    from softrobot_dynamics.viewing.browser import Browser
+    from softrobot_dynamics.viewing.shapes import Shape
+
+    say(f'compiling {options.robot}, if that is new')
+    model = compile_model(load_robot(options.robot))
+    browser = Browser(Shape(model), options.host, options.port)
+    try:
+        source = _source(options, browser)
+        say(f'{model.description.name} at {browser.address}, until Ctrl-C')
+        while True:
+            if (sight := source.look()) is not None:
+                browser.show(*sight)
+            time.sleep(1.0 / RATE)
+    finally:
+        browser.close()
+
+
+def _source(options: Namespace, browser: Any) -> Any:
+    """Return what says where the robot is."""
+    from softrobot_dynamics.viewing.sources import Player, Sliders
+
+    if options.play:
+        from softrobot_dynamics.recordings.reading import read_recording
+
+        return Player(browser, read_recording(options.play))
+    if options.follow:
+        try:
+            from softrobot_dynamics.nodes.spectator import Spectator
+        except ModuleNotFoundError as error:
+            if (error.name or '').startswith('softrobot_dynamics'):
+                raise
+            words = f'--follow needs ROS 2, and there is no {error.name}: source an installation'
+            raise SoftRobotError(f"{words}, or pip install 'softrobot_dynamics[ros]'") from error
+        os.nice(10)  # the loop comes first
+        return Spectator(browser.shape.model, options.namespace)
+    return Sliders(browser)

@@ -1,0 +1,19 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The motion of a demo as a film: one turn of what tips follow, or all after the blending in."""
+
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.viewing.animation import Film
+
+
+def film_of(report: Any) -> Film:
+    """Return the film of a Report."""
+    run, targets = report.run, report.targets
+    free = max(run.t[-1] - report.ramp, 0.0) or run.t[-1]
+    span = min(free, targets.duration) if targets else free
+    rows = run.t >= run.t[-1] - span
+    wanted: tuple[Any, ...] = ()
+    if report.tips is not None:
+        wanted = tuple(report.tips.wanted[rows][:, k] for k in range(report.tips.wanted.shape[1]))
+    return Film(report.model, run.t[rows], np.asarray(run.q)[rows], wanted)

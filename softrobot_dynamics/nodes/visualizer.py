@@ -1,0 +1,198 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A node that shows the robot of a running loop: markers and frames for RViz, Foxglove etc."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+import os
+import sys
+from typing import Any
+
+from geometry_msgs.msg import (
+    Point,
+    Pose,
+    PoseArray,
+    Quaternion,
+    Transform,
+    TransformStamped,
+    Vector3,
+)
+import numpy as np
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.nodes import process
+from softrobot_dynamics.nodes.marker_bytes import MarkerBytes, Outline
+from softrobot_dynamics.nodes.parameter_rows import OF_VISUALIZER
+from softrobot_dynamics.nodes.parameters import Parameters
+from softrobot_dynamics.nodes.spectator import Watch
+from softrobot_dynamics.viewing import colours
+from softrobot_dynamics.viewing.discs import Discs
+from softrobot_dynamics.viewing.shapes import leaves, Look, Shape
+from softrobot_dynamics.viewing.urdf import robot_description
+from std_msgs.msg import Header, String
+from visualization_msgs.msg import Marker, MarkerArray
+
+try:
+    from tf2_msgs.msg import TFMessage
+except ImportError:  # no wheel has them: then there are `~/frames` alone
+    TFMessage = None
+
+_KEPT = 300  # places of a tip's path
+_NICE = 10  # the loop comes first
+
+
+class VisualizerNode(Node):
+    """
+    Shows the robot of a running loop, `rate` times a second at most.
+
+    - subscribes to `joint_states` and `joint_commands` (sensor_msgs/JointState): the newest ones
+    - publishes `~/markers` (visualization_msgs/MarkerArray): the skins of the bodies, tendons and
+      chambers by colour, the paths of the tips; `~/frames` (geometry_msgs/PoseArray): the tips of
+      the bodies, in their order, and then the discs along soft ones; the same by name on `/tf`
+      (tf2_msgs/TFMessage), where tf2_msgs is; `robot_description` (std_msgs/String, latched): the
+      URDF of the links that these frames carry, also a parameter of that name
+    - parameters: `parameter_rows.OF_VISUALIZER`
+
+    All is in the frame `frame_id`, the world of the robot file's `base`.
+    """
+
+    parts = ()
+
+    def __init__(self, stop: Any = None) -> None:
+        super().__init__('visualizer')
+        self._stop = stop
+        self.options = Parameters(self, OF_VISUALIZER)
+        self._watch: Any = None
+
+    def begin(self) -> bool:
+        """Load, compile and start."""
+        os.nice(_NICE)
+        values = self.options.values
+        with process.interrupting(self._stop):
+            model = compile_model(load_robot(values['robot']))
+            self._scene = _Scene(model, values['frame_id'])
+            self._discs = Discs(model, values['discs'])
+        self._frame = values['frame_id']
+        prefix = f'{self.get_namespace()}/'.lstrip('/')
+        names = [*model.body_names, *(disc.name for disc in self._discs.discs)]
+        self._names = [prefix + name for name in names]
+        self._markers = self.create_publisher(MarkerArray, '~/markers', 1)
+        self._frames = self.create_publisher(PoseArray, '~/frames', 1)
+        self._transforms = TFMessage and self.create_publisher(TFMessage, '/tf', 10)
+        self._describe(
+            robot_description(self._scene.shape, self._discs.discs, self._frame, prefix)
+        )
+        self._watch = Watch(self, model)
+        self.create_timer(1.0 / values['rate'], self._look)
+        for words in self.options.unknown():
+            self.get_logger().warning(f'unknown parameter {words} left out')
+        return True
+
+    def finish(self) -> None:
+        """Give the topics back."""
+        if self._watch:
+            self._watch.close()
+
+    def _describe(self, text: str) -> None:
+        """Publish the robot's URDF, also for who comes later, and make it a parameter."""
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._description = self.create_publisher(String, 'robot_description', latched)
+        self._description.publish(String(data=text))
+        what = ParameterDescriptor(description='URDF of the links that are shown', read_only=True)
+        self.declare_parameter('robot_description', text, what, ignore_override=True)
+
+    def _look(self) -> None:
+        """Show the newest state, if there is one."""
+        try:
+            seen = self._watch.look()
+        except MessageError as error:
+            self.get_logger().warning(f'nothing shown: {error}', throttle_duration_sec=5.0)
+            return
+        if seen is None:
+            return
+        look, markers = self._scene.at(seen.q, seen.u, seen.stamp)
+        self._markers.publish(markers)
+        frames = np.concatenate([look.frames, self._discs.at(seen.q)])
+        header = Header(frame_id=self._frame, stamp=seen.stamp)
+        poses = PoseArray(header=header, poses=poses_of(frames))
+        self._frames.publish(poses)
+        if self._transforms:
+            self._transforms.publish(TFMessage(transforms=transforms_of(poses, self._names)))
+
+
+def poses_of(frames: Array) -> list[Pose]:
+    """Return a Pose for each of frames (N, 4, 4)."""
+    places, turns = frames[:, :3, 3].tolist(), colours.quaternions(frames).tolist()
+    return [
+        Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(w=w, x=a, y=b, z=c))
+        for (x, y, z), (w, a, b, c) in zip(places, turns)
+    ]
+
+
+def transforms_of(poses: PoseArray, names: Sequence[str]) -> list[TransformStamped]:
+    """Return the poses as transforms to frames of these names, for `/tf`."""
+    found = []
+    for name, pose in zip(names, poses.poses):
+        p = pose.position
+        moved = Transform(translation=Vector3(x=p.x, y=p.y, z=p.z), rotation=pose.orientation)
+        found.append(TransformStamped(header=poses.header, child_frame_id=name, transform=moved))
+    return found
+
+
+class _Scene:
+    """The markers of a robot: bodies, actuators along curves, paths of tips."""
+
+    def __init__(self, model: Any, frame: str) -> None:
+        self.shape = shape = Shape(model)
+        self._palette = colours.Palette(shape)
+        look, self._leaves = shape.at(model.q0), leaves(model)
+        self._paths: list[deque[Vector]] = [deque(maxlen=_KEPT) for _ in self._leaves]
+        size = colours.size_of(look)
+        bodies = [
+            Outline('bodies', i, Marker.TRIANGLE_LIST, 3 * len(triangles))
+            for i, triangles in enumerate(shape.triangles)
+        ]
+        curves = [
+            Outline('actuators', k, Marker.LINE_STRIP, len(c), self._palette.thickness(k, size))
+            for k, c in zip(shape.routed, look.curves)
+        ]
+        paths = [
+            Outline('paths', i, Marker.LINE_STRIP, _KEPT, colours.PATH_SHARE * size)
+            for i in self._leaves
+        ]
+        self._bytes = MarkerBytes(frame, [*bodies, *curves, *paths])
+
+    def at(self, q: Vector, u: Vector | None, stamp: Any) -> tuple[Look, bytes]:
+        """Return the Look at q (n,), and the markers under the commands u (m,) if known."""
+        look, palette = self.shape.at(q), self._palette
+        for path, body in zip(self._paths, self._leaves):
+            path.append(look.frames[body, :3, 3])
+        skins = [x[t].reshape(-1, 3) for x, t in zip(look.surfaces, self.shape.triangles)]
+        points = [*skins, *look.curves, *map(_filled, self._paths)]
+        clear = [colours.CLEARNESS if i in self.shape.passed else 1.0 for i in range(len(skins))]
+        seen = [
+            *([*c, a] for c, a in zip(palette.bodies(u) / 255.0, clear)),
+            *([*c, 1.0] for c in palette.curves(u) / 255.0),
+            *[[*colours.PATH / 255.0, 1.0]] * len(self._paths),
+        ]
+        return look, self._bytes.write(stamp, points, seen)
+
+
+def _filled(path: Sequence[Vector]) -> Matrix:
+    """Return the places of a path, the first one as often as there are too few."""
+    return np.array([path[0]] * (_KEPT - len(path)) + list(path))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the visualizer until Ctrl-C or SIGTERM."""
+    return process.run(VisualizerNode, argv, priority=0)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

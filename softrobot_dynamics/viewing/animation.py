@@ -1,0 +1,94 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A motion as an animated GIF: the robot in space, where its tips have been and should be."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+import numpy as np
+from PIL import Image
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.viewing.shapes import leaves, Look, Shape
+from softrobot_dynamics.viewing.space import add_surfaces, frame_space, INK, Part, TIP
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+SIZE, DPI, COLOURS = (4.4, 4.4), 90, 48  # [inch], [1/inch], of the GIF
+PACE = 12.5  # [1/s] frames; players round to hundredths of a second
+
+
+class Film(NamedTuple):
+    """A motion to be shown."""
+
+    model: CompiledModel
+    t: Vector  # (T,) [s], increasing
+    q: Matrix  # (T, n)
+    wanted: tuple[Matrix, ...] = ()  # (K, 3) [m] each, base frame: paths that tips are to follow
+
+
+def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: float = PACE) -> int:
+    """
+    Write a motion into a GIF file, in its own time; return the number of frames.
+
+    ``pace`` is the number of frames for a second. The last frame stays for a second.
+    """
+    shape, frames = Shape(film.model), []
+    times = np.arange(film.t[0], film.t[-1] + 0.5 / pace, 1.0 / pace)
+    rows = np.searchsorted(film.t, times).clip(0, len(film.t) - 1)
+    looks = [shape.at(film.q[row]) for row in rows]
+    stage = _Stage(film, shape, looks, title)
+    for k, t in enumerate(times):
+        frames.append(stage.frame(t - times[0], looks[: k + 1]))
+    _write(frames, path, pace)
+    return len(frames)
+
+
+class _Stage:
+    """Axes around a whole motion, in which one frame after the other is drawn."""
+
+    def __init__(self, film: Film, shape: Shape, looks: list[Look], title: str) -> None:
+        self._shape, self._tips = shape, leaves(film.model)
+        self._figure = Figure(figsize=SIZE, dpi=DPI, facecolor='white')
+        self._canvas = FigureCanvasAgg(self._figure)
+        self._axes = self._figure.add_axes((-0.1, 0.07, 1.08, 0.86), projection='3d')
+        to_world = film.model.description.base.matrix()
+        wanted = [p @ to_world[:3, :3].T + to_world[:3, 3] for p in film.wanted]
+        for points in wanted:
+            self._axes.plot(*points.T, color=INK, lw=3.0, alpha=0.3, zorder=4)
+        surfaces = [surface for look in looks for surface in look.surfaces]
+        frame_space(self._axes, np.concatenate([*surfaces, *wanted]))
+        self._figure.text(0.04, 0.94, title, color=INK, fontsize=11)
+        self._clock = self._figure.text(0.96, 0.94, '', color=INK, fontsize=11, ha='right')
+
+    def frame(self, t: float, looks: list[Look]) -> Any:
+        """Return the picture at t [s], the last of looks being the robot, the others its past."""
+        now, axes = looks[-1], self._axes
+        parts = [
+            Part(surface, self._shape.triangles[body], body)
+            for body, surface in enumerate(now.surfaces)
+        ]
+        drawn = [add_surfaces(axes, parts, 3)]
+        for tip in self._tips:
+            path = np.array([look.frames[tip, :3, 3] for look in looks])
+            drawn += axes.plot(*path.T, color=TIP, lw=1.5, zorder=5)
+            drawn += axes.plot(*path[-1:].T, color=TIP, marker='o', ms=5, mec='white', zorder=6)
+        self._clock.set_text(f't = {t:.1f} s')
+        self._canvas.draw()
+        picture = Image.fromarray(np.asarray(self._canvas.buffer_rgba())[..., :3].copy())
+        for artist in drawn:
+            artist.remove()
+        return picture
+
+
+def _write(frames: list[Any], path: str | PathLike[str], pace: float) -> None:
+    """Write pictures in one palette, so that only what changes is stored."""
+    palette = frames[len(frames) // 2].quantize(COLOURS, dither=Image.Dither.NONE)
+    reduced = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in frames]
+    period = round(100.0 / pace) * 10  # [ms]
+    durations = [period] * (len(frames) - 1) + [1000]
+    reduced[0].save(path, format='GIF', save_all=True, append_images=reduced[1:], loop=0,
+                    duration=durations, optimize=False, disposal=1)  # fmt: skip

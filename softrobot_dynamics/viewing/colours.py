@@ -1,0 +1,79 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What has which colour, and is how thick, wherever a robot is shown; colours are (3,), to 255."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.viewing.shapes import Look, Shape
+
+SOFT, RIGID = np.array([41, 112, 148]), np.array([152, 158, 164])
+IDLE, PULLED, BLOWN = np.array([205, 205, 205]), np.array([214, 39, 40]), np.array([240, 150, 20])
+UNKNOWN, PATH = np.array([90, 90, 90]), np.array([255, 127, 14])
+CLEARNESS = 0.4  # opacity of a body through which tendons run
+TENDON_SHARE, FRAME_SHARE, PATH_SHARE = 0.007, 0.06, 0.006  # of the robot's size
+_LIGHTER = 0.18  # every second body, of the way to white
+
+
+class Palette:
+    """The colours of a :class:`Shape`, by how much its actuators do of what they may."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape, self._model = shape, shape.model
+        soft = [len(m.body.coordinates()) > 0 for m in self._model.description.modules]
+        own = np.where(np.array(soft)[:, None], SOFT, RIGID).astype(float)
+        own[::2] += _LIGHTER * (255.0 - own[::2])
+        self._own = own
+        kinds = [entry.actuator for entry in self._model.description.actuators]
+        names = [getattr(kind, 'body', None) for kind in kinds]
+        cavities = [k for k, kind in enumerate(kinds) if kind.type_name == 'pressure']
+        self._cavities = [(k, self._model.body_names.index(names[k])) for k in cavities]
+        self._loud = [PULLED if kinds[k].sign < 0 else BLOWN for k in shape.routed]
+        self._areas = [getattr(kind, 'area', None) for kind in kinds]
+
+    def bodies(self, u: Vector | None) -> Matrix:
+        """Return the colours (N, 3) of the bodies under commands u (m,), None: not known."""
+        found = self._own.copy()
+        if u is not None:
+            shares = self._shares(u)
+            for k, body in self._cavities:
+                found[body] = _mixed(found[body], BLOWN, shares[k])
+        return found
+
+    def curves(self, u: Vector | None) -> Matrix:
+        """Return the colours (R, 3) of what runs along curves, in the order of `routed`."""
+        if u is None:
+            return np.tile(UNKNOWN, (len(self._loud), 1))
+        shares = self._shares(u)
+        found = [_mixed(IDLE, c, shares[k]) for k, c in zip(self._shape.routed, self._loud)]
+        return np.array(found).reshape(-1, 3)
+
+    def thickness(self, k: int, size: float) -> float:
+        """Return that of actuator k in a robot of a size [m]: a chamber's own, if it says one."""
+        area = self._areas[k]
+        return TENDON_SHARE * size if area is None else 2.0 * float(np.sqrt(area / np.pi))
+
+    def _shares(self, u: Vector) -> Vector:
+        """Return |u| of what each actuator may at most, up to 1; without limits of the largest."""
+        most = np.maximum(np.abs(self._model.lower), np.abs(self._model.upper))
+        largest = np.abs(u).max(initial=0.0) or 1.0
+        return np.clip(np.abs(u) / np.where(np.isfinite(most), most, largest), 0.0, 1.0)
+
+
+def size_of(look: Look) -> float:
+    """Return the longest side [m] of the box around a robot."""
+    return float(np.ptp(np.vstack(look.surfaces), axis=0).max())
+
+
+def quaternions(frames: Array) -> Array:
+    """Return the quaternions (N, 4), w first, of frames (N, 4, 4)."""
+    from scipy.spatial.transform import Rotation  # late: scipy is slow to import
+
+    found: Array = np.roll(Rotation.from_matrix(frames[:, :3, :3]).as_quat(), 1, axis=1)
+    return found
+
+
+def _mixed(quiet: Vector, loud: Vector, share: Any) -> Vector:
+    return quiet + np.sqrt(share) * (loud - quiet)  # little is seen, too

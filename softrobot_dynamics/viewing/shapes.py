@@ -1,0 +1,139 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The surfaces of a robot's bodies, and the curves of its tendons, in a posture."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.bodies.skins import circle, joined
+from softrobot_dynamics.dynamics.calls import forward_kinematics, placement
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+RIGID_RADIUS = 0.026  # of a rigid link, as a share of the robot's length
+_ALONG = 16  # points of a tendon through a body
+
+
+class Look(NamedTuple):
+    """A robot in a posture, in the world frame, lengths in m."""
+
+    surfaces: tuple[Matrix, ...]  # (K, 3) corners of each body's triangles
+    curves: tuple[Matrix, ...]  # (K, 3) points along each routed actuator
+    frames: Array  # (N, 4, 4) of the bodies' tips
+
+
+class Shape:
+    """
+    The surfaces and curves of a model, by its bodies' own formulas.
+
+    ``triangles`` has those of each body, rows of three of its corners in a :class:`Look`, which
+    run right-handed about the way out. A body with sections is drawn as it is; a rigid one is a
+    pipe from the tip before it to its joint and on to its own tip, with round ends: a ball if
+    these are one.
+    ``routed`` are the indices of the actuators that run along a curve, ``passed`` those of the
+    bodies that one of them passes.
+    """
+
+    def __init__(self, model: CompiledModel) -> None:
+        self.model, modules = model, model.description.modules
+        self._to_world = model.description.base.matrix()
+        self._radius = RIGID_RADIUS * reach_of(model)
+        skins = [module.body.skin() for module in modules]
+        curves = _curves(model)
+        self.routed = tuple(curves)
+        self.passed = {body for passages in curves.values() for body, _ in passages}
+        self._points = [skin.points for skin in skins]
+        self._parts: list[list[tuple[int, slice]]] = []  # of each curve: (body, its rows there)
+        for passages in curves.values():
+            self._parts.append([])
+            for body, points in passages:
+                rows = slice(len(self._points[body]), len(self._points[body]) + len(points))
+                self._points[body] = np.vstack([self._points[body], points])
+                self._parts[-1].append((body, rows))
+        self._skinned = [len(skin.points) for skin in skins]
+        pipes = self._pipes(placement(model, model.q0))
+        self.triangles: tuple[Integers, ...] = tuple(
+            skin.triangles if len(skin.points) else pipe[1] for skin, pipe in zip(skins, pipes)
+        )
+
+    def at(self, q: Vector) -> Look:
+        """Return the :class:`Look` at q (n,)."""
+        placed = placement(self.model, q)
+        points = [
+            placed.points(i, x).positions if len(x) else x for i, x in enumerate(self._points)
+        ]
+        surfaces = [x[:count] for x, count in zip(points, self._skinned)]
+        if not all(self._skinned):
+            pipes = self._pipes(placed)
+            surfaces = [x if len(x) else pipe[0] for x, pipe in zip(surfaces, pipes)]
+        curves = [np.vstack([points[body][rows] for body, rows in parts]) for parts in self._parts]
+        tips = np.array([placed.pose(i) for i in range(len(points))])
+        return Look(
+            tuple(map(self._moved, surfaces)),
+            tuple(map(self._moved, curves)),
+            self._to_world @ tips,
+        )
+
+    def _moved(self, points: Matrix) -> Matrix:
+        """Return points (K, 3) [m] of the base frame in the world."""
+        return points @ self._to_world[:3, :3].T + self._to_world[:3, 3]
+
+    def _pipes(self, placed: Any) -> list[tuple[Matrix, Integers]]:
+        """Return (points (K, 3), triangles) of the pipe that stands for each body."""
+        found = []
+        for i, module in enumerate(self.model.description.modules):
+            before = placed.pose(module.parent)[:3, 3] if module.parent >= 0 else np.zeros(3)
+            pieces = [before, placed.joint(i)[1], placed.pose(i)[:3, 3]]
+            found.append(_pipe(pieces, self._radius))
+        return found
+
+
+def leaves(model: CompiledModel) -> list[int]:
+    """Return the bodies that bear none."""
+    parents = {module.parent for module in model.description.modules}
+    return [i for i in range(len(model.body_names)) if i not in parents]
+
+
+def reach_of(model: CompiledModel) -> float:
+    """Return the length of the robot [m], along its tips in their order, at its start."""
+    tips = forward_kinematics(model, q=model.q0)
+    points = np.vstack([np.zeros(3), tips[:, :3, 3]])
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+
+def _curves(model: CompiledModel) -> dict[int, list[tuple[int, Matrix]]]:
+    """Return what routed actuators run along, by index: (body, material points (K, 3)) each."""
+    bodies = {module.name: module.body for module in model.description.modules}
+    found = {}
+    for k, entry in enumerate(model.description.actuators):
+        if curve := entry.actuator.curve(bodies, _ALONG):
+            found[k] = [(model.body_names.index(body), points) for body, points in curve]
+    return found
+
+
+def _pipe(points: list[Vector], radius: float) -> tuple[Matrix, Integers]:
+    """Return a pipe along a line through points (3,) [m], each piece with round ends."""
+    corners, triangles, total = [], [], 0
+    for start, end in zip(points, points[1:]):
+        surface = joined(_rings(start, end, radius))
+        corners.append(surface.points)
+        triangles.append(surface.triangles + total)
+        total += len(surface.points)
+    return np.concatenate(corners), np.concatenate(triangles)
+
+
+def _rings(start: Vector, end: Vector, radius: float) -> list[Matrix]:
+    """Return the rings (P, 3) [m] of a pipe between points (3,) [m], round at both ends."""
+    length = float(np.linalg.norm(end - start))
+    direction = (end - start) / length if length > 1e-9 else np.array([0.0, 0.0, 1.0])
+    first = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
+    first /= np.linalg.norm(first)
+    axes = np.array([first, np.cross(direction, first)])
+    angles = np.linspace(0.0, np.pi / 2, 7)
+    round_end = radius * np.sin(angles), radius * np.cos(angles)
+    along = np.concatenate([-round_end[0][::-1], length + round_end[0]])
+    across = np.concatenate([round_end[1][::-1], round_end[1]])
+    return [start + a * direction + b * circle(1.0) @ axes for a, b in zip(along, across)]

@@ -1,0 +1,82 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A robot's surfaces in space, drawn by matplotlib: lit, seen from one side, at equal scales."""
+
+from typing import Any, NamedTuple
+
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Matrix
+
+INK, FAINT, TIP = '#22303c', '#9aa7b1', '#d1495b'
+STYLE = {'color': INK, 'fontsize': 9}
+VIEW = 14.0, -58.0  # elevation, azimuth [deg]
+BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
+
+
+class Part(NamedTuple):
+    """The surface of a body that is to be drawn."""
+
+    points: Matrix  # (K, 3) [m], world
+    triangles: Integers  # (T, 3) of these
+    body: int  # its number: every second one is darker
+    paleness: float = 0.0  # 1 is white
+
+
+def add_surfaces(axes: Any, parts: list[Part], order: int) -> Any:
+    """Add parts as one collection, which is returned; None if there are none."""
+    if not parts:
+        return None
+    seen = [_faces(part.points, part.triangles) for part in parts]
+    colors = np.concatenate(
+        [_lit(normals, part.body, part.paleness) for (_, normals), part in zip(seen, parts)]
+    )
+    return axes.add_collection3d(
+        Poly3DCollection(
+            np.concatenate([faces for faces, _ in seen]),
+            facecolors=colors,
+            edgecolors=colors,
+            linewidths=0.4,
+            zsort='average',
+            zorder=order,
+        )  # fmt: skip
+    )
+
+
+def _faces(points: Matrix, triangles: Integers) -> tuple[Array, Matrix]:
+    """Return the triangles (K, 3, 3) that face the viewer and their normals (K, 3)."""
+    faces = points[triangles]
+    normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+    elevation, azimuth = np.radians(VIEW)
+    viewer = np.array([np.cos(elevation) * np.cos(azimuth),
+                       np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])  # fmt: skip
+    facing = normals @ viewer > 0.0
+    return faces[facing], normals[facing]
+
+
+def _lit(normals: Matrix, body: int, paleness: float) -> Matrix:
+    """Return the colours (K, 3) of faces: lit from one side, every second body darker."""
+    light = np.clip(normals @ (LIGHT / np.linalg.norm(LIGHT)), 0.0, 1.0)[:, None]
+    color = BODY * (1.0 if body % 2 else 0.8) * (0.6 + 0.6 * light) + 0.15 * light**6
+    color = np.clip(color, 0.0, 1.0)
+    return color + (1.0 - color) * paleness
+
+
+def frame_space(axes: Any, points: Matrix) -> None:
+    """Set equal scales on all axes, around points (K, 3) [m]."""
+    lower, upper = points.min(axis=0), points.max(axis=0)
+    middle, half = (lower + upper) / 2, (upper - lower) / 2
+    half = np.maximum(half * 1.04, 0.2 * half.max())
+    for name, m, h in zip('xyz', middle, half):
+        getattr(axes, f'set_{name}lim')(m - h, m + h)
+        getattr(axes, f'set_{name}label')(f'{name} [m]', **STYLE)
+        axis = getattr(axes, f'{name}axis')
+        axis.set_pane_color((0.968, 0.975, 0.982, 1.0))
+        axis.line.set_color(FAINT)
+        axes.tick_params(axis=name, labelsize=8, labelcolor=INK, color=FAINT, pad=1)
+        axes.locator_params(axis=name, nbins=5 if h > 0.6 * half.max() else 3)
+        axis._axinfo['grid'].update(color='#e1e7ec', linewidth=0.6)  # there is no public way
+    axes.set_box_aspect(half, zoom=0.86)
+    axes.view_init(*VIEW)
+    axes.set_proj_type('persp', focal_length=0.7)
+    axes.computed_zorder = False

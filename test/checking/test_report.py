@@ -1,0 +1,81 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The report of `softrobot check`: figures that are right, and questions where there are any."""
+
+import json
+
+import numpy as np
+import pytest
+from robots import compiled
+import softrobot_dynamics as sd
+from softrobot_dynamics import cli
+from softrobot_dynamics.checking.report import examine
+from softrobot_dynamics.checking.units import questions
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.schema.yaml_files import read_yaml
+
+NAME = 'double_pendulum'
+
+
+def figures(findings):
+    """Return {name: Finding}."""
+    return {finding.name: finding for finding in findings}
+
+
+def test_a_good_robot_raises_no_question(tmp_path, capsys):
+    """In words and as JSON; slowest mode and largest eigenvalue are those of the linear loop."""
+    file = tmp_path / 'report.json'
+    assert cli.main(['check', NAME, '--json', str(file)]) == 0
+    said = capsys.readouterr().out
+    found = {each['name']: each for each in json.loads(file.read_text(encoding='utf-8'))[NAME]}
+    assert all(name in said for name in found) and '?' not in said
+    assert not [each for each in found.values() if each['question']]
+    model = compiled(NAME)
+    rest = sd.equilibrium(model, u=np.zeros(2))
+    A = sd.linearise(model, q=rest.q, qd=np.zeros(2), u=np.zeros(2)).A
+    squares = -np.linalg.eigvals(A[2:, :2]).real
+    slowest = found['slowest squared frequency at rest']
+    assert slowest['value'] == pytest.approx(squares.min(), rel=1e-6)
+    largest = found['largest eigenvalue of a period of 1 ms']['value']
+    assert 0.9 < largest < 1.0
+    tick = found['one tick of the law, 99th percentile']['value']
+    rate = found['rate at which that is 80 % of a period, transport aside']['value']
+    assert 0.0 < tick and rate == pytest.approx(0.8e6 / tick)
+
+
+def test_what_stands_on_its_head_and_what_is_too_hard_is_asked(tmp_path):
+    """A pendulum upside down is not at rest for long; gains can be too high for a rate."""
+    robot = read_yaml(shipped('robots')[NAME])[0]
+    robot['initial'] = {name: np.pi * (k == 0) for k, name in enumerate(joints(robot))}
+    model = sd.compile_model(sd.load_robot(robot))
+    found = figures(examine(model))
+    assert 'unstable' in found['slowest squared frequency at rest'].question
+    file = tmp_path / 'hard.yaml'
+    parameters = 'gains: {p: 1.0e+5, d: 1.0}'
+    file.write_text(f'/**: {{ros__parameters: {{{parameters}}}}}', encoding='utf-8')
+    told = tmp_path / 'report.json'
+    options = '--controller', str(file), '--rate', '100', '--json', str(told)
+    assert cli.main(['check', NAME, *options]) == 0
+    hard = {each['name']: each for each in json.loads(told.read_text())[NAME]}
+    loop = hard['largest eigenvalue of a period of 10 ms']
+    assert loop['value'] > 1.0 and loop['question'] == 'errors would grow'
+
+
+def joints(robot):
+    """Return the names of the joints of a robot's mapping."""
+    return [body['joint'].get('name', body['name']) for body in robot['bodies']]
+
+
+@pytest.mark.quick
+def test_numbers_in_other_units_draw_a_question():
+    """A modulus in kPa, a density in g/cm^3, a length in mm; the shipped robots draw none."""
+    robot = read_yaml(shipped('robots')['pcc_arm'])[0]
+    wrong = {'young_modulus': 100.0, 'density': 1.0, 'length': 200.0}
+    first = robot['bodies'][0]
+    first['body'] = {**first['body'], **wrong}  # the mapping itself is that of all segments
+    asked = list(questions(sd.load_robot(robot)))
+    assert [words.split(' =')[0] for words in asked] == [
+        'segment1: young_modulus', 'segment1: density', 'segment1: length'
+    ]  # fmt: skip
+    names = sorted(set(shipped('robots')) - {'toy'})  # whose numbers are ones
+    assert [list(questions(sd.load_robot(name))) for name in names] == [[] for _ in names]
+    assert 'young_modulus = 1 Pa' in ' '.join(questions(sd.load_robot('toy')))

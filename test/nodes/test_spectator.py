@@ -1,0 +1,49 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A view looks in on a running loop over real DDS."""
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from linear_plant import Model  # noqa: E402
+import numpy as np  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.nodes.spectator import Spectator  # noqa: E402
+
+
+@pytest.fixture
+def spectator():
+    """Return a Spectator of a robot in a namespace."""
+    found = Spectator(Model(), 'lab')
+    yield found
+    found.close()
+
+
+def test_the_newest_state_and_command_are_seen(observer, spectator):
+    """By name; what is of another robot, or no number, changes nothing."""
+    seen, publishers = [], {}
+    for topic in ('joint_states', 'joint_commands'):
+        publishers[topic] = observer.node.create_publisher(JointState, f'lab/{topic}', 10)
+
+    def until(condition, *messages):
+        """Say messages (topic, fields) again and again until what is seen is as it should be."""
+
+        def met():
+            for topic, fields in messages:
+                publishers[topic].publish(JointState(**fields))
+            if (found := spectator.look()) is not None:
+                seen.append(found)
+            return seen and condition(*seen[-1])
+
+        observer.until(met, 'what was said')
+
+    def state(names, *q):
+        return 'joint_states', {'name': list(names), 'position': q, 'velocity': (0.0, 0.0)}
+
+    command = 'joint_commands', {'name': ['right', 'left'], 'effort': (4.0, 3.0)}
+    until(lambda q, u: q.tolist() == [1.0, 2.0] and u is None, state('yx', 2.0, 1.0))
+    wrong = state('ab', 5.0, 5.0), state('xy', np.nan, 5.0)
+    seen.clear()
+    until(lambda q, u: q[0] == 6.0, *wrong, state('xy', 6.0, 5.0))
+    assert {tuple(q) for q, _ in seen} <= {(1.0, 2.0), (6.0, 5.0)}
+    until(lambda q, u: u is not None and u.tolist() == [3.0, 4.0], command, state('xy', 7.0, 5.0))

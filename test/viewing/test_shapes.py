@@ -1,0 +1,105 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Surfaces and tendons of robots in a posture, by their own formulas."""
+
+import numpy as np
+import pytest
+from robots import compiled, SHIPPED, states
+import softrobot_dynamics as sd
+from softrobot_dynamics.bodies.cosserat.sections.annular import Annular
+from softrobot_dynamics.bodies.cosserat.sections.contract import Matter
+from softrobot_dynamics.bodies.cosserat.sections.elliptic import Elliptic
+from softrobot_dynamics.bodies.cosserat.sections.rectangular import Rectangular
+from softrobot_dynamics.bodies.meshes import Mesh
+from softrobot_dynamics.bodies.skins import boundary, SIDES
+from softrobot_dynamics.viewing.ranges import command_ranges, coordinate_ranges
+from softrobot_dynamics.viewing.shapes import reach_of, Shape
+
+
+def volume(points, triangles):
+    """Return what a surface encloses, by the divergence theorem: > 0 if it faces outwards."""
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    return np.einsum('ij,ij->', a, np.cross(b, c)) / 6.0
+
+
+ROUND = SIDES / (2.0 * np.pi) * np.sin(2.0 * np.pi / SIDES)  # of a circle's area: its polygon's
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_surfaces_follow_the_robot(name):
+    """Each faces outwards and ends at its body's tip, in the world frame."""
+    model = compiled(name)
+    shape, ((q, _, _),) = Shape(model), states(model, 1, size=0.5)
+    look = shape.at(q)
+    base = model.description.base.matrix()
+    assert look.frames == pytest.approx(base @ sd.forward_kinematics(model, q=q), abs=1e-12)
+    for points, triangles, frame in zip(look.surfaces, shape.triangles, look.frames, strict=True):
+        assert volume(points, triangles) > 0.0
+        low, high = points.min(axis=0), points.max(axis=0)
+        size = np.linalg.norm(high - low)
+        assert (frame[:3, 3] > low - 0.1 * size).all() and (frame[:3, 3] < high + 0.1 * size).all()
+
+
+def test_a_segment_encloses_its_volume():
+    """At rest a cylinder; whatever its bend, as sections stay plane and turn about the middle."""
+    model = compiled('pcc_arm')
+    shape = Shape(model)
+    q = model.q0.copy()
+    for bend, within in ((0.0, 1e-12), (0.8, 5e-3)):
+        q[0] = bend
+        found = volume(shape.at(q).surfaces[0], shape.triangles[0])
+        assert found == pytest.approx(ROUND * np.pi * 0.02**2 * 0.2, rel=within)
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'pneumatic_arm', 'soft_hand', 'planar_cc_chain'])
+def test_tendons_run_where_their_lengths_are_measured(name):
+    """The drawn curve is as much longer as the actuator's y says, if its ends are its points."""
+    model = compiled(name)
+    shape, ((q, _, _),) = Shape(model), states(model, 1, size=0.6)
+    lengths = [
+        [np.linalg.norm(np.diff(c, axis=0), axis=1).sum() for c in shape.at(x).curves]
+        for x in (q, 0.0 * q)
+    ]
+    y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
+    rest = sd.actuation(model, q=0.0 * q, qd=0.0 * q).coordinates
+    for k, now, before in zip(shape.routed, *lengths, strict=True):
+        area = getattr(model.description.actuators[k].actuator, 'area', 1.0)
+        assert now - before == pytest.approx((y[k] - rest[k]) / area, abs=3e-3 * before)
+
+
+def test_sections_have_their_outlines():
+    """As far along x and y as they are; without a shape an ellipse of the same inertia."""
+    matter = Matter(1000.0, 1e6, 0.5, 1.0)
+    for section, half in (
+        (Annular((0.02, 0.01), (0.01, 0.005)), (0.015, 0.015)),
+        (Elliptic((0.03, 0.03), (0.01, 0.01)), (0.03, 0.01)),
+        (Rectangular((0.03, 0.05), (0.01, 0.01)), (0.02, 0.005)),
+    ):
+        outline = section.outline(0.5, matter)
+        assert outline.max(axis=0) == pytest.approx(half) and (outline[1] > outline[0]).any()
+        x, y = outline.T
+        assert np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)) > 0.0  # from x to y
+
+
+def test_a_mesh_is_drawn_by_its_boundary():
+    """Faces between two tetrahedra are within."""
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1.0]])
+    surface = boundary(Mesh(points, np.array([[0, 1, 2, 3], [1, 2, 3, 4]])))
+    assert surface.triangles.shape == (6, 3)
+    assert volume(*surface) == pytest.approx(1.0 / 6.0 + 1.0 / 3.0)
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_sliders_stay_where_bodies_can_be(name):
+    """At both ends of each, all others at the start; joints to their limits."""
+    model = compiled(name)
+    ranges = coordinate_ranges(model, reach_of(model))
+    assert (ranges[:, 0] < ranges[:, 1]).all() and np.isfinite(ranges).all()
+    shape = Shape(model)
+    for j in range(model.n):
+        for end in ranges[j]:
+            q = model.q0.copy()
+            q[j] = end
+            assert np.isfinite(np.vstack(shape.at(q).surfaces)).all()
+    finite = np.isfinite(model.q_lower)
+    assert (ranges[finite, 0] == model.q_lower[finite]).all()
+    assert (command_ranges(model)[:, 1] == model.upper).all()
