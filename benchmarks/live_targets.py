@@ -1,11 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Whether points on ~/target cost ticks: the closed loop with and without them, in turns.
+Whether points and poses for a tip, live, cost ticks: the loop with and without them, in turns.
 
     python benchmarks/live_targets.py --runs 3 --duration 20 --rate 100
 
 pcc_arm at 1 kHz goes round a circle of 10 cm in 5 s: by a reference of that kind in one run, by
-points from a process of their own, at ``--rate`` [Hz], in the next.
+points on ~/target from a process of their own, at ``--rate`` [Hz], in the next; then round one of
+5 cm with an upright tip, by poses on ~/target_pose.
 """
 
 import argparse
@@ -22,30 +23,35 @@ from closed_loop import run_loop
 import numpy as np
 from softrobot_dynamics.nodes.realtime import PRIORITY
 
-CENTER, RADIUS, PERIOD = (0.0, 0.0, 0.57), 0.1, 5.0  # [m], [s]
+CENTER, PERIOD = (0.0, 0.0, 0.57), 5.0  # [m], [s]
+RADII = {'points': 0.1, 'poses': 0.05}  # [m]
 
 
-def stream(rate):
-    """Publish points until the process is ended."""
-    from geometry_msgs.msg import PointStamped
+def stream(kind, rate):
+    """Publish points or poses until the process is ended."""
+    from geometry_msgs.msg import PointStamped, PoseStamped
     import rclpy
 
+    message = PointStamped() if kind == 'points' else PoseStamped()
+    topic = 'target' if kind == 'points' else 'target_pose'
+    point = message.point if kind == 'points' else message.pose.position
     rclpy.init()
-    publisher = rclpy.create_node('points').create_publisher(PointStamped, 'controller/target', 1)
-    message, began = PointStamped(), time.monotonic()
+    node = rclpy.create_node('points')
+    publisher = node.create_publisher(type(message), f'controller/{topic}', 1)
+    began = time.monotonic()
     for k in range(10**9):
         angle = 2.0 * np.pi * k / rate / PERIOD
-        message.point.x = CENTER[0] + RADIUS * np.cos(angle)
-        message.point.y = CENTER[1] + RADIUS * np.sin(angle)
-        message.point.z = CENTER[2]
+        point.x = CENTER[0] + RADII[kind] * np.cos(angle)
+        point.y = CENTER[1] + RADII[kind] * np.sin(angle)
+        point.z = CENTER[2]
         publisher.publish(message)
         time.sleep(max(0.0, began + k / rate - time.monotonic()))
 
 
 @contextlib.contextmanager
-def streaming(rate):
+def streaming(kind, rate):
     """Within this context another process publishes."""
-    process = subprocess.Popen([sys.executable, __file__, '--stream', '--rate', str(rate)])
+    process = subprocess.Popen([sys.executable, __file__, '--stream', kind, '--rate', str(rate)])
     try:
         yield
     finally:
@@ -59,23 +65,23 @@ def main():
     parser.add_argument('--runs', type=int, default=3)
     parser.add_argument('--duration', type=float, default=20.0, help='[s]')
     parser.add_argument('--rate', type=float, default=100.0, help='of the points [Hz]')
-    parser.add_argument('--stream', action='store_true', help=argparse.SUPPRESS)
+    parser.add_argument('--stream', help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.stream:
-        stream(options.rate)
+        stream(options.stream, options.rate)
         return
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     given = {'duration': options.duration, 'priority': PRIORITY, 'anywhere': False}
-    found = {'circle': [], 'points': []}
+    found = {'circle': [], 'points': [], 'poses': []}
     with tempfile.TemporaryDirectory() as name:
         os.environ['ROS_LOG_DIR'] = name
         for _ in range(options.runs):
             for kind, rows in found.items():
                 parameter = ['reference.type:=circle'] if kind == 'circle' else []
                 run = SimpleNamespace(**given, robot='pcc_arm', parameter=parameter)
-                beside = streaming(options.rate) if kind == 'points' else contextlib.nullcontext()
-                with beside:
+                live = kind in RADII
+                with streaming(kind, options.rate) if live else contextlib.nullcontext():
                     rows.append(run_loop(run, Path(name)))
                 print(kind, rows[-1], flush=True)
     for kind, rows in found.items():

@@ -12,6 +12,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.allocation import allocate_commands
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.kernels.sums import dot, row_times
+from softrobot_dynamics.recursion.drives import command_of, effort_bounds, effort_of
 
 RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
 
@@ -61,7 +62,7 @@ def command_force(fixed, settings, force):
         _bound(fixed, settings, i, controlled[i])
     if not allocate_commands(b.H, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.room):
         return -1
-    return _command(fixed)
+    return _command(fixed, settings)
 
 
 @kernel
@@ -75,7 +76,7 @@ def conclude(fixed, settings, q, qd, saturated):
 
 
 @kernel
-def _limits(fixed, settings, k):
+def _reach(fixed, settings, k):
     """Limits of command k in this tick, with the rate limit."""
     low, high, last = settings.lower[k], settings.upper[k], fixed.last[k]
     if last == last:
@@ -87,14 +88,14 @@ def _limits(fixed, settings, k):
 @kernel
 def _subtract_feed_forward(fixed, settings, force):
     """Let the actuators that are not controlled act: the force loses what is theirs."""
-    signs, J, u = fixed.signs, fixed.terms.J, fixed.b.u
+    signs, J, u, drives = fixed.signs, fixed.terms.J, fixed.b.u, fixed.drives
     for k in range(len(signs)):
-        low, high = _limits(fixed, settings, k)
+        low, high = _reach(fixed, settings, k)
         u[k] = min(max(settings.feed_forward[k], low), high)
     for i in range(len(fixed.controlled)):
-        u[fixed.controlled[i]] = 0.0
+        u[fixed.controlled[i]] = command_of(drives, fixed.controlled[i], 0.0)
     for k in range(len(signs)):
-        share = signs[k] * u[k]
+        share = signs[k] * effort_of(drives, k, u[k])
         if share != 0.0:
             for j in range(len(force)):
                 force[j] -= J[k, j] * share
@@ -104,20 +105,24 @@ def _subtract_feed_forward(fixed, settings, force):
 def _bound(fixed, settings, i, k):
     """Bounds of w_i = sign u_k, and what it shall be as far as nothing else asks for it."""
     b, signs, last = fixed.b, fixed.signs, fixed.last
-    low, high = _limits(fixed, settings, k)
+    low, high = _reach(fixed, settings, k)
+    low, high = effort_bounds(fixed.drives, k, low, high)
     b.bounds[0, i] = low if signs[k] > 0.0 else -high
     b.bounds[1, i] = high if signs[k] > 0.0 else -low
-    known = last[k] == last[k]
-    b.favoured[i] = signs[k] * last[k] * (1.0 - fixed.period / RELAXATION) if known else 0.0
+    b.favoured[i] = 0.0
+    if last[k] == last[k]:
+        effort = effort_of(fixed.drives, k, last[k])
+        b.favoured[i] = signs[k] * effort * (1.0 - fixed.period / RELAXATION)
 
 
 @kernel
-def _command(fixed):
+def _command(fixed, settings):
     """Commands and unmet accelerations from w; the number of saturated ones."""
     b, saturated = fixed.b, 0
     for i in range(len(fixed.controlled)):
         k = fixed.controlled[i]
-        b.u[k] = fixed.signs[k] * b.w[i]
+        low, high = _reach(fixed, settings, k)
+        b.u[k] = min(max(command_of(fixed.drives, k, fixed.signs[k] * b.w[i]), low), high)
         b.unmet[k] = (b.r[i] - dot(b.H[i], b.w)) / fixed.period
         saturated += b.w[i] <= b.bounds[0, i] or b.w[i] >= b.bounds[1, i]
     return saturated if all_finite(b.u) else -1

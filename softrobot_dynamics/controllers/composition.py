@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -26,9 +26,6 @@ from softrobot_dynamics.controllers.phases import (
 from softrobot_dynamics.controllers.settings import LIMITS
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ class Controller:
 
     @staticmethod
     def pushes(settings: Any) -> Vector:
-        """Return what a law commands (m,) whose outputs follow nothing, as far as is known."""
+        """Return what a law commands (m,) whose outputs follow nothing, limits aside."""
         u: Vector = settings.feed_forward
         return u
 

@@ -10,6 +10,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller, register, Settings
+from softrobot_dynamics.model.drives import Conversion
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Commands(Settings):
-    """What is commanded: tensions, torques, pressures."""
+    """What is commanded: tensions, torques, pressures, positions of drives."""
 
     command: Array = parameter(
         number('unit of u', default=0.0), 'What is commanded, within the limits', each='actuator'
@@ -51,15 +52,22 @@ class FeedForward(Controller):
 
     @staticmethod
     def pushes(settings: Any) -> Vector:
-        """Return the commands (m,) without what a reference adds, as far as limits let them."""
-        return np.clip(settings.command, settings.lower, settings.upper)
+        """Return the commands (m,) without what a reference adds, whatever the limits."""
+        command: Vector = settings.command
+        return command
 
     def beside(self, lines: Lines) -> Callable[..., Answer]:
         """Return what does the same at rest as ever, see :meth:`Controller.beside`."""
 
         def at_rest(place: Vector, u: Vector, settings: Any) -> Answer:
-            w = (self.model.signs * self.pushes(settings))[self.controlled]
-            return lambda q, qd, memory: (w, memory)
+            pushes = np.clip(self.pushes(settings), settings.lower, settings.upper)
+            conversion = Conversion(self.model)
+
+            def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
+                efforts = conversion.efforts(q, pushes)
+                return (self.model.signs * efforts)[self.controlled], memory
+
+            return answer
 
         return at_rest
 

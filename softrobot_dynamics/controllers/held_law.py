@@ -17,8 +17,11 @@ from softrobot_dynamics.controllers.contract import Command, Controller, Plan, S
 from softrobot_dynamics.controllers.held.command import HeldCommand, Lines
 from softrobot_dynamics.controllers.held.loop import Answer, SampledLoop
 from softrobot_dynamics.controllers.held.prediction import Prediction
+from softrobot_dynamics.controllers.held.rubbing import Rubbing
+from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.drives import Drives, hold_common
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.schema.fields import number
@@ -47,6 +50,7 @@ class Fixed(NamedTuple):
     robot: Robot  # whose workspace has the frames of the state evaluated last
     held: Entry  # of what brings the response on by a tick
     response: Array  # (2, n, n) G and R K of this tick
+    drives: Drives  # whose lengths are those of the state evaluated last
     signs: Vector  # (m,)
     y0: Vector  # (m,)
     rest: Vector  # (n,) zeros
@@ -65,7 +69,8 @@ class HeldLaw(Controller):
     told, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many commands are
     saturated, or -1 for no answer, by way of :mod:`~softrobot_dynamics.controllers.commanding`.
     A known ``settings.delay`` [s] is made up for: the law then acts on the state in which its
-    command will find the robot.
+    command will find the robot. Friction of the model along the routes of tendons is made up for
+    where the reference moves (:mod:`~softrobot_dynamics.controllers.held.rubbing`).
     """
 
     Settings: Any = HeldSettings
@@ -77,6 +82,7 @@ class HeldLaw(Controller):
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
         held = HeldCommand(model, self.period)
+        self._rubbing = Rubbing(model)
         self._held: HeldCommand | None = held  # None: somebody else keeps it up to date
         self._prediction = Prediction(model, self.period)
         self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
@@ -90,7 +96,7 @@ class HeldLaw(Controller):
 
     def _go_by(self, lines: Lines, held: Entry) -> None:
         """Work with the lines of a response, which the entry brings on by a tick."""
-        self._fixed = self._make_fixed(lines, held)
+        self._fixed = self._make_fixed(lines, held, rubbed=self._rubbing.any)
         self.last, self._buffers = self._fixed.last, self._fixed.b
         self._obey(self.plan, self.settings)
 
@@ -111,6 +117,7 @@ class HeldLaw(Controller):
         """Begin at the present state, see :meth:`Controller.start`."""
         super().start(q, qd, t, u)
         self._prediction.begin(q)
+        self._rubbing.begin(q, self._in_force())
         self._obey(self.plan, self.settings)
         self._buffers.memory[:], self._buffers.asked[:] = 0.0, np.nan
         if self._held is None:
@@ -128,6 +135,9 @@ class HeldLaw(Controller):
         delay = settings.delay
         if delay > 0.0:
             q, qd = self._prediction(q, qd, delay, self._in_force())
+        if self._rubbing.any:
+            J = self.evaluate(q, qd).J[self.controlled]
+            self._rubbing.go_on(q, self._in_force(), J, self.desired(t + delay)[1])
         saturated = self._tick(q, qd, t + delay)
         ok = saturated >= 0
         if ok and delay > 0.0:
@@ -140,7 +150,7 @@ class HeldLaw(Controller):
 
     def beside(self, lines: Lines) -> Callable[..., Answer]:
         """Return the law at rest beside the loop, see :meth:`Controller.beside`."""
-        fixed = self._make_fixed(lines, entry(nothing))
+        fixed = self._make_fixed(lines, entry(nothing), limited=False)
         return lambda place, u, settings: self._at_rest(fixed, place, u, settings)
 
     def _at_rest(self, fixed: Fixed, place: Vector, u: Vector, settings: Any) -> Answer:
@@ -158,20 +168,32 @@ class HeldLaw(Controller):
 
         return answer
 
-    def _make_fixed(self, lines: Lines, held: Entry) -> Fixed:
-        """Return a :class:`Fixed` with arrays of its own, by the entry and lines of a response."""
-        model, evaluate = self.model, Evaluator(self.model, self.needs_poses)
+    def _make_fixed(
+        self, lines: Lines, held: Entry, rubbed: bool = False, limited: bool = True
+    ) -> Fixed:
+        """
+        Return a :class:`Fixed` with arrays of its own, by the entry and lines of a response.
+
+        ``rubbed``: with the friction of routes; ``limited``: efforts of cables are.
+        """
+        model, evaluate = self.model, Evaluator(self.model, self.needs_poses or rubbed)
+        last, drives = np.full(model.m, np.nan), drives_of(model, evaluate.robot, limited)
+        evaluation = self._rubbing.entry(evaluate) if rubbed else evaluate.entry
+        if model.positioned.any():
+            given = {'drives': drives, 'command': last, 'h': evaluate.terms.h}
+            evaluation = entry(hold_common, evaluate=evaluation, **given)
         return Fixed(
-            evaluate=evaluate.entry,
+            evaluate=evaluation,
             terms=evaluate.terms,
             robot=evaluate.robot,
             held=held,
+            drives=drives,
             response=lines.now,
             signs=model.signs,
             y0=model.y0,
             rest=np.zeros(model.n),
             controlled=self.controlled,
-            last=np.full(model.m, np.nan),
+            last=last,
             period=self.period,
             b=allocate_buffers(model.n, model.m, len(self.controlled), self.remembers),
         )

@@ -45,7 +45,7 @@ class SafeCommand:
     def of_model(cls, model: CompiledModel) -> 'SafeCommand':
         """Return the safe command of a compiled model, with everything it calls compiled."""
         safe = cls(
-            [entry.actuator.safe for entry in model.description.actuators],
+            [entry.actuator.safe_command for entry in model.description.actuators],
             model.lower,
             model.upper,
             lambda q: calls.gravity_force(model, q=q),
@@ -100,5 +100,6 @@ class SafeCommand:
 
 
 def _suitable(mode: str, default: Any) -> Any:
-    meaningless = {'pretension': default != 'pretension', 'gravity': default == 'pretension'}
+    pulls = default in ('pretension', 'hold')  # and what is told positions
+    meaningless = {'pretension': default != 'pretension', 'gravity': pulls}
     return default if mode == 'auto' or meaningless.get(mode) else mode

@@ -16,7 +16,7 @@ from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.nodes.judging import ANEW, UNCONFIRMED
 from softrobot_dynamics.nodes.looping import Loop
 from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of
-from softrobot_dynamics.nodes.orders import Hold, Once, Orders, Toward
+from softrobot_dynamics.nodes.orders import Hold, Once, Orders, Took, Toward
 from softrobot_dynamics.nodes.realtime import now, sleep_until
 from softrobot_dynamics.nodes.reference_time import ReferenceTime
 from softrobot_dynamics.nodes.tally import Tally, Window
@@ -78,6 +78,7 @@ class ControlLoop(Loop):
         self._rate_limit = plant.model.rate_limit
         self._sent_at, self._next_step = now(), None  # of a safe command that is on its way
         self._began, self._moved = now(), False
+        self._before, self._took = np.full(plant.model.m, nan), 0  # of a tick, for the record
         self._next_report = 0
 
     def order(self, **changes: Any) -> None:
@@ -106,13 +107,12 @@ class ControlLoop(Loop):
 
     def _cycle(self) -> None:
         """Wait for one message, and act on it or on its absence."""
-        before = now()
         due = self._due if self._next_step is None else min(self._due, self._next_step)
         try:
-            message = self._inbox.wait(due - before)
+            message = self._inbox.wait(due - now())
             arrival = now()
             if message is not None:
-                self._receive(message, before, arrival)
+                self._receive(message, arrival)
         except MessageError as error:
             arrival = now()
             self.tally.refuse(error)
@@ -125,8 +125,8 @@ class ControlLoop(Loop):
         if arrival >= self._due:
             self._time_out(arrival)
 
-    def _receive(self, message: Any, before: Any, arrival: int) -> None:
-        if arrival - before > self.watchdog:  # overslept: it may be as old as that
+    def _receive(self, message: Any, arrival: int) -> None:
+        if arrival > self._due:  # kept from running: it may be of any age
             raise MessageError('stale: it may have arrived before the watchdog ran out')
         q, qd = self._reader.read(message)
         stamp = stamp_of(message)
@@ -148,8 +148,12 @@ class ControlLoop(Loop):
 
     def _tick(self, stamp: Any, t: float, q: Vector, qd: Vector, arrival: int) -> None:
         """Answer one valid state."""
+        self._before[:], self._took = self._limiter.last if self._limiter.known else nan, 0
         u = self._answer(t, q, qd, arrival)
         computed = now()
+        if computed > self._due:  # kept from running: nobody may act on that state any more
+            self._time_out(computed)
+            return
         u = self._send(u, stamp, arrival)
         sent = now()
         self.tally.count('ticks')
@@ -162,6 +166,8 @@ class ControlLoop(Loop):
         if self.mode == RUNNING and sent >= self._next_report:
             self._next_report = sent + _REPORT_PERIOD
             self._outlet.report(stamp, self.command)
+        if sent > self._due:
+            self._time_out(sent)
 
     def _answer(self, t: float, q: Vector, qd: Vector, arrival: int) -> Any:
         """Return the command for one state: the controller's, or the safe one."""
@@ -196,13 +202,18 @@ class ControlLoop(Loop):
         self._moved = False
         if begin or orders.settings is not taken.settings:
             self._controller.use(orders.settings)
+            self._took |= Took.BEGAN | Took.TUNED if begin else Took.TUNED
         if begin or orders.reference is not taken.reference:
             reference, ramp = orders.reference, orders.ramp
-            if isinstance(reference, Once) and reference is not taken.reference:
+            led = isinstance(reference, Once) and reference is not taken.reference
+            if led:
                 (reference,) = reference
             if isinstance(reference, (Hold, Once)):
                 reference = self._hold(q, qd)
-            elif isinstance(reference, Toward):
+                self._took |= Took.HOLDS
+            else:
+                self._took |= Took.LED if led else Took.FOLLOWS
+            if isinstance(reference, Toward):
                 if not begin and self._turned(reference, t):
                     return
                 reference = self._toward = reaching(self._controller.desired(t), *reference)
@@ -226,9 +237,9 @@ class ControlLoop(Loop):
         elif self._safe_since is None:
             self._safe_since = moment
             self._safe.begin(self._q, self._last_command())
-        if mode != self.mode:
-            self._outlet.entered(MODES[mode], MODES[self.mode], mode == RUNNING)
-        self.mode = mode
+        before, self.mode = self.mode, mode
+        if mode != before:
+            self._outlet.entered(MODES[mode], MODES[before], mode == RUNNING)
 
     def _safe_now(self, mode: int, moment: Any) -> Any:
         self._enter(mode, moment)
@@ -280,4 +291,5 @@ class ControlLoop(Loop):
         if self.mode == RUNNING:
             y, velocity, desired = self.command.y, self.command.velocity, self.command.desired
         stamp = stamp.sec * SECOND + stamp.nanosec
-        self.record.add(arrival, stamp, q, qd, u, y, velocity, *desired, t, self.mode)
+        told = t, self.mode, self._took, self._before
+        self.record.add(arrival, stamp, q, qd, u, y, velocity, *desired, *told)

@@ -43,17 +43,20 @@ def report_on(loop: Any, watch: Any, growth: Any) -> Any:
 
 
 def _judgement(loop: Any, counts: Any, refused: Any, odd: Any) -> tuple[Any, ...]:
-    mode = MODES[loop.mode]
     if loop.error is not None:
         return ERROR, f'the loop ended: {loop.error}'
+    mode, running = MODES[loop.mode], loop.mode == RUNNING
     if loop.mode in (TIMED_OUT, FAILED):
         return ERROR, f'{mode}: the safe command is sent'
-    if counts['failures'] or counts['timeouts']:
-        return ERROR, 'the safe command was sent for a while'
+    said = [] if running else [mode]  # before all that is odd: a stop is what matters
+    failed = counts['failures'] or counts['timeouts']
+    if failed:
+        said.append('the safe command was sent for a while')
+    said += odd
     if refused:
-        odd = [*odd, f'messages refused; the last: {loop.tally.last_refusal}']
+        said.append(f'messages refused; the last: {loop.tally.last_refusal}')
     if words := recording.words(loop.record):
-        odd = [*odd, words]
-    if odd:
-        return WARN, '; '.join(odd)
-    return OK if loop.mode == RUNNING else WARN, mode
+        said.append(words)
+    if not said:
+        return OK, mode
+    return ERROR if failed else WARN, '; '.join(said)

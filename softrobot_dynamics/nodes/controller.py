@@ -44,7 +44,8 @@ class ControllerNode(LifecycleNode):
     - subscribes to `~/trajectory` (trajectory_msgs/JointTrajectory): what the controlled outputs
       shall do, by actuator; it replaces what is followed
     - subscribes to `~/target` (geometry_msgs/PointStamped): where a tip, that of the body that
-      `frame_id` names, is to be in the base frame, up to some hundred times a second
+      `frame_id` names, is to be in the base frame, up to some hundred times a second; to
+      `~/target_pose` (geometry_msgs/PoseStamped): so with its orientation
     - publishes `joint_commands` (sensor_msgs/JointState): u in effort, by actuator, with the stamp
       of the state answered; or `~/commands` (std_msgs/Float64MultiArray), see `command_type`
     - publishes `~/controller_state` (sensor_msgs/JointState: y, its rate, u, by actuator) and
@@ -113,12 +114,15 @@ class ControllerNode(LifecycleNode):
         self._plant, self._growth = plant, Growth(plant, 1.0 / values['rate'])
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
-        self._outlet = ControlOutlet(self, names, controlled, values['command_type'], quality)
         self._guidance = Guidance(self, plant, self._orders, self.options)
         self._inbox = Inbox(self, JointState, 'joint_states', NEWEST)
-        watch = Watch(self, self._inbox.topic)
+        actuators = [entry.actuator for entry in plant.model.description.actuators]
+        watch = Watch(self, self._inbox.topic, actuators)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'control loop', values['robot'], self._reporter(values, watch)
+        )
+        self._outlet = ControlOutlet(
+            self, names, controlled, values['command_type'], quality, self._diagnostics.changed
         )
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
@@ -198,12 +202,12 @@ class ControllerNode(LifecycleNode):
         with self._orders.planning() as job:
             if changed & declared_rows.reference_names(values):
                 changes['reference'] = self._prepare(values, job)
-            self._orders.change(**changes)
+            self._orders.change(
+                lambda loop: recording.note(loop.record, values, changed), **changes
+            )
         self._choose_safe(values)
-        loop = self._orders.loop
-        if loop is not None:
+        if (loop := self._orders.loop) is not None:
             loop.watchdog = _watchdog(values)
-            recording.note(loop.record, values, changed)
 
     def _prepare(self, values: dict[str, Any], job: Any) -> Any:
         """Return the reference that the parameters describe; this may take some seconds."""

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""One status on /diagnostics at 1 Hz."""
+"""One status on /diagnostics at 1 Hz, and soon after what it is about has changed."""
 
 from collections.abc import Callable
 from threading import Event, Thread
@@ -11,11 +11,14 @@ from softrobot_dynamics.nodes.messaging.quality import publisher
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 _PERIOD = 1.0  # [s]
+_SOON = 0.1  # [s]: the loop has other things to do in the instant in which its mode changes
 
 
 class Diagnostics:
     """
     Publishes what `report` returns, a (level, message, {key: value}), every second.
+
+    And a tenth of a second after `changed` was called: who waits for a stop need not wait longer.
 
     By a thread of its own: a timer of rclpy would keep the loop waiting for three times as long.
     """
@@ -26,13 +29,22 @@ class Diagnostics:
             name=f'{node.get_fully_qualified_name()}: {part}', hardware_id=hardware
         )
         self._publisher = publisher(node, DiagnosticArray, '/diagnostics', QoSProfile(depth=10))
-        self._closed = Event()
+        self._closed, self._woken = Event(), Event()
         self._thread = Thread(target=self._run, name='diagnostics', daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        while not self._closed.wait(_PERIOD):
+        while True:
+            if self._woken.wait(_PERIOD):
+                self._closed.wait(_SOON)
+                self._woken.clear()
+            if self._closed.is_set():
+                return
             self.publish()
+
+    def changed(self) -> None:
+        """Have the status published soon; for the loop's thread, which waits for nothing."""
+        self._woken.set()
 
     def publish(self) -> None:
         """Publish the status as it is now."""
@@ -47,6 +59,7 @@ class Diagnostics:
     def close(self) -> None:
         """Stop publishing."""
         self._closed.set()
+        self._woken.set()
         self._thread.join()
         self._node.destroy_publisher(self._publisher)
 

@@ -1,12 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Outputs led by messages while the loop runs: trajectories, and points for a tip."""
+"""Outputs led by messages while the loop runs: trajectories, points and poses for a tip."""
 
 from __future__ import annotations
 
+from functools import partial
 import traceback
 from typing import Any
 
-from geometry_msgs.msg import PointStamped
+from geometry_msgs.msg import PointStamped, PoseStamped
 import numpy as np
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
@@ -19,7 +20,7 @@ from softrobot_dynamics.nodes.trajectories import CourseReader
 
 class Guidance:
     """
-    Makes orders of what comes from `~/trajectory` and `~/target`, or says why not.
+    Makes orders of what comes from `~/trajectory`, `~/target`, `~/target_pose`, or says why not.
 
     For a `plants.Controlled`, its StandingOrders and Parameters; whatever is refused, the loop
     goes on as before.
@@ -30,11 +31,15 @@ class Guidance:
         self._node, self._plant, self._orders, self._options = node, plant, orders, options
         self._controlled = [names[i] for i in plant.controller.controlled]
         self._courses, self._targets = CourseReader(self._controlled), Targets(plant)
-        self._points = Listener(Inbox(node, PointStamped, '~/target', NEWEST), self._on_target)
+        self._listeners = [
+            Listener(Inbox(node, kind, topic, NEWEST), partial(self._on_target, topic))
+            for kind, topic in ((PointStamped, '~/target'), (PoseStamped, '~/target_pose'))
+        ]
 
     def close(self) -> None:
         """End what listens, and the process for targets."""
-        self._points.close()  # its thread may want the lock of the parameters
+        for each in self._listeners:
+            each.close()  # its thread may want the lock of the parameters
         with self._options.lock:
             self._targets.close()
 
@@ -56,8 +61,8 @@ class Guidance:
         for words in remarks:
             self._node.get_logger().warning(words)
 
-    def _on_target(self, message: Any) -> None:
-        """Lead a tip to a point from now on, or say why not."""
+    def _on_target(self, topic: str, message: Any) -> None:
+        """Lead a tip to a point, or a pose, from now on, or say why not."""
         remark = ''
         try:
             with self._options.lock, self._orders.planning():
@@ -72,7 +77,7 @@ class Guidance:
         except Exception:  # one that fails is no reason to be deaf to the next
             remark = traceback.format_exc()
         if remark:  # they come by the hundred
-            self._node.get_logger().warning(f'~/target: {remark}', throttle_duration_sec=1.0)
+            self._node.get_logger().warning(f'{topic}: {remark}', throttle_duration_sec=1.0)
 
     def _require_led(self) -> None:
         """Raise MessageError where nothing is followed, or not by all outputs."""

@@ -10,6 +10,7 @@ measured by what they do to the shape of the robot, see :func:`shape_units`.
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,8 @@ OVERSPEED = 2.0  # times the joint's `limits.velocity`: no robot does that, a se
 AGREEING = 3  # states in a row at least, and
 SETTLING = 40_000_000  # [ns] for which they have to agree before they are believed
 AHEAD = 100_000_000  # [ns] that a stamp may be ahead of the time that has passed here
+LATE = 10_000_000  # [ns] later than states have been: they may have waited for this process
+CATCHING_UP = 1_000_000  # [ns] of that made up for, and they have
 
 # how far positions may be from where the velocities lead: noise and resolution of the position,
 # what was forgotten of the velocities' errors, and what they do between two states
@@ -133,18 +136,23 @@ class _Track:
         n = len(bounds.names)
         self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
         self._reckon = cached(reckon, unit=bounds.unit)
-        self._stamp = self.arrival = self._began = 0
+        self._stamp = self.arrival = self._began = self._lateness = 0
         self.count = 0  # of the states; what is kept of them means nothing while it is 0
 
     def begin(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> None:
         """Start with this state, whatever was before."""
         self._reckoned[:], self._velocity[:], self._stamp = q, qd, 0
         self._note(q, stamp, arrival)
-        self.count, self._began = 1, arrival
+        self.count, self._began, self._lateness = 1, arrival, arrival - stamp
 
     def lasted(self) -> int:
-        """Return the time from the first to the last state [ns]."""
+        """Return the time [ns] from the first state, or the last that caught up, to the last."""
         return self.arrival - self._began
+
+    def catch_up(self, lateness: int) -> None:
+        """Let what lasts begin with the last state, if it is less late than that which began."""
+        if self._lateness - lateness > CATCHING_UP:
+            self._began, self._lateness = self.arrival, lateness
 
     def judged(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> Any:
         """
@@ -193,7 +201,9 @@ class StateJudge:
     What it refuses it does not remember as a state, so that one outlier costs no more than
     itself. States that agree among themselves, :data:`AGREEING` at least and for
     :data:`SETTLING`, are believed: the first ones, and those of a sender that has been started
-    anew, of a clock that has been set, or of a robot that has been moved.
+    anew, of a clock that has been set, or of a robot that has been moved. States that waited while
+    this process was stopped come faster than they were made: they agree, and are too old, so that
+    the time counts from the last of them.
     """
 
     def __init__(self, bounds: Bounds, ahead: Any = AHEAD) -> None:
@@ -205,6 +215,7 @@ class StateJudge:
         self._others.judged(zero, zero, 0, 1)  # compiles
         self._too_fast(zero)
         self._others.count, self._forgotten, self._moved = 0, 1, True
+        self._soonest: float = inf  # least lateness of a state that was believed [ns]
 
     def forget(self) -> None:
         """Believe none of the states so far; none at all if none has come since the last call."""
@@ -224,14 +235,17 @@ class StateJudge:
         reason = self._believed.judged(q, qd, stamp, arrival)
         if reason is None:
             self._others.count = 0
+            self._soonest = min(self._soonest, arrival - stamp)
             return FOLLOWS
         others = self._others
         apart = others.judged(q, qd, stamp, arrival)
         if apart is not None:
             others.begin(q, qd, stamp, arrival)
             self._moved = self._believed.apart(q)
+        if LATE < arrival - stamp - self._soonest < arrival - self._believed.arrival + LATE:
+            others.catch_up(arrival - stamp)
         if others.count >= AGREEING and others.lasted() >= SETTLING:
-            return self._believe()
+            return self._believe(arrival - stamp)
         if reason or apart:
             raise MessageError(reason or apart)
         return UNCONFIRMED
@@ -244,7 +258,7 @@ class StateJudge:
                 f' {self._limits[wrong]:.4g} in the robot file; {OVERSPEED:g} times that at most'
             )
 
-    def _believe(self) -> Any:
+    def _believe(self, lateness: int) -> Any:
         self._believed, self._others = self._others, self._believed
-        self._others.count = 0
+        self._others.count, self._soonest = 0, lateness
         return ANEW if self._moved else FOLLOWS

@@ -1,9 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What the control loop is told to do: one immutable object, and the references in it."""
 
+from enum import IntFlag
 from typing import Any, NamedTuple
 
 from softrobot_dynamics.annotations import Vector
+
+
+class Took(IntFlag):
+    """What a tick took up, as a record holds it."""
+
+    BEGAN = 1  # the law began anew
+    TUNED = 2  # settings
+    FOLLOWS = 4  # what the parameters say
+    HOLDS = 8  # the outputs as they are
+    LED = 16  # what came by message
 
 
 class Hold:

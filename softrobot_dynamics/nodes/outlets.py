@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Where the loops' messages and words go: publishers and the log, behind a few plain calls."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rclpy.duration import Duration
@@ -25,10 +25,10 @@ _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 
 
 class _Words:
-    """What every loop has to say."""
+    """What every loop has to say; `changed` is called when there is more to say of its mode."""
 
-    def __init__(self, node: Any) -> None:
-        self._node, self._logger = node, node.get_logger()
+    def __init__(self, node: Any, changed: Callable[[], None]) -> None:
+        self._node, self._logger, self._changed = node, node.get_logger(), changed
         self._publishers: list[Any] = []
         self._throttle, self._alarmed = Throttle(), False
 
@@ -37,6 +37,7 @@ class _Words:
         warn = self._alarmed or not well
         self._say((mode, before), f'{mode} (before: {before})', warn=warn)
         self._alarmed = not well
+        self._changed()
 
     def refused(self, error: Any) -> None:
         """Say why a message was refused."""
@@ -71,9 +72,15 @@ class ControlOutlet(_Words):
     """Where the control loop's commands, reports and words go."""
 
     def __init__(
-        self, node: Any, names: Sequence[str], controlled: Any, command_type: str, quality: Any
+        self,
+        node: Any,
+        names: Sequence[str],
+        controlled: Any,
+        command_type: str,
+        quality: Any,
+        changed: Callable[[], None],
     ) -> None:
-        super().__init__(node)
+        super().__init__(node, changed)
         self._commands = messages.COMMAND_WRITERS[command_type](names)
         self._encode = Encoder(self._commands.message).encode
         self._state = messages.StateWriter(names)
@@ -102,6 +109,7 @@ class ControlOutlet(_Words):
     def phase(self, name: str) -> None:
         """Say which phase has begun."""
         self._logger.info(f'phase {name}')
+        self._changed()
 
     def moved(self) -> None:
         """Say that the robot was moved by something else, and the law started anew."""
@@ -130,9 +138,14 @@ class SimulationOutlet(_Words):
     """Where the simulation loop's states and words go."""
 
     def __init__(
-        self, node: Any, names: Sequence[str], quality: Any, with_clock: bool = False
+        self,
+        node: Any,
+        names: Sequence[str],
+        quality: Any,
+        changed: Callable[[], None],
+        with_clock: bool = False,
     ) -> None:
-        super().__init__(node)
+        super().__init__(node, changed)
         self._clock = Clock()
         self._state = messages.StateWriter(names)
         self._encode = Encoder(self._state.message).encode

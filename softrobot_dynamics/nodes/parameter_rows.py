@@ -145,7 +145,8 @@ OF_SIMULATION = (
         'strings',
         (),
         'What is otherwise than in the robot file: FIELD=NUMBER, or FIELD=×FACTOR; names before'
-        ' the field, with dots, say of which body, joint or actuator; or YAML files of such',
+        ' the field, with dots, say of which body, joint or actuator; or YAML files of such; or'
+        ' another robot, of the same bodies and actuators, by its file or shipped name',
         read_only=True,
     ),
     Row(
@@ -190,4 +191,19 @@ OF_SIMULATION = (
         read_only=True,
     ),
     *_SAFE,
+)
+
+OF_VISUALIZER = (
+    _ROBOT,
+    Row('rate', 'double', 30.0, 'Pictures a second, at most [Hz]', 0.1, 60.0, read_only=True),
+    Row(
+        'discs',
+        'integer',
+        5,
+        'Discs along each soft body that have a frame',
+        0,
+        100,
+        read_only=True,
+    ),
+    Row('frame_id', 'string', 'world', 'Frame in which all is', read_only=True),
 )

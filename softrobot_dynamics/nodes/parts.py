@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import led_by, Phase
-from softrobot_dynamics.errors import closest, DescriptionError, Problem
+from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
 from softrobot_dynamics.nodes.parameter_rows import OF_CONTROLLER
 from softrobot_dynamics.references.contract import GROUP, Trajectory, trajectory
 
@@ -57,6 +57,10 @@ class Part(NamedTuple):
                 for p in error.problems
             ]
             raise DescriptionError(tuple(problems), error.source) from error
+        except ArgumentError as error:
+            if not error.argument.startswith(GROUP):
+                raise
+            raise ArgumentError(self.full(error.argument), error.value, error.expected) from error
 
     def full(self, path: str) -> str:
         """Return the name that a parameter of its own has for the node."""
@@ -126,11 +130,13 @@ def require_apart(robot: Any, values: Mapping[str, Any]) -> None:
     for phase in values.get('phases') or ():
         owner: dict[str, str] = {}
         for name in values[f'{phase}.parts']:
-            for each in parts[name]:
-                if each in owner:
-                    words = f'parts with actuators of their own: {owner[each]} has {each} already'
-                    problems.append(Problem(f'{phase}.parts', name, words))
-                owner.setdefault(each, name)
+            if taken := [each for each in parts[name] if each in owner]:
+                words = f'{owner[taken[0]]} has {", ".join(taken)} already'
+                words = f'parts with actuators of their own: {words}'
+                if not values[f'{name}.controlled']:
+                    words += f', and {name}.controlled is not set, which stands for all'
+                problems.append(Problem(f'{phase}.parts', name, words))
+            owner.update((each, name) for each in parts[name] if each not in owner)
     _refuse(problems)
 
 

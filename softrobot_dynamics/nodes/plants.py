@@ -12,7 +12,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
-from softrobot_dynamics.description.variation import read_changes, vary
+from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.model import compile_model
@@ -25,6 +25,7 @@ from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.reconstruction import Reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import Sensing
 
 if TYPE_CHECKING:
@@ -59,11 +60,13 @@ class Simulated(NamedTuple):
     model: CompiledModel
     simulator: ActuatedSimulator
     safe: SafeCommand
+    heard: RobotDescription  # the robot whose coordinates are published
+    seen: Reconstruction | None = None  # of these coordinates, None: they are the model's
 
     def sensing(self, values: Mapping[str, Any]) -> Sensing:
         """Return the Sensing that parameter `values` describe; or SoftRobotError."""
-        sensors = sensors_of(self.model.coordinate_names, values)
-        return Sensing(sensors, self.model.n, 1.0 / values['rate'])
+        sensors = sensors_of(self.heard.coordinate_names, values)
+        return Sensing(sensors, self.heard.n, 1.0 / values['rate'], self.seen)
 
 
 def controlled(values: Mapping[str, Any], declare: Any = None) -> Controlled:
@@ -158,13 +161,17 @@ def _warm_references(model: CompiledModel) -> None:
     """Compile what a reference needs, so that the process that plans finds it compiled."""
     statics = Statics(model)
     statics.residual(model.q0, np.zeros(model.m))
+    statics.tangent(model.q0, np.zeros(model.m))
     statics.tips([0])
 
 
 def simulated(values: Mapping[str, Any]) -> Simulated:
     """Return the :class:`Simulated` of parameter `values`, compiled and warmed."""
-    robot = vary(load_robot(values['robot']), read_changes(values['plant']))
-    model = compile_model(robot)
+    robot = load_robot(values['robot'])
+    model, seen = compile_model(plant_of(robot, values['plant'])), None
+    require_alike(robot, model)
+    if model.coordinate_names != robot.coordinate_names:
+        seen = Reconstruction(compile_model(robot), model)
     carrier = values['payload.body'] or None
     if carrier and carrier not in model.body_names:
         expected = f'a body, one of {", ".join(model.body_names)}'
@@ -174,4 +181,6 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
     simulator.reset()
     if carrier:
         simulator.carry(values['payload.mass'])
-    return Simulated(model, simulator, SafeCommand.of_model(model))
+    if seen is not None:
+        seen(simulator.q, simulator.qd)
+    return Simulated(model, simulator, SafeCommand.of_model(model), robot, seen)

@@ -74,17 +74,22 @@ def interrupting(stop: Any) -> Any:
     return contextlib.nullcontext() if stop is None else stop.interrupting()
 
 
-def run(make_node: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
+def run(
+    make_node: Callable[..., Any],
+    argv: Sequence[str] | None = None,
+    priority: int = realtime.PRIORITY,
+) -> int:
     """
     Run `make_node(stop)` until a signal comes; return the exit status.
 
     Beside a node's own methods it has `begin()`, called before spinning, which returns whether to
     go on, and `finish()`, which leaves the robot safe; and `parts`, those of it that threads of
     their own serve, from before `begin` until after `finish`. `argv` is as sys.argv, program
-    included. The process ends with the run: it ignores further signals.
+    included, `priority` what `--priority` is by default. The process ends with the run: it
+    ignores further signals.
     """
     argv = sys.argv if argv is None else argv
-    arguments = _arguments(argv)
+    arguments = _arguments(argv, priority)
     refusal = realtime.ask_for_priority(arguments.priority, arguments.processor)
     asleep = None if arguments.may_sleep or not arguments.priority else realtime.keep_awake()
     choose_transport()
@@ -111,14 +116,14 @@ def run(make_node: Callable[..., Any], argv: Sequence[str] | None = None) -> int
         rclpy.try_shutdown()
 
 
-def _arguments(argv: Sequence[str] | None) -> Any:
+def _arguments(argv: Sequence[str] | None, priority: int) -> Any:
     parser = argparse.ArgumentParser(description=str(run.__doc__).partition('\n')[0])
     parser.add_argument(
         '--priority',
         type=int,
-        default=realtime.PRIORITY,
+        default=priority,
         metavar='0..99',
-        help=f'real-time priority (FIFO), 0 for none; default {realtime.PRIORITY}',
+        help=f'real-time priority (FIFO), 0 for none; default {priority}',
     )
     parser.add_argument(
         '--processor',

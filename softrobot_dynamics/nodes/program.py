@@ -13,6 +13,7 @@ from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.nodes.parts import indices_of, Part, parts_of, phases_of, RAMP
 from softrobot_dynamics.nodes.settings import settings_of
 from softrobot_dynamics.references import feasibility
+from softrobot_dynamics.references.contract import Trajectory
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.references.outputs import hold_through
 from softrobot_dynamics.references.piecewise import constant, Reference, stands, values_at
@@ -65,27 +66,29 @@ class _Planner:
         remarks = feasibility.examine(self._model, led, times, postures)
         self.remarks += [f'phase {phase.name}: {words}' for words in remarks]
         few = np.linspace(0, len(times) - 1, feasibility.PLACES, dtype=int)
-        self.places += ((postures.q[i], postures.u[i], place) for i in few)
+        commands = feasibility.commanded(self._model, postures.q[few], postures.u[few])
+        self.places += ((q, u, place) for q, u in zip(postures.q[few], commands))
         self._q, self._t = postures.q[-1], self._t + duration
 
     def _plan_part(self, i: int) -> None:
         """Plan what a part follows from now on."""
         part, own = self.parts[i], self._own[i]
         self.references[i], self._began[i] = None, self._t
+        wanted = part.wanted
         with part.named():
             if not part.law.follows:
-                self._plan_commands(i)
+                self._plan_commands(i, wanted)
                 return
-            motion = part.wanted.plan(self._model, own, self._q)
+            motion = wanted.plan(self._model, own, self._q)
         y = actuation_coordinates(self._model, self._q)[own]
         self.references[i] = motion and motion.reference
         self._led[i] = motion.reference if motion else constant(y)
 
-    def _plan_commands(self, i: int) -> None:
+    def _plan_commands(self, i: int, wanted: Trajectory) -> None:
         """Plan what the commands of a part follow, whose outputs follow nothing."""
         part, own = self.parts[i], self._own[i]
         self._commanded[i] = command = part.law.pushes(self._settings(i))
-        planned = feasibility.plan_commands(self._model, own, part.wanted, command, self._q)
+        planned = feasibility.plan_commands(self._model, own, wanted, command, self._q)
         self.references[i] = planned.reference
         self.remarks += [f'{part.name}: {words}' for words in planned.remarks]
         if planned.reference is not None:  # what it ends with counts for postures
@@ -121,9 +124,11 @@ class _Planner:
         )
 
     def _commands(self, phase: Phase) -> Vector:
-        """Return what the parts of a phase command whose outputs follow nothing, (m,), else 0."""
-        u = np.zeros(self._model.m)
+        """Return u (m,) of parts of a phase whose outputs follow nothing, at its beginning."""
+        model, u = self._model, np.zeros(self._model.m)
         for i in phase.laws:
             if i in self._commanded:
-                u[self._own[i]] = self._commanded[i][self._own[i]]
-        return u
+                own = self._own[i]
+                u[own] = np.clip(self._commanded[i], model.lower, model.upper)[own]
+        efforts: Vector = model.per_thread.conversion.efforts(self._q, u)
+        return efforts

@@ -40,7 +40,7 @@ class Pushes:
         moment, force = message.wrench.torque, message.wrench.force
         value = np.array([moment.x, moment.y, moment.z, force.x, force.y, force.z])
         if not np.isfinite(value).all():
-            raise MessageError(f'numbers: {value.tolist()}, expected finite ones')
+            raise MessageError(f'not a number: {value.tolist()}, expected finite ones')
         self._pushes.pop(words, None)
         if value.any():
             self._pushes[words] = body, Wrench(value, point, frame)
@@ -54,7 +54,8 @@ class Pushes:
         frame = 'base' if words[1:] and words[-1] == 'base' else 'body'
         own = words[: len(words) - (frame == 'base')]
         if not own or own[0] not in self._bodies:
-            raise MessageError(f'frame_id: {own[:1]}, expected a body, one of {self._bodies}')
+            what = f'frame_id: {own[:1]}, expected a body, one of {self._bodies}'
+            raise MessageError(f'wrong name: {what}')
         if len(own) == 1:
             return own[0], None, frame
         try:
@@ -62,7 +63,7 @@ class Pushes:
         except ValueError:
             point = np.zeros(0)
         if point.shape != (3,) or not np.isfinite(point).all():
-            raise MessageError(f'frame_id: {" ".join(words)!r}, expected {_FORM}')
+            raise MessageError(f'wrong name: frame_id: {" ".join(words)!r}, expected {_FORM}')
         return own[0], point, frame
 
 
@@ -77,15 +78,17 @@ class StateReader:
         model, names = self._model, list(message.name)
         unknown = [name for name in names if name not in model.coordinate_names]
         if unknown or len(set(names)) < len(names):
-            raise MessageError(
-                f'name: {unknown or names}, expected different ones of {model.coordinate_names}'
-            )
+            words = f'{unknown or names}, expected different ones of {model.coordinate_names}'
+            raise MessageError(f'wrong name: {words}')
         q, qd = model.q0.copy(), model.qd0.copy()
         columns = [model.coordinate_names.index(name) for name in names]
         for what, state in (('position', q), ('velocity', qd)):
             values = np.array(getattr(message, what))
-            if len(values) not in (0, len(names)) or not np.isfinite(values).all():
-                raise MessageError(f'{what}: {values.tolist()}, expected a number for each name')
+            words = f'{what}: {values.tolist()}, expected a number for each name'
+            if len(values) not in (0, len(names)):
+                raise MessageError(f'wrong size: {words}')
+            if not np.isfinite(values).all():
+                raise MessageError(f'not a number: {words}')
             if len(values):
                 state[columns] = values
         return q, qd

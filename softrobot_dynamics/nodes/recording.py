@@ -80,6 +80,8 @@ def of_controller(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
             ),
             layouts.number('~/time', 't'),
             layouts.whole_number('~/mode', 'mode'),
+            layouts.whole_number('~/orders', 'orders'),
+            layouts.joint_state('~/command_before', actuators, effort='u_before'),
         )
 
     facts = {'modes': control_loop.MODES, 'controlled': followed}

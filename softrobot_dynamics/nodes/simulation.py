@@ -75,15 +75,22 @@ class SimulationNode(Node):
         )
         with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
-        self.options.declare(declared_rows.sensor_rows(plant.model))
+        self.options.declare(declared_rows.sensor_rows(plant.heard))
         values = self.options.values
         sensing = plant.sensing(values)
         recording.prepare(values['record'])
         self._plant = plant
         self._choose_safe(values)
         quality = quality_of(values)
+        self._diagnostics = diagnostics.Diagnostics(
+            self, 'simulated robot', values['robot'], self._report
+        )
         self._outlet = SimulationOutlet(
-            self, plant.model.coordinate_names, quality, values['publish_clock']
+            self,
+            plant.heard.coordinate_names,
+            quality,
+            self._diagnostics.changed,
+            with_clock=values['publish_clock'],
         )
         self._pushes, self._place = Pushes(plant.model), StateReader(plant.model)
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
@@ -105,9 +112,6 @@ class SimulationNode(Node):
             ),
             epoch=self.get_clock().now().nanoseconds,
             record=record,
-        )
-        self._diagnostics = diagnostics.Diagnostics(
-            self, 'simulated robot', values['robot'], self._report
         )
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
@@ -169,7 +173,7 @@ class SimulationNode(Node):
         try:
             q, qd = self._place.read(message)
         except MessageError as error:
-            self.get_logger().warning(f'~/set_state: {error}')
+            self.get_logger().warning(f'~/set_state: {error}', throttle_duration_sec=1.0)
         else:
             self._begin_at(q, qd)
 
@@ -181,13 +185,15 @@ class SimulationNode(Node):
             wrenches = self._pushes.read(message)
             self._plant.simulator.prepare(wrenches)
         except SoftRobotError as error:
-            self.get_logger().warning(f'~/wrench: {error}')
+            self.get_logger().warning(f'~/wrench: {error}', throttle_duration_sec=1.0)
         else:
             self._loop.wrenches = wrenches
 
     def _report(self) -> Any:
         """Return (level, message, values) for /diagnostics."""
         loop = self._loop
+        if loop is None:
+            return diagnostics.OK, 'starting', {}
         seconds, counts, refused = loop.tally.recent()
         total = loop.tally.counts
         return *self._judgement(loop, counts, refused), {

@@ -41,9 +41,10 @@ class SimulationLoop(Loop):
     into (u, stamp); `outlet` takes away states. `schedule` says when, see :class:`Schedule`; its
     `timeout` and `pace` are attributes, which may change. `epoch`: the stamp of the first state
     [ns]; later ones are stamped with the simulated time that has passed since; what passes until
-    `run` begins, and what the loop slips before anybody drives the robot, is added. `wrenches` of
-    the attribute act from outside, as `Simulator.step` takes them, which has to be prepared for
-    them. A robot that waits for commands sets out at its initial rates when one answers it.
+    `run` begins, and what the loop has slipped, as soon as nobody drives the robot, is added.
+    `wrenches` of the attribute act from outside, as `Simulator.step` takes them, which has to be
+    prepared for them. A robot that waits for commands sets out at its initial rates when one
+    answers it.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class SimulationLoop(Loop):
         self._heard: Any = None  # stamp of the state that was published last, None for none now
         self._reader = reader
         self._epoch, self._stamp, self._made = epoch, epoch, now()
+        self._behind = 0  # [ns] of stamps behind the clock, since somebody drives the robot
         self._u = np.zeros(plant.model.m)
         self._lower, self._upper = plant.model.lower, plant.model.upper
         self._timing = CommandTiming(schedule.timing, self._dt, self._without_a_driver())
@@ -232,10 +234,11 @@ class SimulationLoop(Loop):
         if slip := self.deadlines.meet(woken, self._interval()):
             self.tally.count('slips')
             self._outlet.slipped(slip)
-            idle = self.mode != DRIVEN  # no one counts on its time yet: stamps keep to the clock
-            if idle and self.pace == 1.0:
-                self._epoch += slip
-                self._stamp += slip
+            self._behind += slip if self.pace == 1.0 else 0
+        if self.mode != DRIVEN:  # no one counts on its time: stamps keep to the clock
+            self._epoch += self._behind
+            self._stamp += self._behind
+            self._behind = 0
 
     def _interval(self) -> int:
         """Return how long to wait for an answer [ns] of real time."""
@@ -259,9 +262,9 @@ class SimulationLoop(Loop):
     def _enter(self, mode: int) -> None:
         if mode == DRIVEN:
             self._safe_since = None
-        if mode != self.mode:
-            self._outlet.entered(MODES[mode], MODES[self.mode], mode in (IDLE, DRIVEN))
-        self.mode = mode
+        before, self.mode = self.mode, mode
+        if mode != before:
+            self._outlet.entered(MODES[mode], MODES[before], mode in (IDLE, DRIVEN))
 
     def _stop(self, error: Exception) -> None:
         """Stay at the last good state and publish nothing, until a reset."""

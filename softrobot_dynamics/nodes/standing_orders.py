@@ -13,7 +13,7 @@ Who may touch what in a controller node:
 - The loop reads its orders, one immutable object, and takes no lock at all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import contextlib
 import threading
 from typing import Any
@@ -99,12 +99,18 @@ class StandingOrders:
             loop.order(emergency=self._emergency, **said)
             self.loop = loop
 
-    def change(self, **changes: Any) -> None:
-        """Change the orders; CancelledError if a reference is among them that was cancelled."""
+    def change(self, note: Callable[[Any], object] | None = None, **changes: Any) -> None:
+        """
+        Change the orders; CancelledError if a reference is among them that was cancelled.
+
+        ``note(loop)`` is called first, if there is a loop: no tick knows of orders before it.
+        """
         with self._lock:
             if 'reference' in changes:
                 self._job.check()
             if self.loop is not None:
+                if note is not None:
+                    note(self.loop)
                 self.loop.order(**changes)
 
     # Under the lock

@@ -2,10 +2,12 @@
 """What is odd about the states as they come, though each of them is valid."""
 
 from collections import deque
+from collections.abc import Iterable
 import math
 from statistics import median
 from typing import Any
 
+from softrobot_dynamics.nodes.control_loop import RUNNING
 from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.tally import Throttle
@@ -14,6 +16,7 @@ ENOUGH = 20  # states of which a median is taken
 DEVIATION = 0.1  # share of the period by which their steps may differ from it
 OFFSET = 1.0  # [s] between clocks that is worth a word
 LATE = 0.5  # of a period by which a delay may be longer than the law knows
+CYCLE = 1.0  # periods that a command may wait for a bus behind our sight
 LONGEST = 50  # periods; stamps that are farther behind are those of another clock
 LOOKS = 5  # of which a median is taken
 _AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
@@ -24,11 +27,12 @@ class Watch:
     Looks at the states of a loop, once a second, by the thread of the diagnostics.
 
     What it finds it says in the log, each kind at most once a minute. `topic` is that of the
-    states, with its namespace.
+    states, with its namespace; `actuators` those of the robot file, of :class:`Imperfections`.
     """
 
-    def __init__(self, node: Any, topic: str) -> None:
+    def __init__(self, node: Any, topic: str, actuators: Iterable[Any] = ()) -> None:
         self._node, self._topic, self._throttle = node, topic, Throttle()
+        self._after = max((part.lag + part.delay for part in actuators), default=0.0)
         self._delays: deque[float] = deque(maxlen=LOOKS)
         self._loop: Any = None  # that was looked at last
 
@@ -79,14 +83,16 @@ class Watch:
         return found if 0.0 <= found <= LONGEST * loop.period * 1e-9 else math.nan
 
     def _wrong_delay(self, loop: Any) -> str:
-        """Tell if the law knows of less delay than there has been at most of the last looks."""
+        """Tell if the law at work knows of another delay than most of the last looks saw."""
         delay = self.delay(loop)
+        if loop.mode != RUNNING:
+            return ''
         self._delays.append(delay)
         known = getattr(loop.orders.settings, 'delay', None)
         seen = [delay for delay in self._delays if not math.isnan(delay)]
         if known is None or len(self._delays) < LOOKS or len(seen) <= LOOKS // 2:
             return ''
-        return wrong_delay(median(seen), known, loop.period * 1e-9)
+        return wrong_delay(median(seen), known, loop.period * 1e-9, self._after)
 
     def _company(self) -> Any:
         """Tell of several publishers of states, with their names."""
@@ -101,14 +107,27 @@ class Watch:
             self._node.get_logger().warning(words)
 
 
-def wrong_delay(seen: float, known: float, period: float) -> str:
-    """Tell in words if a delay that was seen is more than the law knows of, all in s."""
-    if seen <= known + LATE * period:
-        return ''
-    return (
-        f'commands leave {seen * 1e3:.3g} ms after the stamps of the states that they answer, but'
-        f' `delay` is {known * 1e3:.3g} ms: errors fall otherwise than the gains say'
-    )
+def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) -> str:
+    """
+    Tell in words if the delay `known` to the law is not the one that there is, all in s.
+
+    ``seen``: from the stamp of a state to its answer; ``after``: what the robot file says of its
+    actuators. Nobody sees a command on its way in between, for which a cycle of a bus is allowed.
+    """
+    leave = f'commands leave {seen * 1e3:.3g} ms after the stamps of the states that they answer'
+    if seen > known + LATE * period:
+        return (
+            f'{leave}, but `delay` is {known * 1e3:.3g} ms:'
+            ' errors fall otherwise than the gains say'
+        )
+    rest = known - seen - after
+    if rest > (LATE + CYCLE) * period:
+        return (
+            f'{leave} and act {after * 1e3:.3g} ms later by the robot file (lag and delay of'
+            f' actuators), but `delay` is {known * 1e3:.3g} ms: the law looks {rest * 1e3:.3g} ms'
+            ' too far ahead, or that is what commands take to the robot: then let the file say so'
+        )
+    return ''
 
 
 def wrong_rate(steps: Any, period: Any) -> str:

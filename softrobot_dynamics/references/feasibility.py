@@ -33,7 +33,7 @@ class Planned(NamedTuple):
 
     reference: Any  # Reference, or Program of phases; None: the outputs as they are when it begins
     remarks: tuple[str, ...] = ()
-    places: tuple[tuple[Any, ...], ...] = ()  # (q (n,), u (m,)), and of phases which, along it
+    places: tuple[tuple[Any, ...], ...] = ()  # (q (n,), command (m,)), and phase, along it
 
 
 def plan(model: CompiledModel, controlled: Any, wanted: Trajectory, q: Vector) -> Planned:
@@ -57,7 +57,7 @@ def plan(model: CompiledModel, controlled: Any, wanted: Trajectory, q: Vector) -
     else:
         times = reference.breaks[: len(postures.q)]
     few = np.linspace(0, len(times) - 1, PLACES, dtype=int)
-    places = tuple(zip(postures.q[few], postures.u[few]))
+    places = tuple(zip(postures.q[few], commanded(model, postures.q[few], postures.u[few])))
     return Planned(reference, tuple(examine(model, controlled, times, postures)), places)
 
 
@@ -67,7 +67,8 @@ def plan_commands(
     """
     Return the :class:`Planned` of what a reference adds to ``command`` (m,) of some actuators.
 
-    For laws whose commands follow it, not their outputs. Raises what ``wanted.plan`` raises,
+    For laws whose commands follow it, not their outputs; ``command`` is as told, limits aside, and
+    zero says nothing, which some ranges leave out. Raises what ``wanted.plan`` raises,
     ArgumentError for one that is about tips, ExcessiveReferenceError.
     """
     if wanted.targets() is not None:
@@ -75,7 +76,10 @@ def plan_commands(
         raise ArgumentError(f'{GROUP}.type', wanted.type_name, words)
     motion = wanted.plan(model, controlled, q)
     if motion is None:
-        return Planned(None)
+        told = [k for k in controlled if command[k] != 0.0]
+        nothing = np.zeros((1, len(told)))
+        remarks = examine_commands(model, told, np.zeros(1), nothing, command) if told else []
+        return Planned(None, tuple(remarks))
     breaks = motion.reference.breaks
     times = np.linspace(breaks[0], breaks[-1], SAMPLES)
     added = values_at(motion.reference, times)
@@ -89,7 +93,13 @@ def examine_commands(
     """Return in words what ``added`` (K, c) asks for beyond limits; ExcessiveReferenceError."""
     u = np.tile(command, (len(times), 1))
     u[:, controlled] += added
-    return _judged([_effort(model, times, u, np.asarray(controlled))])
+    return _judged([_command(model, times, u, np.asarray(controlled))])
+
+
+def commanded(model: CompiledModel, q: Matrix, u: Matrix) -> Matrix:
+    """Return the commands (K, m) for u (K, m) in postures q (K, n), limits aside."""
+    pairs = zip(q, u)
+    return np.array([model.per_thread.conversion.commands(*pair) for pair in pairs])
 
 
 def examine(model: CompiledModel, controlled: Any, times: Vector, postures: Postures) -> list[str]:
@@ -110,10 +120,13 @@ def examine(model: CompiledModel, controlled: Any, times: Vector, postures: Post
         return []
     u = postures.u.copy()
     u[:, controlled] += np.array(added)
-    change = CubicSpline(times, u)(times, 1)
+    commands = commanded(model, postures.q, u)
+    change = CubicSpline(times, commands)(times, 1)
+    names = _with_units(model.actuator_names, model.commands, '/s')
     demands = (
         _effort(model, times, u, controlled),
-        _speed('change of ', _with_units(model, '/s'), times, change, model.rate_limit),
+        *_held(model, times, commands, controlled),
+        _speed('change of ', names, times, change, model.rate_limit),
         _speed('speed of ', model.coordinate_names, times, rates, model.qd_limit),
     )
     return _judged(demands)
@@ -130,7 +143,9 @@ def examine_standing(
     """
     q, u = hold_outputs(model, controlled, y, q, name)
     refuse_positions(model, np.zeros(1), q[None])
-    return _judged([_effort(model, np.zeros(1), u[None], controlled)])
+    now, commands = np.zeros(1), commanded(model, q[None], u[None])
+    demands = _effort(model, now, u[None], controlled), *_held(model, now, commands, controlled)
+    return _judged(demands)
 
 
 def refuse_positions(model: CompiledModel, times: Vector, q: Matrix) -> None:
@@ -158,20 +173,42 @@ def _effort(
     model: CompiledModel, times: Vector, u: Matrix, chosen: Any
 ) -> tuple[float, ExcessiveReferenceError]:
     """Return (ratio, error) for the effort that is farthest beyond its range."""
-    low, high = model.lower[chosen], model.upper[chosen]
-    over = np.maximum(np.maximum(low - u[:, chosen], u[:, chosen] - high), 0.0)
+    names = _with_units(model.actuator_names, model.efforts)
+    limits = model.effort_lower, model.effort_upper
+    return _beyond('effort of ', names, times, u, chosen, limits)
+
+
+def _command(
+    model: CompiledModel, times: Vector, commands: Matrix, chosen: Any
+) -> tuple[float, ExcessiveReferenceError]:
+    """Return (ratio, error) for the command that is farthest beyond its range."""
+    names = _with_units(model.actuator_names, model.commands)
+    what = 'command of ' if model.positioned[chosen].any() else 'effort of '  # the same there
+    return _beyond(what, names, times, commands, chosen, (model.lower, model.upper))
+
+
+def _held(
+    model: CompiledModel, times: Vector, commands: Matrix, controlled: Any
+) -> list[tuple[float, ExcessiveReferenceError]]:
+    """Return what :func:`_command` does for actuators that are told positions, if there are."""
+    own = [k for k in controlled if model.positioned[k]]
+    return [_command(model, times, commands, own)] if own else []
+
+
+def _beyond(
+    what: str, names: Any, times: Vector, values: Matrix, chosen: Any, limits: Any
+) -> tuple[float, ExcessiveReferenceError]:
+    low, high = (limit[chosen] for limit in limits)
+    over = np.maximum(np.maximum(low - values[:, chosen], values[:, chosen] - high), 0.0)
     ratios = 1.0 + 2.0 * over / (high - low)
-    names = _with_units(model)
     own = [names[i] for i in chosen]
-    return _worst('effort of ', own, times, u[:, chosen], ratios, (low, high))
+    return _worst(what, own, times, values[:, chosen], ratios, (low, high))
 
 
-def _with_units(model: CompiledModel, per: str = '') -> list[str]:
-    """Return the names of the actuators with the units of their commands."""
-    return [
-        f'{name} [{quantity.unit or "-"}{per}]'
-        for name, quantity in zip(model.actuator_names, model.commands)
-    ]
+def _with_units(names: Sequence[str], quantities: Any, per: str = '') -> list[str]:
+    """Return the names of actuators with the units of what they do."""
+    pairs = zip(names, quantities)
+    return [f'{name} [{quantity.unit or "-"}{per}]' for name, quantity in pairs]
 
 
 def _speed(

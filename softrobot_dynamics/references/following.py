@@ -4,7 +4,8 @@ Postures for points that come one after the other, each soon: from the posture f
 
 The same conditions of optimality as in :mod:`softrobot_dynamics.references.postures`, by a few
 Newton iterations from the solution for the point before. A point that no admissible u can hold is
-approached along the straight line from there, as far as that goes.
+approached along the straight line from there, as far as that goes. So are poses, points with an
+orientation; the tip turns about one axis then.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.errors import NotConvergedError
 from softrobot_dynamics.references.postures import actuation_coordinates, BARRIER, Search
+from softrobot_dynamics.references.rotations import between, turned
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -29,14 +31,37 @@ STAGES = ((1.0, 1e1), (1.0, 1e2), (0.1, 1e3), (1e-2, 1e4), (BARRIER, 1e5), (BARR
 STAY = 100.0  # how much joints with limits rather stay where they are at the start
 STEPS, FINEST = 40, 5e-4  # solutions for one point, and the least way between two [m]
 WAY = 0.02  # [m] that the tip may go from one solution to the next
+LEVER = 0.1  # [m] that a radian counts as, where an orientation is asked for
+
+
+class Goal(NamedTuple):
+    """Where a tip shall be, base frame."""
+
+    point: Vector  # (3,) [m]
+    rotation: Matrix | None = None  # (3, 3) of the tip's axes; None: whatever comes
+
+    def way(self, other: Goal) -> Vector:
+        """Return the way to another [m], the turn by LEVER behind it where both have one."""
+        shift = other.point - self.point
+        if self.rotation is None or other.rotation is None:
+            return shift
+        return np.concatenate([shift, LEVER * between(self.rotation, other.rotation)])
+
+    def after(self, way: Vector) -> Goal:
+        """Return the Goal at the end of a way."""
+        if self.rotation is None or len(way) == 3:
+            return Goal(self.point + way[:3])
+        return Goal(self.point + way[:3], turned(self.rotation, way[3:] / LEVER))
 
 
 class Place(NamedTuple):
-    """What a tip can do about a point."""
+    """What a tip can do about a point, or a pose."""
 
     y: Vector  # (m,) the outputs in the posture found
     point: Vector  # (3,) [m] where the tip is then, base frame
     off: float  # [m] from there to the point asked for
+    rotation: Matrix | None = None  # (3, 3) of the tip then, where one was asked for
+    turn: float = 0.0  # [rad] from there to the one asked for
 
 
 class TipFollower:
@@ -44,32 +69,55 @@ class TipFollower:
 
     def __init__(self, model: CompiledModel, body: str, q0: ArrayLike) -> None:
         self._model, self._index = model, body_index(model, body)
-        self._search = Search(model, [self._index], checked('q0', q0, (model.n,)), 1.0, STAY)
-        self._step, self._tried = WAY, np.full(3, np.inf)  # where the search was last for nearest
-        if not self._settle(self.tip(q0), STAGES):
+        self._search = _PoseSearch(model, [self._index], checked('q0', q0, (model.n,)), 1.0, STAY)
+        self._step = WAY
+        self._tried: Goal | None = None  # where the search was last for the nearest
+        if not self._settle(Goal(self.tip(q0)), STAGES):
             raise NotConvergedError(f'posture with the tip of {body} where it is', 0, np.nan)
-        self._point = self.tip(self._search.q)
+        self._at = Goal(self.tip(self._search.q))
 
     def tip(self, q: ArrayLike) -> Vector:
         """Return where the tip is at q (n,): (3,) [m], base frame."""
-        return forward_kinematics(self._model, q=q)[self._index, :3, 3].copy()
+        return self._pose(q).point
 
-    def follow(self, point: ArrayLike) -> Place:
-        """Return the :class:`Place` for a point (3,) [m], base frame."""
-        asked = checked('point', point, (3,))
+    def follow(self, point: ArrayLike, rotation: ArrayLike | None = None) -> Place:
+        """
+        Return the :class:`Place` for a point (3,) [m], base frame.
+
+        With a ``rotation`` (3, 3) of the tip's axes for that pose: where it cannot be, the tip
+        goes near in both, a radian of one counting as :data:`LEVER` of the other.
+        """
+        asked = Goal(checked('point', point, (3,)))
+        if rotation is not None:
+            asked = asked._replace(rotation=checked('rotation', rotation, (3, 3)))
+            if self._at.rotation is None:
+                self._at = self._at._replace(rotation=self._pose(self._search.q).rotation)
+        else:
+            self._at = Goal(self._at.point)
         if not self._walk(asked):
             self._go_near(asked)
         y = actuation_coordinates(self._model, self._search.q)
-        return Place(y, self._point, float(np.linalg.norm(asked - self._point)))
+        way = self._at.way(asked)
+        off, turn = np.linalg.norm(way[:3]), np.linalg.norm(way[3:]) / LEVER
+        return Place(y, self._at.point, float(off), self._at.rotation, float(turn))
 
-    def _walk(self, asked: Vector) -> bool:
+    def ahead(self, q: ArrayLike) -> float:
+        """Return how far the tip, at q (n,), is from the last Place [m], turns by LEVER."""
+        return float(np.linalg.norm(self._pose(q).way(self._at)))
+
+    def _pose(self, q: ArrayLike) -> Goal:
+        T = forward_kinematics(self._model, q=q)[self._index]
+        return Goal(T[:3, 3].copy(), T[:3, :3].copy())
+
+    def _walk(self, asked: Goal) -> bool:
         """Go straight towards a point, in steps; tell whether it was reached."""
         for _ in range(STEPS):
-            way = asked - self._point
+            way = self._at.way(asked)
             left = float(np.linalg.norm(way))
             share = min(1.0, self._step / max(left, 1e-12))
-            if self._holds(self._point + share * way):
-                self._point = self._point + share * way
+            goal = self._at.after(share * way)
+            if self._holds(goal):
+                self._at = goal
                 self._step = min(2.0 * self._step, WAY)
                 if share == 1.0:
                     return True
@@ -79,37 +127,50 @@ class TipFollower:
                 self._step = max(0.25 * min(self._step, left), FINEST)
         return False
 
-    def _go_near(self, asked: Vector) -> None:
+    def _go_near(self, asked: Goal) -> None:
         """Go to the posture whose tip is the nearest to a point, if that is nearer; takes long."""
-        if np.linalg.norm(asked - self._tried) < 0.5 * WAY:
+        tried = self._tried
+        same = tried is not None and (tried.rotation is None) == (asked.rotation is None)
+        if tried is not None and same and np.linalg.norm(asked.way(tried)) < 0.5 * WAY:
             return
         self._tried = asked
-        before, left = self._search.z, np.linalg.norm(asked - self._point)
+        before, left = self._search.z, np.linalg.norm(self._at.way(asked))
         if self._settle(asked, STAGES):
-            near = self.tip(self._search.q)
-            if np.linalg.norm(asked - near) < left - FINEST:
-                self._point = near
+            near = self._pose(self._search.q)
+            if np.linalg.norm(near.way(asked)) < left - FINEST:
+                self._at = near if asked.rotation is not None else Goal(near.point)
                 return
         self._search.z = before
 
-    def _settle(self, point: Vector, stages: Any) -> bool:
-        """Go to the posture at rest whose tip is the nearest to a point; tell if there is one."""
+    def _settle(self, goal: Goal, stages: Any) -> bool:
+        """Go to the posture at rest whose tip is the nearest to a goal; tell if there is one."""
         good: Any = None
         for barrier, stiffness in stages:
             _, balance, change = self._search.solve(
-                point[None], barrier, stiffness, 4 * ITERATIONS, SETTLED
+                goal, barrier, stiffness, 4 * ITERATIONS, SETTLED
             )
             if balance < BALANCED and change < 10.0 * SETTLED:
                 good = self._search.z
         self._search.z = self._search.z if good is None else good
         return good is not None
 
-    def _holds(self, point: Any) -> bool:
-        """Go to the posture for a point, and tell whether there is one; else stay."""
+    def _holds(self, goal: Goal) -> bool:
+        """Go to the posture for a goal, and tell whether there is one; else stay."""
         before = self._search.z
-        found = self._search.solve(point[None], BARRIER, STIFFNESS, ITERATIONS, SETTLED)
+        found = self._search.solve(goal, BARRIER, STIFFNESS, ITERATIONS, SETTLED)
         off, balance, change = found
         if off < HELD and balance < BALANCED and change < SETTLED:
             return True
         self._search.z = before
         return False
+
+
+class _PoseSearch(Search):
+    """A search for the posture of one tip whose targets are :class:`Goal`."""
+
+    def aims(self, target: Goal) -> tuple[Vector, Matrix]:
+        """Return the way from the tip to a goal, (3,) or (6,) [m], and its slope by q."""
+        poses, jacobians = self._statics.tip_poses(self._bodies)
+        T, J = poses[0], jacobians[0]
+        way = Goal(T[:3, 3], T[:3, :3]).way(target)
+        return way, J[3:] if len(way) == 3 else np.vstack([J[3:], LEVER * J[:3]])

@@ -100,7 +100,9 @@ class _Search:
     def __init__(self, model: CompiledModel, controlled: Any, q: Vector, u: Any) -> None:
         self._model, self._controlled, self._statics = model, controlled, Statics(model)
         self.q = np.array(q, dtype=float)
-        self.u = np.clip(np.zeros(model.m) if u is None else u, model.lower, model.upper)
+        self.u = np.clip(
+            np.zeros(model.m) if u is None else u, model.effort_lower, model.effort_upper
+        )
 
     def posture(self) -> tuple[Vector, Vector, Vector]:
         """Return q (n,), u (m,) and y (m,) there."""

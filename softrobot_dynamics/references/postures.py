@@ -97,12 +97,12 @@ class Search:
         self, model: CompiledModel, bodies: Sequence[int], q0: Vector, scale: Any, stay: float
     ) -> None:
         self._model, self._bodies, self._statics = model, bodies, Statics(model)
-        half = 0.5 * (model.upper - model.lower)
+        half = 0.5 * (model.effort_upper - model.effort_lower)
         finite = np.isfinite(half)
         self._share, self._stiffness = scale * RESERVE, STIFFNESS / scale**2
         reserve = np.where(finite, 2.0 * self._share * half, 0.0)
-        self._lower = np.concatenate([model.q_lower, model.lower + reserve])
-        self._upper = np.concatenate([model.q_upper, model.upper - reserve])
+        self._lower = np.concatenate([model.q_lower, model.effort_lower + reserve])
+        self._upper = np.concatenate([model.q_upper, model.effort_upper - reserve])
         self._unit = scale * float(np.median(half[finite])) if finite.any() else 1.0
         gap = np.where(
             np.isfinite(self._upper - self._lower), 0.01 * (self._upper - self._lower), 0.01
@@ -206,12 +206,17 @@ class Search:
         columns[:, : self._model.n] = jacobians.reshape(-1, self._model.n)
         return columns
 
+    def aims(self, target: Any) -> tuple[Vector, Matrix]:
+        """Return (from the tips to a target (3 P,) [m], the tips' Jacobian), as last evaluated."""
+        points, jacobians = self._statics.tips(self._bodies)
+        return (target - points).ravel(), jacobians.reshape(-1, self._model.n)
+
     def _split(self) -> tuple[Any, ...]:
         return self.z[: self._model.n], self.z[self._model.n :]
 
     def solve(
         self,
-        target: Matrix,
+        target: Any,
         barrier: float,
         stiffness: float,
         iterations: int,
@@ -238,20 +243,19 @@ class Search:
                 break
         return error, static, change
 
-    def _conditions(self, target: Matrix, barrier: float, stiffness: float) -> Any:
+    def _conditions(self, target: Any, barrier: float, stiffness: float) -> Any:
         """Matrix and right-hand side of a Newton step, and the two errors before it."""
         n, size = self._model.n, len(self.z)
         q, u = self._split()
         K = self._statics.tangent(q, u)
         r, forces = self._statics.residual(q, u)
-        points, jacobians = self._statics.tips(self._bodies)
-        gap = (target - points).ravel()
+        gap, slopes = self.aims(target)
         rooms = self.z - self._lower, self._upper - self.z
         below, above = (1.0 / np.maximum(room, self._least) for room in rooms)
         gradient = self._cost * (self.z - self._goal) + barrier * (above - below)
         constraints = np.zeros((n + len(gap), size))
         constraints[:n, :n], constraints[:n, n:] = K, -self._statics.actuation_matrix()
-        constraints[n:, :n] = jacobians.reshape(-1, n)
+        constraints[n:, :n] = slopes
         curvature = self._cost + barrier * (above**2 + below**2) + 1e-9
         softness = np.concatenate([np.zeros(n), np.full(len(gap), 1.0 / stiffness)])
         matrix = np.block([[np.diag(curvature), constraints.T], [constraints, -np.diag(softness)]])
@@ -272,11 +276,11 @@ class Search:
     def _at_limits(self) -> list[str]:
         """Names of the actuators within 1 % of their range of the reserve at a limit."""
         model, u = self._model, self._split()[1]
-        near = (self._share + 0.01) * (model.upper - model.lower)
+        near = (self._share + 0.01) * (model.effort_upper - model.effort_lower)
         return [
             name
             for name, x, low, high, gap in zip(
-                model.actuator_names, u, model.lower, model.upper, near
+                model.actuator_names, u, model.effort_lower, model.effort_upper, near
             )
             if x - low < gap or high - x < gap
         ]

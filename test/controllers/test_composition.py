@@ -7,7 +7,7 @@ from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.phases import Phase, Program
+from softrobot_dynamics.controllers.phases import Phase, Program, Timetable
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import constant, spline
 
@@ -147,6 +147,29 @@ def phased(model, **options):
     laws = [law_of(model, name, own) for name, own in zip(('pfbl', 'pd_plus', 'pfbl'), owners)]
     goals = spline([0.0, 0.1], np.array([[0.0] * 3, [-2e-3] * 3])), constant([-1e-3] * 3), None
     return Composition(laws, phases=PHASES), Program(goals, **options)
+
+
+@pytest.mark.quick
+def test_a_timetable_goes_on_with_the_tick_of_its_time():
+    """Whatever rounding says of it; a late tick skips what is over, and the last phase lasts."""
+    table = Timetable(
+        [Phase('a', 0.1, (0,)), Phase('b', 0.2, (1,)), Phase('c', 0.1, (0,))], PERIOD
+    )
+    table.enter(0, 0.0)
+    names = []
+    for k in range(1000):
+        table.go_on(k * PERIOD)
+        names.append(table.phase.name)
+    assert [names.index(name) for name in 'abc'] == [0, 100, 300] and names[-1] == 'c'
+    table.enter(0, 7 * PERIOD)
+    table.go_on(306 * PERIOD)
+    assert table.laws == (1,)
+    table.go_on(307 * PERIOD)
+    assert table.phase.name == 'c'
+    table.enter(0, 0.0)
+    table.stop()
+    table.go_on(1.0)
+    assert table.phase.name == 'a'
 
 
 def test_phases_change_laws_without_a_jump():

@@ -12,7 +12,7 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.references.piecewise import constant, spline
+from softrobot_dynamics.references.piecewise import braking, constant, spline
 from softrobot_dynamics.simulation.simulator import Simulator
 import yaml
 
@@ -108,6 +108,20 @@ def test_a_tip_gives_way_as_its_spring_says(name):
         assert np.abs(unbalanced(found.x)).max() < 1e-7
         moved = sd.forward_kinematics(model, q=found.x)[-1][:3, 3] - home[:3, 3]
         assert moved == pytest.approx(np.eye(3)[axis] / k, abs=0.02 / k)
+
+
+@pytest.mark.quick
+def test_a_tip_is_braked_as_its_damper_says():
+    """A stronger damper D adds the generalized force -J^T D x', which takes power from the arm."""
+    model = compiled('double_pendulum')
+    q, qd, more = np.array([0.4, -0.7]), np.array([1.0, -2.0]), np.array([3.0, 2.0, 4.0])
+    commands = []
+    for damping in (np.zeros(3), more):
+        made = law('impedance', model, damping=damping, **wide_open(model))
+        made.start(q, qd, 0.0)
+        commands.append(made.compute(0.0, q, qd).u.copy())
+    J = sd.jacobian(model, q=q, body=model.body_names[-1], frame='base')[3:]
+    assert commands[1] - commands[0] == pytest.approx(-J.T @ (more * (J @ qd)))
 
 
 def loaded(name, mass):
@@ -249,6 +263,27 @@ def test_computed_torque_gives_every_coordinate_its_own_gains(name):
     root = np.where(root == 0.0, 1e-6, root)
     expected = np.exp(-10.0 * t) * (np.cosh(root * t) + 10.0 * np.sinh(root * t) / root)
     assert np.abs(errors / errors[0] - expected.real).max() < 0.02
+
+
+@pytest.mark.quick
+def test_computed_torque_on_its_way_is_partial_feedback_linearization():
+    """Where the robot moves as it shall, q'' = q_d'' and y'' = y_d'' are one and the same."""
+    robot = yaml.safe_load(shipped('robots')['double_pendulum'].read_text())
+    body = robot['bodies'][-1]['name']
+    pulls = {'x': [1.0, 0.0, 0.0], 'z': [0.0, 0.0, 1.0]}  # whose ways bend, unlike a motor's
+    robot['actuators'] = [
+        {'name': name, 'type': 'wrench', 'body': body, 'force': way} for name, way in pulls.items()
+    ]
+    model = sd.compile_model(sd.load_robot(robot))
+    q, qd, qdd = np.array([[0.4, -0.7], [1.0, -2.0], [3.0, 1.0]])
+    y, J = (moving := sd.actuation(model, q=q, qd=qd)).coordinates, moving.jacobian
+    way, commands = braking(np.array([y, J @ qd, J @ qdd + moving.bias]), 0.0, 1.0), []
+    for kind in ('computed_torque', 'pfbl'):
+        made = law(kind, model, **wide_open(model))
+        made.follow(way, 0.0, 0.0)
+        made.start(q, qd, 0.0)
+        commands.append(made.compute(0.0, q, qd).u.copy())
+    assert commands[0] == pytest.approx(commands[1], rel=1e-6)
 
 
 def test_computed_torque_needs_as_many_outputs_as_coordinates():

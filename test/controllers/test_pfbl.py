@@ -12,6 +12,7 @@ from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.references.circle import Circle, tip_circle
 from softrobot_dynamics.references.piecewise import braking, constant, spline
 from softrobot_dynamics.references.tips import tip_path
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.simulator import Simulator
 
 PERIOD = 1e-3
@@ -125,6 +126,9 @@ def test_errors_decay_as_the_gains_say(name, gains):
 
 def loaded(model):
     """Return a posture (n,) and the commands (m,) that hold it."""
+    if model.positioned.any():
+        u = np.linspace(0.1, 0.3, model.m)
+        return equilibrium(model, command=u).q, u
     turning = model.lower < 0.0
     u = np.where(turning, 0.0, 0.1 * np.minimum(np.linspace(10.0, 30.0, model.m), model.upper))
     if not turning.any():
@@ -282,7 +286,7 @@ def close_loop(model, made, duration, q, u=None, **options):
 
     ``u`` (m,) is the command in force before, ``options`` are the Simulator's.
     """
-    simulator = Simulator(model, q=q, **options)
+    simulator = ActuatedSimulator(model, q=q, **options)
     made.start(simulator.q, simulator.qd, 0.0, u)
     for k in range(round(duration / made.period)):
         command = copy(made.compute(k * made.period, simulator.q, simulator.qd))

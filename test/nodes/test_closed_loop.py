@@ -29,13 +29,21 @@ def _setpoints(arm):
 
 
 def _slow_rate(t, error):
-    """Return the slower rate [1/s] of e'' + d e' + p e = 0 from rest, fitted to samples."""
+    """
+    Return the slower rate [1/s] of e'' + d e' + p e = 0 from rest, fitted to samples.
 
-    def decay(t, slow, gap):
-        fast = slow + abs(gap) + 1e-6
-        return (fast * np.exp(-slow * t) - slow * np.exp(-fast * t)) / (fast - slow)
+    From when on it falls is fitted, too: on a busy machine answers to a new order come 3 ms late.
+    """
 
-    return curve_fit(decay, t, error / error[0], p0=(6.0, 10.0))[0][0]
+    def decay(t, p, d, late):
+        t = np.maximum(t - late, 0.0)
+        root = np.sqrt(0.25 * d * d - p + 1e-9 + 0j)
+        return (
+            np.exp(-0.5 * d * t) * (np.cosh(root * t) + 0.5 * d / root * np.sinh(root * t))
+        ).real
+
+    p, d, _ = curve_fit(decay, t, error / error[0], p0=(60.0, 16.0, 1e-3))[0]
+    return 0.5 * d - np.sqrt(max(0.25 * d * d - p, 0.0))
 
 
 def test_a_higher_gain_set_live_makes_steps_decay_as_it_should(arm, observer, start_arm, tmp_path):
@@ -60,7 +68,10 @@ def test_a_higher_gain_set_live_makes_steps_decay_as_it_should(arm, observer, st
     observer.until(lambda: _near(observer, first), 'the step back')
     controller.send_signal(signal.SIGTERM)
     assert controller.wait(PATIENCE) == 0
-    assert _rates(record) == pytest.approx([5.0, 10.0], rel=0.1)
+    slow, fast = _rates(record)
+    assert slow == pytest.approx(5.0, rel=0.1)
+    print('FOUND', slow, fast)
+    assert fast == pytest.approx(10.0, rel=0.1)
 
 
 def _near(observer, setpoint):
@@ -76,7 +87,8 @@ def _rates(record):
     """Return the slow rate after each step of the reference in a record."""
     data = sd.read_recording(record)
     t, error = data['t'], data['y_d'] - data['y']
-    steps = np.flatnonzero(np.abs(np.diff(data['y_d'][:, 0])) > 1e-4) + 1
+    near = np.diff(data['stamp']) < 3_000_000  # [ns]: in a gap what is blended in goes on
+    steps = np.flatnonzero((np.abs(np.diff(data['y_d'][:, 0])) > 1e-4) & near) + 1
     rates = []
     for k in steps:
         window = slice(k, np.searchsorted(t, t[k] + 0.6))
@@ -132,7 +144,7 @@ def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, sta
     observer.until_running()
     trips = observer.value(CONTROLLER, 'watchdog trips')
     assert observer.set(reference__circle__radius=0.08).successful
-    refused = observer.set(reference__circle__radius=0.5)
+    refused = observer.set(reference__circle__radius=0.25)
     assert not refused.successful and 'no admissible actuation' in refused.reason
     assert observer.get('reference.circle.radius') == 0.08
     refused = observer.set(reference__circle__period=0.05)
@@ -148,7 +160,7 @@ def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, sta
     assert 'cancelled by the emergency stop' in observer.answer(setting).result.reason
     assert observer.get('reference.circle.radius') == 0.08
     observer.until(lambda: ended(planner), 'the end of the planning process')
-    observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
+    observer.until(lambda: observer.mode(CONTROLLER) == 'emergency stop', 'the stop')
     observer.until(
         lambda: list(observer.commands[-1].effort) == [PRETENSION] * 9, 'the end of its ramp'
     )
@@ -179,3 +191,44 @@ def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start_arm):
     assert (gaps > 0.5).all() and 1.1 < gaps.mean() < 1.5
     assert near() and observer.value(CONTROLLER, 'watchdog trips') == 0.0
     assert observer.value(SIMULATION, 'command time-outs') == 0.0
+
+
+def test_a_delay_that_is_not_what_the_law_is_told_is_said_until_it_is(observer, start_arm):
+    """States leave two periods late, as their stamps tell."""
+    start_arm('simulation', rate=500.0, sensors__delay='0.004')
+    start_arm('controller', autostart='true', rate=500.0)
+    observer.until_running()
+    observer.until(lambda: 'delay' in observer.words()[CONTROLLER], 'a word of the delay')
+    assert 'but `delay` is 0 ms' in observer.words()[CONTROLLER]
+    assert 4.0 < observer.value(CONTROLLER, 'stamp to command [ms]') < 5.0
+    assert observer.set(delay=0.0045).successful
+    observer.until(lambda: 'delay' not in observer.words()[CONTROLLER], 'no word of it any more')
+    assert observer.set(delay=0.0085).successful
+    observer.until(lambda: 'too far ahead' in observer.words()[CONTROLLER], 'a word of too much')
+
+
+def test_limits_that_allow_no_solution_are_kept(arm, observer, start_arm):
+    """A law that needs 8 N and may pull with 1 does what it can: nothing beyond, and says so."""
+    first, _ = _setpoints(arm)
+    start_arm('simulation')
+    start_arm(
+        'controller', autostart='true', reference__type='setpoint', reference__setpoint=first,
+        reference__ramp_time='0.5',
+    )  # fmt: skip
+    observer.until_running()
+    observer.until(lambda: _near(observer, first), 'the set-point')
+    assert observer.set(limits__upper=1.0).successful
+    observer.until(lambda: max(observer.commands[-1].effort) <= 1.0, 'the limit')
+    observer.commands.clear()
+    observer.until(  # both are those of the last second or so
+        lambda: (
+            observer.value(CONTROLLER, 'unmet acceleration') > 0.1
+            and observer.value(CONTROLLER, 'saturated share') > 0.5
+        ),
+        'what is unmet',
+    )
+    commands = np.array([command.effort for command in observer.commands])
+    assert commands.min() >= 0.0 and commands.max() <= 1.0
+    assert observer.set(limits__upper=float('nan')).successful
+    observer.until(lambda: observer.value(CONTROLLER, 'unmet acceleration') < 1e-6, 'all met')
+    assert np.isfinite(observer.states[-1].position).all()

@@ -20,7 +20,7 @@ from softrobot_dynamics.nodes.control_loop import (  # noqa: E402
 )
 from softrobot_dynamics.nodes.judging import FOLLOWS, StateJudge  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
-from softrobot_dynamics.nodes.orders import Hold, Once, Orders  # noqa: E402
+from softrobot_dynamics.nodes.orders import Hold, Once, Orders, Took  # noqa: E402
 from softrobot_dynamics.nodes.reference_time import ReferenceTime  # noqa: E402
 from softrobot_dynamics.nodes.settings import settings_of  # noqa: E402
 
@@ -172,6 +172,47 @@ def test_what_may_have_lain_there_is_stale(control):
     assert control.loop.mode == RUNNING
 
 
+def kept_from_running(control, call):
+    """Return what makes a call for another, and takes twice the watchdog time."""
+
+    def stopped(*arguments):
+        control.clock.time += 2 * WATCHDOG
+        return call(*arguments)
+
+    return stopped
+
+
+def test_what_was_computed_for_too_long_does_not_go_out(control):
+    """The safe command does instead, and the law goes on with the next state."""
+    control.go(state((1.0, 1.0), 1))
+    sent, compute = len(control.outlet.commands), control.plant.controller.compute
+    control.plant.controller.compute = kept_from_running(control, compute)
+    assert control.go(state((1.0, 1.0), 2)) == SAFE and control.loop.mode == TIMED_OUT
+    assert len(control.outlet.commands) == sent + 1 and control.loop.tally.counts['timeouts'] == 1
+    control.plant.controller.compute = compute
+    control.go(state((1.0, 1.0), 3))
+    assert control.loop.mode == RUNNING
+
+
+def test_a_command_that_took_too_long_on_its_way_is_followed_by_the_safe_one(control):
+    """At once: the loop cannot take it back."""
+    control.go(state((1.0, 1.0), 1))
+    send = control.outlet.command
+    control.outlet.command = kept_from_running(control, send)
+    control.go(state((1.0, 1.0), 2))
+    assert control.outlet.commands[-2][1] is not None
+    assert control.outlet.commands[-1] == (SAFE, None) and control.loop.mode == TIMED_OUT
+
+
+def test_a_state_that_waited_while_the_loop_did_not_run_is_stale(control):
+    """Wherever in its cycle the loop was."""
+    control.go(state(stamp=1))
+    control.clock.bring(state(stamp=2), PERIOD)
+    control.clock.time += 2 * WATCHDOG
+    control.loop._cycle()
+    assert control.loop.tally.refused == {'stale': 1} and control.loop.mode == TIMED_OUT
+
+
 def _stall(clock, wait):
     message = wait(PERIOD * 2)
     clock.time += 2 * WATCHDOG
@@ -251,8 +292,7 @@ def test_an_emergency_before_any_state_sends_the_safe_command_at_once(monkeypatc
     started = clock.time
     loop.run()
     assert control.outlet.commands[0][0] == SAFE and clock.time == started
-    monkeypatch.undo()
-    loop._receive(state((0.2, 0.3), 1), clock.time, clock.time)
+    loop._receive(state((0.2, 0.3), 1), clock.time)
     assert postures[0] is None and list(postures[-1]) == [0.2, 0.3]
     assert loop.mode == STOPPED
 
@@ -385,7 +425,10 @@ def test_every_tick_is_recorded(control):
     control.loop.order(emergency=True)
     control.go(state((0.3, 0.0), 1 + 3 * PERIOD))
     names = 'q', 'qd', 'u', 'y', 'y_rate', 'y_d', 'y_d_rate', 'y_d_acceleration', 't', 'mode'
-    columns = control.loop.record.columns(*names)
+    columns = control.loop.record.columns(*names, 'orders', 'u_before')
+    assert columns['orders'] == (Took.BEGAN | Took.TUNED | Took.HOLDS, 0, 0, 0)
+    assert np.isnan(columns['u_before'][0]).all()
+    assert np.array_equal(columns['u_before'][1:], columns['u'][:-1])
     assert columns['t'] == pytest.approx([0.0, 1e-3, 2e-3, 3e-3])
     assert columns['stamp'] == tuple(1 + k * PERIOD for k in range(4))
     assert np.diff(columns['moment']).tolist() == [PERIOD] * 3

@@ -235,3 +235,35 @@ def test_changes_of_shape_have_no_units():
     assert np.isinf(np.delete(small.velocity, [0, 4])).all()
     assert small.unit == pytest.approx([1.0, 1.0, 1.0, 5.0, 2.5, 1.0, 1.0, 5.0])
     assert large.unit == pytest.approx([1.0, 1.0, 1.0, 0.5, 0.25, 1.0, 1.0, 0.5])
+
+
+@pytest.mark.parametrize('faster', [16.0, 2.0])
+def test_states_that_have_waited_for_a_stopped_process_are_not_believed(sender, faster):
+    """They come faster than they were made; those of since then are believed 40 ms later."""
+    sender.settle()
+    sender.judge.forget()
+    arrival = (sender.k + 1200) * PERIOD
+    while arrival - sender.k * PERIOD > PERIOD:
+        sender.k += 1
+        q, qd = sender.state()
+        arrival += round(PERIOD / faster)
+        assert sender.judge.check(q, qd, START + sender.k * PERIOD, arrival) == UNCONFIRMED
+    answers = [sender.send() for _ in range(60)]
+    assert 30 <= answers.index(FOLLOWS if FOLLOWS in answers else ANEW) <= 42
+
+
+@pytest.mark.parametrize('speed', [0.1, 10.0])
+@pytest.mark.parametrize('silence', [0, 2 * SECOND])
+@pytest.mark.parametrize('back', [0, 3600 * SECOND])
+def test_a_simulation_of_another_speed_is_believed_after_a_silence(speed, silence, back):
+    """It was paused, goes on, or is begun anew: its stamps come faster or slower than time."""
+    judge = StateJudge(BOUNDS)
+    q, qd = np.zeros(2), np.zeros(2)
+    judged = []
+    for run in range(2):
+        for k in range(1000 * run, 1000 * run + 1000):
+            stamp = START + round(speed * k * PERIOD) - run * back
+            judged.append(judge.check(q, qd, stamp, k * PERIOD + run * silence))
+        assert judged[-1] == FOLLOWS
+        judge.forget()
+    assert judged[1000:].count(UNCONFIRMED) < (300 if silence else 50)

@@ -16,7 +16,8 @@ PLACES = {'simulation_processor', 'controller_processor'}
 ARGUMENTS = {
     'simulation': COMMON | {'simulation_processor'},
     'controller': CONTROLLER | {'controller_processor'},
-    'closed_loop': CONTROLLER | PLACES,
+    'closed_loop': CONTROLLER | PLACES | {'visualize', 'use_rviz'},
+    'visualizer': COMMON | {'use_rviz'},
 }
 
 # Stands in for a node: writes its arguments down, one per line.
@@ -33,7 +34,7 @@ def spied(tmp_path, monkeypatch):
         folder.mkdir(parents=True)
     (index / 'softrobot_dynamics').touch()
     (share / 'softrobot_dynamics/config').symlink_to(ROOT / 'config')
-    for name in ('controller', 'simulation'):
+    for name in ('controller', 'simulation', 'visualizer'):
         (programs / name).write_text(SPY)
         (programs / name).chmod(0o755)
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
@@ -137,6 +138,34 @@ def test_the_closed_loop_passes_arguments_to_both(spied):
         assert parameters['robot'] == 'double_pendulum' and parameters['rate'] == 250.0
         assert '__ns:=/a/b' in arguments
         assert parameters['record'] == f'here/{node}.mcap'
+    assert not (spied / 'visualizer').exists()
+
+
+def test_the_robot_is_shown_if_one_asks_for_it(spied):
+    """By a node of the same robot and namespace, which records nothing."""
+    given = {'robot': 'ur10e', 'namespace': 'left', 'record': 'here', 'visualize': 'true'}
+    assert _run('closed_loop', **given) == 0
+    arguments, parameters = _read(spied / 'visualizer')
+    assert parameters == {'robot': 'ur10e'} and '__ns:=/left' in arguments
+
+
+def test_rviz_shows_our_displays(spied):
+    """In the robot's namespace, beside the visualizer; where there is no RViz, that is said."""
+    assert _run('closed_loop', use_rviz='true') != 0 and not (spied / 'rviz2').exists()
+    root = spied.parent
+    (root / 'share/ament_index/resource_index/packages/rviz2').touch()
+    (root / 'share/rviz2').mkdir()
+    (root / 'lib/rviz2').mkdir()
+    (root / 'lib/rviz2/rviz2').write_text(SPY)
+    (root / 'lib/rviz2/rviz2').chmod(0o755)
+    assert _run('closed_loop', use_rviz='true', namespace='left') == 0
+    arguments = (spied / 'rviz2').read_text().splitlines()
+    displays = yaml.safe_load(Path(arguments[arguments.index('-d') + 1]).read_text())
+    assert '__ns:=/left' in arguments and (spied / 'visualizer').exists()
+    topics = {
+        d['Topic']['Value'] for d in displays['Visualization Manager']['Displays'] if 'Topic' in d
+    }
+    assert topics == {'visualizer/markers', 'visualizer/frames'}  # relative: of its namespace
 
 
 @pytest.mark.parametrize(('name', 'value'), [('rate', 'fast'), ('autostart', 'maybe')])

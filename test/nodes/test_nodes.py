@@ -23,8 +23,6 @@ from softrobot_dynamics.nodes import realtime  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
-pytestmark = pytest.mark.realtime
-
 
 def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):
     """Return a state that somebody else might publish."""
@@ -33,6 +31,7 @@ def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):
     return state
 
 
+@pytest.mark.realtime
 def test_the_loop_closes_follows_and_can_be_tuned(observer, start):
     """A set-point is reached; gains and references change live; what is wrong is refused."""
     closed_loop(observer, start)
@@ -93,9 +92,10 @@ def _say_until_refused(observer, topic, message, listener, cause):
         observer.say(topic, message)
         return False
 
-    observer.until(refused, cause)
+    observer.until(refused, cause, every=0.05)
 
 
+@pytest.mark.realtime
 def test_the_controller_survives_the_simulation(observer, start):
     """Without states: the safe command and an ERROR; with a new simulation it goes on."""
     simulation, controller = closed_loop(observer, start)
@@ -126,6 +126,7 @@ def test_the_simulation_survives_the_controller(observer, start):
     observer.until_running()
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_leaves_the_safe_command_and_the_record(observer, start, tmp_path, number):
     """The last command is the safe one, the exit status 0, and nothing recorded is lost."""
@@ -144,6 +145,7 @@ def test_a_signal_leaves_the_safe_command_and_the_record(observer, start, tmp_pa
     assert simulation.wait(PATIENCE) == 0
 
 
+@pytest.mark.realtime
 def test_every_activation_has_its_record_and_kill_9_leaves_it(observer, start, tmp_path):
     """None is overwritten; all but the last second is there, with the parameters set meanwhile."""
     start('simulation')
@@ -182,6 +184,7 @@ def test_a_record_is_put_into_a_folder_that_exists(observer, start, tmp_path):
     assert 'a file in a folder that can be written to' in log
 
 
+@pytest.mark.realtime
 def test_life_cycle_and_emergency(observer, start):
     """Configure, activate, stop, release, hold, deactivate, activate again, clean up."""
     start('simulation')
@@ -193,11 +196,11 @@ def test_life_cycle_and_emergency(observer, start):
     observer.until_running()
     stop = SetBool.Request(data=True)
     assert observer.call(SetBool, 'controller/emergency_stop', stop).success
-    observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
+    observer.until(lambda: observer.mode(CONTROLLER) == 'emergency stop', 'the stop')
     assert observer.commands[-1].effort.tolist() == SAFE
     assert observer.change(Transition.TRANSITION_DEACTIVATE)
     assert observer.change(Transition.TRANSITION_ACTIVATE)
-    observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'still the stop')
+    observer.until(lambda: observer.mode(CONTROLLER) == 'emergency stop', 'still the stop')
     assert observer.call(SetBool, 'controller/emergency_stop', SetBool.Request()).success
     observer.until_running()
     assert observer.call(Trigger, 'controller/hold', Trigger.Request()).success
@@ -264,9 +267,7 @@ def test_with_priority_a_node_keeps_to_its_processor(observer, start):
     real_time = [task for task in tasks if os.sched_getscheduler(task) == os.SCHED_FIFO]
     if not real_time:
         pytest.skip('no right to real-time priority here')
-    observer.until(  # the last of them may just have begun
-        lambda: all(os.sched_getaffinity(task) == {processor} for task in real_time), 'its place'
-    )
+    assert all(os.sched_getaffinity(task) == {processor} for task in real_time)
     assert os.sched_getparam(process.pid).sched_priority == 9
     assert {os.sched_getparam(task).sched_priority for task in real_time} == {9, 10}
     for task in tasks:

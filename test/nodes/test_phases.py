@@ -71,6 +71,8 @@ def test_parts_have_the_parameters_of_their_laws(tmp_path):
     ('parts: [lower]', 'parts: [gains.p]', 'one.parts: .*letters'),
     ('parts: [lower]', 'parts: [reference]', 'one.parts: .*none that a parameter'),
     ('[t4, t5, t6]', '[t3, t5, t6]', 'both.parts: .*lower has t3 already'),
+    ('parts: [lower, upper]', 'parts: [lower, uper]',
+     'both.parts: .*lower has t1, t2, t3 already, and uper.controlled is not set'),
     ('[t4, t5, t6]', '[t4, t5, tt6]', 'upper.controlled: .*did you mean t6'),
     ('gains.p: 80.0', 'gains.p: -80.0', 'lower.gains.p: -80'),
     ('type: setpoint', 'type: setpiont', 'upper.reference.type'),
@@ -101,9 +103,13 @@ def test_phases_are_planned_one_after_the_other(tmp_path):
     far, _ = read(tmp_path, ('[-1e-3, -1e-3, -1e-3]', '[-30e-3, -30e-3, -30e-3]'))
     with pytest.raises(ExcessiveReferenceError, match='effort of t'):
         plants.plan_of(model, far, model.q0)
-    wrong, _ = read(tmp_path, ('setpoint: [-1e-3, -1e-3, -1e-3]', 'setpoint: [-1e-3]'))
-    with pytest.raises(Exception, match='reference.setpoint'):
-        plants.plan_of(model, wrong, model.q0)
+    for old, new, words in (
+        ('setpoint: [-1e-3, -1e-3, -1e-3]', 'setpoint: [-1e-3]', ' upper.reference.setpoint'),
+        ('times: [0.0, 0.4]', 'times: [0.4]', ' lower.reference.spline.times'),
+    ):
+        wrong, _ = read(tmp_path, (old, new))
+        with pytest.raises((ArgumentError, DescriptionError), match=words):
+            plants.plan_of(model, wrong, model.q0)
 
 
 COMMANDS = ('controller: pd_plus', 'controller: feed_forward'), ('pd_plus: {p: 25.0, t5.p: 30.0}',
@@ -125,6 +131,18 @@ def test_commands_in_time_are_planned_without_postures(tmp_path):
     high = told.replace('1, 1, 1', '1e3, 1, 1').replace('[0, 0, 0,', '[0.0, 0.0, 0.0,')
     with pytest.raises(ExcessiveReferenceError, match='effort of t4'):
         plants.plan_of(model, read(tmp_path, *COMMANDS, (setpoint, high))[0], model.q0)
+    beyond = COMMANDS[1][0], 'feed_forward: {t4.command: -3.0}'
+    values, _ = read(tmp_path, COMMANDS[0], beyond, (setpoint, '{type: hold}'))
+    (remark,) = plants.plan_of(model, values, model.q0).remarks
+    assert (
+        remark
+        == 'upper: reference at t = 0 s: effort of t4 [N] would have to be -3, with limits 0 to 40'
+    )
+    beyond = COMMANDS[1][0], 'feed_forward: {command: 900.0}'
+    with pytest.raises(ExcessiveReferenceError, match='effort of t4 .* 900, with limits'):
+        plants.plan_of(
+            model, read(tmp_path, COMMANDS[0], beyond, (setpoint, '{type: hold}'))[0], model.q0
+        )
     circle = '{type: circle, circle: {body: tip, center: [0.0, 0.0, 0.57], radius: 0.1}}'
     with pytest.raises(ArgumentError, match='know of no tip'):
         plants.plan_of(model, read(tmp_path, *COMMANDS, (setpoint, circle))[0], model.q0)

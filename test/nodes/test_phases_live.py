@@ -6,10 +6,14 @@ import pytest
 pytest.importorskip('rclpy')
 
 from node_processes import starting  # noqa: E402
+import numpy as np  # noqa: E402
 from observer import CONTROLLER  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.errors import ArgumentError  # noqa: E402
 from softrobot_dynamics.nodes import plants  # noqa: E402
 from softrobot_dynamics.nodes.parameter_files import controller_values  # noqa: E402
+from softrobot_dynamics.nodes.replaying import replay  # noqa: E402
+from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 import yaml  # noqa: E402
@@ -18,7 +22,7 @@ pytestmark = pytest.mark.realtime
 
 PARAMETERS = {
     'phases': ['one', 'both'],
-    'one__duration': 2.0,
+    'one__duration': 3.0,  # what is to be seen in it, and held, has to be in time
     'one__parts': ['lower'],
     'both__parts': ['lower', 'upper'],
     'lower__controlled': ['t1', 't2', 't3'],
@@ -32,12 +36,26 @@ PARAMETERS = {
 }
 
 
+@pytest.fixture
+def all_compiled(tmp_path):
+    """Let this process compile what both nodes then find compiled."""
+    values = {name.replace('__', '.'): value for name, value in PARAMETERS.items()}
+    file = tmp_path / 'parameters.yaml'
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': values}}), encoding='utf-8')
+    plants.controlled(controller_values(sd.load_robot('pcc_arm'), [file])[0])
+
+
+@pytest.mark.usefixtures('all_compiled')
 def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_path):
-    """The phase is seen in diagnostics and log; what is followed is what laws are at work for."""
-    compile_all(tmp_path)
+    """
+    The phase is seen in diagnostics and log; what is followed is what laws are at work for.
+
+    And every command of it all can be computed again from the recording, bit for bit.
+    """
     with starting(tmp_path, ('-m', 'softrobot_dynamics.nodes.{}'), (), robot='pcc_arm') as start:
         start('simulation', wait_for_commands='true')
-        start('controller', autostart='true', **PARAMETERS)
+        record = tmp_path / 'run.mcap'
+        start('controller', autostart='true', record=str(record), **PARAMETERS)
         observer.until_running()
         observer.until(lambda: phase(observer) == 'both', 'the second phase')
         observer.until(lambda: len(led(observer)) == 6, 'six that are led')
@@ -47,9 +65,12 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
         assert observer.set(lower__reference__setpoint=[-2e-3, -2e-3, -2e-3]).successful
         observer.until(lambda: y_d(observer, 't1') == pytest.approx(-2e-3), 'the new set-point')
         assert phase(observer) == 'both'
-        assert observer.call(Trigger, 'controller/restart', Trigger.Request()).success
-        assert observer.call(Trigger, 'controller/hold', Trigger.Request()).success
+        hold = Trigger.Request()
+        assert observer.call(Trigger, 'controller/hold', hold).success and len(led(observer)) == 6
+        restart = observer.ask(Trigger, 'controller/restart', Trigger.Request())
         observer.until(lambda: led(observer) == ['t1', 't2', 't3'], 'the first phase again')
+        assert observer.call(Trigger, 'controller/hold', hold).success
+        assert observer.answer(restart).success
         publisher = observer.node.create_publisher(JointTrajectory, 'controller/trajectory', 10)
         observer.until(publisher.get_subscription_count, 'a reader')
         publisher.publish(to_rest(6))
@@ -59,14 +80,17 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
     log = (tmp_path / 'controller.log').read_text(encoding='utf-8')
     assert log.count(': phase one') == 2 and log.count(': phase both') == 1
     assert '~/trajectory: message refused: not now: at present t4, t5, t6 follow nothing' in log
-
-
-def compile_all(folder):
-    """Let this process compile what both nodes then find compiled."""
-    values = {name.replace('__', '.'): value for name, value in PARAMETERS.items()}
-    file = folder / 'parameters.yaml'
-    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': values}}), encoding='utf-8')
-    plants.controlled(controller_values(sd.load_robot('pcc_arm'), [file])[0])
+    recording = read_recording(record)
+    found = replay(recording)
+    assert found.difference is None and found.led is None
+    assert found.compared + found.safe == len(recording) > 1000
+    row, u = 700, recording['u']
+    u.flags.writeable = True
+    u[row, 4] = np.nextafter(u[row, 4], np.inf)
+    changed = replay(recording).difference
+    assert (changed.tick, changed.actuator) == (row, 't5') and changed.recorded == u[row, 4]
+    with pytest.raises(ArgumentError, match='says something else now'):
+        replay(recording, 'ur10e')
 
 
 def phase(observer):

@@ -1,11 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What the nodes make of parameter values, without ROS."""
 
+import json
+
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
+from robots import soft_arm  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
 from softrobot_dynamics.nodes import declared_rows, plants  # noqa: E402
 
@@ -21,6 +24,28 @@ def test_the_simulated_robot_may_be_another():
     for plant, error in ((['weight=2'], UnknownNameError), (['mass'], ArgumentError)):
         with pytest.raises(error):
             plants.simulated({**given, 'plant': plant})
+
+
+def test_the_simulated_robot_may_be_of_another_body_model(tmp_path):
+    """Then what is heard of it are the coordinates of `robot`, with its sensors."""
+    files = [tmp_path / f'{name}.yaml' for name in ('own', 'rods')]
+    for file, order in zip(files, (None, 1)):
+        file.write_text(json.dumps(soft_arm(order)))
+    given = {**VALUES, 'robot': str(files[0]), 'plant': [str(files[1]), 'damping=×1.5']}
+    plant = plants.simulated(given)
+    assert (plant.model.n, plant.heard.n) == (13, 7)
+    assert plant.model.description.modules[1].body.damping == pytest.approx(0.075)
+    names = {row.name for row in declared_rows.sensor_rows(plant.heard)}
+    assert 'sensors.a/bend_x.noise' in names
+    plain = {row.name: row.default for row in declared_rows.sensor_rows(plant.heard)}
+    sensing = plant.sensing({**given, **plain})
+    q = np.zeros(13)
+    q[0], q[3] = 0.3, 2.0  # turned, and kappa_y of the first rod
+    heard = sensing.hear(0, q, 0.1 * q)
+    assert heard.q == pytest.approx([0.3, 0.4, *[0.0] * 5], abs=1e-6)
+    assert heard.qd == pytest.approx(0.1 * heard.q, abs=1e-6)
+    with pytest.raises(ArgumentError, match='plant: .*a robot of the actuators turn, t10'):
+        plants.simulated({**given, 'plant': ['pcc_arm']})
 
 
 def test_the_simulated_robot_may_carry_something():

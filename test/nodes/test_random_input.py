@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.errors import DescriptionError, MessageError, SoftRobotError
+from softrobot_dynamics.errors import DescriptionError, MessageError
 from softrobot_dynamics.nodes.parameter_files import controller_values
 from softrobot_dynamics.nodes.parameter_rows import OF_CONTROLLER, OF_SIMULATION
 from softrobot_dynamics.nodes.rows import Table
 from softrobot_dynamics.references.table import read_table
 from softrobot_dynamics.schema.yaml_files import read_yaml
+from trials import outcomes
 import yaml
 
 MARKS = b'{}[]:,-#&*!|>%@`"\'\n\t \x00\xff01.eanx'
@@ -27,19 +28,6 @@ ODD = (
     '', 'left', 'nan', '1e999', 'ä\x00\n', '../..', [], {}, [[]], [None], [1.0, 'x'],
     {'type': 'rigid'}, {1: 2}, {None: []}, [float('inf')] * 3, (), 'x' * 300,
 )  # fmt: skip
-
-
-def outcomes(trials):
-    """Run them, and return how many were taken and how many refused in words."""
-    taken = refused = 0
-    for trial in trials:
-        try:
-            trial()
-            taken += 1
-        except SoftRobotError as error:
-            assert str(error)
-            refused += 1
-    return taken, refused
 
 
 def places(data, path=()):

@@ -32,7 +32,7 @@ class Robot:
             self._observer.say('joint_states', state)
             return condition()
 
-        self._observer.until(say, what)
+        self._observer.until(say, what, every=0.05)
 
     def until_logged(self, words, **changes):
         """Publish states until all words are in one line of warning."""

@@ -167,7 +167,7 @@ def test_a_robot_that_waited_sets_out_under_its_first_command(monkeypatch):
 
 
 def test_stamps_keep_to_the_clock_until_somebody_drives(monkeypatch):
-    """A slip counts as time before, and stops the time of a robot that is driven."""
+    """A slip counts as time then, and stops the time of a robot that is driven, while it is."""
     simulation = Simulation(monkeypatch)
     for u, passed in ((None, 4 * PERIOD), (ONE, PERIOD)):
         if u:
@@ -176,6 +176,11 @@ def test_stamps_keep_to_the_clock_until_somebody_drives(monkeypatch):
         simulation.clock.overslept = 3 * PERIOD
         simulation.go(u)
         assert simulation.outlet.states[-1][2] - before == passed
+    behind = simulation.clock.time - simulation.outlet.states[-1][2]
+    while simulation.loop.mode == DRIVEN:
+        simulation.go()
+    simulation.go()
+    assert simulation.clock.time - simulation.outlet.states[-1][2] == behind - 3 * PERIOD
 
 
 def test_stamps_begin_when_states_do(monkeypatch):

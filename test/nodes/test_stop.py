@@ -21,10 +21,7 @@ from observer import CONTROLLER, PATIENCE  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
-pytestmark = [
-    pytest.mark.realtime,  # what waits for nothing is told by what ends first
-    pytest.mark.skipif(not Path('/proc/self/stat').exists(), reason='reads /proc'),
-]
+pytestmark = pytest.mark.skipif(not Path('/proc/self/stat').exists(), reason='reads /proc')
 
 
 def _stop(observer, on):
@@ -44,6 +41,7 @@ def _refused_by(observer, setting, canceller, planner):
     return True
 
 
+@pytest.mark.realtime
 def test_nothing_that_makes_safe_waits_for_the_planning_of_a_parameter(observer, start):
     """Hold, emergency stop and deactivate act, and the set is refused with that reason."""
     _, controller = closed_loop(observer, start)
@@ -55,7 +53,7 @@ def test_nothing_that_makes_safe_waits_for_the_planning_of_a_parameter(observer,
     planner = planner_of(observer, controller)
     assert _stop(observer, True)
     assert _refused_by(observer, setting, 'the emergency stop', planner)
-    observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
+    observer.until(lambda: observer.mode(CONTROLLER) == 'emergency stop', 'the stop')
     answer = _hold(observer)
     assert not answer.success and answer.message == 'emergency stop is on: release it first'
     assert _stop(observer, False)
@@ -73,6 +71,7 @@ def test_nothing_that_makes_safe_waits_for_the_planning_of_a_parameter(observer,
     assert observer.set(gains__p=150.0).successful
 
 
+@pytest.mark.realtime
 def test_nothing_that_makes_safe_waits_for_activation(observer, start):
     """A hold and an emergency stop end the planning, and activation goes on from there."""
     start('simulation')
@@ -90,7 +89,7 @@ def test_nothing_that_makes_safe_waits_for_activation(observer, start):
     observer.commands.clear()
     assert _stop(observer, True)
     assert observer.answer(activating).success
-    observer.until(lambda: observer.words()[CONTROLLER] == 'emergency stop', 'the stop')
+    observer.until(lambda: observer.mode(CONTROLLER) == 'emergency stop', 'the stop')
     assert {tuple(command.effort) for command in observer.commands} == {tuple(SAFE)}
 
 

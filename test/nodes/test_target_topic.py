@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Points for a tip on a topic of the controller, over real DDS at 1 kHz."""
+"""Points and poses for a tip on topics of the controller, over real DDS at 1 kHz."""
 
 import signal
 import time
@@ -9,9 +9,10 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from geometry_msgs.msg import Point, PointStamped  # noqa: E402
+from geometry_msgs.msg import Point, PointStamped, Pose, PoseStamped, Quaternion  # noqa: E402
 from observer import PATIENCE  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
+from scipy.spatial.transform import Rotation  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 
@@ -37,9 +38,14 @@ def say(observer):
 
 def tip_of(arm, observer):
     """Return where the tip is (3,), by the last state heard."""
+    return frame_of(arm, observer)[:3, 3]
+
+
+def frame_of(arm, observer):
+    """Return the frame of the tip (4, 4), by the last state heard."""
     state = observer.states[-1]
     order = [state.name.index(name) for name in arm.coordinate_names]
-    return sd.forward_kinematics(arm, q=np.array(state.position)[order])[-1][:3, 3]
+    return sd.forward_kinematics(arm, q=np.array(state.position)[order])[-1]
 
 
 def test_a_tip_follows_points_by_message(arm, observer, start_arm, say, tmp_path):
@@ -73,6 +79,47 @@ def test_a_tip_follows_points_by_message(arm, observer, start_arm, say, tmp_path
     time.sleep(1.1)  # warnings come once in a second
     say(first, body='nobody')
     observer.until(lambda: "'nobody' is no body" in log.read_text(), 'the refusal')
+    controller.send_signal(signal.SIGTERM)
+    assert controller.wait(PATIENCE) == 0
+    check_smooth(sd.read_recording(record))
+
+
+def pose_message(T, length=1.0):
+    """Return a PoseStamped for the last body from a transform (4, 4)."""
+    x, y, z, w = map(float, length * Rotation.from_matrix(T[:3, :3]).as_quat())
+    px, py, pz = map(float, T[:3, 3])
+    turn = Quaternion(x=x, y=y, z=z, w=w)
+    return PoseStamped(pose=Pose(position=Point(x=px, y=py, z=pz), orientation=turn))
+
+
+def test_a_tip_takes_poses_by_message(arm, observer, start_arm, tmp_path):
+    """It stands and looks as asked; what is no rotation, or out of reach, is answered in words."""
+    record, log = tmp_path / 'controller.mcap', tmp_path / 'controller.log'
+    start_arm('simulation')
+    controller = start_arm(
+        'controller', autostart='true', record=record, reference__ramp_time='0.5'
+    )
+    observer.until_running()
+    publisher = observer.node.create_publisher(
+        PoseStamped, 'controller/target_pose', QoSProfile(depth=1)
+    )
+    observer.until(publisher.get_subscription_count, 'a subscriber')
+    u = 20.0 * np.array([0.5, 0.1, 0.2, 0.4, 0.2, 0.1, 0.1, 0.3, 0.2])
+    wanted = sd.forward_kinematics(arm, q=sd.equilibrium(arm, u=u).q)[-1]
+    publisher.publish(pose_message(wanted, length=0.5))
+    observer.until(lambda: 'a quaternion of length 0.5' in log.read_text(), 'the refusal')
+    publisher.publish(pose_message(wanted))
+
+    def there():
+        T = frame_of(arm, observer)
+        turn = Rotation.from_matrix(T[:3, :3].T @ wanted[:3, :3]).magnitude()
+        return np.linalg.norm(T[:3, 3] - wanted[:3, 3]) < 1e-3 and turn < 0.01
+
+    observer.until(there, 'the pose')
+    time.sleep(1.1)  # warnings come once in a second
+    publisher.publish(pose_message(wanted @ np.diag([1.0, -1.0, -1.0, 1.0])))
+    observer.until(lambda: 'deg from it' in log.read_text(), 'the warning')
+    observer.until(lambda: not there(), 'going near')
     controller.send_signal(signal.SIGTERM)
     assert controller.wait(PATIENCE) == 0
     check_smooth(sd.read_recording(record))

@@ -2,15 +2,20 @@
 """What is said of messages: not too often, nothing uncounted, and of their rate the median."""
 
 from math import inf
+from queue import SimpleQueue
 from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip('rclpy')
 
-from softrobot_dynamics.nodes import outlets, watching  # noqa: E402
+from builtin_interfaces.msg import Time  # noqa: E402
+from softrobot_dynamics.nodes import diagnostics, outlets, watching  # noqa: E402
+from softrobot_dynamics.nodes.control_loop import FAILED, RUNNING, STOPPED  # noqa: E402
+from softrobot_dynamics.nodes.control_report import report_on  # noqa: E402
+from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import SECOND  # noqa: E402
-from softrobot_dynamics.nodes.tally import Throttle, Window  # noqa: E402
+from softrobot_dynamics.nodes.tally import Tally, Throttle, Window  # noqa: E402
 from softrobot_dynamics.nodes.watching import Watch, wrong_rate  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -39,7 +44,9 @@ def test_a_mode_that_ends_well_is_said_as_loudly_as_its_beginning(monkeypatch):
     clock = SimpleNamespace(time=0)
     monkeypatch.setattr(outlets, 'now', lambda: clock.time)
     logger = Logger()
-    words = outlets._Words(SimpleNamespace(get_logger=lambda: logger))
+    told = []
+    node = SimpleNamespace(get_logger=lambda: logger)
+    words = outlets._Words(node, lambda: told.append(clock.time))
     words.entered('running', 'waiting', True)
     assert logger.infos == ['running (before: waiting)'] and logger.warnings == []
     for _ in range(500):
@@ -49,6 +56,7 @@ def test_a_mode_that_ends_well_is_said_as_loudly_as_its_beginning(monkeypatch):
     clock.time += SECOND
     words.entered('failed', 'running', False)
     assert logger.warnings[-1].endswith('; 499 more like that since the last line')
+    assert told == 1001 * [0] + [SECOND]  # of every change
 
 
 @pytest.mark.parametrize(
@@ -68,7 +76,7 @@ def quiet_loop(**given):
     """Return what is looked at of a loop to which nothing has come yet."""
     orders = SimpleNamespace(settings=SimpleNamespace(delay=0.0))
     known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
-    known['soonest'] = inf
+    known |= {'soonest': inf, 'mode': RUNNING}
     return SimpleNamespace(**{**known, 'round_times': Window(), 'orders': orders, **given})
 
 
@@ -79,6 +87,8 @@ def quiet_loop(**given):
         (2.0, 0.0, 'commands leave 2.3 ms after the stamps'),
         (2.0, 2.0, ''),
         (2.0, 1.0, '`delay` is 1 ms'),
+        (0.2, 4.5, 'the law looks 2 ms too far ahead'),  # the actuators have 2 ms
+        (0.2, 3.5, ''),  # a bus with a cycle
         (80.0, 0.0, ''),  # the stamps of another clock
         (-5.0, 0.0, ''),
     ],
@@ -93,7 +103,8 @@ def test_a_delay_that_the_law_does_not_know_is_said(monkeypatch, behind, known, 
     loop.orders.settings.delay = known * 1e-3
     for _ in range(30):
         loop.round_times.add(300_000)
-    watch, found = Watch(node, '/joint_states'), []
+    actuators = [SimpleNamespace(lag=0.0005, delay=delay) for delay in (0.001, 0.0015)]
+    watch, found = Watch(node, '/joint_states', actuators), []
     for k in range(2 * watching.LOOKS):
         late = behind + 6.0  # a simulation that has slipped
         loop.last_stamp = here - round(late * 1e6)
@@ -102,6 +113,9 @@ def test_a_delay_that_the_law_does_not_know_is_said(monkeypatch, behind, known, 
         assert k >= watching.LOOKS - 1 or not found
     assert [words in each for each in found] == [True] * bool(words)
     assert len(logger.warnings) == bool(words)
+    loop.mode = STOPPED  # the safe command answers nothing
+    assert watch.look(loop, False) == []
+    loop.mode = RUNNING
     del loop.orders.settings.delay
     assert watch.look(loop, False) == []
 
@@ -125,3 +139,50 @@ def test_several_publishers_are_named_when_it_matters(monkeypatch):
     assert len(logger.warnings) == 1
     del names[1]
     assert watch.look(loop, True) == []
+
+
+@pytest.mark.parametrize(
+    'mode, odd, timeouts, level, words',
+    [
+        (RUNNING, [], 0, OK, 'running'),
+        (RUNNING, ['a delay'], 0, WARN, 'a delay'),
+        (STOPPED, [], 0, WARN, 'emergency stop'),
+        (STOPPED, ['a delay', 'a rate'], 0, WARN, 'emergency stop; a delay; a rate'),
+        (STOPPED, [], 1, ERROR, 'emergency stop; the safe command was sent for a while'),
+        (RUNNING, ['a rate'], 1, ERROR, 'the safe command was sent for a while; a rate'),
+        (FAILED, ['a delay'], 0, ERROR, 'no command found: the safe command is sent'),
+    ],
+)
+def test_what_state_the_loop_is_in_is_said_first(mode, odd, timeouts, level, words):
+    """Whatever else there is to say: who reads that the robot is stopped, needs no more."""
+    given = {'error': None, 'phase': '', 'command': None, 'record': None, 'tally': Tally()}
+    loop = quiet_loop(mode=mode, compute_times=Window(), **given)
+    loop.tally.counts['timeouts'] += timeouts
+    watch = SimpleNamespace(look=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)
+    growth = SimpleNamespace(look=lambda _: '', last=0.0, if_off=0.0)
+    found = report_on(loop, watch, growth)
+    assert found[:2] == (level, words) and report_on(None, watch, growth)[1] == 'inactive'
+
+
+def test_a_change_is_published_without_waiting_for_the_next_second(monkeypatch):
+    """And once, however many there were within a tenth of a second; none after the end."""
+    published, said = (
+        SimpleQueue(),
+        SimpleNamespace(publish=lambda message: published.put(message)),
+    )
+    clock = SimpleNamespace(now=lambda: SimpleNamespace(to_msg=Time))
+    node = SimpleNamespace(
+        get_fully_qualified_name=lambda: '/node',
+        get_clock=lambda: clock,
+        destroy_publisher=lambda _: None,
+    )
+    monkeypatch.setattr(diagnostics, 'publisher', lambda *_: said)
+    monkeypatch.setattr(diagnostics, '_PERIOD', 1e6)
+    status = diagnostics.Diagnostics(node, 'part', 'robot', lambda: (OK, 'well', {'x': 1.0}))
+    for _ in range(3):
+        status.changed()
+    (found,) = published.get(timeout=60.0).status
+    assert (found.name, found.message, found.values[0].value) == ('/node: part', 'well', '1')
+    status.changed()
+    status.close()
+    assert published.empty()

@@ -5,6 +5,7 @@ import copy
 
 import numpy as np
 import pytest
+from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references import feasibility
@@ -64,10 +65,12 @@ def test_inertia_counts(pendulum):
 
 
 def limited(model, **changes):
-    """Return the model with other limits."""
+    """Return the model with other limits, of commands and of efforts."""
     model = copy.copy(model)
     for name, value in changes.items():
         setattr(model, name, np.array(value, dtype=float))
+        if name in ('lower', 'upper'):
+            setattr(model, f'effort_{name}', np.array(value, dtype=float))
     return model
 
 
@@ -135,3 +138,19 @@ def test_circles_of_the_arm(arm):
     assert len(words) == 2 and 'effort of t' in words[0] and 'change of t' in words[1]
     with pytest.raises(ExcessiveReferenceError):
         feasibility.examine(arm, actuators(arm), 0.05 * times, postures)
+
+
+def test_tendons_told_positions_are_judged_by_motor_and_by_tension():
+    """Each in its own unit: how far the motor would have to turn, and what the cable to bear."""
+    drive = {'compliance': 2e-4, 'radius': 0.01, 'pretension': 20.0, 'tension': [0.0, 12.0]}
+    model = sd.compile_model(sd.load_robot(servo(drive, limits=[-0.4, 0.6])))
+    chosen, q = np.arange(3), sd.equilibrium(model, u=[6.0, 1.0, 1.0]).q
+    y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
+    planned = feasibility.plan(model, chosen, SetPoint(tuple(y)), np.zeros(3))
+    command = sd.commands(model, q=q, u=[6.0, 1.0, 1.0])
+    assert planned.remarks == () and np.abs(command).max() < 0.4
+    far = sd.equilibrium(model, u=[14.0, 1.0, 1.0]).q
+    y = sd.actuation(model, q=far, qd=0.0 * far).coordinates
+    words = ' '.join(feasibility.plan(model, chosen, SetPoint(tuple(y)), np.zeros(3)).remarks)
+    assert 'effort of t0 [N] would have to be 14, with limits 0 to 12' in words
+    assert 'command of t0 [rad]' in words and 'limits -0.4 to 0.6' in words

@@ -6,7 +6,7 @@ import pytest
 from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.following import TipFollower
+from softrobot_dynamics.references.following import LEVER, TipFollower
 from softrobot_dynamics.references.piecewise import reaching, sample, turn
 from softrobot_dynamics.references.postures import hold_points
 
@@ -101,3 +101,52 @@ def test_a_reference_that_reaches_a_place_goes_on_from_where_it_is():
     for t in (0.2, 1.0):
         sample(reference, t, out)
         np.testing.assert_allclose(out, [[0.3, 0.4], [0.0, 0.0], [0.0, 0.0]], atol=1e-9)
+
+
+def pose_of(model, q):
+    """Return (point (3,), rotation (3, 3)) of the last tip."""
+    T = sd.forward_kinematics(model, q=q)[-1]
+    return T[:3, 3], T[:3, :3]
+
+
+def test_the_pose_of_a_posture_brings_an_arm_of_joints_to_it():
+    """Six joints have no choice: what is found is the posture that the pose was taken from."""
+    model = compiled('ur10e')
+    q = np.array([0.0, -1.0, 1.5, -0.5, 1.5, 0.0])
+    follower, goal = (
+        TipFollower(model, model.body_names[-1], q),
+        q + [0.2, -0.1, 0.3, 0.2, -0.3, 0.6],
+    )
+    place = follower.follow(*pose_of(model, goal))
+    np.testing.assert_allclose(place.y, goal, atol=2e-4)
+    assert place.off < 1e-9 and place.turn < 1e-9
+
+
+def test_a_soft_tip_takes_poses_points_and_poses_again(follower):
+    """To the offsets that its search allows; points leave the orientation as it comes."""
+    model = compiled('pcc_arm')
+    share = np.array([0.5, 0.1, 0.2, 0.4, 0.2, 0.1, 0.1, 0.3, 0.2])
+    for u in (20.0 * share, 20.0 * share[::-1]):
+        goal = sd.equilibrium(model, u=u).q
+        point, rotation = pose_of(model, goal)
+        place = follower.follow(point, rotation)
+        assert place.off < 1e-3 and place.turn < 0.01
+        assert follower.ahead(goal) == pytest.approx(
+            np.hypot(place.off, LEVER * place.turn), abs=1e-12
+        )
+        place = follower.follow(CENTER)
+        assert place.off < 1e-9 and place.rotation is None
+
+
+def test_a_pose_out_of_reach_is_gone_near_to_and_left_again(follower):
+    """Upside down is too much to ask for: the tip goes near in both together, and back."""
+    model = compiled('pcc_arm')
+    point, rotation = pose_of(model, sd.equilibrium(model, u=np.full(model.m, 4.0)).q)
+    first = follower.follow(point, rotation)
+    assert first.off < 1e-9 and first.turn < 1e-9
+    place = follower.follow(point, np.diag([1.0, -1.0, -1.0]) @ rotation)
+    assert 0.1 < place.turn < np.pi - 0.1
+    assert np.hypot(place.off, LEVER * place.turn) < LEVER * np.pi
+    back = follower.follow(point, rotation)
+    assert back.off < 1e-4 and back.turn < 1e-3
+    np.testing.assert_allclose(back.y, first.y, atol=1e-5)

@@ -168,6 +168,7 @@ def test_a_plan_without_ramp_is_the_current_reference():
         assert np.array_equal(blended(plan, t), at(current, t - 1.0))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('normal', [(0, 0, 1), (0, 0, -2), (1, 0, 0), (1, 2, -3), (0.9, 0.3, 0)])
 def test_circle_geometry(normal):
     """A circle's points are at its radius, across its normal, turning right-handed about it."""

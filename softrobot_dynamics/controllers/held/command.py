@@ -8,7 +8,8 @@ Linearised where it is, and answered exactly for the period (:mod:`~.response`):
 
 Between linearisations G and R K go on along a straight line: twice as far as they were apart, at
 most, in a robot of up to some 30 coordinates. K is the derivative by q of h - A u with the
-acceleration in force, tension and gravity included; D that of the damping forces by qd. What else
+acceleration in force, tension and gravity included, and cables that are held at a position, which
+are springs until the next command; D that of the damping forces by qd. What else
 velocities do is in h, and changes little within a period. A tick does a small share of the work,
 by a schedule that is laid down beforehand: the same ticks do the same work, so that a replay gives
 the same numbers.
@@ -34,6 +35,7 @@ from softrobot_dynamics.controllers.held.response import (
     symmetrise,
 )
 from softrobot_dynamics.kernels.linalg import all_finite, copy
+from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.columns import (
@@ -42,6 +44,14 @@ from softrobot_dynamics.recursion.columns import (
     begin_columns,
     columns,
     Work,
+)
+from softrobot_dynamics.recursion.drives import (
+    add_common,
+    add_stiffness,
+    Drives,
+    effort_of,
+    measure,
+    tighten,
 )
 from softrobot_dynamics.recursion.passes import Robot
 
@@ -76,6 +86,9 @@ class Held(NamedTuple):
     work: Work
     new: Array  # (2, n, n) G and R K to be
     lines: Lines
+    drives: Drives
+    command: Vector  # (m,) where the robot is linearised
+    signs: Vector  # (m,)
     schedule: Integers  # (., 3) what to do, and the rows or columns first to last of it
     clock: Integers  # (5,) next row; ticks: the present, of this linearisation, the last; apart
     period: float
@@ -95,7 +108,8 @@ class HeldCommand:
         self.lines = Lines(**{name: np.zeros((2, n, n)) for name in Lines._fields})
         self.response = allocate_response(n)
         self.response.D[:] = model.damping
-        self._period, self._signs = period, model.signs
+        self._period, self._command = period, np.zeros(model.m)
+        self.drives = drives_of(model, evaluate.robot)
         self._work, self._schedule = allocate_work(model, evaluate.robot), schedule(n)
         self._clock = np.array([len(self._schedule), 0, 0, 0, CYCLE])
         held = Held(
@@ -107,11 +121,14 @@ class HeldCommand:
             work=self._work,
             new=np.zeros((2, n, n)),
             lines=self.lines,
+            drives=self.drives,
+            command=self._command,
+            signs=model.signs,
             schedule=self._schedule,
             clock=self._clock,
             period=float(period),
         )
-        self.entry = entry(advance, held=held, signs=model.signs)
+        self.entry = entry(advance, held=held)
         self._advance = cached(run_three, entry=self.entry)
 
     def begin(self, q: Vector, qd: Vector, u: Vector) -> None:
@@ -131,7 +148,7 @@ class HeldCommand:
     def _linearise(self, q: Vector, qd: Vector, u: Vector, ago: int) -> None:
         """Linearise where the robot was so many ticks ago."""
         self._work.q[:], self._work.qd[:] = q - ago * self._period * qd, qd
-        np.multiply(u, self._signs, out=self._work.force)
+        self._command[:] = u
         self._clock[[ROW, SINCE, TAKEN]] = 0, -ago, -ago - CYCLE
         while self._clock[ROW] < len(self._schedule):
             self._advance(q, qd, u)
@@ -167,7 +184,7 @@ def _shares(n: int, size: int) -> list[tuple[int, int]]:
 
 
 @kernel
-def advance(held, signs, q, qd, u):
+def advance(held, q, qd, u):
     """Go one tick on: a share of the next linearisation, and what the lines have become."""
     clock, work, n = held.clock, held.work, len(held.work.q)
     clock[TICK] += 1
@@ -177,8 +194,7 @@ def advance(held, signs, q, qd, u):
         clock[ROW], clock[SINCE] = 0, clock[TICK]
         copy(q[:n], work.q)
         copy(qd[:n], work.qd)
-        for k in range(len(work.force)):
-            work.force[k] = signs[k] * u[k]
+        copy(u[: len(held.command)], held.command)
     _follow(held.lines, min(FARTHEST, (clock[TICK] - clock[TAKEN]) / clock[SPAN]))
 
 
@@ -200,12 +216,14 @@ def _do(held, what, first, last):
     x, work, new = held.response, held.work, held.new
     if what == EVALUATE:
         run(held.evaluate, work.q, work.qd)
+        _pull(held)
         accelerate(held.terms, x, work)
     elif what == BEGIN:
         begin_columns(held.robot, held.terms, held.straight, work)
     elif what == COLUMNS:
         columns(held.robot, held.terms, held.straight, x, work, first, last)
     elif what == SET_UP:
+        add_stiffness(held.drives, 0.0, work.qd, x.K)
         set_up(held.period, x)
     elif what == ELIMINATE:
         eliminate(x, first, last)
@@ -219,6 +237,18 @@ def _do(held, what, first, last):
         symmetrise(x, new[0], new[1])
     elif finish(x, new[0], new[1]):
         _adopt(held.lines, new, held.clock)
+
+
+@kernel
+def _pull(held):
+    """Fill the forces along y under the command, where the robot was evaluated."""
+    work, drives = held.work, held.drives
+    if len(drives.tension) > 0:
+        measure(drives, work.q, work.qd)
+        tighten(drives, held.command)
+        add_common(drives, held.terms.h)
+    for k in range(len(work.force)):
+        work.force[k] = held.signs[k] * effort_of(drives, k, held.command[k])
 
 
 @kernel

@@ -10,6 +10,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.held.loop import Answer, SampledLoop
+from softrobot_dynamics.model.drives import Conversion
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -29,6 +30,7 @@ class Ensemble:
         self._signs, self._own = model.signs, [law.controlled for law in laws]
         self._controlled = np.concatenate(self._own)
         sizes = [len(self._controlled), *(law.memory_size for law in laws)]
+        self._conversion = Conversion(model)
         self._ends = np.cumsum(sizes)[:-1]
         self._sampled = SampledLoop(model, period, self._controlled, sum(sizes))
         self._laws = [law.beside(self._sampled.lines) for law in laws]
@@ -70,7 +72,8 @@ class Ensemble:
             pushes[chosen] += memory[: len(chosen)]
             kept = self._round(answers, q, qd, memory, pushes)
             changed = pushes[chosen] - settled[chosen]
-            return self._signs[chosen] * pushes[chosen], np.concatenate([changed, *kept])
+            efforts = self._conversion.efforts(q, pushes)
+            return self._signs[chosen] * efforts[chosen], np.concatenate([changed, *kept])
 
         return answer
 
@@ -79,6 +82,8 @@ class Ensemble:
         kept = []
         for answer, own, part in zip(answers, self._own, np.split(memory, self._ends)[1:]):
             w, after = answer(q, qd, part)
-            pushes[own] = self._signs[own] * w
+            efforts = self._conversion.efforts(q, pushes)
+            efforts[own] = self._signs[own] * w
+            pushes[own] = self._conversion.commands(q, efforts)[own]
             kept.append(after)
         return kept

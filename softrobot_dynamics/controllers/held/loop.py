@@ -17,6 +17,7 @@ from softrobot_dynamics.controllers.held.command import HeldCommand
 from softrobot_dynamics.controllers.held.flows import exponential, log_spectral_radius
 from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
+from softrobot_dynamics.model.drives import Conversion
 from softrobot_dynamics.model.evaluation import Evaluator
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Room(NamedTuple):
 
     J: Matrix  # (c, n)
     L: Matrix  # (n, n)
+    cables: Matrix  # (n, n) stiffness of those that are held at a position, which is known
     column: Vector  # (n,)
     feedback: Matrix  # (r, c) change of w per change of (q, qd, memory), transposed
     kept: Matrix  # (r, r - 2 n) change of the memory a period later, likewise
@@ -50,6 +52,7 @@ def allocate_room(n: int, c: int, size: int) -> Room:
     return Room(
         J=np.zeros((c, n)),
         L=np.zeros((n, n)),
+        cables=np.zeros((n, n)),
         column=np.zeros(n),
         feedback=np.zeros((r, c)),
         kept=np.zeros((r, size)),
@@ -75,6 +78,7 @@ class SampledLoop:
     ) -> None:
         self._period, self._controlled, self._lock = period, controlled, threading.Lock()
         self._held, self._signs = HeldCommand(model, period), model.signs
+        self._conversion = Conversion(model)
         self._evaluate = Evaluator(model, with_mass=False)
         self.size, self._memory = size, np.zeros(size)
         self.lines = self._held.lines
@@ -106,7 +110,7 @@ class SampledLoop:
 
     def _measure(self, q: Vector, answer: Any) -> None:
         """Fill the changes of a law's answer by those of q (n,), the rates, and its memory."""
-        room, n, rest = self._room, len(q), np.zeros(len(q))
+        room, n, rest, drives = self._room, len(q), np.zeros(len(q)), self._held.drives
         for j in range(len(room.feedback)):
             step = (POSITION_STEP, RATE_STEP)[j // n] if j < 2 * n else MEMORY_STEP
             change = np.zeros(len(room.feedback))
@@ -116,6 +120,13 @@ class SampledLoop:
             w_back, before = answer(q - by_q, rest - by_qd, -by_memory)
             room.feedback[j] = (w - w_back) / (2.0 * step)
             room.kept[j] = (after - before) / (2.0 * step)
+        # w is that of the tick; cables, whose stiffness is in the flow, then change it
+        taut = np.where(drives.tension > 0.0, drives.stiffness, 0.0)
+        room.cables[:] = drives.J.T @ (taut[:, None] * drives.J)
+        for i, k in enumerate(self._controlled):
+            first, count = drives.cables[k]
+            for s, way in zip(range(first, first + count), (1.0, -1.0)):
+                room.feedback[:n, i] -= self._signs[k] * way * taut[s] * drives.J[s]
 
     def zero_dynamics(self, q: Vector, u: Vector, law: Law) -> Any:
         """
@@ -143,7 +154,9 @@ class SampledLoop:
         for _ in range(2):
             self._held.stand(q, u)
             w, _ = law(q, u)(q, rest, self._memory)
+            u = self._conversion.efforts(q, u)
             u[self._controlled] = self._signs[self._controlled] * w
+            u = self._conversion.commands(q, u)
             if not np.isfinite(u).all():
                 return q, None
         self._held.stand(q, u)
@@ -188,7 +201,8 @@ def _held_flow(response, period, stiffness, damping, room):
     for j in range(2 * n + c):
         for i in range(n):
             if j < n:
-                room.column[i] = -stiffness * K[i, j]
+                of_cables = room.cables[i, j]
+                room.column[i] = -stiffness * (K[i, j] - of_cables) - of_cables
             elif j < 2 * n:
                 room.column[i] = -damping * D[i, j - n]
             else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.simulation.stepping import Fixed
+from softrobot_dynamics.simulation.stepping import Fixed, Inputs
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -26,9 +26,9 @@ class Prediction:
     """
 
     def __init__(self, model: CompiledModel, period: float) -> None:
-        self._period, self._signs = period, model.signs
-        self._stepper = Fixed(model, period)
-        self._force, self._q, self._qd = np.zeros(model.m), *np.zeros((2, model.n))
+        self._period, self._inputs = period, Inputs(model, commanded=True)
+        self._stepper = Fixed(model, period, self._inputs)
+        self._q, self._qd = np.zeros((2, model.n))
         self._sent: deque[Vector] = deque(maxlen=LONGEST)  # u (m,), the last one last
         self.begin(model.q0)
         self(model.q0, np.zeros(model.n), period, np.zeros(model.m))  # compiles
@@ -56,8 +56,8 @@ class Prediction:
         first = delay - (under_way - 1) * self._period  # that is left of the one in force
         for k in range(under_way, 0, -1):
             u = self._sent[max(0, len(self._sent) - k)]
-            np.multiply(u, self._signs, out=self._force)
+            self._inputs.take(u)
             duration = first if k == under_way else self._period
-            if self._stepper.advance(self._force, self._q, self._qd, duration, False):
+            if self._stepper.advance(self._inputs.force, self._q, self._qd, duration, False):
                 self._q[:] = np.nan
         return self._q, self._qd

@@ -1,0 +1,59 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a law makes up for where its model has friction along the routes of tendons."""
+
+from __future__ import annotations
+
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.addresses import Entry
+from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.model.drives import Conversion
+from softrobot_dynamics.model.evaluation import Evaluator
+from softrobot_dynamics.model.routes import capstan_of, rubs
+from softrobot_dynamics.recursion.capstan import rub_along
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_SHARE = 0.25  # of the way to the last command that a tick goes
+
+
+class Rubbing:
+    """
+    The friction of a model under the command in force, sliding as the outputs are to move.
+
+    Friction of the measured direction would be fed back with a delay, and the noise of rates with
+    it: a robot at rest then chatters. So the direction is the one that the reference asks for, by
+    the least rates (n,) with those outputs. At rest there is none, and nothing is made up for.
+    The tensions follow the last command within some ticks: at once, where tendons are let out
+    around more than ln 2 / mu, what they gain would go round and grow.
+    """
+
+    def __init__(self, model: CompiledModel) -> None:
+        self._signs, self.any, self._conversion = model.signs, rubs(model), Conversion(model)
+        self._force, self._rates = np.zeros(model.m), np.zeros(model.n)
+        self._model = model
+
+    def entry(self, evaluate: Evaluator) -> Entry:
+        """Return the entry of an evaluation with this friction in h, with poses."""
+        capstan: Any = capstan_of(self._model, evaluate.robot, self._force)
+        given = {'evaluate': evaluate.entry, 'capstan': capstan, 'h': evaluate.terms.h}
+        return entry(rub_along, **given, rates=self._rates)
+
+    def begin(self, q: Vector, u: Vector) -> None:
+        """Begin at q (n,) under the command u (m,)."""
+        np.multiply(self._signs, self._conversion.efforts(q, u), out=self._force)
+
+    def go_on(self, q: Vector, u: Vector, J: Matrix, rates: Vector) -> None:
+        """
+        Take the command in force u (m,) at q, and rates (c,) of outputs with the Jacobian (c, n).
+
+        A state that is no number leaves all as it was.
+        """
+        if not np.isfinite(J).all():
+            return
+        u = self._conversion.efforts(q, u)
+        self._force += _SHARE * (self._signs * u - self._force)
+        self._rates[:] = np.linalg.lstsq(J, rates, rcond=None)[0]

@@ -1,0 +1,57 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""docs/faults.md names a test over real DDS for every fault, and every one of them exists."""
+
+import ast
+import functools
+from pathlib import Path
+import re
+
+import pytest
+
+pytestmark = pytest.mark.quick
+
+ROOT = Path(__file__).parents[2]
+OVER_DDS = {'observer', 'start', 'start_arm', 'rig', 'loop'}
+"""Fixtures: whoever takes one runs nodes as processes."""
+
+
+def rows(text):
+    """Return the rows of all tables in a text, as lists of cells, without their heads."""
+    lines = text.splitlines()
+    cells = [[c.strip() for c in line.strip('| ').split(' | ')] for line in lines]
+    table = [line.startswith('|') and not line.startswith('| ---') for line in lines]
+    heads = {i for i, line in enumerate(lines[1:]) if line.startswith('| ---')}
+    return [cells[i] for i in range(len(lines)) if table[i] and i not in heads]
+
+
+def section(page, title):
+    """Return what stands below a title of a page in docs, up to the next one."""
+    text = (ROOT / 'docs' / page).read_text(encoding='utf-8')
+    return re.split(r'^#+ ', text.partition(f'# {title}\n')[2], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+@functools.cache
+def named():
+    """Return {name: arguments} of all tests."""
+    trees = (ast.parse(path.read_text('utf-8')) for path in (ROOT / 'test').rglob('test_*.py'))
+    functions = (each for tree in trees for each in tree.body if isinstance(each, ast.FunctionDef))
+    return {each.name: {a.arg for a in each.args.args} for each in functions}
+
+
+FAULTS = rows((ROOT / 'docs' / 'faults.md').read_text(encoding='utf-8').partition('\n## Soak')[0])
+
+
+@pytest.mark.parametrize('row', FAULTS, ids=[row[0][:40] for row in FAULTS])
+def test_every_fault_is_shown_over_dds(row):
+    """By the tests in its last column; one of them at least runs nodes."""
+    known, found = named(), re.findall(r'`(test_\w+)`', row[-1])
+    assert len(row) == 4 and all(row)
+    assert [name for name in found if name not in known] == []
+    assert any(known[name] & OVER_DDS for name in found)
+
+
+def test_every_state_of_the_table_is_among_them():
+    """What docs/nodes.md says of states stands there in the same words."""
+    said = [row[0] for row in rows(section('nodes.md', 'What is made of a state'))]
+    assert len(said) >= 10
+    assert [words for words in said if words not in [row[0] for row in FAULTS]] == []

@@ -1,0 +1,76 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What laws promise, over real DDS and with commands that act when they arrive."""
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from node_processes import starting  # noqa: E402
+import numpy as np  # noqa: E402
+from robots import compiled  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
+
+pytestmark = pytest.mark.realtime
+
+SETPOINT = [0.7, -0.4]
+STIFFNESS = (400.0, 300.0, 200.0)
+
+
+def posture(model, state):
+    """Return q (n,) of a state."""
+    return np.array([dict(zip(state.name, state.position))[c] for c in model.coordinate_names])
+
+
+def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
+    """To 1e-6 of the way."""
+    model = compiled('double_pendulum')
+    given = {'pd_plus__p': 100.0, 'pd_plus__d': 20.0, 'reference__type': 'setpoint'}
+    modules = ('-m', 'softrobot_dynamics.nodes.{}')
+    with starting(tmp_path, modules, (), robot='double_pendulum') as start:
+        start('simulation', wait_for_commands='true')
+        start('controller', autostart='true', controller='pd_plus',
+              reference__setpoint=SETPOINT, reference__ramp_time='0.5', **given)  # fmt: skip
+        observer.until_running()
+        y = np.array(SETPOINT)
+        observer.until(
+            lambda: np.abs(posture(model, observer.states[-1]) - y).max() < 1e-6 * np.abs(y).max(),
+            'rest',
+        )
+        begin = len(observer.states)
+        observer.until(lambda: len(observer.states) > begin + 500, 'more states')
+        for state in observer.states[begin:]:
+            assert np.abs(np.array(state.position) - y).max() < 1e-6 * np.abs(y).max()
+
+
+def test_a_tip_gives_way_as_its_spring_says(observer, tmp_path):
+    """A newton moves it by 1/k in its direction, and across by nothing, to 2 %."""
+    model = compiled('ur10e')
+    modules = ('-m', 'softrobot_dynamics.nodes.{}')
+    with starting(tmp_path, modules, (), robot='ur10e') as start:
+        start('simulation', wait_for_commands='true')
+        start('controller', autostart='true', controller='impedance', reference__type='hold',
+              impedance__stiffness=list(STIFFNESS), impedance__damping=[60.0] * 3)  # fmt: skip
+        observer.until_running()
+
+        def tip(state):
+            return sd.forward_kinematics(model, q=posture(model, state))[-1][:3, 3]
+
+        home = tip(observer.states[-1])
+        publisher = observer.node.create_publisher(WrenchStamped, 'simulation/wrench', 10)
+        observer.until(publisher.get_subscription_count, 'a reader of pushes')
+        for axis, k in enumerate(STIFFNESS):
+            push = WrenchStamped()
+            push.header.frame_id = f'{model.body_names[-1]} base'
+            setattr(push.wrench.force, 'xyz'[axis], 1.0)
+            wanted = np.eye(3)[axis] / k
+
+            observer.states.clear()
+
+            def given_way(push=push, wanted=wanted, k=k):
+                publisher.publish(push)  # again and again: it is in force until there is another
+                last = observer.states[-400::40]
+                offs = [np.abs(tip(state) - home - wanted).max() for state in last]
+                return len(offs) == 10 and max(offs) < 0.02 / k
+
+            observer.until(given_way, f'1/k along {"xyz"[axis]}', every=0.05)

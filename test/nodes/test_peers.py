@@ -1,0 +1,134 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Faults of those around a closed loop, over real DDS; docs/faults.md is the list."""
+
+import contextlib
+from pathlib import Path
+import signal
+import time
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from linear_plant import ACTUATORS  # noqa: E402
+from node_processes import RATE, SAFE, starting  # noqa: E402
+from observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of, stamped  # noqa: E402
+from std_srvs.srv import SetBool  # noqa: E402
+
+PERIOD = round(SECOND / RATE)  # [ns]
+POLICY = Path(__file__).parents[2] / 'config' / 'security' / 'policy.xml'
+AT_ONCE = 8  # requests; DDS keeps no more than ten of a client
+
+
+@pytest.fixture(scope='module')
+def loop(tmp_path_factory):
+    """Return an Observer, the process of the simulation, and what starts further nodes."""
+    folder, observer = tmp_path_factory.mktemp('peers'), Observer()
+    with contextlib.ExitStack() as stack:
+        stack.callback(observer.close)
+        start = stack.enter_context(starting(folder))
+        simulation = start('simulation', command_timeout_periods=200)
+        start('controller', autostart='true', watchdog_periods=200)
+        observer.until_running()
+        yield observer, simulation, start
+
+
+def test_a_second_controller_is_refused_what_the_first_has_answered(loop):
+    """The simulation takes one answer to a state, and says so; the death of one ends that."""
+    observer, _, start = loop
+    other = '--priority', '0', '--ros-args', '-r', '__node:=second', '--'
+    second = start('controller', *other, autostart='true')
+    observer.until(
+        lambda: observer.value(SIMULATION, 'refused: out of order') > RATE / 2, 'second answers'
+    )
+    assert 'a later state has been answered already' in observer.words()[SIMULATION]
+    second.kill()
+    second.wait()
+    observer.until_running()
+    commands = np.array([command.effort for command in observer.commands])
+    assert np.isfinite(commands).all() and np.abs(commands).max() <= 10.0
+    assert np.abs(observer.states[-1].velocity).max() < 0.1
+
+
+def test_a_command_that_answers_a_state_of_long_ago_is_refused(loop):
+    """Whoever sends it; the newer one stays in force."""
+    observer, *_ = loop
+    old = JointState(name=list(ACTUATORS), effort=[9.0, 9.0])
+
+    def refused():
+        if observer.states:
+            stamp = stamp_of(observer.states[-1]) - 300 * PERIOD  # half as long again as allowed
+            old.header.stamp = stamped(stamp)
+            observer.say('joint_commands', old)
+        return observer.value(SIMULATION, 'refused: stale') >= 1
+
+    observer.until(refused, 'a stale command')
+    observer.hush('joint_commands')
+    observer.until_running()
+
+
+def test_a_simulation_that_slips_goes_on_where_it_was(loop):
+    """SIGSTOP for less than the watchdog: stamps go on without a gap, and the law with them."""
+    observer, simulation, _ = loop
+    slips = observer.value(SIMULATION, 'slips')
+    observer.commands.clear()
+    observer.states.clear()
+    simulation.send_signal(signal.SIGSTOP)
+    end = time.monotonic() + 0.2
+    observer.until(lambda: time.monotonic() > end, 'time')
+    simulation.send_signal(signal.SIGCONT)
+    observer.until(lambda: observer.value(SIMULATION, 'slips') > slips, 'a slip')
+    steps = np.diff([stamp_of(state) for state in observer.states])
+    assert (steps % PERIOD == 0).all() and steps.max() < 0.2 * SECOND
+    assert SAFE not in [command.effort.tolist() for command in observer.commands]
+
+
+def test_a_storm_of_parameters_holds_up_neither_the_loop_nor_the_stop(loop):
+    """Every request is answered, wrong ones are refused, and the stop comes through between."""
+    observer, *_ = loop
+    trips = observer.value(CONTROLLER, 'watchdog trips')
+    waiting, answers, stop = [], [], None
+    while stop is None or not stop.done() or len(answers) < 150:
+        for k in range(len(answers), len(answers) + AT_ONCE - len(waiting)):
+            p = -1.0 if k % 5 == 0 else 100.0 + k % 7
+            waiting.append((p, observer.begin_to_set(gains__p=p)))
+        if len(answers) > 50 and stop is None:
+            request = SetBool.Request(data=True)
+            stop = observer.ask(SetBool, 'controller/emergency_stop', request)
+        futures = [future for _, future in waiting]
+        observer.until(lambda futures=futures: any(f.done() for f in futures), 'an answer')
+        answers += [(p, future.result().result) for p, future in waiting if future.done()]
+        waiting = [(p, future) for p, future in waiting if not future.done()]
+    assert stop.result().success
+    assert all(answer.successful == (p > 0.0) for p, answer in answers)
+    assert all('gains.p' in answer.reason for p, answer in answers if p < 0.0)
+    observer.until(lambda: observer.commands[-1].effort.tolist() == SAFE, 'the safe command')
+    release = SetBool.Request(data=False)
+    assert observer.call(SetBool, 'controller/emergency_stop', release).success
+    observer.until_running()
+    assert observer.value(CONTROLLER, 'watchdog trips') == trips
+
+
+OPTIONAL = {'/clock', '/controller/commands'}
+"""Topics that there are by `publish_clock`, `use_sim_time` and `command_type` only."""
+
+
+@pytest.mark.parametrize('node', ['controller', 'simulation'])
+def test_the_policy_of_sros_2_names_what_a_node_uses(loop, node):
+    """All its topics and services, and none beside."""
+    observer, *_ = loop
+    profile = ElementTree.parse(POLICY).find(f".//profile[@node='{node}']")
+    get = observer.node
+    for path, names_of in (
+        ("topics[@publish='ALLOW']/topic", get.get_publisher_names_and_types_by_node),
+        ("topics[@subscribe='ALLOW']/topic", get.get_subscriber_names_and_types_by_node),
+        ("services[@reply='ALLOW']/service", get.get_service_names_and_types_by_node),
+    ):
+        written = {each.text.replace('~', f'/{node}') for each in profile.findall(path)}
+        allowed = {name if name.startswith('/') else f'/{name}' for name in written}
+        used = {name for name, _ in names_of(node, '/')}
+        assert used <= allowed and allowed - used <= OPTIONAL, path
