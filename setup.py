@@ -14,6 +14,7 @@ PLOT = ['matplotlib>=3.7']
 RECORD = ['mcap>=1.1', 'zstandard']  # to write and read records of the nodes
 DEMO = ['rich>=12', *PLOT, *RECORD]
 STUDY = ['joblib>=1.4', *PLOT]
+VIEW = ['viser>=1']  # a page for a browser
 MESH = ['meshio>=5']  # to read tetrahedral meshes
 ROS = [  # for a machine without a ROS installation; x86_64 Linux only
     'ros-rclpy[fastrtps]==9.1.2',
@@ -23,6 +24,7 @@ ROS = [  # for a machine without a ROS installation; x86_64 Linux only
     'ros-kilted-std-msgs==5.5.*',
     'ros-kilted-std-srvs==5.5.*',
     'ros-kilted-trajectory-msgs==5.5.*',
+    'ros-kilted-visualization-msgs==5.5.*',
     *RECORD,
 ]
 ROS_JAZZY = [  # the same of the release before; one environment holds one of the two
@@ -33,8 +35,10 @@ ROS_JAZZY = [  # the same of the release before; one environment holds one of th
     'ros-jazzy-std-msgs==5.3.*',
     'ros-jazzy-std-srvs==5.3.*',
     'ros-jazzy-trajectory-msgs==5.3.*',
+    'ros-jazzy-visualization-msgs==5.3.*',
     *RECORD,
 ]
+DOCS = ['furo', 'myst-parser>=3', 'sphinx>=7.2']
 LINT = ['mypy==2.4.*', 'ruff==0.17.*']
 TEST = [
     'distributed',  # for studies on a dask cluster
@@ -43,13 +47,16 @@ TEST = [
     'mpmath',
     'pin>=3',
     'pytest>=7',
+    'pytest-rerunfailures>=14',
     'pytest-xdist>=3.2',
+    'rosbags>=0.11',  # reads messages without ROS
     'scikit-fem>=12',
     'setuptools>=70.1',
     *LINT,
     *MESH,
     *RECORD,
     *STUDY,
+    *VIEW,
 ]
 BENCH = [  # the peers that benchmarks/ compares with, and the headers that one of them needs
     'cmeel-eigen',
@@ -77,6 +84,8 @@ setup(
         (f'share/{NAME}/launch', glob('launch/*.launch.py')),
         (f'share/{NAME}/config/robots', glob('config/robots/*.yaml')),
         (f'share/{NAME}/config/controllers', glob('config/controllers/*.yaml')),
+        (f'share/{NAME}/config/viewing', glob('config/viewing/*')),
+        (f'share/{NAME}/config/security', glob('config/security/*.xml')),
         # Here, not as console scripts: pip would put those in bin/, where launch never looks.
         (f'lib/{NAME}', glob('scripts/*')),
     ],
@@ -91,8 +100,11 @@ setup(
         'demo': DEMO,
         'mesh': MESH,
         'study': STUDY,
+        'view': VIEW,
+        'docs': DOCS,
         'lint': LINT,
         'test': TEST,
+        'browser': ['playwright', 'pytest>=7', *PLOT, *VIEW],  # with Chromium, to test the view
         'bench': BENCH,
     },
     # Another package adds its own kinds by entry points of these groups, each naming a module

@@ -1,0 +1,164 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Every file that the documentation shows is one that the package, or its program, would take."""
+
+import functools
+from xml.etree import ElementTree
+
+import numpy as np
+from pages import files_of, of_kind, ROOT
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.identification.mapping import read_mapping
+from softrobot_dynamics.nodes.declared_rows import sensor_rows, SIMULATION
+from softrobot_dynamics.nodes.parameter_files import controller_values
+from softrobot_dynamics.nodes.rows import Table
+import yaml
+
+ROBOTS = {
+    'your_arm.md': 'my_arm.yaml',
+    'hardware.md': ('your_arm.md', 'my_arm.yaml'),
+    'laws.md': 'pcc_arm',
+    'nodes.md': 'pcc_arm',
+}
+"""The robot that the parameters on a page are for: shipped, or a file of this or another page."""
+ELSEWHERE = {'bodies.md', 'extending.md'}
+"""Pages whose files are read by a test of their own."""
+SEGMENT = {'type': 'pcc', 'length': 0.1, 'radius': 0.02, 'density': 1e3, 'young_modulus': 1e5}
+
+
+@functools.cache
+def robot_of(page):
+    """Return the RobotDescription that a page is about."""
+    given = ROBOTS[page]
+    if isinstance(given, tuple):
+        return robot_of(given[0])
+    files = files_of(page)
+    return sd.load_robot(yaml.safe_load(files[given]) if given in files else given)
+
+
+@pytest.mark.parametrize(
+    'block', [block for block in of_kind('yaml') if block.page not in ELSEWHERE], ids=str
+)
+def test_yaml_is_accepted(block, tmp_path):
+    """As a robot, parameters, a mapping of columns: whatever it is meant to be."""
+    file = tmp_path / 'block.yaml'
+    file.write_text(block.text, encoding='utf-8')
+    content = yaml.safe_load(block.text)
+    if block.note.startswith('from: '):
+        _require_excerpt(content, yaml.safe_load((ROOT / block.note[6:]).read_text('utf-8')))
+    elif isinstance(content, list):
+        assert sd.load_robot(_around(content)).actuator_names
+    elif 'bodies' in content:
+        assert sd.load_robot(content).n
+    elif 'markers' in content:
+        assert read_mapping(file).markers
+    elif '/**' in content:
+        _require_parameters(content['/**'], robot_of(block.page), file)
+    else:
+        assert 'controller_manager' in content, 'what is this?'
+
+
+def _around(actuators):
+    """Return a robot with what these actuators act on."""
+    rigid = {'type': 'rigid', 'mass': 0.1, 'inertia': dict.fromkeys(('ixx', 'iyy', 'izz'), 1e-4)}
+    bodies = [('segment1', SEGMENT), ('tip', rigid)]
+    rows = [{'name': n, 'joint': {'type': 'fixed'}, 'body': body} for n, body in bodies]
+    return {'name': 'around', 'bodies': rows, 'actuators': actuators}
+
+
+def _require_excerpt(shown, whole):
+    """Assert that what is shown stands in a file; lists and texts may be cut short by `…`."""
+    whole = whole['/**']['controller']['ros__parameters']
+    assert set(shown) <= set(whole)
+    for name, value in shown.items():
+        if '…' not in str(value):
+            assert value == whole[name], name
+
+
+def _require_parameters(nodes, robot, file):
+    """Assert that the nodes know all that is set, and would take it."""
+    assert set(nodes) <= {'controller', 'simulation'}
+    if 'controller' in nodes:
+        assert controller_values(robot, [file])[1] == ()
+    if 'simulation' in nodes:
+        given = dict(_flat(nodes['simulation']['ros__parameters']))
+        rows = Table([*SIMULATION, *sensor_rows(robot)])
+        assert set(given) <= set(rows.rows)
+        rows.read({name: given.get(name, row.default) for name, row in rows.rows.items()})
+
+
+def _flat(block, group=''):
+    for key, value in block.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f'{group}{key}.')
+        else:
+            yield f'{group}{key}', value
+
+
+def test_drives_are_those_of_the_robot():
+    """What ros2_control is told goes by the arm's actuators, in their order."""
+    files, names = files_of('hardware.md'), list(robot_of('hardware.md').actuator_names)
+    control = yaml.safe_load(files['arm_control.yaml'])
+    kinds = control['controller_manager']['ros__parameters']
+    assert control['tensions']['ros__parameters'] == {'joints': names, 'interface_name': 'effort'}
+    assert {name for name in kinds if name != 'update_rate'} == set(control) - {
+        'controller_manager'
+    }
+    for name in ('topics.xml', 'dynamixel.xml'):
+        joints = ElementTree.fromstring(files[name]).findall('joint')
+        assert [joint.get('name') for joint in joints] == names[: len(joints)]
+        assert all(each.find('command_interface').get('name') == 'effort' for each in joints)
+
+
+@pytest.fixture
+def shown():
+    """Return a function that runs a Python file of the page on hardware, and returns its names."""
+
+    def run(name):
+        space = {'__name__': name}
+        exec(compile(files_of('hardware.md')[name], name, 'exec'), space)
+        return space
+
+    return run
+
+
+def test_tensions_become_currents(shown):
+    """Torque over its constant, by hand; never beyond the limit, never what is no number."""
+    registers = shown('spool_drive.py')['registers']
+    found = registers([17.8, 0.0, -5.0])
+    assert found.tolist() == [round(17.8 * 0.01 / 1.78 / 2.69e-3), 0.0, 0.0]
+    assert np.abs(registers([1e9, 1e9, 1e9]) * 2.69e-3).max() <= 1.0 + 2.69e-3
+    assert registers([10.0] * 3)[1] < 0.0
+    with pytest.raises(ValueError, match='not numbers'):
+        registers([1.0, np.nan, 1.0])
+
+
+class Line:
+    """Stands in for a serial line."""
+
+    def __init__(self):
+        self.sent = []
+
+    def write(self, data):
+        """Note what is sent."""
+        self.sent.append(data.decode())
+
+
+def test_pressures_go_by_name_and_stop_with_the_commands(shown):
+    """In volts of the board's outputs; after a silence all valves are shut, once."""
+    now, line = [0.0], Line()
+    valves = shown('regulators.py')['Regulators'](line, clock=lambda: now[0])
+    valves.watch()
+    valves.command(['c3', 'motor', 'c1', 'c2'], [2.5e5, 1.0, 9e5, -1.0])
+    assert sorted(line.sent) == ['0 10.000\n', '1 0.000\n', '2 5.000\n']
+    now[0] = 0.04
+    valves.watch()
+    assert len(line.sent) == 3
+    now[0] = 0.06
+    valves.watch()
+    valves.watch()
+    assert line.sent[3:] == ['0 0.000\n', '1 0.000\n', '2 0.000\n']
+    with pytest.raises(ValueError, match='c3'):
+        valves.command(['c1', 'c2'], [0.0, 0.0])
+    with pytest.raises(ValueError, match='no number'):
+        valves.command(['c1', 'c2', 'c3'], [0.0, np.nan, 0.0])
