@@ -13,13 +13,7 @@ import timeit
 import numpy as np
 import softrobot_dynamics as sd
 
-BODY = {
-    'type': 'planar_cc',
-    'length': 0.3,
-    'radius': 0.03,
-    'density': 1000.0,
-    'young_modulus': 1e6,
-}
+BODY = sd.load_robot('scalability').modules[0].body  # the shipped link
 
 for n in (1, 2, 4, 8, 16, 32, 64, 128):
     bodies = [{'name': f'b{i}', 'joint': {'type': 'fixed'}, 'body': BODY} for i in range(n)]

@@ -10,11 +10,9 @@ The commented text of the whole comparison is softrobot_dynamics/reproduce/syste
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.reproduce.systems.toy import BODY, formulas, G
+from softrobot_dynamics.reproduce.systems.toy import formulas
 
-bodies = [{'name': 'b', 'joint': {'type': 'fixed'}, 'body': BODY}]
-robot = {'name': 'toy', 'gravity': [0.0, 0.0, G], 'bodies': bodies}
-model = sd.compile_model(sd.load_robot(robot))
+model = sd.compile_model(sd.load_robot('toy'))
 for q in np.arange(0.5, 3.1, 0.5):
     bend = np.array([-q])  # the package bends towards +x, [P] towards -x
     force, M = sd.mass_inverse_dynamics(model, q=bend, qd=0.0 * bend, qdd=0.0 * bend)

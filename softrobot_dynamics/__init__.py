@@ -16,6 +16,7 @@ from softrobot_dynamics.dynamics.calls import (
     jacobian,
     material_points,
 )
+from softrobot_dynamics.dynamics.commanded import commands, efforts
 from softrobot_dynamics.dynamics.conversions import generalized_velocities, joint_torques
 from softrobot_dynamics.dynamics.derivatives import (
     forward_dynamics_derivatives,
@@ -28,11 +29,15 @@ from softrobot_dynamics.dynamics.inverse import (
     mass_inertial_inverse_dynamics,
     mass_inverse_dynamics,
 )
+from softrobot_dynamics.dynamics.jacobians import jacobian_derivatives
 from softrobot_dynamics.dynamics.linear import linearise
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.dynamics.wrenches import Wrench
 from softrobot_dynamics.dynamics.zero_dynamics import zero_dynamics
 from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.estimation.settings import load_estimator
+from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.recordings.reading import read_recording, Recording
@@ -42,15 +47,19 @@ from softrobot_dynamics.simulation.simulator import Simulator
 __all__ = [
     'ClosedLoop',
     'CustomBody',
+    'Estimator',
     'Recording',
+    'ShapeFit',
     'SoftRobotError',
     'Simulator',
     'Wrench',
     'actuation',
     'closed_loop',
+    'commands',
     'compile_model',
     'converged_quadrature',
     'damping_force',
+    'efforts',
     'elastic_energy',
     'elastic_force',
     'equilibrium',
@@ -64,9 +73,11 @@ __all__ = [
     'inverse_dynamics',
     'inverse_dynamics_derivatives',
     'jacobian',
+    'jacobian_derivatives',
     'joint_torques',
     'kinetic_energy',
     'linearise',
+    'load_estimator',
     'load_robot',
     'mass_inertial_inverse_dynamics',
     'mass_inverse_dynamics',

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
+_SHORT.maxlevel = 3  # aliases make of a few lines of YAML what has no end
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 8
 
 

@@ -3,8 +3,10 @@
 What holds for every test: kernels and a ROS domain of this session's own, and who goes when.
 
 With `-n` several processes (workers) test side by side. They share one folder of compiled kernels
-and no ROS domain. A test marked `realtime` runs alone: the others wait between two tests of
-theirs.
+and no ROS domain. A test marked `realtime` runs alone, once its fixtures, which may compile, are
+set up beside others: these wait between two tests of theirs. If it fails and this machine stood
+still meanwhile, by what a :mod:`witness` saw, it says so and is tried again, twice at most, which
+pytest-rerunfailures counts as `rerun`; a test that fails while the machine was there just fails.
 
 `pytest -m quick` is the inner loop, under a minute with compiled kernels at hand, and goes into
 each package. A test becomes quick by the mark `quick`, a file of tests by `pytestmark =
@@ -14,16 +16,17 @@ kernels through the public calls or :mod:`kernel_calls`, need no large robot, an
 Set SOFTROBOT_CACHE_DIR to keep compiled kernels between sessions.
 """
 
-import contextlib
 import fcntl
 import os
 from pathlib import Path
 import tempfile
 
 import pytest
+from witness import TOO_LATE, Witness
 
 _WORKER = os.environ.get('PYTEST_XDIST_WORKER', '')  # gw0, gw1, ...; '' for the first process
 _DOMAINS = 101  # DDS domains whose ports no system gives away
+_TURN = pytest.StashKey()  # of a test: the lock that says whether others run beside it
 
 
 def _private(name, value):
@@ -43,34 +46,73 @@ else:
     os.environ['ROS_DOMAIN_ID'] = str(_domain % _DOMAINS)
 
 
+if 'OPENBLAS_NUM_THREADS' not in os.environ:
+    os.environ['OPENBLAS_NUM_THREADS'] = '1'  # of a worker beside others a second only waits
+    import numpy  # noqa: F401 (reads it, once)
+
+    del os.environ['OPENBLAS_NUM_THREADS']  # the processes that tests start have theirs
+
+
 def pytest_unconfigure(config):
     """Remove the session's folder at its end."""
     if not _WORKER:
         _FOLDER.cleanup()
 
 
-def pytest_collection_modifyitems(items):
-    """Put the tests that need real time last."""
+class MachineStoodStill(Exception):
+    """A test that needs real time failed, and there was none."""
+
+
+def pytest_collection_modifyitems(config, items):
+    """Put the tests that need real time last, to be tried again where there was none."""
     items.sort(key=_alone)
+    if config.pluginmanager.hasplugin('rerunfailures'):
+        for item in filter(_alone, items):
+            item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=[MachineStoodStill.__name__]))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Let a test run beside those of other workers, or alone if it is marked `realtime`."""
-    with _locked('turn', fcntl.LOCK_EX if _alone(item) else fcntl.LOCK_SH):
+    """Let a test run beside those of other workers."""
+    with open(_session_file('turn'), 'w') as lock:  # given back when it is closed
+        item.stash[_TURN] = lock
+        _wait_for(lock, fcntl.LOCK_SH)
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    """Let a test marked `realtime` be alone from here on."""
+    yield
+    if _alone(item):
+        _wait_for(item.stash[_TURN], fcntl.LOCK_EX)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Tell a failure of what is tested from one of the machine."""
+    if not _alone(item):
+        return (yield)
+    try:
+        with Witness() as witness:
+            return (yield)
+    except Exception as error:
+        if witness.late > TOO_LATE:
+            raise MachineStoodStill(f'for {1e3 * witness.late:.1f} ms') from error
+        raise
 
 
 def _alone(item):
     return item.get_closest_marker('realtime') is not None
 
 
-@contextlib.contextmanager
-def _locked(name, way):
-    """Hold a lock that all workers know; those who wait for it go first, in a queue."""
-    folder = Path(os.environ['SOFTROBOT_TEST_SESSION'])
-    with open(folder / name, 'w') as lock:
-        with open(folder / 'queue', 'w') as queue:
-            fcntl.flock(queue, fcntl.LOCK_EX)
-            fcntl.flock(lock, way)
-        yield
+def _wait_for(lock, way):
+    """Take a lock that all workers know, in turn: those who wait stand in a queue."""
+    fcntl.flock(lock, fcntl.LOCK_UN)  # nobody waits for one who waits
+    with open(_session_file('queue'), 'w') as queue:
+        fcntl.flock(queue, fcntl.LOCK_EX)
+        fcntl.flock(lock, way)
+
+
+def _session_file(name):
+    return Path(os.environ['SOFTROBOT_TEST_SESSION'], name)

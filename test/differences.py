@@ -20,3 +20,9 @@ def gradient(function, q, step=STEP, reach=1.0):
     """Return derivatives by each entry of q (n,), along a last axis; steps ``step * reach``."""
     ways = np.eye(len(q)) * reach
     return np.stack([derivative(lambda t: function(q + t * e), step) for e in ways], -1) / reach
+
+
+def gradient_by_rows(function, q, step=STEP, reach=1.0):
+    """Return the same of a function that takes many q at once, in rows, and returns numbers."""
+    ways = np.eye(len(q)) * reach
+    return derivative(lambda t: function(q + t * ways), step) / reach

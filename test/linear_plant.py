@@ -23,6 +23,8 @@ from softrobot_dynamics.schema.parameters import parameter
 COORDINATES, ACTUATORS = ('x', 'y'), ('left', 'right')
 PRETENSION = 0.5
 GROWS_FROM = 1e5  # gain p from which the loop is said to be unstable
+HEAVY, HARD = 8e-3, 4.0  # [s] that a command takes beyond this |q|
+FASTEST = 10.0  # limits.velocity [m/s] of the robot `limited`
 BOUNDS = Bounds(COORDINATES, np.full(2, np.inf), np.ones(2))
 
 
@@ -30,6 +32,7 @@ class Description(NamedTuple):
     """What the nodes ask of a RobotDescription."""
 
     digest: str = 'two masses'
+    actuators: tuple = ()
 
 
 class Model(NamedTuple):
@@ -81,7 +84,7 @@ class Gains(contract.Settings):
 
 
 class Controller(contract.Controller):
-    """u = p (y_d - y) - d y' with y = q; fails on request: beyond |q| = 5 no command is ok."""
+    """u = p (y_d - y) - d y' with y = q; slow on request beyond |q| = 4, not ok beyond 5."""
 
     type_name, Settings = 'two_masses', Gains
 
@@ -108,6 +111,8 @@ class Controller(contract.Controller):
     def compute(self, t, q, qd):
         """Return the Command for a state."""
         s = self.settings
+        if HARD < abs(q).max() < 5.0:
+            time.sleep(HEAVY)
         self._u[:] = np.clip(s.p * (self.reference - q) - s.d * qd, s.lower, s.upper)
         desired = np.array([self.reference, np.zeros(2), np.zeros(2)])
         return Command(
@@ -156,6 +161,8 @@ def controlled(values, declare=list):
     """Return what the controller node runs."""
     _load(values)
     controller = Controller()
+    fastest = FASTEST if values['robot'] == 'limited' else np.inf
+    bounds = BOUNDS._replace(velocity=np.full(2, fastest))
     declare(configured_rows(controller, controller.model, values['controlled']))
     return plants.Controlled(
         controller.model,
@@ -165,7 +172,7 @@ def controlled(values, declare=list):
         _reference,
         lambda q, qd: q.copy(),
         lambda y, q: [],
-        lambda: StateJudge(BOUNDS),
+        lambda: StateJudge(bounds),
         lambda q, u, settings, off=0.0: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
         lambda q: (2.5 + 1.5j,) if values['robot'] == 'restless' else (),
     )
@@ -174,7 +181,7 @@ def controlled(values, declare=list):
 def simulated(values):
     """Return what the simulation node runs."""
     _load(values)
-    return plants.Simulated(Model(), Simulator(), safe())
+    return plants.Simulated(Model(), Simulator(), safe(), Model())
 
 
 def _load(values):

@@ -84,6 +84,8 @@ def link(mass=1.2, tip=(0.02, -0.01, 0.15)):
     }  # fmt: skip
 
 
+REGISTERED = {'bodies': BODIES.names(), 'joints': JOINTS.names()}
+"""Before any test: the examples of the pages add kinds of their own."""
 SLOW = ('lvp',)
 """Bodies whose formula, the oracle, takes long: each is in a shipped robot instead."""
 
@@ -92,13 +94,17 @@ def zoo():
     """Every registered body but the SLOW, on fixed, revolute and prismatic joints, in one tree."""
     simple = ('fixed', 'prismatic', 'revolute')
     joints = [m for name in simple for m in instances(JOINTS, name)]
-    bodies = [m for name in BODIES.names() if name not in SLOW for m in instances(BODIES, name)]
+    bodies = [
+        m for name in REGISTERED['bodies'] if name not in SLOW for m in instances(BODIES, name)
+    ]
     return tree('zoo', joints, bodies)
 
 
 def gallery():
     """Every joint of known motion with a rigid body and motors along all its coordinates."""
-    known = [m for name in JOINTS.names() if name in MOTIONS for m in instances(JOINTS, name)]
+    known = [
+        m for name in REGISTERED['joints'] if name in MOTIONS for m in instances(JOINTS, name)
+    ]
     robot = tree('gallery', known, [link()])
     motors = []
     for module, given in zip(robot['bodies'], known):
@@ -188,6 +194,38 @@ def hand_actuators():
     }
     tendons = [{'name': name, 'type': 'tendon', 'path': path} for name, path in paths.items()]
     return [*tendons, {'name': 'motor', 'type': 'joint', 'joint': 'palm'}]
+
+
+def soft_arm(order=None):
+    """Return two segments on a turntable: pcc's, or rods whose strains are of an order."""
+    body = rod()
+    if order is not None:
+        basis = {'basis': 'legendre', 'order': order}
+        body = {
+            'type': 'cosserat', 'length': 0.2, 'section': {'type': 'circular', 'radius': 0.02},
+            'density': 1070.0, 'young_modulus': 6e5, 'damping': 0.05,
+            'strains': dict.fromkeys(('kappa_x', 'kappa_y', 'gamma_z'), basis),
+        }  # fmt: skip
+    joint = {'type': 'revolute', 'name': 'turn', 'axis': [0.0, 0.0, 1.0], 'damping': 0.02}
+    plate = {'type': 'rigid', 'mass': 0.3, 'com': [0.0, 0.0, 0.02]}
+    plate |= {'inertia': dict.fromkeys(('ixx', 'iyy', 'izz'), 1e-3), 'tip': {'xyz': [0, 0, 0.05]}}
+    bodies = [{'name': 'turntable', 'joint': joint, 'body': plate}]
+    bodies += [{'name': name, 'joint': {'type': 'fixed'}, 'body': body} for name in 'ab']
+    tendons = [
+        {
+            'name': f't{count}{k}',
+            'type': 'tendon',
+            'path': [
+                {'body': name, 'offset': {'radius': 0.015, 'phase': 2.0944 * k + 0.7 * count}}
+                for name in 'ab'[:count]
+            ],
+        }
+        for count in (1, 2)
+        for k in range(3)
+    ]
+    motor = {'name': 'm', 'type': 'joint', 'joint': 'turn'}
+    robot = {'name': 'soft_arm', 'gravity': [0.0, 0.0, 9.81], 'bodies': bodies}
+    return {**robot, 'actuators': [motor, *tendons]}
 
 
 def steel_rod():

@@ -42,7 +42,7 @@ def nothing_starts(monkeypatch):
     def start(*arguments):
         raise AssertionError('a process was started')
 
-    monkeypatch.setattr(session, 'NodeProcess', start)
+    monkeypatch.setattr(session, 'Child', start)
 
 
 @pytest.mark.parametrize('arguments', [
@@ -110,6 +110,27 @@ def test_plot_draws_a_recorded_demo(tmp_path, capsys):
     assert (tmp_path / 'demo.png').stat().st_size > 20_000
     assert cli.main(['plot', str(tmp_path), '--out', str(tmp_path / 'other.png')]) == 0
     assert (tmp_path / 'other.png').exists()
+
+
+def test_plot_draws_a_recording_of_either_node(tmp_path, capsys):
+    """Beside it unless another file is named; what is no recording is refused."""
+    pytest.importorskip('matplotlib')
+    write_demo(tmp_path)
+    for node in ('controller', 'simulation'):
+        assert cli.main(['plot', str(tmp_path / f'{node}.mcap')]) == 0
+        assert (tmp_path / f'{node}.png').stat().st_size > 20_000
+    assert cli.main(['plot', str(tmp_path / 'demo.json')]) == 2
+    assert 'demo.json' in capsys.readouterr().err
+
+
+def test_a_replay_refuses_what_does_not_hold_enough(tmp_path, capsys):
+    """A recording of before orders were held, of the simulation, or none at all; status 2."""
+    write_demo(tmp_path)
+    for node in ('controller', 'simulation'):
+        assert cli.main(['replay', str(tmp_path / f'{node}.mcap')]) == 2
+        assert "holds the loop's orders" in capsys.readouterr().err
+    assert cli.main(['replay', str(tmp_path / 'demo.json')]) == 2
+    assert 'an MCAP file that a node has recorded' in capsys.readouterr().err
 
 
 def test_plot_without_matplotlib_names_the_extra(tmp_path, capsys, monkeypatch):

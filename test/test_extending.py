@@ -197,10 +197,16 @@ def moves(observer):
     return (np.abs(point.velocities[1:]) > 1e-5).all()
 
 
-@pytest.mark.realtime
-def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, run, tmp_path):
-    """From a file; a choice, one output's gain, the reference; the record has it, and units."""
+@pytest.fixture
+def compiled_arm(run):
+    """Let a process compile what the nodes then find compiled."""
     run('-c', 'import softrobot_dynamics as sd; sd.compile_model(sd.load_robot("cam_arm.yaml"))')
+
+
+@pytest.mark.realtime
+@pytest.mark.usefixtures('compiled_arm')
+def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, tmp_path):
+    """From a file; a choice, one output's gain, the reference; the record has it, and units."""
     robot = '-p', 'robot:=cam_arm.yaml'
     start('simulation', *robot)
     record = tmp_path / 'controller.mcap'

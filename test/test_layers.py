@@ -2,6 +2,7 @@
 """Imports run in one direction only; read from the syntax trees, nothing is imported."""
 
 import ast
+import functools
 from importlib.util import find_spec
 from pathlib import Path
 import sys
@@ -22,11 +23,11 @@ LAYERS = (
     {'description', 'model'},
     {'dynamics'},
     {'simulation', 'references'},
-    {'controllers'},
-    {'offline'},
+    {'controllers', 'estimation'},
+    {'offline', 'viewing', 'identification'},
     {'nodes'},
     {'demo'},
-    {'studies', 'reproduce'},
+    {'studies', 'reproduce', 'checking'},
     {'cli'},
 )
 """Each may import those before it, and within itself as long as there is no circle."""
@@ -58,7 +59,14 @@ ONLY = {
         'errors', 'schema', 'compiling', 'kernels', 'recursion', 'model', 'dynamics',
         'simulation', 'references',
     },
-    'offline': {'errors', 'model', 'dynamics', 'simulation', 'references', 'controllers'},
+    'viewing': {'errors', 'bodies', 'actuators', 'model', 'dynamics'},
+    'identification': {'errors', 'schema', 'description', 'model', 'dynamics', 'simulation'},
+    'estimation': {
+        'errors', 'schema', 'compiling', 'kernels', 'recursion', 'model', 'dynamics', 'simulation',
+    },
+    'offline': {
+        'errors', 'model', 'dynamics', 'simulation', 'references', 'controllers', 'estimation',
+    },
 }  # fmt: skip
 """
 All that packages may import besides themselves and names for annotations; also for the type
@@ -66,11 +74,12 @@ checker alone. Nodes, demo, studies and command line import freely.
 """
 
 ROS = {'rclpy', 'sensor_msgs', 'std_msgs', 'std_srvs', 'geometry_msgs', 'diagnostic_msgs',
-       'rcl_interfaces', 'lifecycle_msgs', 'trajectory_msgs', 'launch', 'launch_ros'}  # fmt: skip
+       'rcl_interfaces', 'lifecycle_msgs', 'trajectory_msgs',
+       'visualization_msgs', 'tf2_msgs', 'launch', 'launch_ros'}  # fmt: skip
 WATCHERS = {'demo.monitor'}
 """Modules beside the nodes that may import ROS: what starts and watches them for the demo."""
 
-SHELL = {'nodes', 'demo', 'studies', 'reproduce', 'cli'}
+SHELL = {'viewing', 'nodes', 'demo', 'studies', 'reproduce', 'checking', 'cli'}
 """What stands around the core, and may import packages of extras."""
 
 EXTRAS = {'meshio', 'mcap', 'zstandard'}
@@ -79,14 +88,20 @@ EXTRAS = {'meshio', 'mcap', 'zstandard'}
 FILES = sorted(PACKAGE.rglob('*.py'))
 
 
+@functools.cache
 def module_of(file):
     """Dotted name of a file below the package, '' for the package itself."""
     parts = file.relative_to(PACKAGE).with_suffix('').parts
     return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
 
 
+@functools.cache
 def imported(file):
     """Dotted names that a file imports, wherever in it."""
+    return list(_imported(file))
+
+
+def _imported(file):
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -187,7 +202,7 @@ def test_the_engine_knows_no_member():
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
-        'controllers.safe',
+        'controllers.safe', 'bodies.skins',
         'references.feasibility', 'references.following', 'references.outputs',
         'references.piecewise', 'references.postures',
     }  # fmt: skip

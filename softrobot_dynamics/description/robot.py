@@ -74,6 +74,12 @@ class RobotDescription:
 
     @property
     def commands(self) -> Any:
+        """What the actuators are told, a Quantity (name, unit) each, (m,)."""
+        joints = {module.joint_name: module.joint for module in self.modules}
+        return tuple(entry.actuator.commanded(joints) for entry in self.actuators)
+
+    @property
+    def efforts(self) -> Any:
         """What the actuators' u are, a Quantity (name, unit) each, (m,)."""
         return tuple(u for u, _ in self._quantities())
 

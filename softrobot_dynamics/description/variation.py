@@ -9,11 +9,13 @@ from pathlib import Path
 import re
 from typing import Any, NamedTuple
 
-from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.description.robot import load_robot, RobotDescription
+from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.schema.parsing import Problems, validated
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
+_YAML = '.yaml', '.yml'
 _TIMES = re.compile(r'[×x*]\s*(.+)')
 
 
@@ -28,6 +30,20 @@ class _Change(NamedTuple):
         if isinstance(value, (list, tuple)):
             return [self.of(each) for each in value]
         return self.number * value if self.times else self.number
+
+
+class _Reading:
+    """Stands for a change that changes nothing, and keeps the numbers it was for."""
+
+    def __init__(self) -> None:
+        self.numbers: list[float] = []
+
+    def of(self, value: Any) -> Any:
+        """Return a number or a sequence of numbers as it is."""
+        if isinstance(value, (list, tuple)):
+            return [self.of(each) for each in value]
+        self.numbers.append(float(value))
+        return value
 
 
 def vary(description: RobotDescription, changes: Mapping[str, float | str]) -> RobotDescription:
@@ -48,6 +64,43 @@ def vary(description: RobotDescription, changes: Mapping[str, float | str]) -> R
     return description
 
 
+def numbers_at(description: RobotDescription, path: str) -> tuple[float, ...]:
+    """Return all numbers that :func:`vary` would change at a path; UnknownNameError."""
+    reading = _Reading()
+    _varied(description, path, reading)
+    return tuple(reading.numbers)
+
+
+def leads_to(path: str, trail: Sequence[str]) -> bool:
+    """Tell whether a path as of :func:`vary` means the field at the end of a trail of names."""
+    return _leads_to(path.split('.'), trail)
+
+
+def plant_of(description: RobotDescription, texts: Sequence[str]) -> RobotDescription:
+    """
+    Return the robot that texts make of one: changes as :func:`read_changes` has them, or another.
+
+    One text may be a robot file or a shipped name: that robot takes its place, with the changes.
+    Raises what ``load_robot``, ``read_changes`` and :func:`vary` do.
+    """
+    robots = [text for text in texts if _names_a_robot(text.strip())]
+    if len(robots) > 1:
+        raise ArgumentError('plant', robots[1], f'one robot at most, beside {robots[0]}')
+    for text in robots:
+        description = load_robot(text.strip())
+    return vary(description, read_changes([text for text in texts if text not in robots]))
+
+
+def _names_a_robot(text: str) -> bool:
+    """Tell whether a text is a shipped name, or the path of a robot file."""
+    if text in shipped('robots'):
+        return True
+    if '=' in text or Path(text).suffix not in _YAML:
+        return False
+    data, problems = read_yaml(Path(text))
+    return not problems and isinstance(data, dict) and 'bodies' in data
+
+
 def read_changes(texts: Sequence[str]) -> dict[str, Any]:
     """
     Return the changes that texts give, for :func:`vary`; later ones count.
@@ -58,7 +111,7 @@ def read_changes(texts: Sequence[str]) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for text in texts:
         field, equals, change = (part.strip() for part in text.partition('='))
-        if not equals and Path(field).suffix in ('.yaml', '.yml'):
+        if not equals and Path(field).suffix in _YAML:
             changes.update(_in_file(Path(field)))
         elif field and equals and change:
             changes[field] = change
@@ -97,7 +150,9 @@ def _change(path: str, value: Any) -> _Change:
         raise ArgumentError(path, value, "a number, or a factor such as '×1.2'") from None
 
 
-def _varied(description: RobotDescription, path: str, change: _Change) -> RobotDescription:
+def _varied(
+    description: RobotDescription, path: str, change: _Change | _Reading
+) -> RobotDescription:
     """Return the description after one change."""
     work = _Work(tuple(path.split('.')), change)
     modules = tuple(
@@ -122,7 +177,7 @@ def _varied(description: RobotDescription, path: str, change: _Change) -> RobotD
 class _Work:
     """One change on part after part."""
 
-    def __init__(self, path: tuple[str, ...], change: _Change) -> None:
+    def __init__(self, path: tuple[str, ...], change: _Change | _Reading) -> None:
         self._path, self._change = path, change
         self.problems, self.done = Problems(), False
         self.known: set[str] = set()  # names of fields that hold numbers

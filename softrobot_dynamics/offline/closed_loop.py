@@ -26,10 +26,13 @@ from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.estimation.instruments import EstimatedSensing, Instruments
 from softrobot_dynamics.offline.progress import Pace, Progress
 from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
-from softrobot_dynamics.simulation.sensing import make_sensors, Measured, Sensing
+from softrobot_dynamics.simulation.reconstruction import reconstruction
+from softrobot_dynamics.simulation.sensing import make_sensors, Measured, Sensing, Sensors
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -47,7 +50,7 @@ class ClosedLoop(NamedTuple):
     """
 
     t: Vector  # (K,) [s]
-    q: Matrix  # (K, n) the robot's state
+    q: Matrix  # (K, n) the robot's state, of the plant's n
     qd: Matrix  # (K, n)
     u: Matrix  # (K, m) the command that was sent, actuator units
     y: Matrix  # (K, m) actuation coordinates as the law saw them, nan where it failed
@@ -57,7 +60,7 @@ class ClosedLoop(NamedTuple):
     unmet: Matrix  # (K, m) acceleration asked for that the limits do not allow
     saturated: Array  # (K,) number of commands at a limit
     ok: Array  # (K,) False: no command of the law's, the safe one; without a state the last one
-    q_heard: Matrix  # (K, n) the state that was answered, nan where none was heard
+    q_heard: Matrix  # (K, n) the state that was answered, of the model's n; nan: none was heard
     qd_heard: Matrix  # (K, n)
 
 
@@ -79,6 +82,7 @@ def closed_loop(
     sensors: Mapping[str, Any] | None = None,
     wrenches: Callable[[float], Wrenches | None] | None = None,
     changes: Iterable[tuple[float, Any]] = (),
+    estimator: Estimator | None = None,
     substep: float = 5e-4,
     tolerance: float | None = None,
     progress: Progress | None = None,
@@ -91,17 +95,22 @@ def closed_loop(
     ``period`` [s] (default: 1 ms). It turns to the ``reference`` within ``ramp`` [s]; for a
     Composition that may be a Program, phase after phase.
 
-    ``plant`` is the robot that is simulated (default: the model), with the same coordinates and
-    actuators, whose lag, delay, dead band and slack it has; it sets out at ``q0``, ``qd0`` (n,)
-    (default: its initial state), under the command ``u0`` (m,) (default: the safe one) until the
-    first of the law arrives. ``wrenches``, a function of time [s], act on it from outside, as
-    ``sd.forward_dynamics`` takes them: taken in the middle of every stretch of time in which the
-    command is the same. ``substep`` and ``tolerance`` are the simulator's.
+    ``plant`` is the robot that is simulated (default: the model), with its bodies, maybe more, and
+    the same actuators, whose lag, delay, dead band, slack and friction it has. If its coordinates
+    are others, by name, the law hears its own that fit them best, see
+    :class:`~softrobot_dynamics.simulation.reconstruction.Reconstruction`. It sets out at ``q0``,
+    ``qd0`` (n,) (default: its initial state), under the command ``u0`` (m,) (default: the safe
+    one) until the first of the law arrives. ``wrenches``, a function of time [s], act on it from
+    outside, as ``sd.forward_dynamics`` takes them: taken in the middle of every stretch of time
+    in which the command is the same. ``substep`` and ``tolerance`` are the simulator's.
 
     ``delay`` [s] passes from when a state is heard until the command that answers it acts.
     ``sensors`` are fields of :class:`~softrobot_dynamics.simulation.sensing.Sensors` by name, such
     as ``{'noise': 1e-3, 'delay': 2e-3, 'seed': 1}`` (default: states are heard at once, exact);
-    while none is heard, the last command stays. ``changes`` are
+    while none is heard, the last command stays. With an ``estimator`` for the model the law hears
+    its estimates instead: its sensors measure on the plant, at their rates, with their noise and
+    delay; ``sensors`` may then have a ``seed`` and a ``dropout``. It begins at ``q0``, ``qd0`` or,
+    where the plant's coordinates are others, at the model's initial state. ``changes`` are
     pairs (time [s], Settings) that the law is to use from then on. ``progress`` is called now and
     then with the time that has come and the duration [s] (default: a line on stderr, if that is
     a terminal).
@@ -111,23 +120,29 @@ def closed_loop(
     """
     law = _law(model, controller, controlled, parameters, period)
     _require_reference(law, reference)
-    robot = _Robot(_plant(model, plant), law.period, _number('delay', delay), wrenches)
+    plant = model if plant is None else plant
+    seen = reconstruction(model, plant)
+    robot = _Robot(plant, law.period, _number('delay', delay), wrenches)
     options = {'substep': substep, 'tolerance': tolerance}
     robot.set_out(ActuatedSimulator(robot.model, q=q0, qd=qd0, **options), u0)
     driver = _Driver(law, reference, _number('ramp', ramp), sorted(changes, key=lambda c: c[0]))
     driver.limiter.last[:], driver.limiter.known = robot.u, u0 is not None
     given = make_sensors(model.coordinate_names, sensors or {})
-    sensing = Sensing(given, model.n, law.period)
+    sensing: Any = Sensing(given, model.n, law.period, seen)
+    if estimator is not None:
+        sensing = _estimated(estimator, model, plant, given, sensors or {})
+        known = seen is None
+        sensing.begin(robot.u, q0 if known else None, qd0 if known else None, delay)
     return _run(driver, robot, sensing, _number('duration', duration), progress)
 
 
 def _run(
-    driver: _Driver, robot: _Robot, sensing: Sensing, duration: float, progress: Progress | None
+    driver: _Driver, robot: _Robot, sensing: Any, duration: float, progress: Progress | None
 ) -> ClosedLoop:
     """Go from tick to tick."""
     law, show = driver.law, Pace(progress, duration)
     ticks = round(duration / law.period)
-    found = _allocate(law, ticks + 1)
+    found = _allocate(law, robot.model.n, ticks + 1)
     for k in range(ticks + 1):
         t, simulator = k * law.period, robot.simulator
         heard = sensing.hear(t, simulator.q, simulator.qd)
@@ -136,6 +151,7 @@ def _run(
         if heard:
             found.q_heard[k], found.qd_heard[k] = heard.q, heard.qd
         if k < ticks:
+            sensing.told(t, u)
             robot.step(t, u)
         show(t)
     return found
@@ -227,21 +243,27 @@ def _law(model: Any, controller: Any, controlled: Any, parameters: Any, period: 
     return law(model, period=period, controlled=controlled, settings=settings)
 
 
-def _plant(model: CompiledModel, plant: CompiledModel | None) -> CompiledModel:
-    """Return the robot to simulate; ArgumentError if it has other coordinates or actuators."""
-    for names in ('coordinate_names', 'actuator_names'):
-        if plant is not None and getattr(plant, names) != getattr(model, names):
-            expected = f'a robot of the {names.replace("_", " ")} {getattr(model, names)}'
-            raise ArgumentError('plant', getattr(plant, names), expected)
-    return model if plant is None else plant
-
-
 def _require_reference(law: Controller, reference: Any) -> None:
     count = len(law.controlled)
     if isinstance(reference, Program) and isinstance(law, Composition):
         return
     if not isinstance(reference, Reference) or reference.coefficients.shape[2] != count:
         raise ArgumentError('reference', reference, f'a Reference of {count} coordinates')
+
+
+def _estimated(
+    estimator: Any, model: Any, plant: Any, given: Sensors, named: Mapping[str, Any]
+) -> EstimatedSensing:
+    """Return what hears an estimator's states; ArgumentError for what it does not know."""
+    if not isinstance(estimator, Estimator) or estimator.model is not model:
+        raise ArgumentError('estimator', type(estimator), 'an Estimator for this very model')
+    others = sorted(set(named) - {'seed', 'dropout'})
+    if others:
+        expected = 'a seed and a dropout: with an estimator, its own sensors have noise and delay'
+        raise ArgumentError('sensors', others, expected)
+    own = estimator.settings.sensors
+    instruments = Instruments(plant, own, seed=given.seed, dropout=given.dropout)
+    return EstimatedSensing(estimator, instruments)
 
 
 def _number(name: str, value: Any) -> float:
@@ -251,12 +273,12 @@ def _number(name: str, value: Any) -> float:
     return float(value)
 
 
-def _allocate(law: Controller, count: int) -> ClosedLoop:
-    """Return arrays of so many rows, where nothing is noted nan."""
+def _allocate(law: Controller, of_plant: int, count: int) -> ClosedLoop:
+    """Return arrays of so many rows, where nothing is noted nan; the plant's coordinates."""
     n, m, c = law.model.n, law.model.m, len(law.controlled)
     columns = {
-        'q': n,
-        'qd': n,
+        'q': of_plant,
+        'qd': of_plant,
         'q_heard': n,
         'qd_heard': n,
         'u': m,

@@ -11,25 +11,31 @@ import struct
 from typing import Any
 
 from mcap.data_stream import ReadDataStream
+from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.records import Channel, Chunk, Metadata
 from mcap.stream_reader import CRCValidationError, get_chunk_data_stream
 from zstandard import ZstdError
 
 FACTS = 'softrobot_dynamics'  # the metadata of a file that is ours
+_DAMAGED = ZstdError, CRCValidationError, McapError, struct.error, OverflowError, MemoryError
 _MAGIC = b'\x89MCAP0\r\n'
 _HEAD = struct.Struct('<BQ')  # of a record: opcode, length
 _MESSAGE = struct.Struct('<HIQQ')  # channel, sequence, log and publish time
 
 
 def read(path: str | PathLike[str]) -> 'Content':
-    """Return the :class:`Content` of a file; OSError or ValueError if it is none of this kind."""
+    """
+    Return the :class:`Content` of a file, of a damaged one what comes before the damage.
+
+    OSError or ValueError if it is none of this kind.
+    """
     with open(path, 'rb') as file:
         data = memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
     if data[: len(_MAGIC)] != _MAGIC:
         raise ValueError('it is no MCAP file')
     content = Content()
-    with contextlib.suppress(ZstdError, CRCValidationError):  # a damaged chunk: those before it
+    with contextlib.suppress(*_DAMAGED):
         for record in _records(data, len(_MAGIC)):
             content.take(*record)
     return content

@@ -15,6 +15,8 @@ from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 
 INSTALL = "records need mcap: pip install 'softrobot_dynamics[record]', or pip install mcap"
 _LENGTH = struct.Struct('<I')
+_DAMAGED = OSError, ValueError, TypeError, LookupError, AttributeError, struct.error
+"""What comes of bytes, and of a layout in them, that were changed on the way."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,12 +64,16 @@ def read_recording(path: str | PathLike[str]) -> Recording:
     except ImportError as error:
         raise ArgumentError('path', str(path), f'an environment with mcap: {INSTALL}') from error
     try:
-        content = read(Path(path).expanduser())
-        if content.facts is None:
-            raise ValueError('it has none of our metadata')
-    except (OSError, ValueError) as error:
+        return _recording(read(Path(path).expanduser()))
+    except _DAMAGED as error:
         words = f'an MCAP file that a node has recorded ({error})'
         raise ArgumentError('path', str(path), words) from error
+
+
+def _recording(content: Any) -> Recording:
+    """Return what is in the Content of a file; one of _DAMAGED if it is none of ours."""
+    if content.facts is None:
+        raise ValueError('it has none of our metadata')
     columns: dict[str, NDArray[Any]] = {}
     for channel, layout in content.columns.items():
         columns |= _columns(content.messages[channel], layout)

@@ -5,7 +5,7 @@ How a dataclass says what its fields may be in a robot file.
 Each function here returns a `dataclasses.field` whose metadata holds a parser: a function
 (value, path, problems) -> converted value, which appends a `Problem` for whatever is wrong;
 `custom` makes one of any other function. Without `default` a field is required; with
-`default=None` a null counts as not given.
+`default=None` a null counts as not given::
 
     @dataclass(frozen=True)
     class Rod:

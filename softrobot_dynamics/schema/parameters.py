@@ -3,7 +3,7 @@
 Parameters: fields of a dataclass that may be set from outside while something runs.
 
 They are declared by the functions of `fields`, as what stands in a robot file is, with words for
-whoever sets them:
+whoever sets them::
 
     @dataclass(frozen=True)
     class Gains(Settings):

@@ -37,6 +37,13 @@ def transform(rotation: ArrayLike, translation: ArrayLike = (0.0, 0.0, 0.0)) -> 
     return T
 
 
+def rotation_of(quaternion: ArrayLike) -> Matrix:
+    """Return the rotation (3, 3) of a unit quaternion (x, y, z, w)."""
+    x, y, z, w = np.asarray(quaternion)
+    axis = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + 2.0 * (w * axis + axis @ axis)
+
+
 def dh_row(alpha: float, a: float, d: float, theta0: float) -> Matrix:
     """Return Rz(theta0) Tz(d) Tx(a) Rx(alpha), (4, 4): a row of the standard DH table."""
     return (

@@ -16,7 +16,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.studies.edges import counts, edges
 from softrobot_dynamics.studies.study import plan_study, require_joblib, run_study, Study
 from softrobot_dynamics.studies.table import RUNS
-from softrobot_dynamics.studies.trial import FAILED
+from softrobot_dynamics.studies.trial import Experiment, FAILED
 
 PICTURE, SUMMARY = 'study.png', 'summary.json'
 INSTALL_MATPLOTLIB = "no picture: that needs matplotlib: pip install 'softrobot_dynamics[study]'"
@@ -27,13 +27,14 @@ def run(options: Namespace) -> int:
     """
     Run a study; return the exit status: 0 if all runs are done, 130 after Ctrl-C.
 
-    `options`: robot, vary (texts NAME=...), controller, runs, seed, design, seconds, tolerance,
-    jobs, output. Raises SoftRobotError for whatever is wrong before anything runs.
+    `options`: robot, vary (texts NAME=...), plant, controller, runs, seed, design, seconds,
+    tolerance, jobs, output. Raises SoftRobotError for whatever is wrong before anything runs.
     """
     require_joblib()
     experiment = plan_study(
         options.robot,
         _read(options.vary),
+        plant=options.plant,
         controller=options.controller,
         runs=options.runs,
         seed=options.seed,
@@ -51,9 +52,15 @@ def run(options: Namespace) -> int:
         print(f'interrupted: {words}; the same command goes on from there', file=sys.stderr)
         return 130
     pace.close()
-    title = f'{experiment.description.name}, {experiment.seconds:g} s under'
-    _conclude(study, f'{title} {experiment.parameters["controller"]}', folder)
+    title = f'{experiment.description.name}, {experiment.seconds:g} s {_under(experiment)}'
+    _conclude(study, title, folder)
     return 0
+
+
+def _under(experiment: Experiment) -> str:
+    """Return in words what the robots are controlled by."""
+    phases = experiment.parameters.get('phases')
+    return f'in {", ".join(phases)}' if phases else f'under {experiment.parameters["controller"]}'
 
 
 def _read(texts: list[str]) -> dict[str, str]:

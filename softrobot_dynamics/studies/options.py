@@ -17,6 +17,13 @@ def add_options(parser: ArgumentParser, positive: Callable[[str], float]) -> Non
         ' or values of a controller parameter (gains.p); may be given again for others',
     )
     parser.add_argument(
+        '--plant',
+        action='append',
+        default=[],
+        metavar='NAME|FILE|FIELD=CHANGE',
+        help="another simulated robot than the law's, or what it differs in in every run",
+    )
+    parser.add_argument(
         '--controller', metavar='FILE', help='ROS parameters; default: those shipped for the robot'
     )
     parser.add_argument('--runs', type=int, metavar='N', help='default 100, or all of a grid')

@@ -21,16 +21,18 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.demo.judgement import TOLERANCE
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.description.variation import vary as varied
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, SoftRobotError
-from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.nodes.declared_rows import all_rows, reference_names
 from softrobot_dynamics.nodes.parameter_files import controller_files, controller_values
-from softrobot_dynamics.nodes.parts import given_by
+from softrobot_dynamics.nodes.parts import blended_in, controlled_of, given_by, parts_of
 from softrobot_dynamics.nodes.plants import law_of
 from softrobot_dynamics.nodes.rows import Row
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.reconstruction import reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import make_sensors
-from softrobot_dynamics.simulation.simulator import Simulator
 from softrobot_dynamics.studies.factors import Factor, read_factors
 from softrobot_dynamics.studies.sampling import sample
 from softrobot_dynamics.studies.table import table
@@ -38,6 +40,7 @@ from softrobot_dynamics.studies.trial import Experiment, Outcome, planned, RAMP,
 
 INSTALL_JOBLIB = "studies need joblib: pip install 'softrobot_dynamics[study]'"
 SECONDS = 10.0  # of a run, where nothing else is said
+_ROUND = 4  # runs of a process at a time, where a back end gives back all at the end
 
 
 class Study(NamedTuple):
@@ -58,6 +61,7 @@ def plan_study(
     robot: str | PathLike[str],
     vary: Mapping[str, Any],
     *,
+    plant: str | Sequence[str] = (),
     controller: str | PathLike[str] | None = None,
     runs: int | None = None,
     seed: int = 0,
@@ -69,10 +73,12 @@ def plan_study(
     Return the :class:`~softrobot_dynamics.studies.trial.Experiment`, all of it checked.
 
     ``robot`` is a shipped name or a file, ``controller`` a file of a controller's parameters
-    (default: the one shipped for the robot). ``vary`` maps names to ranges or values, see
-    :func:`~softrobot_dynamics.studies.factors.read_factors`: of numbers in the robot file, as
-    ``sd.vary`` names them, which change in the simulated robot alone; ``delay`` [s] until a
-    command acts; parameters of the controller, as ``gains.p``.
+    (default: the one shipped for the robot). ``plant`` is what the simulated robot differs in from
+    the law's before anything is varied, or which one it is, see
+    :func:`~softrobot_dynamics.description.variation.plant_of`. ``vary`` maps names to ranges or
+    values, see :func:`~softrobot_dynamics.studies.factors.read_factors`: of numbers in the robot
+    file, as ``sd.vary`` names them, which change in the simulated robot alone; ``delay`` [s] until
+    a command acts; parameters of the controller, as ``gains.p``.
 
     ``runs`` (default: 100) with values by ``design`` ('sobol', 'latin', 'random', 'grid') and
     ``seed``. Each takes ``seconds`` [s]; ``tolerance`` is what a demo judges by.
@@ -86,19 +92,31 @@ def plan_study(
         raise ArgumentError('controller', str(files[-1]), f'no unknown parameter: {unknown[0]}')
     parameters |= given_by(parameters)  # paths of files, as they are from here
     rows = all_rows(description, parameters)
-    factors = read_factors(vary, description, {row.name: row for row in rows})
+    other = plant_of(description, [plant] if isinstance(plant, str) else plant)
+    require_alike(description, other)
+    factors = read_factors(vary, other, {row.name: row for row in rows})
     design, values = sample(factors, runs, seed, design)
     name = str(robot) if str(robot) in shipped('robots') else str(Path(robot).resolve())
     _require_number('tolerance', tolerance, 0.0)
-    _require_number('seconds', seconds, parameters[RAMP], f', the {RAMP}')
+    blended = blended_in(description, parameters)
+    least = max((blended[k] for k in controlled_of(description, parameters)), default=0.0)
+    _require_number('seconds', seconds, least, ', when all references are blended in')
     experiment = Experiment(
-        name, description, parameters, factors, values, design, float(seconds), float(tolerance)
+        robot=name,
+        description=description,
+        plant=other,
+        parameters=parameters,
+        factors=factors,
+        values=values,
+        design=design,
+        seconds=float(seconds),
+        tolerance=float(tolerance),
     )
     _try_ends(experiment, {row.name: row for row in rows})
     law = law_of(compile_model(description), parameters)
     law.warm()
-    Simulator(law.model)  # compiles, so that the processes of the runs find it done
-    if reference_names(parameters) & {f.path for f in factors}:
+    _compile(law.model, compile_model(other))
+    if _planned_by(parameters) & {f.path for f in factors}:
         return experiment
     return replace(experiment, reference=planned(law, parameters))
 
@@ -155,14 +173,39 @@ def require_joblib() -> Any:
 def _outcomes(
     experiment: Experiment, numbers: Sequence[int], jobs: int
 ) -> Iterator[tuple[int, Outcome]]:
-    """Yield (number, Outcome) of runs as they end, in whatever order."""
+    """Yield (number, Outcome) of runs as they end, in whatever order; or round by round."""
     joblib = require_joblib()
-    parallel = joblib.Parallel(n_jobs=jobs, return_as='generator_unordered')
-    yield from parallel(joblib.delayed(_numbered)(experiment, number) for number in numbers)
+    runs = [joblib.delayed(_numbered)(experiment, number) for number in numbers]
+    if joblib.parallel.get_active_backend()[0].supports_return_generator:
+        yield from joblib.Parallel(n_jobs=jobs, return_as='generator_unordered')(runs)
+        return
+    parallel = joblib.Parallel(n_jobs=jobs)  # as of ray, which gives back all at the end
+    size = _ROUND * max(1, joblib.effective_n_jobs(jobs))
+    for first in range(0, len(runs), size):
+        yield from parallel(runs[first : first + size])
 
 
 def _numbered(experiment: Experiment, number: int) -> tuple[int, Outcome]:
     return number, run_trial(experiment, experiment.values[number])
+
+
+def _planned_by(parameters: Mapping[str, Any]) -> set[str]:
+    """Return the names of the parameters of a controller that what is followed depends on."""
+    found = reference_names(parameters)
+    if not parameters.get('phases'):
+        return found
+    found |= {RAMP, *(f'{phase}.duration' for phase in parameters['phases'])}
+    for part in parts_of(parameters):
+        commands = () if part.law.follows else part.law.parameters()
+        found |= {part.full(RAMP), *(part.full(p.path) for p in commands)}
+    return found
+
+
+def _compile(model: CompiledModel, plant: CompiledModel) -> None:
+    """Compile what the processes of the runs need, so that they find it done."""
+    simulator, seen = ActuatedSimulator(plant), reconstruction(model, plant)
+    if seen is not None:
+        seen(simulator.q, simulator.qd)
 
 
 def _try_ends(experiment: Experiment, rows: Mapping[str, Row]) -> None:
@@ -174,7 +217,7 @@ def _try_ends(experiment: Experiment, rows: Mapping[str, Row]) -> None:
 
 def _try(experiment: Experiment, factor: Factor, value: float, rows: Mapping[str, Row]) -> None:
     if factor.where == 'robot':
-        varied(experiment.description, {factor.name: factor.change(value)})
+        varied(experiment.plant, {factor.name: factor.change(value)})
     elif factor.where == 'sensors':
         make_sensors(experiment.description.coordinate_names, {factor.path: value})
     elif factor.where == 'loop':

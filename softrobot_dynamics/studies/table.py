@@ -72,10 +72,12 @@ def _lock(file: Any, folder: Any) -> None:
 
 def facts_of(experiment: Experiment) -> dict[str, Any]:
     """Return all that the runs depend on, as it is written down."""
+    own, plant = experiment.description.digest, experiment.plant.digest
     parameters = {name: x for name, x in experiment.parameters.items() if not _is_nan(x)}
     return {
         'robot': experiment.robot,
         'digest of the robot file': experiment.description.digest,
+        'digest of another plant': None if own == plant else plant,
         'parameters': json.loads(json.dumps(parameters)),
         'vary': [list(map(str, factor)) for factor in experiment.factors],
         'design': experiment.design,

@@ -39,7 +39,8 @@ class Experiment:
     """All that the runs of a study share; can be pickled."""
 
     robot: str  # what it was called
-    description: RobotDescription
+    description: RobotDescription  # of the law's model
+    plant: RobotDescription  # of the simulated robot, before anything is varied
     parameters: dict[str, Any]  # the controller's, by name
     factors: tuple[Factor, ...]  # (d,)
     values: np.ndarray  # (N, d) of the factors, a row for each run
@@ -69,7 +70,7 @@ def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
     """Return the Outcome with the factors at values (d,); whatever is wrong then is one, too."""
     try:
         model = compile_model(experiment.description)
-        plant = compile_model(vary(experiment.description, experiment.changes(values, 'robot')))
+        plant = compile_model(vary(experiment.plant, experiment.changes(values, 'robot')))
         parameters = {**experiment.parameters, **experiment.changes(values, 'controller')}
         loop = _close(experiment, values, law_of(model, parameters), plant, parameters)
         task = task_of(model, parameters, experiment.tolerance)
@@ -94,7 +95,7 @@ def _close(
     experiment: Experiment, values: Any, law: Any, plant: CompiledModel, parameters: Any
 ) -> ClosedLoop:
     """Return what the loop does; or SoftRobotError."""
-    reference = experiment.reference
+    reference, known = experiment.reference, experiment.parameters.get('delay', 0.0)
     return closed_loop(
         law.model,
         law,
@@ -104,7 +105,7 @@ def _close(
         ramp=parameters[RAMP],
         progress=lambda t, duration: None,
         sensors=experiment.changes(values, 'sensors'),
-        **experiment.changes(values, 'loop'),
+        **{'delay': known, **experiment.changes(values, 'loop')},
     )
 
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From a strain energy psi(F) to a compiled stress over blocks of deformation gradients."""
+"""From a strain energy psi(F) to compiled functions over blocks of deformation gradients."""
 
 from collections.abc import Callable, Sequence
 import textwrap
@@ -8,6 +8,7 @@ from softrobot_dynamics.annotations import Value, Values
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.emit import BLOCK, Emitter, Tables
+from softrobot_dynamics.tracing.graph import is_constant, Node
 
 
 def stress_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, Tables]:
@@ -17,29 +18,75 @@ def stress_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, T
     ``energy`` takes three rows of three nodes. ``F`` and ``out`` are nine rows of a block, F and
     weight dW/dF, row-major; ``P`` holds the offline numbers of the Tables.
     """
-    F = [graph.symbol('q', i) for i in range(9)]  # its entries play the part of coordinates
-    density = graph.as_node(energy([F[:3], F[3:6], F[6:]]))
-    stress = [tangent([density], {('q', i): 1.0})[0] for i in range(9)]
-    code = Emitter(stress)
-    scalars = len(code.tables.scalars)
-    results = [
-        f'out[{i * BLOCK} + k] = weight[k] * ({code.name(s)})' for i, s in enumerate(stress)
+    return _weighted('stress', _stress(energy))
+
+
+def moduli_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, Tables]:
+    """
+    Return the source of ``moduli(P, weight, F, out)`` and its Tables, for an energy psi(F).
+
+    As :func:`stress_function`, but ``out`` are the nine of weight dW/dF and then the 45 rows of
+    weight d2W/dF_a dF_b for a <= b, a by a. Beside it ``stiffen(M, G, out)``, which multiplies
+    these moduli M by nine rows G.
+    """
+    stress = _stress(energy)
+    slopes = [tangent(stress[: b + 1], {('q', b): 1.0}) for b in range(9)]
+    rows = [(a, b) for a in range(9) for b in range(a, 9)]
+    moduli = [slopes[b][a] for a, b in rows]
+    source, tables = _weighted('moduli', stress + moduli)
+    return source + _product(rows, moduli), tables
+
+
+def _product(rows: Sequence[tuple[int, int]], moduli: Sequence[Node]) -> str:
+    """Return the source of ``stiffen``, without products of moduli that are zero."""
+    terms: list[list[str]] = [[] for _ in range(9)]
+    for i, ((a, b), node) in enumerate(zip(rows, moduli)):
+        if not is_constant(node, 0.0):
+            terms[a].append(f'M[{i * BLOCK} + k] * G[{b * BLOCK} + k]')
+            if a != b:
+                terms[b].append(f'M[{i * BLOCK} + k] * G[{a * BLOCK} + k]')
+    lines = [
+        f'out[{a * BLOCK} + k] = ' + (' + '.join(each) or '0.0') for a, each in enumerate(terms)
     ]
-    source = _STRESS.format(
+    return _PRODUCT.format(block=BLOCK, point=textwrap.indent('\n'.join(lines), ' ' * 8))
+
+
+def _stress(energy: Callable[[Sequence[Values]], Value]) -> list[Node]:
+    """Nodes (9) of dW/dF, the entries of F playing the part of coordinates."""
+    F = [graph.symbol('q', i) for i in range(9)]
+    density = graph.as_node(energy([F[:3], F[3:6], F[6:]]))
+    return [tangent([density], {('q', i): 1.0})[0] for i in range(9)]
+
+
+def _weighted(name: str, results: Sequence[Node]) -> tuple[str, Tables]:
+    """Return the source of a function of F that fills rows with results times a weight."""
+    code = Emitter(results)
+    scalars = len(code.tables.scalars)
+    rows = [f'out[{i * BLOCK} + k] = weight[k] * ({code.name(s)})' for i, s in enumerate(results)]
+    source = _FUNCTION.format(
+        name=name,
         block=BLOCK,
         numbers=textwrap.indent('\n'.join(code.call[:scalars]), ' ' * 4),
         F=', '.join(f'F[{i * BLOCK} + k]' for i in range(9)),
-        point=textwrap.indent('\n'.join(code.call[scalars:] + results), ' ' * 8),
+        point=textwrap.indent('\n'.join(code.call[scalars:] + rows), ' ' * 8),
     )
     return source, code.tables
 
 
-_STRESS = """
+_FUNCTION = """
 
 @kernel
-def stress(P, weight, F, out):
+def {name}(P, weight, F, out):
 {numbers}
     for k in range({block}):
         q = ({F})
+{point}
+"""
+
+_PRODUCT = """
+
+@kernel
+def stiffen(M, G, out):
+    for k in range({block}):
 {point}
 """

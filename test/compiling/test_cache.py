@@ -58,6 +58,23 @@ def emitted(folder):
     return {path.name for path in Path(folder).glob(f'{cache.PREFIX}*.py')}
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize('fact', [
+    'llvmlite.binding.get_host_cpu_name', 'numba.__version__', 'platform.python_version',
+])  # fmt: skip
+def test_code_of_another_machine_is_not_taken(monkeypatch, fact):
+    """A module has another name on another processor, by another numba, in another Python."""
+    here = cache._digest('')
+    monkeypatch.setattr(fact, 'other' if 'version__' in fact else lambda: 'other')
+    cache._environment.cache_clear()
+    try:
+        assert cache._digest('') != here
+    finally:
+        monkeypatch.undo()
+        cache._environment.cache_clear()
+    assert cache._digest('') == here
+
+
 def test_folder_is_chosen_by_the_environment(tmp_path):
     """SOFTROBOT_CACHE_DIR names the folder, which is made; machine code is kept beside sources."""
     folder = tmp_path / 'not' / 'there' / 'yet'

@@ -256,8 +256,8 @@ WRONG = [
     (('actuators', 0, 'name'), MISSING, 'actuators[0].name', NAMES),
     (('actuators', 1, 'name'), 't1', 'actuators[1].name', 'actuators[0].name has it'),
     (('actuators', 0, 'name'), 'pan', 'actuators[2]', 'actuators[0] has it'),
-    (('actuators', 0, 'limits'), [40, 0], 'actuators[0].limits', 'low < high [N]'),
-    (('actuators', 0, 'rate_limit'), 0, 'actuators[0].rate_limit', 'a number > 0 [N/s]'),
+    (('actuators', 0, 'limits'), [40, 0], 'actuators[0].limits', 'low < high [N'),
+    (('actuators', 0, 'rate_limit'), 0, 'actuators[0].rate_limit', 'a number > 0 [N/s'),
     (
         ('actuators', 2, 'joint'),
         'pann',

@@ -1,9 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Robots of which numbers are others: which, where, and what is refused."""
 
+import json
+
 import pytest
+from robots import soft_arm
 import softrobot_dynamics as sd
-from softrobot_dynamics.description.variation import read_changes
+from softrobot_dynamics.description.variation import plant_of, read_changes
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 
 pytestmark = pytest.mark.quick
@@ -74,6 +77,22 @@ def test_changes_as_texts():
     for wrong in ('mass', 'mass=', '=2'):
         with pytest.raises(ArgumentError, match='plant'):
             read_changes([wrong])
+
+
+def test_another_robot_as_a_text(tmp_path):
+    """By its shipped name or its file, wherever it stands among changes; at most one."""
+    robot, file = sd.load_robot('double_pendulum'), tmp_path / 'other.yaml'
+    file.write_text(json.dumps(soft_arm()))
+    changed = plant_of(robot, ['mass=×1.2'])
+    assert changed == sd.vary(robot, {'mass': '×1.2'})
+    assert plant_of(robot, []) is robot
+    assert plant_of(robot, ['pcc_arm']) == sd.load_robot('pcc_arm')
+    other = plant_of(robot, ['density=×2', str(file)])
+    assert other == sd.vary(sd.load_robot(file), {'density': '×2'})
+    with pytest.raises(ArgumentError, match='one robot at most, beside pcc_arm'):
+        plant_of(robot, ['pcc_arm', str(file)])
+    with pytest.raises(DescriptionError, match='none.yaml'):
+        plant_of(robot, [str(tmp_path / 'none.yaml')])
 
 
 def test_changes_in_a_file(tmp_path):

@@ -57,6 +57,7 @@ def test_it_is_the_law_and_the_simulator_bit_by_bit(name):
     assert np.array_equal(sd.closed_loop(model, again, reference, 0.1, ramp=0.1).q, found.q)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize('delay', [4e-4, 1e-3, 2.3e-3])
 def test_a_command_acts_when_it_arrives(delay):
     """The steps are split there; until the first arrives the command of before is in force."""

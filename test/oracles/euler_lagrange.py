@@ -2,7 +2,8 @@
 """
 Euler and Lagrange: the equations of motion by differentiation of the energies alone.
 
-Derivatives by q are complex steps, those in time jets: exact to rounding.
+Derivatives by q are complex steps, those in time jets: exact to rounding. Energies are those of
+one state, or of as many as there are rows of q or qd (..., n).
 """
 
 import numpy as np
@@ -15,9 +16,9 @@ STEP = 1e-40  # of the complex steps
 
 def kinetic_energy(robot, q, qd):
     """1/2 sum of m |p'|^2 [J] (complex for complex q)."""
-    moving = [Jet(a, b) for a, b in zip(q, qd)]
+    moving = [Jet(a, b) for a, b in zip(_each(q), _each(qd))]
     return sum(
-        0.5 * np.sum(body.masses * jet(c).first ** 2)
+        0.5 * np.sum(body.masses * jet(c).first ** 2, axis=-1)
         for body in place(robot, moving, JETS)
         for c in body.points
     )
@@ -26,21 +27,16 @@ def kinetic_energy(robot, q, qd):
 def potential_energy(robot, q):
     """-sum of m g . p [J]."""
     return -sum(
-        g * np.sum(body.masses * jet(c).value)
-        for body in place(robot, [Jet(a) for a in q], JETS)
+        g * np.sum(body.masses * jet(c).value, axis=-1)
+        for body in place(robot, [Jet(a) for a in _each(q)], JETS)
         for g, c in zip(robot.gravity, body.points)
     )
 
 
 def momentum(robot, q, qd):
     """dT/dqd (n,), as T is a quadratic form in qd."""
-    own = kinetic_energy(robot, q, qd)
-    return np.array(
-        [
-            kinetic_energy(robot, q, qd + e) - own - kinetic_energy(robot, q, e)
-            for e in np.eye(len(q))
-        ]
-    )
+    own, units = kinetic_energy(robot, q, qd), np.eye(len(q))
+    return kinetic_energy(robot, q, qd + units) - own - kinetic_energy(robot, q, units)
 
 
 def gravity_force(robot, q):
@@ -58,4 +54,9 @@ def inverse_dynamics(robot, q, qd, qdd):
 
 
 def _gradient(function, q):
-    return np.array([np.imag(function(q + 1j * STEP * e)) / STEP for e in np.eye(len(q))])
+    return np.imag(function(q + 1j * STEP * np.eye(len(q)))) / STEP
+
+
+def _each(q):
+    """Coordinates (n,), each (..., 1), beside which there may be points."""
+    return list(np.moveaxis(np.asarray(q), -1, 0)[..., None])

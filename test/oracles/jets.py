@@ -149,8 +149,8 @@ class JetFunctions:
     @staticmethod
     def cubic(a):
         v = np.asarray(jet(a).value)
-        w = 1.0 + 0.5 * v
-        for _ in range(60):
+        w = 2.0 / np.sqrt(3.0) * np.cos(np.arccos(1.5 * np.sqrt(3.0) * v.real) / 3.0)
+        for _ in range(6):  # to the last digit, and to the imaginary part
             w = w - (w**3 - w - v) / (3 * w**2 - 1)
         slope = 1 / (3 * w**2 - 1)
         return jet(a).through(w, slope, -6 * w * slope**3)

@@ -22,10 +22,8 @@ def frames_and_slopes(robot, points, q):
     ``points`` is a list of (body index, material point (3,) or None for the tip). The axes at a
     point are those of Gram and Schmidt from dp/dx1, then dp/dx2.
     """
-    q = np.asarray(q, dtype=float)
-    still = _frames(robot, points, q)
-    moved = [_frames(robot, points, q + 1j * STEP * unit) for unit in np.eye(len(q))]
-    return [_with_slopes(R, p, [m[k] for m in moved]) for k, (R, p) in enumerate(still)]
+    rows = np.vstack([q, q + 1j * STEP * np.eye(len(q))])
+    return [_with_slopes(R, p) for R, p in _frames(robot, points, rows)]
 
 
 def values_and_slopes(body, x, q):
@@ -56,49 +54,53 @@ def _values(body, x, q):
     return np.array([complex(v) for row in rows for v in row])
 
 
-def _with_slopes(R, p, moved):
-    pose, columns = np.eye(4), []
-    pose[:3, :3], pose[:3, 3] = R, p
-    for turned, shifted in moved:
-        spin = turned.imag / STEP @ R.T
-        columns.append([spin[2, 1], spin[0, 2], spin[1, 0], *(shifted.imag / STEP)])
-    return pose, np.array(columns).T
+def _with_slopes(R, p):
+    """Pose (4, 4) by the first of n + 1 rows, Jacobian (6, n) by the others."""
+    pose, spins = np.eye(4), R[1:].imag / STEP @ R[0].real.T
+    pose[:3, :3], pose[:3, 3] = R[0].real, p[0].real
+    turns = np.array([spins[:, 2, 1], spins[:, 0, 2], spins[:, 1, 0]])
+    return pose, np.vstack([turns, p[1:].imag.T / STEP])
 
 
 def _frames(robot, points, q):
-    """Rotation (3, 3) and origin (3,) of each."""
+    """Rotation (m, 3, 3) and origin (m, 3) of each, at the rows of q (m, n)."""
     tips, joints, own, first = [], [], [], 0
     for module in robot.modules:
         outer = tips[module.parent] if module.parent >= 0 else IDENTITY
-        inner, first = _take(q, first, module.joint)
+        inner, first = _take(q.T, first, module.joint)
         joints.append(compose(outer, joint_frame(module.joint, inner, JETS)))
-        inner, first = _take(q, first, module.body)
+        inner, first = _take(q.T, first, module.body)
         own.append(inner)
         tips.append(compose(joints[-1], module.body.tip_frame(inner, JETS)))
-    return [
-        _numbers(tips[i] if x is None else compose(joints[i], _local(robot, i, x, own[i])))
+    frames = [
+        tips[i] if x is None else compose(joints[i], _local(robot, i, x, own[i], len(q)))
         for i, x in points
     ]
+    return [(_rows(R, len(q)).reshape(-1, 3, 3), _rows(p, len(q))) for R, p in frames]
 
 
-def _local(robot, index, x, q):
-    """Material frame at x in the joint frame."""
+def _local(robot, index, x, q, count):
+    """Material frame at x in the joint frame, at as many postures."""
 
     def along(direction):
         at = [Jet(a, b) for a, b in zip(x, direction)]
         return [jet(c) for c in robot.modules[index].body.position(at, q, JETS)]
 
-    first, second = (np.array([c.first for c in along(e)]) for e in np.eye(3)[:2])
-    n1 = first / np.sqrt(first @ first)
-    n2 = second - (n1 @ second) * n1
-    n2 = n2 / np.sqrt(n2 @ n2)
-    axes = np.column_stack([n1, n2, np.cross(n1, n2)])
-    return list(axes.ravel()), [c.value for c in along(np.zeros(3))]
+    first, second = (_rows([c.first for c in along(e)], count) for e in np.eye(3)[:2])
+    n1 = first / np.sqrt(_dot(first, first))
+    n2 = second - _dot(n1, second) * n1
+    n2 = n2 / np.sqrt(_dot(n2, n2))
+    axes = np.stack([n1, n2, np.cross(n1, n2)], axis=-1).reshape(count, 9)
+    return list(axes.T), [c.value for c in along(np.zeros(3))]
 
 
-def _numbers(frame):
-    R, p = (np.array([jet(v).value for v in part]) for part in frame)
-    return R.reshape(3, 3), p
+def _dot(a, b):
+    return np.sum(a * b, axis=-1, keepdims=True)
+
+
+def _rows(values, count):
+    """Return (count, ...) of values, each one number or one for each posture."""
+    return np.stack([np.broadcast_to(jet(v).value, count) for v in values], axis=-1)
 
 
 def _take(q, first, part):

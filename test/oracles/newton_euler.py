@@ -2,8 +2,8 @@
 """
 Newton and Euler, point by point: nothing but sum over material points of m J' (p'' - g).
 
-All derivatives are exact to rounding, by Taylor arithmetic along motions. For n coordinates:
-q, qd, qdd (n,); results in SI units.
+All derivatives are exact to rounding, by Taylor arithmetic along motions, all of them at once. For
+n coordinates: q, qd, qdd (n,); results in SI units.
 """
 
 import numpy as np
@@ -15,21 +15,25 @@ from oracles.trees import place
 def mass_matrix(robot, q):
     """Mass matrix (n, n): sum of m J' J."""
     J, masses, _ = cloud(robot, q, np.zeros(len(q)), np.zeros(len(q)))
-    return np.einsum('kci,k,kcj->ij', J, masses, J)
+    return np.tensordot(J * masses[:, None], J, ((1, 2), (1, 2)))
 
 
 def inverse_dynamics(robot, q, qd, qdd, gravity=(0.0, 0.0, 0.0)):
     """Generalized force (n,) of inertia and of ``gravity`` (3,) [m/s^2]: sum of m J' (p'' - g)."""
     J, masses, acceleration = cloud(robot, q, qd, qdd)
-    return np.einsum('kci,k,kc->i', J, masses, acceleration - np.array(gravity))
+    return np.einsum('ikc,k,kc->i', J, masses, acceleration - np.array(gravity))
 
 
 def cloud(robot, q, qd, qdd):
-    """Jacobians (K, 3, n), masses (K,) and accelerations (K, 3) of all points of a robot."""
-    zero = np.zeros(len(q))
-    columns = [_motion(robot, q, unit, zero, 'first') for unit in np.eye(len(q))]
-    masses = np.concatenate([body.masses for body in place(robot, list(q), JETS)])
-    return np.stack(columns, axis=-1), masses, _motion(robot, q, qd, qdd, 'second')
+    """Jacobians (n, K, 3), masses (K,) and accelerations (K, 3) of all points of a robot."""
+    placed = place(robot, _all_ways(q, qd, qdd), JETS)
+    first, second = (
+        np.concatenate(
+            [_columns([jet(c) for c in b.points], order, b.masses, len(q) + 1) for b in placed], 1
+        )
+        for order in ('first', 'second')
+    )
+    return first[:-1], np.concatenate([b.masses for b in placed]), second[-1]
 
 
 def body_sums(body, q, qd, w):
@@ -41,14 +45,11 @@ def body_sums(body, q, qd, w):
     """
     points, masses = body.material_points()
     x, n = list(np.asarray(points, dtype=float).T), len(q)
-
-    def along(direction):
-        moving = [Jet(a, b) for a, b in zip(q, direction)]
-        p = [jet(c) for c in body.position(x, moving, JETS)]
-        return [_columns(p, order, len(masses)) for order in ('value', 'first', 'second')]
-
-    p, velocity, second = along(qd)
-    J = np.array([along(unit)[1] for unit in np.eye(n)]).reshape(n, len(masses), 3)
+    position = [jet(c) for c in body.position(x, _all_ways(q, qd, np.zeros(n)), JETS)]
+    p, (*J, velocity), second = (
+        _columns(position, order, masses, n + 1) for order in ('value', 'first', 'second')
+    )
+    p, J, second = p[-1], np.reshape(J, (n, len(masses), 3)), second[-1]
     a = np.cross(w, np.cross(w, p) + 2 * velocity) + second
     inertia = masses @ (p**2).sum(axis=1) * np.eye(3) - np.einsum('k,ki,kj->ij', masses, p, p)
     numbers = [masses.sum(), *(masses @ p), *inertia.diagonal(), *inertia[[0, 0, 1], [1, 2, 2]]]
@@ -58,15 +59,14 @@ def body_sums(body, q, qd, w):
     return np.array(numbers), wrench, coupling, mass, np.einsum('ikc,k,kc->i', J, masses, a)
 
 
-def _motion(robot, q, qd, qdd, order):
-    """First or second derivative of all points (K, 3) along a motion."""
-    moving = [Jet(*each) for each in zip(q, qd, qdd)]
-    parts = [
-        _columns([jet(c) for c in body.points], order, len(body.masses))
-        for body in place(robot, moving, JETS)
-    ]
-    return np.concatenate(parts)
+def _all_ways(q, qd, qdd):
+    """Jets (n,), each of n + 1 rows: along each coordinate in turn, then along the motion."""
+    n = len(q)
+    rates, pushes = np.vstack([np.eye(n), qd]), np.vstack([np.zeros((n, n)), qdd])
+    return [Jet(a, b[:, None], c[:, None]) for a, b, c in zip(q, rates.T, pushes.T)]
 
 
-def _columns(p, order, count):
-    return np.column_stack([np.broadcast_to(getattr(c, order), count) for c in p])
+def _columns(p, order, masses, ways):
+    """Values or derivatives (ways, K, 3) of the jets of three coordinates."""
+    shape = ways, len(masses)
+    return np.stack([np.broadcast_to(getattr(c, order), shape) for c in p], axis=-1)

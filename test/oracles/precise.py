@@ -25,7 +25,12 @@ class Precise:
     @staticmethod
     def stumpff(k, z):
         """c_k(z) by its series, which converges everywhere."""
-        return sum((-z) ** j / mpmath.factorial(k + 2 * j) for j in range(90))
+        term = total = 1 / mpmath.factorial(k)
+        while abs(term) > mpmath.eps * abs(total):
+            k += 2
+            term *= -z / (k * (k - 1))
+            total += term
+        return total
 
     @staticmethod
     def cubic(a):

@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Lengths of paths as what they are: the arc length of a material curve, plus straight lines."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from oracles.jets import Jet, jet, JETS
@@ -31,6 +33,9 @@ def _coordinate(robot, actuator, q, placed):
         return cavity(robot.modules[i].body, [a.value for a in _own(robot, i, q)])
     if actuator.type_name == 'chamber':
         return actuator.area * _length(robot, actuator, q, placed)
+    if getattr(actuator, 'opposite', None):
+        other = replace(actuator, path=actuator.opposite)
+        return 0.5 * (_length(robot, actuator, q, placed) - _length(robot, other, q, placed))
     return _length(robot, actuator, q, placed)
 
 

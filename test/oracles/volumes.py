@@ -57,28 +57,30 @@ def cavity(body, q, count=40):
     """
     Volume [m^3] inside a hollow body with flat ends: a third of the flux of p out of its surface.
 
-    Derivatives along the surface are jets; trapezoids around, Gauss along.
+    At one q, or at as many as there are rows (..., n). Derivatives along the surface are jets;
+    trapezoids around, Gauss along.
     """
-    s, along = np.polynomial.legendre.leggauss(count)
+    q, (s, along) = np.asarray(q), np.polynomial.legendre.leggauss(count)
     s, along = 0.5 * body.length * (s + 1.0), 0.5 * body.length * along
-    angle, s = np.meshgrid(np.arange(2 * count) * np.pi / count, s)
+    angle, s = np.arange(2 * count)[None] * np.pi / count, s[:, None]
+    coordinates = list(np.moveaxis(q, -1, 0)[..., None, None])
 
-    def wall(angle, s):
+    def wall(angle, s, *parts):
+        """Parts of the jets of p, each (..., S, A, 3)."""
         x, y = body.inner_radius * JETS.cos(angle), body.inner_radius * JETS.sin(angle)
-        return [jet(c) for c in body.position([x, y, jet(s)], list(q), JETS)]
+        place = [jet(c) for c in body.position([x, y, s], coordinates, JETS)]
+        shape = (*q.shape[:-1], len(jet(s).value), 2 * count)
+        return [
+            np.stack([np.broadcast_to(getattr(c, part), shape) for c in place], axis=-1)
+            for part in parts
+        ]
 
-    around, lengthwise = wall(Jet(angle, 1.0), Jet(s)), wall(Jet(angle), Jet(s, 1.0))
-    p, u = _stack(around, 'value', s.shape), _stack(around, 'first', s.shape)
-    v = _stack(lengthwise, 'first', s.shape)
-    total = along @ np.einsum('kac,kac->k', p, np.cross(u, v)) * np.pi / count
+    p, u = wall(Jet(angle, 1.0), Jet(s), 'value', 'first')
+    (v,) = wall(Jet(angle), Jet(s, 1.0), 'first')
+    total = np.einsum('...kac,...kac->...k', p, np.cross(u, v)) @ along * np.pi / count
     for end, sign in ((0.0, -1.0), (body.length, 1.0)):  # the flux through a disc, by its rim
-        rim = wall(Jet(angle[0], 1.0), Jet(end + 0.0 * angle[0]))
-        p, u = _stack(rim, 'value', angle[0].shape), _stack(rim, 'first', angle[0].shape)
-        center = p.mean(axis=0)
-        area = np.cross(p - center, u).sum(axis=0) * np.pi / count / 2.0
-        total += sign * center @ area
+        p, u = wall(Jet(angle, 1.0), Jet(np.full((1, 1), end)), 'value', 'first')
+        center = p.mean(axis=-2)
+        area = np.cross(p - center[..., None, :], u).sum(axis=-2) * np.pi / count / 2.0
+        total += sign * np.sum(center * area, axis=(-2, -1))
     return total / 3.0
-
-
-def _stack(vector, part, shape):
-    return np.stack([np.broadcast_to(getattr(c, part), shape) for c in vector], axis=-1)

@@ -159,6 +159,19 @@ def test_other_readers_find_the_same(tmp_path):
 
 
 @pytest.mark.quick
+def test_rosbags_reads_it(tmp_path):
+    """A reader of bags that knows no ROS installation and nothing of ours."""
+    highlevel = pytest.importorskip('rosbags.highlevel')
+    record = start(tmp_path / 'run.mcap')
+    add(record, 20)
+    record.close()
+    with highlevel.AnyReader([tmp_path / 'run.mcap']) as reader:
+        heard = [c for c in reader.connections if c.topic == '/joint_states']
+        messages = [reader.deserialize(raw, c.msgtype) for c, _, raw in reader.messages(heard)]
+    assert np.array_equal([m.position for m in messages], columns(20)['q'])
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize('kind', [layouts.JointState, layouts.JointTrajectory])
 def test_definitions_are_those_of_the_messages(kind):
     """Field by field, in their order, those that they are made of included."""

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from robots import reference
 from softrobot_dynamics import cli
+from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.reproduce.command import names, system
 from softrobot_dynamics.reproduce.outcome import as_json, Check, Outcome
 from softrobot_dynamics.reproduce.page import page
 from softrobot_dynamics.reproduce.systems import toy
+from softrobot_dynamics.schema.yaml_files import read_yaml
 
 SHARE = 0.02  # of the full length
 
@@ -46,20 +48,19 @@ def _farther(robot):
     robot['bodies'][-1]['joint']['origin'] = {'xyz': [0.0, 0.0, 0.470001]}
 
 
-@pytest.mark.parametrize(('name', 'change'), [('foot_shank', _heavier), ('tree', _farther)])
+def _longer(robot):
+    robot['bodies'][0]['body']['length'] *= 1.0 + 1e-6
+
+
+@pytest.mark.parametrize(('name', 'change'), [
+    ('foot_shank', _heavier), ('tree', _farther), ('toy', _longer), ('scalability', _longer),
+])  # fmt: skip
 def test_another_robot_is_noticed(name, change, monkeypatch):
-    """By a millionth of a mass, or by a micrometre of where a joint is."""
-    found = system(name)
-    robot = found._robot()
+    """In the file that is shipped: a millionth of a mass or a length, where a joint is."""
+    found, robot = system(name), read_yaml(shipped('robots')[name])[0]
     change(robot)
-    monkeypatch.setattr(found, '_robot', lambda: robot)
+    monkeypatch.setattr(found, 'ROBOT', robot)
     assert not found.run(share=SHARE).holds
-
-
-def test_another_toy_is_noticed(monkeypatch):
-    """By a micrometre of its length."""
-    monkeypatch.setitem(toy.BODY, 'length', 1.000001)
-    assert not toy.run().holds
 
 
 @pytest.mark.parametrize('state', reference('toy.json')['states'], ids=lambda s: f'q={s["q"]}')
@@ -81,6 +82,7 @@ def _compare(way, state):
         assert np.abs(getattr(found, name) - wanted).max() <= 1e-11 * scale, name
 
 
+@pytest.mark.quick
 def test_a_check_that_does_not_hold_is_said(monkeypatch, capsys):
     """By the exit status, and in words; a number that is none does not hold."""
     checks = [Check('length', error, 1e-3, 'm', 'a ruler') for error in (1e-4, 2e-3, np.nan)]

@@ -2,6 +2,7 @@
 """Studies: what is varied, which runs there are, what comes out, and that it can be resumed."""
 
 import dataclasses
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from robots import soft_arm
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError, UnknownNameError
@@ -66,6 +68,91 @@ def test_a_run_is_the_closed_loop_with_these_numbers(controller):
     expected = (np.sqrt((errors**2).mean(axis=0)) / ways).max()
     assert found.share[0] == pytest.approx(expected, rel=0.02)
     assert found.unanswered[0] == 0.0 and found.reason == ('',) and found.state[0] == 0
+
+
+def test_the_simulated_robot_may_be_of_another_body_model(tmp_path):
+    """Factors are then of its numbers, and a folder of the one is none of the other's."""
+    files = {name: tmp_path / f'{name}.yaml' for name in ('own', 'rods', 'controller')}
+    for name, order in (('own', None), ('rods', 1)):
+        files[name].write_text(json.dumps(soft_arm(order)))
+    files['controller'].write_text("""
+controller:
+  ros__parameters:
+    gains: {p: 100.0, d: 20.0}
+    pfbl: {observer: 0.02}
+    reference: {type: setpoint, ramp_time: 1.0,
+      setpoint: [0.2, -0.003, 0.001, 0.002, -0.001, 0.002, -0.001]}
+""")
+    given = {'controller': files['controller'], 'runs': 2, 'seconds': 1.6, 'tolerance': 0.1}
+    vary, found = {'a.density': '0.9..1.1'}, []
+    for plant in ((), str(files['rods'])):
+        experiment = plan_study(str(files['own']), vary, plant=plant, **given)
+        found.append(run_study(experiment, jobs=1))
+    assert experiment.plant.n == 13 and experiment.description.n == 7
+    assert found[0].state.tolist() == [0, 0] and found[1].state.max() < trial.FAILED
+    assert (found[1].share > 2.0 * found[0].share).all()
+    run_study(experiment, folder=tmp_path / 'out', jobs=1)
+    with pytest.raises(ArgumentError, match='digest of another plant differ'):
+        run_study(plan_study(str(files['own']), vary, **given), folder=tmp_path / 'out', jobs=1)
+
+
+PHASES = """
+controller:
+  ros__parameters:
+    phases: [first, both]
+    first: {duration: 0.3, parts: [upper]}
+    both: {duration: 0.3, parts: [upper, lower]}
+    upper: {controlled: [shoulder], gains: {p: 100.0, d: 20.0},
+      reference: {type: setpoint, ramp_time: 0.2, setpoint: [0.5]}}
+    lower: {controlled: [elbow], gains: {p: 100.0, d: 20.0},
+      reference: {type: setpoint, ramp_time: 0.2, setpoint: [0.3]}}
+"""
+
+
+@pytest.mark.parametrize('name, values', [
+    ('upper.reference.ramp_time', [0.1, 0.29]), ('first.duration', [0.25, 0.4]),
+    ('lower.gains.p', [20.0, 200.0]), ('mass', [1.0, 1.2]),
+])  # fmt: skip
+def test_a_study_over_phases(controller, name, values):
+    """Whatever is varied counts, and the law has its phases in each run."""
+    controller.write_text(PHASES)
+    experiment = planned(controller, {name: values}, runs=None, seconds=0.8)
+    found = run_study(experiment, jobs=1)
+    assert found.unanswered.tolist() == [0.0, 0.0]
+    assert abs(found.share[1] - found.share[0]) > 1e-3 * found.share[0]
+    assert command._under(experiment) == 'in first, both'
+    with pytest.raises(ArgumentError, match='seconds: 0.45, .*0.5, when all .* blended in'):
+        planned(controller, {name: values}, runs=None, seconds=0.45)
+
+
+def test_a_delay_that_the_law_knows_is_the_loops(controller):
+    """Unless that is varied: to make up for a delay that is not there would be a fault."""
+    controller.write_text(f'{CONTROLLER}    delay: 0.004\n')
+    given = {'runs': None, 'tolerance': 0.5}
+    known, told = (
+        run_study(planned(controller, vary, **given), jobs=1).share
+        for vary in ({'mass': [1.0]}, {'delay': [0.004, 0.0]})
+    )
+    assert known[0] == told[0] < told[1]
+
+
+def test_a_back_end_that_gives_back_all_at_the_end(controller, tmp_path):
+    """As ray's: the runs come round by round, and are in the folder then."""
+
+    class Rounds(joblib.parallel.ThreadingBackend):
+        supports_return_generator = False
+
+    joblib.register_parallel_backend('rounds', Rounds)
+    experiment, seen = planned(controller, runs=6), []
+    with joblib.parallel_config(backend='rounds'):
+        found = run_study(
+            experiment,
+            folder=tmp_path / 'out',
+            jobs=1,
+            progress=lambda _, state: seen.append(int((state >= 0).sum())),
+        )
+    assert alike(found, run_study(experiment, jobs=1)) and seen == [1, 2, 3, 4, 5, 6]
+    assert len((tmp_path / 'out' / table.RUNS).read_text().splitlines()) == 7
 
 
 def test_the_worse_the_numbers_the_worse_the_state(controller):
@@ -197,7 +284,7 @@ def test_what_cannot_be_varied_is_refused(vary, words, controller):
 
 @pytest.mark.parametrize('options, words', [
     ({'runs': 0}, 'runs'), ({'seed': -1}, 'seed'), ({'design': 'sobel'}, 'mean sobol'),
-    ({'design': 'grid'}, 'vary mass.*values, for a grid'), ({'seconds': 0.1}, 'ramp_time'),
+    ({'design': 'grid'}, 'vary mass.*values, for a grid'), ({'seconds': 0.1}, 'blended in'),
     ({'tolerance': np.nan}, 'tolerance'),
 ], ids=str)  # fmt: skip
 def test_a_study_that_makes_no_sense_is_refused(options, words, controller):

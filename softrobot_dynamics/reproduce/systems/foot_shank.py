@@ -20,10 +20,12 @@ from softrobot_dynamics.reproduce.turning import Motion, skew, spin, turning
 
 TITLE = 'foot and shank on a force plate: inverse dynamics beside the 12 x 12 system'
 
+# what the 12 equations go by
 # mass [kg], CoM [m] from the upper joint, inertia about it [kg m^2]; z up the limb, x to the toe
 SHANK = 3.26, np.array([0.0, 0.0, -0.186]), np.array([0.051, 0.050, 0.006])
 FOOT = 1.02, np.array([0.05, 0.0, -0.04]), np.array([0.0011, 0.0044, 0.0045])
 ANKLE = np.array([0.0, 0.0, -0.43])  # in the shank [m]
+ROBOT = 'foot_shank'
 STANCE, GRAVITY = 0.66, np.array([0.0, 0.0, -9.81])  # [s], [m/s^2]
 JOINTS = 'ankle', 'knee'
 REMARKS = (
@@ -34,7 +36,7 @@ REMARKS = (
 
 def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
     """Compare the wrenches of both joints through a stance; at a `share` of 67 instants."""
-    model = sd.compile_model(sd.load_robot(_robot()))
+    model = sd.compile_model(sd.load_robot(ROBOT))
     times = np.linspace(0.0, STANCE, max(3, round(67 * share)))
     with tell(f'{len(times)} instants of a stance of {STANCE:g} s'):
         found = np.array([_recursion(model, t) for t in times])
@@ -123,22 +125,6 @@ def _turning(segment: Any, R: Motion) -> Any:
     w, alpha = spin(R)
     inertia = R.value @ np.diag(segment[2]) @ R.value.T
     return inertia @ alpha + np.cross(w, inertia @ w)
-
-
-def _robot() -> dict[str, Any]:
-    def body(segment: Any, tip: Any) -> dict[str, Any]:
-        mass, com, inertia = segment
-        moments = dict(zip(('ixx', 'iyy', 'izz'), inertia.tolist()))
-        fields = {'mass': mass, 'com': com.tolist(), 'inertia': moments}
-        return {'type': 'rigid', **fields, 'tip': {'xyz': tip}}
-
-    free = {'name': 'knee', 'type': 'free', 'parameters': 'roll_pitch_yaw'}
-    ball = {'name': 'ankle', 'type': 'spherical', 'parameters': 'roll_pitch_yaw'}
-    bodies = [
-        {'name': 'shank', 'joint': free, 'body': body(SHANK, ANKLE.tolist())},
-        {'name': 'foot', 'joint': ball, 'body': body(FOOT, [0.18, 0.0, -0.07])},
-    ]
-    return {'name': 'foot_shank', 'gravity': GRAVITY.tolist(), 'bodies': bodies}
 
 
 def _recursion(model: Any, t: float) -> Any:

@@ -12,6 +12,7 @@ package lies in its source tree.
 
 from __future__ import annotations
 
+from dataclasses import replace
 import json
 from pathlib import Path
 import time
@@ -27,7 +28,8 @@ from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, qui
 
 TITLE = 'chains of N planar bodies: equality and time by N [P, Simulation 3, Figure 11]'
 
-LENGTH, RADIUS, DENSITY = 0.3, 0.03, 1000.0
+ROBOT = 'scalability'
+LENGTH, RADIUS, DENSITY = 0.3, 0.03, 1000.0  # that Lagrange's equations go by
 COMPARED, STATES = (1, 2, 4, 8), 100
 REACH = np.array([[np.pi], [10.0], [100.0]])  # of q, qd, qdd in random states [P]
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -70,13 +72,11 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
 
 
 def _chain(n: int) -> Any:
-    body = {
-        'type': 'planar_cc', 'length': LENGTH, 'radius': RADIUS, 'density': DENSITY,
-        'young_modulus': 1e6,
-    }  # fmt: skip
-    bodies = [{'name': f'b{i}', 'joint': {'type': 'fixed'}, 'body': body} for i in range(n)]
-    robot = {'name': 'chain', 'gravity': [0.0, 0.0, 0.0], 'bodies': bodies}
-    return sd.compile_model(sd.load_robot(robot))
+    """Return the model of n of the shipped links, without what drives them."""
+    robot = sd.load_robot(ROBOT)
+    links = [replace(robot.modules[0], name=f'b{i}', joint_name=f'b{i}', parent=i - 1)
+             for i in range(n)]  # fmt: skip
+    return sd.compile_model(replace(robot, modules=tuple(links), actuators=(), start=()))
 
 
 def _compared(model: Any, q: Any, qd: Any, qdd: Any) -> list[float]:

@@ -9,6 +9,7 @@ other, nor of the package.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,7 @@ from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, qui
 
 TITLE = 'the planar body that [P] works out by hand, formula by formula'
 
-BODY = {
-    'type': 'planar_cc', 'length': 1.0, 'radius': 1.0, 'density': 1.0, 'young_modulus': 1.0,
-    'damping': 1.0, 'section_inertia': True,
-}  # fmt: skip
+ROBOT = 'toy'
 G = 9.81  # [m/s^2] along z of the base, as [P] has it
 STATES = (0.7, 1.3, -0.8), (-1.1, 2.0, 0.5), (2.4, -0.9, 3.1), (1e-3, 1.0, 1.0)  # q, qd, qdd
 SERIES = 0.3  # below this |q| the closed formulas lose all their digits: they are 0/0 at q = 0
@@ -151,10 +149,8 @@ def _position(x: Any, s: Any, q: float) -> Any:
 
 
 def _model(direction: int) -> Any:
-    gravity = [0.0, 0.0, 0.0]
-    gravity[direction] = G
-    bodies = [{'name': 'b', 'joint': {'type': 'fixed'}, 'body': BODY}]
-    return sd.compile_model(sd.load_robot({'name': 'toy', 'gravity': gravity, 'bodies': bodies}))
+    gravity = (0.0, 0.0, G) if direction == 2 else (G, 0.0, 0.0)
+    return sd.compile_model(replace(sd.load_robot(ROBOT), gravity=gravity))
 
 
 def _three_ways(models: Any, state: Any) -> Any:

@@ -20,6 +20,8 @@ from softrobot_dynamics.reproduce.turning import turn
 
 TITLE = 'the tree of the tutorial by C. K. Liu and S. Jain: recursion beside Lagrange'
 
+ROBOT = 'tree'
+# what Lagrange's equations go by
 # name, parent, where the joint is on it [m], axes of its turns, mass [kg], CoM [m], inertia
 LINKS = (
     ('trunk', -1, (0.0, 0.0, 0.0), (0, 1), 8.0, (0.0, 0.01, 0.22), (0.20, 0.18, 0.06)),
@@ -39,7 +41,7 @@ REMARKS = (
 
 def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
     """Compare in a `share` of 40 random states."""
-    model, rng = sd.compile_model(sd.load_robot(_robot())), np.random.default_rng(0)
+    model, rng = sd.compile_model(sd.load_robot(ROBOT)), np.random.default_rng(0)
     rows = []
     with tell('random states'):
         for _ in range(max(2, round(share * STATES))):
@@ -79,25 +81,6 @@ def _compared(model: Any, q: Any, qd: Any, qdd: Any) -> list[float]:
         difference(turned, torque),
         abs(found @ own_rate - power) / np.abs(lagrange * qd).max(),
     ]
-
-
-def _robot() -> dict[str, Any]:
-    types = {1: 'revolute', 2: 'universal', 3: 'spherical'}
-    bodies = []
-    for name, parent, at, axes, mass, com, inertia in LINKS:
-        joint: dict[str, Any] = {'type': types[len(axes)], 'origin': {'xyz': list(at)}}
-        if len(axes) == 1:
-            joint['axis'] = np.eye(3)[axes[0]].tolist()
-        elif len(axes) == 3:
-            joint['parameters'] = 'roll_pitch_yaw'
-        moments = dict(zip(('ixx', 'iyy', 'izz'), inertia))
-        body = {'type': 'rigid', 'mass': mass, 'com': list(com), 'inertia': moments}
-        tip = {'xyz': [0.0, 0.0, 0.0]}  # joints are given from where the link's own joint is
-        above = LINKS[parent][0] if parent >= 0 else 'base'
-        bodies.append(
-            {'name': name, 'parent': above, 'joint': joint, 'body': {**body, 'tip': tip}}
-        )
-    return {'name': 'tree', 'gravity': GRAVITY.tolist(), 'bodies': bodies}
 
 
 # Lagrange, in the tutorial's angles
