@@ -24,6 +24,8 @@ def add_to(commands: Any) -> None:
         help='of the figures; default softrobot_reproduce',
     )
     reproduce.add_argument('--no-plot', action='store_true', help='draw no figures')
+    words = 'write each motion as an animated GIF into FOLDER, too'
+    reproduce.add_argument('--animate', action='store_true', help=words)
 
 
 def run(options: Namespace) -> int:

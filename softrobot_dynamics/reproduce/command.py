@@ -35,7 +35,8 @@ def run(options: Namespace) -> int:
     """
     Reproduce systems; return the exit status: 0 if every check holds, else 1.
 
-    `options`: names, list, json, page, out, no_plot. Raises UnknownNameError before anything runs.
+    `options`: names, list, json, page, out, no_plot, animate. Raises UnknownNameError before
+    anything runs.
     """
     chosen = {name: system(name) for name in options.names or names()}
     shown = display()
@@ -49,6 +50,8 @@ def run(options: Namespace) -> int:
         _report(shown, name, outcome)
         if not options.no_plot:
             _draw(shown, each, outcome, Path(options.out) / f'{name}.png')
+        if options.animate and hasattr(each, 'film'):
+            _animate(shown, each, outcome, Path(options.out) / f'{name}.gif')
     if options.json:
         found = {name: as_json(outcome) for name, outcome in outcomes.items()}
         _write(shown, options.json, json.dumps(found, indent=1) + '\n')
@@ -80,4 +83,18 @@ def _draw(shown: Any, each: Any, outcome: Outcome, path: Path) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     draw_system(each, outcome.data, path)
+    shown.say(path)
+
+
+def _animate(shown: Any, each: Any, outcome: Outcome, path: Path) -> None:
+    """Write the motion of a system into an animated GIF file, if there is matplotlib."""
+    try:
+        from softrobot_dynamics.viewing.animation import animate
+    except ImportError:
+        shown.say(INSTALL_MATPLOTLIB)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    film = each.film(outcome.data)
+    with shown.stage(f'animating {film.t[-1] - film.t[0]:g} s'):
+        animate(film, path, title=film.model.description.name)
     shown.say(path)

@@ -10,7 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 import numpy as np
 from PIL import Image
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.viewing.shapes import leaves, Look, Shape
 from softrobot_dynamics.viewing.space import add_surfaces, frame_space, INK, Part, TIP
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 SIZE, DPI, COLOURS = (4.4, 4.4), 90, 48  # [inch], [1/inch], of the GIF
 PACE = 12.5  # [1/s] frames; players round to hundredths of a second
+FINER = 8  # points of a tip's path for a frame, if the motion has them
 
 
 class Film(NamedTuple):
@@ -37,21 +39,38 @@ def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: flo
     ``pace`` is the number of frames for a second. The last frame stays for a second.
     """
     shape, frames = Shape(film.model), []
+    fine = np.linspace(film.t[0], film.t[-1], 1 + round((film.t[-1] - film.t[0]) * pace * FINER))
+    paths = _tips(film, np.unique(np.searchsorted(film.t, fine).clip(0, len(film.t) - 1)))
     times = np.arange(film.t[0], film.t[-1] + 0.5 / pace, 1.0 / pace)
     rows = np.searchsorted(film.t, times).clip(0, len(film.t) - 1)
     looks = [shape.at(film.q[row]) for row in rows]
     stage = _Stage(film, shape, looks, title)
-    for k, t in enumerate(times):
-        frames.append(stage.frame(t - times[0], looks[: k + 1]))
+    for t, look in zip(times, looks):
+        gone = paths.t <= t
+        frames.append(stage.frame(t - times[0], look, paths.points[gone]))
     _write(frames, path, pace)
     return len(frames)
+
+
+class _Paths(NamedTuple):
+    """Where the tips at the ends of a robot have been."""
+
+    t: Vector  # (K,) [s]
+    points: Array  # (K, tips, 3) [m], world frame
+
+
+def _tips(film: Film, rows: Any) -> _Paths:
+    """Return the paths of tips through some rows of a motion."""
+    base, ends = film.model.description.base.matrix(), leaves(film.model)
+    tips = np.array([forward_kinematics(film.model, q=q)[ends, :, 3] for q in film.q[rows]])
+    return _Paths(film.t[rows], (tips @ base.T)[..., :3])
 
 
 class _Stage:
     """Axes around a whole motion, in which one frame after the other is drawn."""
 
     def __init__(self, film: Film, shape: Shape, looks: list[Look], title: str) -> None:
-        self._shape, self._tips = shape, leaves(film.model)
+        self._shape = shape
         self._figure = Figure(figsize=SIZE, dpi=DPI, facecolor='white')
         self._canvas = FigureCanvasAgg(self._figure)
         self._axes = self._figure.add_axes((-0.1, 0.07, 1.08, 0.86), projection='3d')
@@ -64,16 +83,15 @@ class _Stage:
         self._figure.text(0.04, 0.94, title, color=INK, fontsize=11)
         self._clock = self._figure.text(0.96, 0.94, '', color=INK, fontsize=11, ha='right')
 
-    def frame(self, t: float, looks: list[Look]) -> Any:
-        """Return the picture at t [s], the last of looks being the robot, the others its past."""
-        now, axes = looks[-1], self._axes
+    def frame(self, t: float, now: Look, paths: Array) -> Any:
+        """Return the picture at t [s], with where tips have been, (K, tips, 3) [m]."""
+        axes = self._axes
         parts = [
             Part(surface, self._shape.triangles[body], body)
             for body, surface in enumerate(now.surfaces)
         ]
         drawn = [add_surfaces(axes, parts, 3)]
-        for tip in self._tips:
-            path = np.array([look.frames[tip, :3, 3] for look in looks])
+        for path in paths.swapaxes(0, 1):
             drawn += axes.plot(*path.T, color=TIP, lw=1.5, zorder=5)
             drawn += axes.plot(*path[-1:].T, color=TIP, marker='o', ms=5, mec='white', zorder=6)
         self._clock.set_text(f't = {t:.1f} s')

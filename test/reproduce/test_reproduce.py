@@ -40,6 +40,33 @@ def test_a_system_is_drawn_from_its_data_and_written(done, tmp_path):
     assert (tmp_path / 'figure.png').stat().st_size > 10_000
 
 
+def test_what_moves_can_be_filmed(done):
+    """From the data alone: postures of the robot in time."""
+    found, outcome = done
+    if hasattr(found, 'film'):
+        pytest.importorskip('PIL')
+        film = found.film(outcome.data)
+        assert film.q.shape == (len(film.t), film.model.n) and np.diff(film.t).min() > 0.0
+        assert np.abs(np.diff(film.q, axis=0)).max() > 0.0
+
+
+def test_a_motion_is_written_as_an_animation(tmp_path, monkeypatch, capsys):
+    """By the command, of what it has just run; it takes as long as the motion, and a second."""
+    image = pytest.importorskip('PIL.Image')
+    found, name = system('double_pendulum'), 'double_pendulum'
+    outcome = found.run(share=0.05)
+    monkeypatch.setattr(found, 'run', lambda tell: outcome)
+    assert cli.main(['reproduce', name, '--animate', '--no-plot', '--out', str(tmp_path)]) == 0
+    with image.open(tmp_path / f'{name}.gif') as written:
+        passed = 0.0
+        for frame in range(written.n_frames):
+            written.seek(frame)
+            passed += 1e-3 * written.info['duration']
+        assert passed == pytest.approx(outcome.data['t'][-1] + 1.0, abs=0.1)
+        assert min(written.size) > 300
+    assert f'{name}.gif' in capsys.readouterr().out
+
+
 def _heavier(robot):
     robot['bodies'][-1]['body']['mass'] *= 1.0 + 1e-6
 

@@ -126,6 +126,14 @@ def _by_euler(end: float) -> Any:
     return np.array(energies)[::50]
 
 
+def film(data: dict[str, Any]) -> Any:
+    """Return the motion of the free pendulum."""
+    from softrobot_dynamics.viewing.animation import Film
+
+    q = np.asarray(data['free']['theta']) @ TO_JOINTS.T
+    return Film(sd.compile_model(sd.load_robot('double_pendulum')), np.asarray(data['t']), q)
+
+
 def draw(figure: Any, data: dict[str, Any]) -> None:
     """Draw angles, the moment and what the energy lacks."""
     figure.set_size_inches(9.0, 5.6)

@@ -244,6 +244,16 @@ def _on_to_successors(model: Any) -> tuple[Any, ...]:
     return tuple(longer)
 
 
+def film(data: dict[str, Any]) -> Any:
+    """Return the motion under the continuous law from a matched start, with the circles."""
+    from softrobot_dynamics.viewing.animation import Film
+
+    wanted = circles(np.linspace(0.0, PERIOD, 90)).swapaxes(0, 1)
+    q = np.asarray(data['runs']['continuous, matched']['q'])
+    model = sd.compile_model(sd.load_robot('trimmed_helicoid'))
+    return Film(model, np.asarray(data['t']), q, tuple(wanted))
+
+
 def draw(figure: Any, data: dict[str, Any]) -> None:
     """Draw tips on their circles, errors of y, tensions, and the price of material points."""
     figure.set_size_inches(10.0, 7.0)

@@ -121,6 +121,13 @@ def _said(data: dict[str, Any]) -> list[str]:
     ]
 
 
+def film(data: dict[str, Any]) -> Any:
+    """Return the motion through the three phases."""
+    from softrobot_dynamics.viewing.animation import Film
+
+    return Film(sd.compile_model(sd.load_robot(ROBOT)), data['t'], data['q'])
+
+
 def draw(figure: Any, data: dict[str, Any]) -> None:
     """Draw joints, soft arm, gripper, and what drives each."""
     figure.set_size_inches(9.0, 6.4)
