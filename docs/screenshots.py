@@ -19,11 +19,14 @@ from softrobot_dynamics.viewing.shapes import Shape
 
 FLAGS = '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'
 POSTURES = {'hybrid_arm': (0.4, -1.2, 1.4, -0.5, -1.3, 0.0, 0.9, 0.3, 0.01, 0.0, 0.6),
-            'ur10e': (0.4, -1.2, 1.4, -0.5, -1.3, 0.0), 'double_pendulum': (0.6, 0.8)}  # fmt: skip
+            'ur10e': (0.4, -1.2, 1.4, -0.5, -1.3, 0.0), 'double_pendulum': (0.6, 0.8),
+            'foot_shank': (0.0, 0.0, 0.48, 0.0, 0.5, 0.1, 0.0, -0.3, 0.0), 'toy': (1.2,),
+            'tree': (0.2, -0.3, 0.5, 0.6, 0.2, 0.7, -0.5)}  # fmt: skip
 SHARES = {'pcc_arm': {0: 0.5, 4: 0.4, 8: 0.6}, 'pneumatic_arm': {1: 0.7, 5: 0.8},
-          'trimmed_helicoid': {0: 0.3, 4: 0.2, 8: 0.25}, 'planar_cc_chain': {0: 0.3, 2: 0.1},
-          'soft_hand': {2: 0.7, 5: 0.7, 8: 0.7}, 'hybrid_arm': {8: 0.6, 9: 0.7}}  # fmt: skip
-SIZE, COLUMNS = {'width': 620, 'height': 460}, 4
+          'trimmed_helicoid': {0: 0.1, 4: 0.06, 8: 0.08}, 'planar_cc_chain': {0: 0.3, 2: 0.1},
+          'soft_hand': {2: 0.7, 5: 0.7, 8: 0.7}, 'hybrid_arm': {8: 0.6, 9: 0.7},
+          'scalability': {0: 0.1, 4: 0.2, 7: 0.1}, 'servo_arm': {0: 0.5, 3: -0.4}}  # fmt: skip
+SIZE, COLUMNS = {'width': 620, 'height': 460}, 5
 
 
 def main() -> None:
@@ -32,6 +35,7 @@ def main() -> None:
         chromium = play.chromium.launch(executable_path=shutil.which('chromium'), args=FLAGS)
         shots = [_shot(chromium, name) for name in sorted(shipped('robots'))]
         chromium.close()
+    shots += [np.ones_like(shots[0])] * (-len(shots) % COLUMNS)
     rows = [np.hstack(shots[k : k + COLUMNS]) for k in range(0, len(shots), COLUMNS)]
     imsave(Path(__file__).parent / 'images' / 'view.png', np.vstack(rows))
 

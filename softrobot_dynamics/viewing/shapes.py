@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 RIGID_RADIUS = 0.026  # of a rigid link, as a share of the robot's length
+FREEDOMS = 6  # of a joint that holds nothing: there is no link to what it moves by
 _ALONG = 16  # points of a tendon through a body
 
 
@@ -32,7 +33,7 @@ class Shape:
     ``triangles`` has those of each body, rows of three of its corners in a :class:`Look`, which
     run right-handed about the way out. A body with sections is drawn as it is; a rigid one is a
     pipe from the tip before it to its joint and on to its own tip, with round ends: a ball if
-    these are one.
+    these are one. To a joint that holds nothing there is none.
     ``routed`` are the indices of the actuators that run along a curve, ``passed`` those of the
     bodies that one of them passes.
     """
@@ -87,6 +88,8 @@ class Shape:
         for i, module in enumerate(self.model.description.modules):
             before = placed.pose(module.parent)[:3, 3] if module.parent >= 0 else np.zeros(3)
             pieces = [before, placed.joint(i)[1], placed.pose(i)[:3, 3]]
+            if len(module.joint.coordinates()) == FREEDOMS:
+                del pieces[0]
             found.append(_pipe(pieces, self._radius))
         return found
 

@@ -39,6 +39,13 @@ def test_surfaces_follow_the_robot(name):
         assert (frame[:3, 3] > low - 0.1 * size).all() and (frame[:3, 3] < high + 0.1 * size).all()
 
 
+def test_a_joint_that_holds_nothing_is_not_drawn_as_a_link():
+    """The shank of foot_shank is as long as from its knee to its ankle, wherever it is."""
+    model = compiled('foot_shank')
+    look = Shape(model).at(model.q0 + [0.3, 0.2, 0.5, 0.1, 0.2, 0.3, 0.0, 0.0, 0.0])
+    assert np.ptp(look.surfaces[0], axis=0).max() < 0.43 + 0.1
+
+
 def test_a_segment_encloses_its_volume():
     """At rest a cylinder; whatever its bend, as sections stay plane and turn about the middle."""
     model = compiled('pcc_arm')
