@@ -15,7 +15,7 @@ PACKAGE = 'softrobot_dynamics'
 
 def shipped(kind: str) -> dict[str, Path]:
     """
-    Return {name: path} of the shipped files of a `kind`: 'robots' or 'controllers'.
+    Return {name: path} of shipped files: `kind` is 'robots', 'controllers' or 'estimators'.
 
     Looked for in the ament share folder, in the files of the installed distribution, and in the
     source tree; the first place that has any is the one.
@@ -50,4 +50,4 @@ def _distribution(kind: str) -> Iterable[Path]:
 
 
 def _source_tree(kind: str) -> Iterable[Path]:
-    return Path(__file__).parents[1].joinpath('config', kind).glob('*.yaml')
+    return Path(__file__).parents[2].joinpath('config', kind).glob('*.yaml')

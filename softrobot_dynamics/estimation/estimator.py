@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -215,17 +215,31 @@ class Estimator:
         force, P = belief.x[2 * n :], covariance_of(belief.S[2 * n :])
         return fit_push(J if moment else J[3:], force, P, self._prior[2 * n :, 2 * n :])
 
-    def observability(self, *, u: ArrayLike | None = None, horizon: float = 0.5) -> Observability:
+    def observability(
+        self,
+        *,
+        u: ArrayLike | None = None,
+        horizon: float = 0.5,
+        sensors: Collection[str] | None = None,
+    ) -> Observability:
         """
         Return the :class:`~.observability.Observability` at the newest posture, under u (m,).
 
-        By default u is the command in force. Raises ArgumentError, SingularMassError.
+        By default u is the command in force, and ``sensors``, names of one or more, are all.
+        Raises ArgumentError, UnknownNameError, SingularMassError.
         """
+        chosen = tuple(self._numbers if sensors is None else sensors)
+        for each in chosen:
+            if each not in self._numbers:
+                raise UnknownNameError('sensor', each, tuple(self._numbers))
+        if not chosen:
+            raise ArgumentError('sensors', chosen, 'at least one sensor')
         model, belief = self.model, self._moments[-1].belief
         u = self._commands.at(belief.time) if u is None else checked('u', u, (model.m,))
         self._mover.take(belief.x)
         self._mover.u[:], q = u, belief.x[: model.n]
-        seen = [(b.sensor.rate, b.observation) for b in self._bound]
+        bound = [self._bound[self._numbers[each]] for each in chosen]
+        seen = [(b.sensor.rate, b.observation) for b in bound]
         force = self._prior[2 * model.n :, 2 * model.n :]
         return observability(model, self._mover.differentiate, seen, force, q, u, horizon)
 

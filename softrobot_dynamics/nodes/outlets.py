@@ -1,19 +1,24 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Where the loops' messages and words go: publishers and the log, behind a few plain calls."""
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from geometry_msgs.msg import Vector3, WrenchStamped
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
+from softrobot_dynamics.nodes.messaging.measurements import form_of, TOPIC
 from softrobot_dynamics.nodes.messaging.quality import publisher
 from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.tally import Throttle
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 from trajectory_msgs.msg import JointTrajectory
 
 _ACKNOWLEDGED = Duration(seconds=0.5)
@@ -134,6 +139,69 @@ class ControlOutlet(_Words):
         self._publishers[0].wait_for_all_acked(_ACKNOWLEDGED)
 
 
+class EstimationOutlet(_Words):
+    """Where the estimation loop's states, reports and words go."""
+
+    def __init__(
+        self, node: Any, names: Sequence[str], quality: Any, changed: Callable[[], None], body: str
+    ) -> None:
+        super().__init__(node, changed)
+        self._body, n = body, 3 * len(names)
+        self._state = messages.StateWriter(names)
+        self._encode = Encoder(self._state.message).encode
+        self._push = WrenchStamped()
+        self._push.header.frame_id = f'{body} base'
+        size = [MultiArrayDimension(label=x, size=n) for x in ('rows', 'columns')]
+        size[0].stride, size[1].stride = n * n, n
+        self._covariance = Float64MultiArray(layout=MultiArrayLayout(dim=size))
+        self._publishers = [
+            publisher(node, JointState, 'joint_states', quality),
+            publisher(node, Float64MultiArray, '~/covariance', _REPORTS),
+            publisher(node, WrenchStamped, '~/push', _REPORTS),
+        ]
+        self._publish, self._publish_covariance, self._publish_push = (
+            each.publish for each in self._publishers
+        )
+
+    def state(self, q: Vector, qd: Vector, stamp: int) -> None:
+        """Publish the state (q, qd) at a stamp [ns]."""
+        self._state.write(q, qd, messages.stamped(stamp))
+        self._publish(self._encode())
+
+    def report(self, estimator: Any, stamp: int, epoch: int) -> None:
+        """Publish what an Estimator, whose time began at an epoch [ns], knows beside the state."""
+        found = estimator.estimate((stamp - epoch) * 1e-9, covariance=True)
+        self._covariance.data = array('d', found.covariance.tobytes())
+        self._publish_covariance(self._covariance)
+        if self._body:
+            x, y, z = estimator.push(self._body).value.tolist()
+            self._push.header.stamp = messages.stamped(stamp)
+            self._push.wrench.force = Vector3(x=x, y=y, z=z)
+            self._publish_push(self._push)
+
+    def lost(self, why: str) -> None:
+        """Say why no states go out any more."""
+        self._say('lost', f'no states until all is begun anew: {why}')
+
+
+class SensorOutlet:
+    """Where what the sensors of an estimator measure of a simulated robot goes."""
+
+    def __init__(self, node: Any, sensors: Iterable[Sensor], quality: Any) -> None:
+        forms = {sensor.name: form_of(sensor) for sensor in sensors}
+        self._ways = {
+            name: (form, publisher(node, form.message_type, TOPIC.format(name), quality))
+            for name, form in forms.items()
+        }
+
+    def send(self, sensor: str, value: Any, stamp: int) -> None:
+        """Publish a value of a sensor with its stamp [ns]."""
+        form, publishes = self._ways[sensor]
+        message = form.write(value)
+        message.header.stamp = messages.stamped(stamp)
+        publishes.publish(message)
+
+
 class SimulationOutlet(_Words):
     """Where the simulation loop's states and words go."""
 
@@ -144,12 +212,13 @@ class SimulationOutlet(_Words):
         quality: Any,
         changed: Callable[[], None],
         with_clock: bool = False,
+        topic: str = 'joint_states',
     ) -> None:
         super().__init__(node, changed)
         self._clock = Clock()
         self._state = messages.StateWriter(names)
         self._encode = Encoder(self._state.message).encode
-        self._publishers = [publisher(node, JointState, 'joint_states', quality)]
+        self._publishers = [publisher(node, JointState, topic, quality)]
         if with_clock:
             self._publishers.append(publisher(node, Clock, '/clock', _CLOCK))
         self._publish, *self._publish_clock = (each.publish for each in self._publishers)

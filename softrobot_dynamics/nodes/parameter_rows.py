@@ -176,6 +176,14 @@ OF_SIMULATION = (
         100.0,
     ),
     Row(
+        'estimator',
+        'string',
+        '',
+        'Name or path of an estimator file, whose sensors then measure the robot, on topics; its'
+        ' own states go to ~/joint_states; empty: none',
+        read_only=True,
+    ),
+    Row(
         'publish_clock',
         'bool',
         False,
@@ -191,6 +199,61 @@ OF_SIMULATION = (
         read_only=True,
     ),
     *_SAFE,
+)
+
+OF_ESTIMATOR = (
+    _ROBOT,
+    Row(
+        'estimator',
+        'string',
+        'pcc_arm',
+        'Sensors and what is not known: name of a shipped estimator, or path of a file',
+        read_only=True,
+    ),
+    Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
+    Row('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
+    *_COMMUNICATION,
+    Row(
+        'timeout',
+        'double',
+        0.1,
+        'Time without a measurement that counts as silence of a sensor, or two and a half of its'
+        ' periods if that is longer [s]',
+        1e-3,
+        60.0,
+        read_only=True,
+    ),
+    Row(
+        'settling',
+        'double',
+        0.2,
+        'Time of measurements before states go out [s]',
+        0.0,
+        60.0,
+        read_only=True,
+    ),
+    Row(
+        'command_delay', 'double', 0.0, 'Time from a command until it acts [s]', 0.0, 1.0,
+        read_only=True,
+    ),
+    Row(
+        'allow_unobservable',
+        'bool',
+        False,
+        'Activate even if sensors do not tell some coordinates, which then are as the model says',
+        read_only=True,
+    ),
+    Row(
+        'push',
+        'string',
+        '',
+        'Body on whose tip a force from outside is looked for; empty: the last one',
+        read_only=True,
+    ),
+    Row(
+        'report_rate', 'double', 20.0, 'Rate of covariance and push [Hz]', 0.1, 1000.0,
+        read_only=True,
+    ),
 )
 
 OF_VISUALIZER = (

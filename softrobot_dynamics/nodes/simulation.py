@@ -8,7 +8,9 @@ from typing import Any
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
+from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.nodes import (
     declared_rows,
     diagnostics,
@@ -20,10 +22,11 @@ from softrobot_dynamics.nodes import (
 )
 from softrobot_dynamics.nodes.command_timing import TIMINGS
 from softrobot_dynamics.nodes.deadlines import Schedule
+from softrobot_dynamics.nodes.measured import estimator_file, MeasuredSensing
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
-from softrobot_dynamics.nodes.outlets import SimulationOutlet
+from softrobot_dynamics.nodes.outlets import SensorOutlet, SimulationOutlet
 from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.nodes.pushes import Pushes, StateReader
 from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
@@ -37,7 +40,8 @@ class SimulationNode(Node):
     Takes the place of a robot: states out at a fixed rate, commands in.
 
     - publishes `joint_states` (sensor_msgs/JointState): coordinates by name, stamped with the
-      simulated time since the start; `/clock` (rosgraph_msgs/Clock) with the same, if
+      simulated time since the start; with an `estimator` `~/joint_states`, and what its sensors
+      measure, as it hears that; `/clock` (rosgraph_msgs/Clock) with the same, if
       `publish_clock` says so; `/diagnostics` at 1 Hz
     - subscribes to `joint_commands` (sensor_msgs/JointState): u in effort, by actuator; or
       `controller/commands` (std_msgs/Float64MultiArray), see `command_type`
@@ -77,11 +81,11 @@ class SimulationNode(Node):
             plant = self._build(values)
         self.options.declare(declared_rows.sensor_rows(plant.heard))
         values = self.options.values
-        sensing = plant.sensing(values)
+        quality = quality_of(values)
+        sensing = self._measured(plant, values, quality)
         recording.prepare(values['record'])
         self._plant = plant
         self._choose_safe(values)
-        quality = quality_of(values)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'simulated robot', values['robot'], self._report
         )
@@ -91,6 +95,7 @@ class SimulationNode(Node):
             quality,
             self._diagnostics.changed,
             with_clock=values['publish_clock'],
+            topic='~/joint_states' if values['estimator'] else 'joint_states',
         )
         self._pushes, self._place = Pushes(plant.model), StateReader(plant.model)
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
@@ -136,6 +141,22 @@ class SimulationNode(Node):
             self._loop.timeout = values['command_timeout_periods']
             self._loop.pace = values['real_time_factor']
             recording.note(self._loop.record, values, changed)
+
+    def _measured(self, plant: Any, values: dict[str, Any], quality: Any) -> Any:
+        """Return the sensing of the robot's states, and perhaps of what is estimated from."""
+        sensing = plant.sensing(values)
+        if not values['estimator']:
+            return sensing
+        for name, free in (('wait_for_commands', False), ('real_time_factor', True)):
+            if bool(values[name]) is not free:  # no command answers a state that is estimated
+                expected = f'{"more than 0" if free else free}, as there is an estimator'
+                raise ArgumentError(name, values[name], expected)
+        settings, known = load_estimator(estimator_file(values['estimator'])), sensing.sensors
+        instruments = Instruments(
+            plant.model, settings.sensors, seed=known.seed, dropout=known.dropout
+        )
+        outlet = SensorOutlet(self, settings.sensors, quality)
+        return MeasuredSensing(sensing, instruments, outlet.send, plant.model.m)
 
     def _choose_safe(self, values: dict[str, Any]) -> None:
         self._plant.safe.choose(

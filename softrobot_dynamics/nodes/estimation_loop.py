@@ -1,0 +1,319 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The estimation loop: one thread that says at every deadline what state the robot is in.
+
+First the state goes out, of what was measured until then; what has come meanwhile is taken in
+after it, so that no measurement, however late it was true, holds up the state of its period. Time
+is that of the sensors' stamps, see `Present`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    MessageError,
+    NotConvergedError,
+    SimulationDivergedError,
+    SingularMassError,
+)
+from softrobot_dynamics.nodes.deadlines import Deadlines
+from softrobot_dynamics.nodes.looping import Loop
+from softrobot_dynamics.nodes.messaging.measurements import checked_value
+from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of
+from softrobot_dynamics.nodes.realtime import now, sleep_until
+from softrobot_dynamics.nodes.tally import Tally, Window
+
+WAITING, SETTLING, RUNNING = range(3)
+MODES = 'waiting for sensors', 'settling', 'estimating'
+
+_AHEAD = SECOND // 20  # [ns] that a stamp may be ahead of what others say the time is
+_REMEMBERED = 64  # stamps of a sensor, of which none may come twice
+_SLOW = 0.5  # of the time that passes, while what is said of it has to wait for it
+
+
+class Present:
+    """
+    What time it is [ns] by the stamps of messages, which need not be of this machine's clock.
+
+    As much ahead of the steady clock as the newest of the messages of the last second were: those
+    that were under way for the shortest time. It never goes back: where it would, it goes slowly.
+    """
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[int, int]] = deque()  # (arrival, stamp - arrival), falling
+        self._last: tuple[int, int] | None = None
+
+    def hear(self, stamp: int, arrival: int) -> None:
+        """Take in the stamp of a message and when it arrived, by the steady clock [ns]."""
+        ahead = stamp - arrival
+        while self._seen and self._seen[-1][1] <= ahead:
+            self._seen.pop()
+        self._seen.append((arrival, ahead))
+        while self._seen[0][0] < arrival - SECOND:
+            self._seen.popleft()
+
+    def at(self, moment: int) -> int:
+        """Return the time at a moment of the steady clock [ns], once something was heard."""
+        time = moment + self._seen[0][1]
+        if self._last is not None:
+            before, said = self._last
+            time = max(time, said + round(_SLOW * max(0, moment - before)))
+        self._last = moment, time
+        return time
+
+    def __bool__(self) -> bool:
+        return bool(self._seen)
+
+
+class Stream(NamedTuple):
+    """The messages of a sensor."""
+
+    sensor: Any
+    inbox: Any
+    form: Any
+
+
+class Plan(NamedTuple):
+    """When the loop does what; times in [ns]."""
+
+    period: int
+    timeout: int  # without a measurement, after which a sensor counts as silent
+    settling: int  # of measurements before states go out
+    report: int  # from one report to the next
+    delay: float  # [s] from a command until it acts
+
+
+class Sufficient:
+    """Which sensors tell enough: those by which no more coordinates are unobservable."""
+
+    def __init__(self, estimator: Any, allowed: Iterable[str]) -> None:
+        self._estimator, self._allowed = estimator, frozenset(allowed)
+        self._known: dict[frozenset[str], tuple[str, ...]] = {}
+
+    def lacking(self, sensors: Iterable[str]) -> tuple[str, ...]:
+        """Return the coordinates that some sensors do not tell, but should."""
+        chosen = frozenset(sensors)
+        if not chosen:
+            return tuple(self._estimator.model.coordinate_names)
+        if chosen not in self._known:
+            found = self._estimator.observability(sensors=sorted(chosen)).unobservable
+            self._known[chosen] = tuple(x for x in found if x not in self._allowed)
+        return self._known[chosen]
+
+
+class EstimationLoop(Loop):
+    """
+    Hears `streams` and commands, and says in what state the robot is.
+
+    `commands` is an inbox, `reader` turns what comes there into (u, stamp), `initial` (m,) is in
+    force until the first. `fit` finds the posture to begin with; `sufficient` says which sensors
+    are enough. `outlet` takes away states and reports. With too few sensors no state goes out.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        fit: Callable[..., Any],
+        streams: Sequence[Stream],
+        commands: Any,
+        reader: Any,
+        outlet: Any,
+        plan: Plan,
+        *,
+        initial: Vector,
+        sufficient: Sufficient,
+    ) -> None:
+        super().__init__('estimation', commands, outlet)
+        self.tally, self.lateness, self.update_times = Tally(), Window(), Window()
+        self.mode, self.missing, self.lacking = WAITING, (), ()  # type: ignore[var-annotated]
+        self.squares = {s.sensor.name: np.zeros(2) for s in streams}  # sums: squares, numbers
+        self._estimator, self._fit, self._streams = estimator, fit, streams
+        self._reader, self._plan, self._sufficient = reader, plan, sufficient
+        self._u = initial.copy()
+        self._deadlines = Deadlines()
+        self._stamps: dict[str, deque[int]] = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        """Know nothing of time and measurements."""
+        self._present, self._epoch = Present(), 0
+        self._first: dict[str, Any] = {}  # the newest values, until there are enough to begin
+        self._heard: dict[str, int] = {}  # when each sensor was heard last, steady clock [ns]
+        self._since = self._reported = 0
+        for stream in self._streams:
+            self._stamps[stream.sensor.name] = deque(maxlen=_REMEMBERED)
+
+    def _begin(self) -> None:
+        self._deadlines.put(now() + self._plan.period)
+
+    def _cycle(self) -> None:
+        """Say the state at the deadline, then take in what has come."""
+        sleep_until(self._deadlines.next)
+        woken = now()
+        self.lateness.add(woken - self._deadlines.next)
+        if self._deadlines.meet(woken, self._plan.period):
+            self.tally.count('slips')
+        self._take_command()
+        if self.mode == RUNNING:
+            self._say()
+        for stream in self._streams:
+            self._listen(stream)
+        self._look_around()
+
+    def _take_command(self) -> None:
+        """Take notice of the command that was sent last."""
+        try:
+            if (message := self._inbox.wait(0)) is None:
+                return
+            self._u = self._reader.read(message)[0].copy()
+            if self.mode != WAITING:
+                at = self._seconds(self._present.at(now())) + self._plan.delay
+                self._estimator.command(at, self._u)
+        except MessageError as error:
+            self._refuse(error)
+
+    def _say(self) -> None:
+        """Publish the state of this moment."""
+        stamp = self._present.at(now())
+        try:
+            found = self._estimator.estimate(self._seconds(stamp))
+        except (SimulationDivergedError, ArgumentError) as error:
+            self._lose(error)
+            return
+        if not (np.isfinite(found.q).all() and np.isfinite(found.qd).all()):
+            self._lose('the state is no number')
+            return
+        self.tally.count('ticks')
+        self._outlet.state(found.q, found.qd, stamp)
+
+    def _listen(self, stream: Stream) -> None:
+        """Take in what a sensor has measured since the last time."""
+        try:
+            if (message := stream.inbox.wait(0)) is None:
+                return
+            arrival, stamp = now(), stamp_of(message)
+            value = checked_value(stream.sensor, stream.form.read(message))
+            self._judge(stream.sensor.name, stamp, arrival)
+        except MessageError as error:
+            self._refuse(error, stream.sensor.name)
+            return
+        self._present.hear(stamp, arrival)
+        name = stream.sensor.name
+        self._stamps[name].append(stamp)
+        if self.mode == WAITING:
+            self._first[name] = value
+            self._heard[name] = arrival
+        else:
+            self._measure(name, stamp, value, arrival)
+
+    def _judge(self, name: str, stamp: int, arrival: int) -> None:
+        """Refuse stamps that cannot be; MessageError."""
+        if not stamp:
+            raise MessageError('stale: it has no stamp')
+        if stamp in self._stamps[name]:
+            raise MessageError('out of order: it has come before')
+        if self._present and stamp - self._present.at(arrival) > _AHEAD:
+            raise MessageError('from the future: by the stamps of the others')
+
+    def _measure(self, name: str, stamp: int, value: Any, arrival: int) -> None:
+        """Correct what is believed."""
+        begin = now()
+        try:
+            found = self._estimator.measure(self._seconds(stamp), name, value)
+        except SimulationDivergedError as error:
+            self._lose(error)
+            return
+        self.update_times.add(now() - begin)
+        if found.too_old:
+            self._refuse(MessageError('stale: older than what is kept'), name)
+            return
+        self.tally.count('measurements')
+        self.tally.count('outliers', found.outliers)
+        self.tally.count('late', found.late)
+        if found.numbers:
+            self._heard[name] = arrival
+            self.squares[name] += found.square, found.numbers
+
+    def _look_around(self) -> None:
+        """See who is there, begin or end accordingly, and report now and then."""
+        moment = now()
+        self.missing = tuple(
+            each.sensor.name for each in self._streams if self._is_silent(each.sensor, moment)
+        )
+        if self.mode == WAITING:
+            self._try_to_begin(moment)
+            return
+        there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
+        if lacking := self._untold(there):
+            self._lose(f'{self._silence()}: nothing tells of {", ".join(lacking)}')
+            self.lacking = lacking
+            return
+        if self.mode == SETTLING and moment - self._since > self._plan.settling:
+            self._enter(RUNNING)
+        if self.mode == RUNNING and moment - self._reported > self._plan.report:
+            self._reported = moment
+            self._outlet.report(self._estimator, self._present.at(moment), self._epoch)
+
+    def _is_silent(self, sensor: Any, moment: int) -> bool:
+        limit = max(self._plan.timeout, round(2.5 * SECOND / sensor.rate))
+        return moment - self._heard.get(sensor.name, -SECOND * SECOND) > limit
+
+    def _untold(self, there: Sequence[str]) -> tuple[str, ...]:
+        """Return the coordinates that nobody tells of."""
+        if len(there) == len(self._streams):
+            return ()  # what all of them do not tell was allowed or refused before
+        try:
+            return self._sufficient.lacking(there)
+        except SingularMassError:
+            return tuple(self._estimator.model.coordinate_names)
+
+    def _try_to_begin(self, moment: int) -> None:
+        """Begin with the posture that fits what was measured first, if that is enough."""
+        there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
+        self.lacking = self._untold(there)
+        self._since = self._since if there else 0
+        if not there or self.lacking:
+            return
+        self._since = self._since or moment
+        if self.missing and moment - self._since < self._plan.settling:
+            return  # they may be about to come
+        values = {name: self._first[name] for name in there}
+        try:
+            q = self._fit(values, u=self._u).q
+        except (NotConvergedError, ArgumentError, np.linalg.LinAlgError):
+            q = None  # then the initial one: the measurements that follow will tell
+        time = self._present.at(now())
+        self._epoch = time - SECOND
+        self._estimator.begin(self._seconds(time), q=q, u=self._u)
+        self._since = now()
+        self._enter(SETTLING)
+
+    def _lose(self, why: Any) -> None:
+        """Say nothing more until all can begin anew."""
+        self.tally.count('losses')
+        self._outlet.lost(str(why))
+        self._forget()
+        self._enter(WAITING)
+
+    def _silence(self) -> str:
+        return f'{", ".join(self.missing)} silent'
+
+    def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:
+        error = MessageError(f'{error.reason} ({sensor})')
+        self.tally.refuse(error)
+        self._outlet.refused(error)
+
+    def _seconds(self, stamp: int) -> float:
+        """Return the time [s] of the estimator, small numbers, so that none is lost."""
+        return (stamp - self._epoch) * 1e-9
+
+    def _enter(self, mode: int) -> None:
+        before, self.mode = self.mode, mode
+        if mode != before:
+            self._outlet.entered(MODES[mode], MODES[before], mode != WAITING)

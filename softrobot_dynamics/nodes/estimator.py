@@ -1,0 +1,225 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The node between sensors and a controller; see `EstimatorNode`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import sys
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.estimation.settings import EstimatorSettings, load_estimator
+from softrobot_dynamics.estimation.shape import ShapeFit
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.nodes import diagnostics, process, realtime
+from softrobot_dynamics.nodes.estimation_loop import (
+    EstimationLoop,
+    MODES,
+    Plan,
+    RUNNING,
+    Stream,
+    Sufficient,
+)
+from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
+from softrobot_dynamics.nodes.measured import estimator_file
+from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.messaging.measurements import form_of, TOPIC
+from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS, SECOND
+from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
+from softrobot_dynamics.nodes.outlets import EstimationOutlet
+from softrobot_dynamics.nodes.parameter_rows import OF_ESTIMATOR
+from softrobot_dynamics.nodes.parameters import Parameters
+
+_COMMANDS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
+
+
+class EstimatorNode(LifecycleNode):
+    """
+    Says in what state a robot is, from what its sensors measure and what it is commanded.
+
+    - subscribes to `sensors/NAME` for every sensor of the estimator file: geometry_msgs/PoseStamped
+      (`pose`), geometry_msgs/PoseArray (`markers`), sensor_msgs/JointState (`joint`); and to the
+      commands, as the controller publishes them
+    - publishes `joint_states` (sensor_msgs/JointState) at `rate`: all coordinates and their rates,
+      of the moment, stamped by the sensors' clock; `~/covariance` (std_msgs/Float64MultiArray) of
+      coordinates, rates and forces; `~/push` (geometry_msgs/WrenchStamped), the force on a tip
+      that explains best what the model does not; `/diagnostics` at 1 Hz
+    - parameters: `parameter_rows.OF_ESTIMATOR`
+
+    States go out while sensors tell all of it that can move the robot, no longer: a controller
+    then finds no state, and makes the robot safe.
+    """
+
+    parts = ()
+
+    def __init__(self, stop: Any = None) -> None:
+        super().__init__('estimator')
+        self._stop = stop
+        self._loop: EstimationLoop | None = None
+        self._estimator: Any = None
+        self._open: list[Any] = []  # what has to be given back
+        self.options = Parameters(self, OF_ESTIMATOR)
+
+    def begin(self) -> bool:
+        """Configure and activate if `autostart` says so; return whether that went well."""
+        if not self.options.values['autostart']:
+            return True
+        return self.trigger_configure() == SUCCESS and self.trigger_activate() == SUCCESS
+
+    def _configure(self) -> None:
+        values, started = self.options.values, realtime.now()
+        self.get_logger().info(
+            f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
+        )
+        with process.interrupting(self._stop), realtime.patient():
+            self._load(values)
+        for words in self.options.unknown():
+            self.get_logger().warning(f'unknown parameter {words} left out')
+        names = ', '.join(stream.sensor.name for stream in self._streams)
+        self.get_logger().info(
+            f'configured in {(realtime.now() - started) * 1e-9:.1f} s: sensors {names}'
+        )
+        process.keep_collector_away()
+
+    def _load(self, values: dict[str, Any]) -> None:
+        model = compile_model(load_robot(values['robot']))
+        if model.positioned.any():
+            expected = 'a robot whose tendons are told tensions: what acts has to be known'
+            raise ArgumentError('robot', values['robot'], expected)
+        body = values['push'] or model.body_names[-1]
+        if body not in model.body_names:
+            raise ArgumentError('push', body, f'a body, one of {", ".join(model.body_names)}')
+        settings = load_estimator(estimator_file(values['estimator']))
+        forms = [form_of(sensor) for sensor in settings.sensors]
+        self._estimator, self._fit = Estimator(model, settings), ShapeFit(model, settings)
+        self._initial = _undriven(model)
+        self._estimator.begin(0.0, u=self._initial)
+        self._sufficient = self._enough(settings, values['allow_unobservable'])
+        self._warm(body)
+        self._streams = [
+            Stream(each, self._inbox(form.message_type, TOPIC.format(each.name)), form)
+            for each, form in zip(settings.sensors, forms)
+        ]
+        self._reader = COMMAND_READERS[values['command_type']](model.actuator_names)
+        topic = _COMMANDS[values['command_type']]
+        self._commands = self._inbox(self._reader.message_type, topic)
+        self._diagnostics = diagnostics.Diagnostics(
+            self, 'estimator', values['robot'], self._report
+        )
+        self._open.append(self._diagnostics)
+        self._outlet = EstimationOutlet(
+            self, model.coordinate_names, quality_of(values), self._diagnostics.changed, body
+        )
+        self._open.append(self._outlet)
+
+    def _inbox(self, kind: Any, topic: str) -> Any:
+        inbox = Inbox(self, kind, topic, NEWEST)
+        self._open.append(inbox)
+        return inbox
+
+    def _enough(self, settings: EstimatorSettings, allow: bool) -> Sufficient:
+        """Return which sensors are enough; ArgumentError if not even all of them are."""
+        untold = self._estimator.observability().unobservable
+        if untold and not allow:
+            expected = f'sensors that tell of {", ".join(untold)}, or allow_unobservable'
+            raise ArgumentError('estimator', self.options.values['estimator'], expected)
+        if untold:
+            words = f'the sensors do not tell of {", ".join(untold)}: there the model is believed'
+            self.get_logger().warning(words)
+        enough, names = Sufficient(self._estimator, untold), [s.name for s in settings.sensors]
+        for name in names:  # so that the loop need not find it out
+            enough.lacking(other for other in names if other != name)
+        return enough
+
+    def _warm(self, body: str) -> None:
+        """Compile what the loop calls later."""
+        self._estimator.estimate(0.01, covariance=True)
+        self._estimator.push(body)
+        self._fit({}, u=self._initial)
+
+    def _activate(self) -> None:
+        values = self.options.values
+        plan = Plan(
+            period=round(SECOND / values['rate']),
+            timeout=round(SECOND * values['timeout']),
+            settling=round(SECOND * values['settling']),
+            report=round(SECOND / values['report_rate']),
+            delay=values['command_delay'],
+        )
+        self._loop = EstimationLoop(
+            self._estimator, self._fit, self._streams, self._commands, self._reader, self._outlet,
+            plan, initial=self._initial, sufficient=self._sufficient,
+        )  # fmt: skip
+        self._loop.start()
+
+    def _end_loop(self) -> None:
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.finish()
+
+    def _release(self) -> None:
+        while self._open:
+            self._open.pop().close()
+
+    def _report(self) -> Any:
+        """Return (level, message, values) for /diagnostics."""
+        loop = self._loop
+        if loop is None:
+            return diagnostics.OK, 'inactive', {}
+        seconds, counts, refused = loop.tally.recent()
+        total = loop.tally.counts
+        squares = {name: sums.copy() for name, sums in loop.squares.items()}
+        values = {
+            'mode': MODES[loop.mode],
+            'rate [Hz]': counts['ticks'] / seconds,
+            'states': total['ticks'],
+            'measurements': total['measurements'],
+            'measurements a second': counts['measurements'] / seconds,
+            'outliers': total['outliers'],
+            'late measurements': total['late'],
+            'times begun anew': total['losses'],
+            'silent sensors': ', '.join(loop.missing),
+            **{
+                f'innovation squared of {name}, a number': float(s / k) if k else np.nan
+                for name, (s, k) in squares.items()
+            },
+            'update p50 / p99 / max [us]': loop.update_times.report(),
+            'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
+            'last refusal': loop.tally.last_refusal,
+            **loop.tally.refusals(),
+        }
+        return *_judgement(loop, refused), values
+
+
+def _judgement(loop: Any, refused: Any) -> tuple[Any, str]:
+    if loop.error is not None:
+        return diagnostics.ERROR, f'the loop ended: {loop.error}'
+    said = [f'{", ".join(loop.missing)} silent'] if loop.missing else []
+    if loop.lacking and loop.mode != RUNNING:
+        said.append(f'nothing tells of {", ".join(loop.lacking)}')
+    if refused:
+        said.append(f'messages refused; the last: {loop.tally.last_refusal}')
+    if loop.mode != RUNNING:
+        return diagnostics.ERROR, '; '.join([f'{MODES[loop.mode]}: no states go out', *said])
+    return (diagnostics.WARN, '; '.join(said)) if said else (diagnostics.OK, MODES[loop.mode])
+
+
+def _undriven(model: Any) -> Any:
+    """Return what acts (m,) on a robot that nobody commands yet, as the simulated one has it."""
+    safe = SafeCommand.of_model(model)
+    safe.choose('auto', 1.0, 2.0)
+    safe.begin(model.q0, None)
+    return safe.at(0.0)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the estimator node until Ctrl-C or SIGTERM."""
+    return process.run(EstimatorNode, argv)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,47 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What the sensors of an estimator measure of the simulated robot, for topics; no ROS in here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.estimation.instruments import Instruments
+
+
+def estimator_file(given: str) -> str:
+    """Return the path of an estimator file that is told by a shipped name, or itself."""
+    return str(shipped('estimators').get(given, given))
+
+
+class MeasuredSensing:
+    """
+    A Sensing beside which the sensors of an estimator look at the robot, too.
+
+    ``send(sensor name, value, stamp [ns])`` is called with what has come by the time of a state.
+    """
+
+    def __init__(
+        self, sensing: Any, instruments: Instruments, send: Callable[[str, Any, int], None], m: int
+    ) -> None:
+        self._sensing, self._instruments, self._send = sensing, instruments, send
+        self._u = np.zeros(m)
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin anew."""
+        self._sensing.begin()
+        self._epoch: int | None = None
+
+    def hear(self, stamp: int, q: Vector, qd: Vector) -> Any:
+        """Take the robot's next state; return what the Sensing hears."""
+        if self._epoch is None:
+            self._epoch = stamp
+            self._instruments.begin(0.0)
+        passed = (stamp - self._epoch) * 1e-9
+        for reading in self._instruments.look(passed, q, qd, self._u):
+            self._send(reading.sensor, reading.value, self._epoch + round(1e9 * reading.time))
+        return self._sensing.hear(stamp, q, qd)

@@ -1,0 +1,137 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What sensors say, as messages, and back; by the kind of an estimator's sensor, see `FORMS`.
+
+What cannot be used raises MessageError, whose reason begins with one of `messages.CAUSES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import math
+from typing import Any
+
+from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion
+import numpy as np
+from sensor_msgs.msg import JointState
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, MessageError, Problem
+from softrobot_dynamics.estimation.sensors.contract import Sensor
+from softrobot_dynamics.estimation.sensors.joint import JointSensor
+from softrobot_dynamics.estimation.sensors.markers import Markers
+from softrobot_dynamics.estimation.sensors.pose import PoseSensor
+
+TOPIC = 'sensors/{}'  # of a sensor by its name
+_UNIT = 1e-3  # by how much a quaternion may miss being one
+
+
+class PoseForm:
+    """A geometry_msgs/PoseStamped in the base frame as a transform (4, 4), and back."""
+
+    sensor, message_type = PoseSensor, PoseStamped
+
+    def __init__(self, sensor: Any) -> None:
+        del sensor  # one pose is as another
+
+    def read(self, message: Any) -> Matrix:
+        """Return the transform (4, 4)."""
+        p, o = message.pose.position, message.pose.orientation
+        w, x, y, z = _finite((o.w, o.x, o.y, o.z))
+        size = math.sqrt(w * w + x * x + y * y + z * z)
+        if abs(size - 1.0) > _UNIT:
+            raise MessageError(f'not a number: orientation {w, x, y, z} is no unit quaternion')
+        w, x, y, z = w / size, x / size, y / size, z / size
+        a, b, c = _finite((p.x, p.y, p.z))
+        return np.array([
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), a],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x), b],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y), c],
+            [0.0, 0.0, 0.0, 1.0],
+        ])  # fmt: skip
+
+    def write(self, value: Matrix) -> Any:
+        """Return a message of a transform (4, 4), without its header."""
+        from scipy.spatial.transform import Rotation  # late: scipy is slow to import
+
+        x, y, z, w = Rotation.from_matrix(value[:3, :3]).as_quat().tolist()
+        pose = Pose(position=_point(value[:3, 3]), orientation=Quaternion(w=w, x=x, y=y, z=z))
+        return PoseStamped(pose=pose)
+
+
+class MarkersForm:
+    """A geometry_msgs/PoseArray as positions (K, 3), nan for a marker not seen, and back."""
+
+    sensor, message_type = Markers, PoseArray
+
+    def __init__(self, sensor: Markers) -> None:
+        self._count = len(sensor.points)
+
+    def read(self, message: Any) -> Matrix:
+        """Return the positions (K, 3)."""
+        if len(message.poses) != self._count:
+            words = f'poses has {len(message.poses)} values, expected {self._count}'
+            raise MessageError(f'wrong size: {words}')
+        places = [(each.position.x, each.position.y, each.position.z) for each in message.poses]
+        return np.array(places).reshape(-1, 3)
+
+    def write(self, value: Matrix) -> Any:
+        """Return a message of positions (K, 3), without its header."""
+        return PoseArray(poses=[Pose(position=_point(p)) for p in value])
+
+
+class JointForm:
+    """A sensor_msgs/JointState as coordinates (K,), nan for one that is not there, and back."""
+
+    sensor, message_type = JointSensor, JointState
+
+    def __init__(self, sensor: JointSensor) -> None:
+        self._names = list(sensor.names)
+
+    def read(self, message: Any) -> Vector:
+        """Return the coordinates (K,), of which one at least has to be there."""
+        if len(message.position) != len(message.name):
+            words = f'position has {len(message.position)} values, expected {len(message.name)}'
+            raise MessageError(f'wrong size: {words}')
+        found = dict(zip(message.name, message.position))
+        values = np.array([found.get(name, math.nan) for name in self._names])
+        if not any(name in found for name in self._names):
+            words = f'{list(message.name)[:3]}, expected some of {self._names}'
+            raise MessageError(f'wrong name: {words}')
+        return values
+
+    def write(self, value: Vector) -> Any:
+        """Return a message of coordinates (K,), without its header."""
+        return JointState(name=self._names, position=[float(x) for x in value])
+
+
+FORMS: tuple[Any, ...] = PoseForm, MarkersForm, JointForm
+
+
+def form_of(sensor: Sensor) -> Any:
+    """Return what reads and writes the messages of a sensor; DescriptionError if nothing can."""
+    for form in FORMS:
+        if isinstance(sensor, form.sensor):
+            return form(sensor)
+    known = ', '.join(form.sensor.type_name for form in FORMS)
+    problem = Problem(f'{sensor.name}.type', sensor.type_name, f'one that has messages: {known}')
+    raise DescriptionError((problem,), 'sensors')
+
+
+def checked_value(sensor: Sensor, value: Any) -> Any:
+    """Return a value that the sensor can give; MessageError."""
+    try:
+        sensor.read(value)
+    except ArgumentError as error:
+        raise MessageError(f'not a number: {error}') from None
+    return value
+
+
+def _finite(values: Iterable[float]) -> list[float]:
+    numbers = list(values)
+    if not all(map(math.isfinite, numbers)):
+        raise MessageError(f'not a number: {numbers}, expected finite ones')
+    return numbers
+
+
+def _point(p: Vector) -> Any:
+    return Point(x=float(p[0]), y=float(p[1]), z=float(p[2]))
