@@ -18,6 +18,14 @@ def add_to(commands: Any) -> None:
         metavar='FILE',
         help='ROS parameters of the controller; default: those shipped for the robot',
     )
+    demo.add_argument(
+        '--estimated',
+        nargs='?',
+        const='',
+        metavar='NAME|FILE',
+        help='let the controller hear what an estimator makes of simulated sensors: of a shipped'
+        ' name or a file, by default those of the robot',
+    )
     demo.add_argument('--rate', type=positive, default=1000.0, metavar='HZ', help='default 1000')
     demo.add_argument(
         '--duration', type=positive, default=10.0, metavar='S', help='seconds; default 10'

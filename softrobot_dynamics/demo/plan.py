@@ -14,7 +14,10 @@ from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.nodes import declared_rows, plants
+from softrobot_dynamics.nodes.measured import estimator_file
 from softrobot_dynamics.nodes.parameter_files import controller_files
 from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.nodes.parts import given_by
@@ -36,21 +39,30 @@ class Plan(NamedTuple):
     controller: dict[str, Any]  # the controller's parameters by name
     simulation: dict[str, Any]  # the simulation's
     unknown: tuple[str, ...]  # in words, parameters in the files that no table has
+    estimator: str | None = None  # path of an estimator file, if states are estimated
 
 
 def draw_up(
-    node: Callable[..., Any], robot: str, controller_file: str | None, rate: float, folder: Path
+    node: Callable[..., Any],
+    robot: str,
+    controller_file: str | None,
+    rate: float,
+    folder: Path,
+    estimated: str | None = None,
 ) -> Plan:
     """
     Return the Plan of `robot` at `rate` [Hz], with records to be written into `folder`.
 
-    `node` is a function (name, arguments) that returns a rclpy node, which reads the files the
+    `estimated`: name or path of an estimator that the controller hears, '' for the one shipped
+    for the robot, None if it hears the robot itself. `node` is a
+    function (name, arguments) that returns a rclpy node, which reads the files the
     way the real one will. Raises SoftRobotError for a wrong robot file or parameter.
     """
     description = load_robot(robot)
     robot = robot if robot in shipped('robots') else str(Path(robot).expanduser().resolve())
     files = (*controller_files(robot, description, controller_file), folder / OWN_FILE)
-    own_file = functools.partial(_write_own, files[-1], robot, float(rate), folder)
+    estimator = None if estimated is None else _estimator_file(estimated, robot)
+    own_file = functools.partial(_write_own, files[-1], robot, float(rate), folder, estimator)
     own_file({})
     own = functools.partial(declared_rows.declare_chosen, description)
     controller, unknown = _read(node, 'controller', files, declared_rows.controller_rows(), own)
@@ -67,7 +79,17 @@ def draw_up(
         controller=controller,
         simulation=simulation,
         unknown=(*unknown, *also_unknown),
+        estimator=estimator,
     )
+
+
+def _estimator_file(given: str, robot: str) -> str:
+    """Return the path of an estimator file, of those shipped or another; ArgumentError."""
+    path = Path(estimator_file(given or robot)).expanduser()
+    if not path.is_file():
+        names = ', '.join(shipped('estimators'))
+        raise ArgumentError('--estimated', given, f'an estimator file, or one of {names}')
+    return str(path.resolve())
 
 
 def _require_same_coordinates(robot: RobotDescription, plant: Sequence[str]) -> None:
@@ -96,11 +118,16 @@ def compile_everything(plan: Plan) -> tuple[CompiledModel, Callable[[], Any]]:
         plant, values = plants.controlled(plan.controller), plan.controller
     plants.simulated(plan.simulation)
     model = plant.model
+    if plan.estimator:
+        Estimator(model, plan.estimator)
+        ShapeFit(model, plan.estimator)
     # None: the state itself, whatever it will be
     return model, lambda: plants.plan_of(model, values, model.q0).reference
 
 
-def _write_own(path: Path, robot: str, rate: float, folder: Path, more: dict[str, Any]) -> None:
+def _write_own(
+    path: Path, robot: str, rate: float, folder: Path, estimator: str | None, more: dict[str, Any]
+) -> None:
     """Write the file of the demo's own parameters; JSON is YAML in which texts stay texts."""
     common = {
         'robot': robot,
@@ -113,6 +140,10 @@ def _write_own(path: Path, robot: str, rate: float, folder: Path, more: dict[str
         for name in ('controller', 'simulation')
     }
     nodes['controller']['ros__parameters'] |= {'autostart': False, **more}
+    if estimator:
+        nodes['simulation']['ros__parameters']['estimator'] = estimator
+        own = {**common, 'estimator': estimator, 'autostart': True}
+        nodes['estimator'] = {'ros__parameters': own}
     path.write_text(json.dumps({'/**': nodes}, indent=2) + '\n', encoding='utf-8')
 
 

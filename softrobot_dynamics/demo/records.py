@@ -47,7 +47,8 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
     """
     Return the Run of both nodes' Recordings, at most `duration` [s] of it.
 
-    The stamps say which state a row of the controller's is about. There may be no row at all.
+    The stamps say which state a row of the controller's is about: exactly, or if it hears
+    estimates, to half a period. There may be no row at all.
     """
     period = simulation.facts['period']
     running = controller['stamp'][_in_mode(controller, RUNNING)]
@@ -61,7 +62,8 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
 
     (t, seen), (_, said) = within(simulation), within(controller)
     late = seen['late']
-    y, y_d = (_matched(seen['stamp'], said['stamp'], said[name]) for name in ('y', 'y_d'))
+    near = 0.5 * period * SECOND
+    y, y_d = (_matched(seen['stamp'], said['stamp'], said[name], near) for name in ('y', 'y_d'))
     return Run(
         coordinates=tuple(simulation.facts['coordinate_names']),
         actuators=tuple(simulation.facts['actuator_names']),
@@ -85,11 +87,17 @@ def _in_mode(recording: Recording, mode: str) -> Any:
     return recording['mode'] == recording.facts['modes'].index(mode)
 
 
-def _matched(stamps: Any, own: Any, values: Any) -> Any:
-    """Return rows with the stamps `own` for each of `stamps`, nan where there is none."""
+def _matched(stamps: Any, own: Any, values: Any, near: float) -> Any:
+    """Return the row whose stamp of `own` is nearest to each of `stamps`, nan if none is near."""
     matched = np.full((len(stamps), values.shape[1]), np.nan)
-    _, places, rows = np.intersect1d(stamps, own, return_indices=True)
-    matched[places] = values[rows]
+    if len(own):
+        order = np.argsort(own, kind='stable')
+        after = np.searchsorted(own[order], stamps).clip(1, max(1, len(own) - 1))
+        both = order[np.array([after - 1, np.minimum(after, len(own) - 1)])]
+        off = np.abs(own[both] - stamps)
+        rows = np.where(off[0] <= off[1], both[0], both[1])
+        there = off.min(axis=0) < near
+        matched[there] = values[rows[there]]
     return matched
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 FACTS, ROBOT, PICTURE, TICKS = 'demo.json', 'robot.yaml', 'demo.png', 'demo.csv'
 _SERIOUS, _LAST = ('[WARN]', '[ERROR]', '[FATAL]'), 3  # lines of a log, how many are shown
-LOGS = ('simulation.log', 'controller.log')
+LOGS = ('simulation.log', 'estimator.log', 'controller.log')
 INSTALL_MATPLOTLIB = "no picture: that needs matplotlib: pip install 'softrobot_dynamics[demo]'"
 
 

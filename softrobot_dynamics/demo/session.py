@@ -25,6 +25,7 @@ from softrobot_dynamics.demo.plan import (
 from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
 from softrobot_dynamics.demo.targets import targets_of
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.nodes.estimation_loop import MODES, RUNNING
 from softrobot_dynamics.nodes.parts import controlled_of, parts_of
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def run(options: Namespace) -> int:
     Run a demo; return the exit status: 0 if all went well, 1 if not, 130 after Ctrl-C.
 
     Well: the loop held, and tips and outputs followed within the tolerance. `options`: robot,
-    controller, rate [Hz], duration [s], tolerance [-], out (folder), json, no_plot, view. Raises
-    SoftRobotError for whatever is wrong before anything moves.
+    controller, estimated, rate [Hz], duration [s], tolerance [-], out (folder), json, no_plot,
+    view. Raises SoftRobotError for whatever is wrong before anything moves.
     """
     shown, folder = display(), report.prepare_folder(options.out)
     if folder.name != Path(options.out).expanduser().resolve().name:
@@ -85,7 +86,9 @@ def run(options: Namespace) -> int:
 
 def _prepare(ros: Any, options: Namespace, folder: Path, shown: Any) -> tuple[Any, ...]:
     """Return (Plan, model, Reference or None) once all is compiled and known to be good."""
-    plan = draw_up(ros.node, options.robot, options.controller, options.rate, folder)
+    plan = draw_up(
+        ros.node, options.robot, options.controller, options.rate, folder, options.estimated
+    )
     for words in plan.unknown:
         shown.say(f'unknown parameter {words} left out')
     with shown.stage('compiling (the first time, this takes 15 to 30 s)'):
@@ -138,7 +141,8 @@ class _Session:
         """Close the loop for `duration` [s]; return whether it was interrupted."""
         interrupted = False
         try:
-            with self._shown.stage('starting simulation and controller'):
+            between = ', estimator' if self._plan.estimator else ''
+            with self._shown.stage(f'starting simulation{between} and controller'):
                 self._start()
             self._watch(duration)
         except KeyboardInterrupt:
@@ -147,23 +151,37 @@ class _Session:
             self.lapses.append(str(error))
         finally:
             self._signals.ignore()
-            with self._shown.stage('ending both'):
+            with self._shown.stage('ending them'):
                 self._end()
         return interrupted
 
     def _start(self) -> None:
         arguments = parameter_arguments(self._plan.files)
         self._shown.say(f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}, namespace /{NAMESPACE}')
-        for name in ('simulation', 'controller'):
+        estimator = ['estimator'] if self._plan.estimator else []
+        for name in ('simulation', *estimator, 'controller'):
             log = self._folder / f'{name}.log'
             own = ['--processor', 'own', *arguments]
             self._nodes.append(Child(f'nodes.{name}', own, log))
+            if name == 'estimator':
+                self._await(log, MODES[RUNNING])
         for name in ('configure', 'activate'):
             try:
                 self._monitor.transition(name, _PATIENCE[name], self._check)
             except TransitionError as error:
                 log = self._nodes[-1].log_end()
                 raise TransitionError(f'{error}; the end of its log:\n{log}') from None
+
+    def _await(self, log: Path, words: str) -> None:
+        """Wait until a node has said something; ProcessDiedError, TransitionError."""
+        end = time.monotonic() + _PATIENCE['configure']
+        while words not in log.read_text(encoding='utf-8', errors='replace'):
+            self._check()
+            self._signals.check()
+            if time.monotonic() > end:
+                said = self._nodes[-1].log_end()
+                raise TransitionError(f'no {words!r} in {log.name}; its end:\n{said}')
+            time.sleep(_POLL)
 
     def _check(self) -> None:
         for node in self._nodes:
@@ -193,7 +211,7 @@ class _Session:
 
     def _end(self) -> None:
         """End the controller first, so that the simulation still gets the safe command."""
-        if len(self._nodes) == 2:
+        if self._nodes and self._nodes[-1].name == 'controller':
             with contextlib.suppress(TransitionError, ProcessDiedError):
                 for name in ('deactivate', 'cleanup'):
                     self._monitor.transition(name, _PATIENCE[name], self._check)

@@ -131,7 +131,9 @@ class EstimationLoop(Loop):
     ) -> None:
         super().__init__('estimation', commands, outlet)
         self.tally, self.lateness, self.update_times = Tally(), Window(), Window()
-        self.mode, self.missing, self.lacking = WAITING, (), ()  # type: ignore[var-annotated]
+        self.mode = WAITING
+        self.missing: tuple[str, ...] = ()  # sensors that are silent
+        self.lacking: tuple[str, ...] = ()  # coordinates that the others do not tell
         self.squares = {s.sensor.name: np.zeros(2) for s in streams}  # sums: squares, numbers
         self._estimator, self._fit, self._streams = estimator, fit, streams
         self._reader, self._plan, self._sufficient = reader, plan, sufficient
@@ -197,7 +199,7 @@ class EstimationLoop(Loop):
         try:
             if (message := stream.inbox.wait(0)) is None:
                 return
-            arrival, stamp = now(), stamp_of(message)
+            arrival, stamp = now() - stream.inbox.age(), stamp_of(message)
             value = checked_value(stream.sensor, stream.form.read(message))
             self._judge(stream.sensor.name, stamp, arrival)
         except MessageError as error:

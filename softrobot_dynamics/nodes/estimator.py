@@ -41,9 +41,9 @@ class EstimatorNode(LifecycleNode):
     """
     Says in what state a robot is, from what its sensors measure and what it is commanded.
 
-    - subscribes to `sensors/NAME` for every sensor of the estimator file: geometry_msgs/PoseStamped
-      (`pose`), geometry_msgs/PoseArray (`markers`), sensor_msgs/JointState (`joint`); and to the
-      commands, as the controller publishes them
+    - subscribes to `sensors/NAME` for every sensor of the estimator file: for a `pose`
+      geometry_msgs/PoseStamped, for `markers` geometry_msgs/PoseArray, for a `joint`
+      sensor_msgs/JointState; and to the commands, as the controller publishes them
     - publishes `joint_states` (sensor_msgs/JointState) at `rate`: all coordinates and their rates,
       of the moment, stamped by the sensors' clock; `~/covariance` (std_msgs/Float64MultiArray) of
       coordinates, rates and forces; `~/push` (geometry_msgs/WrenchStamped), the force on a tip

@@ -24,6 +24,8 @@ class MeasuredSensing:
     ``send(sensor name, value, stamp [ns])`` is called with what has come by the time of a state.
     """
 
+    answered = False  # but those of estimates
+
     def __init__(
         self, sensing: Any, instruments: Instruments, send: Callable[[str, Any, int], None], m: int
     ) -> None:

@@ -233,7 +233,12 @@ OF_ESTIMATOR = (
         read_only=True,
     ),
     Row(
-        'command_delay', 'double', 0.0, 'Time from a command until it acts [s]', 0.0, 1.0,
+        'command_delay',
+        'double',
+        0.0,
+        'Time from a command until it acts [s]',
+        0.0,
+        1.0,
         read_only=True,
     ),
     Row(
@@ -251,7 +256,12 @@ OF_ESTIMATOR = (
         read_only=True,
     ),
     Row(
-        'report_rate', 'double', 20.0, 'Rate of covariance and push [Hz]', 0.1, 1000.0,
+        'report_rate',
+        'double',
+        20.0,
+        'Rate of covariance and push [Hz]',
+        0.1,
+        1000.0,
         read_only=True,
     ),
 )

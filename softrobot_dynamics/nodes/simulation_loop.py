@@ -79,6 +79,7 @@ class SimulationLoop(Loop):
         self._lower, self._upper = plant.model.lower, plant.model.upper
         self._timing = CommandTiming(schedule.timing, self._dt, self._without_a_driver())
         self._arrival: Any = None  # of the last command, in simulated time [ns]
+        self._came: int | None = None  # when that was, by the steady clock [ns]
         self._safe_since: Any = None
         self._answered = 0
         self._requests = Requests(inbox)
@@ -124,9 +125,16 @@ class SimulationLoop(Loop):
         if self.pace == 0.0:  # whenever that is
             self.deadlines.put(woken)
         if not answered:
-            self._step(None)
+            self._step(self._age(woken))
         self._plan(woken)
         self._publish()
+
+    def _age(self, moment: int) -> int | None:
+        """Return the age [ns] of the last command where none can answer; None if it is too old."""
+        if self._sensing.answered or self._came is None:
+            return None
+        age = moment - self._came
+        return age if age < 2 * self.period else None  # loops that keep time by themselves
 
     def _listen(self) -> Any:
         """Take commands until one answers the last state or the deadline is there."""
@@ -163,8 +171,8 @@ class SimulationLoop(Loop):
             self._timing.begin(self._u)
         passed = (arrival - self._published) * (self.pace or 1.0)  # in simulated time
         self._timing.arrived(self._u, passed * 1e-9)
-        self._arrival = self._stamp
-        return stamp in (0, self._heard)
+        self._arrival, self._came = self._stamp, arrival
+        return self._sensing.answered and stamp in (0, self._heard)
 
     def _is_ours(self, stamp: int) -> bool:
         """Tell whether a stamp [ns] is that of a state of ours; a safe command has another."""

@@ -87,6 +87,8 @@ class Sensing:
     those of the robot, None if they are the same.
     """
 
+    answered = True  # commands carry the stamps of these states
+
     def __init__(
         self, sensors: Sensors, n: int, period: float, seen: Reconstruction | None = None
     ) -> None:

@@ -9,12 +9,14 @@ some 500 Hz. Times in ns.
 """
 
 import threading
+import time
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.guard_condition import GuardCondition
 from softrobot_dynamics.nodes.messaging.codec import Decoder
 from softrobot_dynamics.nodes.messaging.quality import subscription
+from softrobot_dynamics.nodes.realtime import now
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -57,6 +59,7 @@ class WaitSetInbox:
         for handle in self._handles:  # in use from here on: nobody destroys them under a wait
             handle.__enter__()
         self._wait_set = _rclpy.WaitSet(1, 1, 0, 0, 0, 0, node.context.handle)
+        self._info: Any = {}
 
     def wait(self, timeout: Any) -> Any:
         """
@@ -70,7 +73,15 @@ class WaitSetInbox:
         self._wait_set.add_guard_condition(guard)
         self._wait_set.wait(max(0, timeout))
         taken = subscription.take_message(self._type, True)
-        return self._decode(taken[0]) if taken else None
+        if not taken:
+            return None
+        self._info = taken[1]
+        return self._decode(taken[0])
+
+    def age(self) -> int:
+        """Return how long the message that was returned last had been here by now [ns]."""
+        came = self._info.get('received_timestamp', 0)  # by the clock of the system
+        return max(0, time.time_ns() - came) if came else 0
 
     def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""
@@ -92,6 +103,7 @@ class ExecutorInbox:
         self._node, self._decode = node, Decoder(message_type).decode
         self._changed = threading.Condition()
         self._newest: Any = None
+        self._came = now()
         self._woken = False
         self._subscription = subscription(
             node,
@@ -106,7 +118,7 @@ class ExecutorInbox:
 
     def _arrived(self, data: bytes) -> None:
         with self._changed:
-            self._newest = data
+            self._newest, self._came = data, now()
             self._changed.notify()
 
     def wait(self, timeout: Any) -> Any:
@@ -117,6 +129,10 @@ class ExecutorInbox:
             )
             data, self._newest, self._woken = self._newest, None, False
         return None if data is None else self._decode(data)
+
+    def age(self) -> int:
+        """As `WaitSetInbox.age`."""
+        return now() - self._came
 
     def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""
