@@ -2,7 +2,8 @@
 """
 Start the simulation of a robot and its controller; the arguments are those of the two.
 
-With `visualize:=true` the visualizer, too; with `use_rviz:=true` that and RViz.
+With `estimator:=NAME` the controller hears an estimator, which hears simulated sensors. With
+`visualize:=true` the visualizer, too; with `use_rviz:=true` that and RViz.
 
 Each keeps to a processor of its own, where there are two; several loops share out those there are.
 """
@@ -15,6 +16,7 @@ from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, PythonExpression
 
 NODES = ('simulation', 'controller')
+ESTIMATOR = 'Shipped name or file of sensors to estimate states from; empty: states are heard'
 VISUALIZE = 'Show the robot, too: true or false'
 USE_RVIZ = 'Show the robot in RViz: true or false'
 
@@ -30,6 +32,16 @@ def generate_launch_description():
     nodes = [IncludeLaunchDescription(str(folder / f'{node}.launch.py')) for node in NODES]
     wanted = "'true' in ('", LaunchConfiguration('visualize'), "'.lower(), '"
     wanted = PythonExpression([*wanted, LaunchConfiguration('use_rviz'), "'.lower())"])
+    estimated = [
+        DeclareLaunchArgument('estimator', default_value='', description=ESTIMATOR),
+        DeclareLaunchArgument('estimator_processor', default_value='own', description=words),
+        IncludeLaunchDescription(
+            str(folder / 'estimator.launch.py'),
+            condition=IfCondition(
+                PythonExpression(["'", LaunchConfiguration('estimator'), "' != ''"])
+            ),
+        ),
+    ]
     shown = [
         DeclareLaunchArgument('visualize', default_value='false', description=VISUALIZE),
         DeclareLaunchArgument('use_rviz', default_value='false', description=USE_RVIZ),
@@ -37,4 +49,4 @@ def generate_launch_description():
             str(folder / 'visualizer.launch.py'), condition=IfCondition(wanted)
         ),
     ]
-    return LaunchDescription([*places, *nodes, *shown])
+    return LaunchDescription([*places, *estimated, *nodes, *shown])

@@ -28,15 +28,22 @@ def _switch(given):
     return {'true': True, 'false': False}[given.lower()]
 
 
-SIMULATION = {'robot': (str, 'a name or a path'), 'rate': (_number, 'a number [Hz]')}
+COMMON = {'robot': (str, 'a name or a path'), 'rate': (_number, 'a number [Hz]')}
+SIMULATION = {**COMMON, 'estimator': (str, 'a name or a path')}
 CONTROLLER = {
-    **SIMULATION,
+    **COMMON,
     'controller': (str, 'the name of a control law'),
     'use_sim_time': (_switch, 'true or false'),
     'autostart': (_switch, 'true or false'),
 }
-VISUALIZER = {'robot': SIMULATION['robot']}
-PARAMETERS = {'simulation': SIMULATION, 'controller': CONTROLLER, 'visualizer': VISUALIZER}
+ESTIMATOR = {**SIMULATION, 'autostart': CONTROLLER['autostart']}
+VISUALIZER = {'robot': COMMON['robot']}
+PARAMETERS = {
+    'simulation': SIMULATION,
+    'controller': CONTROLLER,
+    'estimator': ESTIMATOR,
+    'visualizer': VISUALIZER,
+}
 """Parameters that arguments of the same name set: how each is read, and what it may be."""
 
 
@@ -90,7 +97,7 @@ def _parameters(node, given):
         for name, how in PARAMETERS[node].items()
         if given.get(name)
     }
-    record = given['record'] if node != 'visualizer' else ''
+    record = given['record'] if node in ('simulation', 'controller') else ''
     return found | ({'record': str(Path(record, f'{node}.mcap'))} if record else {})
 
 

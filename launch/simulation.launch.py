@@ -8,11 +8,13 @@ from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 
 
 def generate_launch_description():
-    """Declare the simulation's own argument, and include what both nodes have."""
+    """Declare the simulation's own arguments, and include what both nodes have."""
     words = 'Its number, or own: the least used; needs priority; empty: any'
     processor = DeclareLaunchArgument('simulation_processor', default_value='', description=words)
     node = IncludeLaunchDescription(
         str(Path(__file__).parent / 'node.launch.py'),
         launch_arguments={'node': 'simulation'}.items(),
     )
-    return LaunchDescription([processor, node])
+    words = 'Name or file of sensors that are simulated, on topics; empty: none'
+    estimator = DeclareLaunchArgument('estimator', default_value='', description=words)
+    return LaunchDescription([processor, estimator, node])

@@ -19,7 +19,7 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 NAME = 'softrobot_dynamics'
-FOLDERS = ('launch', 'config/robots', 'config/controllers')
+FOLDERS = ('launch', 'config/robots', 'config/controllers', 'config/estimators')
 SHARED = sorted(
     ['package.xml', *(f'{d}/{file.name}' for d in FOLDERS for file in (ROOT / d).glob('*.*'))]
 )

@@ -13,10 +13,12 @@ ROOT = Path(__file__).parents[2]
 COMMON = {'namespace', 'params_file', 'log_level', 'robot', 'rate', 'record'}
 CONTROLLER = COMMON | {'controller', 'autostart', 'use_sim_time'}
 PLACES = {'simulation_processor', 'controller_processor'}
+SENSING = {'estimator', 'estimator_processor'}
 ARGUMENTS = {
-    'simulation': COMMON | {'simulation_processor'},
+    'simulation': COMMON | {'simulation_processor', 'estimator'},
+    'estimator': COMMON | SENSING | {'autostart'},
     'controller': CONTROLLER | {'controller_processor'},
-    'closed_loop': CONTROLLER | PLACES | {'visualize', 'use_rviz'},
+    'closed_loop': CONTROLLER | PLACES | SENSING | {'visualize', 'use_rviz'},
     'visualizer': COMMON | {'use_rviz'},
 }
 
@@ -34,7 +36,7 @@ def spied(tmp_path, monkeypatch):
         folder.mkdir(parents=True)
     (index / 'softrobot_dynamics').touch()
     (share / 'softrobot_dynamics/config').symlink_to(ROOT / 'config')
-    for name in ('controller', 'simulation', 'visualizer'):
+    for name in ('controller', 'simulation', 'estimator', 'visualizer'):
         (programs / name).write_text(SPY)
         (programs / name).chmod(0o755)
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
@@ -173,3 +175,15 @@ def test_a_value_of_the_wrong_kind_is_named(spied, name, value, caplog):
     """What is no number, or neither true nor false, stops the launch and says which it is."""
     assert _run('controller', **{name: value}) != 0
     assert f'{name}:={value}' in caplog.text and not list(spied.iterdir())
+
+
+def test_an_estimator_comes_between_if_it_is_named(spied):
+    """Then it and the simulation know its sensors; the controller needs not."""
+    assert _run('closed_loop', robot='pcc_arm') == 0
+    assert not (spied / 'estimator').exists()
+    assert _run('closed_loop', robot='pcc_arm', estimator='pcc_arm', rate='500') == 0
+    for node in ('simulation', 'estimator'):
+        parameters = _read(spied / node)[1]
+        assert parameters['estimator'] == 'pcc_arm' and parameters['rate'] == 500.0
+    assert _read(spied / 'estimator')[1]['autostart'] is True
+    assert 'estimator' not in _read(spied / 'controller')[1]

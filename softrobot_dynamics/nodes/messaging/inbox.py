@@ -16,7 +16,6 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.guard_condition import GuardCondition
 from softrobot_dynamics.nodes.messaging.codec import Decoder
 from softrobot_dynamics.nodes.messaging.quality import subscription
-from softrobot_dynamics.nodes.realtime import now
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -103,7 +102,7 @@ class ExecutorInbox:
         self._node, self._decode = node, Decoder(message_type).decode
         self._changed = threading.Condition()
         self._newest: Any = None
-        self._came = now()
+        self._came = time.monotonic_ns()
         self._woken = False
         self._subscription = subscription(
             node,
@@ -118,7 +117,7 @@ class ExecutorInbox:
 
     def _arrived(self, data: bytes) -> None:
         with self._changed:
-            self._newest, self._came = data, now()
+            self._newest, self._came = data, time.monotonic_ns()
             self._changed.notify()
 
     def wait(self, timeout: Any) -> Any:
@@ -132,7 +131,7 @@ class ExecutorInbox:
 
     def age(self) -> int:
         """As `WaitSetInbox.age`."""
-        return now() - self._came
+        return time.monotonic_ns() - self._came
 
     def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""

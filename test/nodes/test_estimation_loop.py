@@ -1,0 +1,293 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The estimation loop under a clock of the test's own: when it says a state, what it refuses."""
+
+import functools
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from robots import compiled  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.estimation.instruments import Instruments  # noqa: E402
+from softrobot_dynamics.nodes import estimation_loop  # noqa: E402
+from softrobot_dynamics.nodes.estimation_loop import (  # noqa: E402
+    EstimationLoop,
+    Plan,
+    Present,
+    RUNNING,
+    SETTLING,
+    Stream,
+    Sufficient,
+    WAITING,
+)
+from softrobot_dynamics.nodes.messaging.measurements import form_of  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import CommandReader, SECOND, stamp_of, stamped  # noqa: E402
+
+pytestmark = pytest.mark.quick
+
+MS = 1_000_000  # [ns], a period
+AHEAD = 5_000 * SECOND  # of the stamps, to the clock of the loop
+GIVEN = {
+    'sensors': [
+        {'name': 'camera', 'type': 'pose', 'body': 'segment3'},
+        {
+            'name': 'cables',
+            'type': 'joint',
+            'names': [f't{k}' for k in range(1, 10)],
+            'noise': 2e-4,
+        },
+    ],
+    'disturbance': {'force': 0.05, 'moment': 5e-4},
+}
+U = np.full(9, 2.0)
+
+
+@functools.cache
+def parts():
+    """Return model, estimator, fit and sufficiency of the shipped arm."""
+    model = compiled('pcc_arm')
+    estimator = sd.Estimator(model, GIVEN)
+    return model, estimator, sd.ShapeFit(model, GIVEN), Sufficient(estimator, ())
+
+
+class Box:
+    """An inbox that the test fills."""
+
+    def __init__(self):
+        self.message = None
+
+    def wait(self, timeout):
+        """Return what is there."""
+        message, self.message = self.message, None
+        return message
+
+    def age(self):
+        """Return how long it has been there."""
+        return 0
+
+    def wake(self):
+        """Nobody waits."""
+
+
+class Outlet:
+    """Keeps what goes out."""
+
+    def __init__(self):
+        self.states, self.words, self.reports = [], [], 0
+
+    def state(self, q, qd, stamp):
+        self.states.append((q, qd, stamp))
+
+    def report(self, estimator, stamp, epoch):
+        self.reports += 1
+
+    def entered(self, mode, before, well):
+        self.words.append(mode)
+
+    def refused(self, error):
+        self.words.append(error.reason)
+
+    def lost(self, why):
+        self.words.append(why)
+
+    def failed(self, what, error):
+        raise error
+
+
+class Rig:
+    """An arm under tension at rest, its sensors, and the loop."""
+
+    def __init__(self, monkeypatch):
+        model, estimator, fit, sufficient = parts()
+        self.time, self.outlet, self.commands = 1000 * SECOND, Outlet(), Box()
+        monkeypatch.setattr(estimation_loop, 'now', lambda: self.time)
+        monkeypatch.setattr(estimation_loop, 'sleep_until', self._sleep_until)
+        sensors = estimator.settings.sensors
+        self.forms = {each.name: form_of(each) for each in sensors}
+        self.boxes = {each.name: Box() for each in sensors}
+        self.loop = EstimationLoop(
+            estimator, fit,
+            [Stream(each, self.boxes[each.name], self.forms[each.name]) for each in sensors],
+            self.commands, CommandReader(model.actuator_names), self.outlet,
+            Plan(MS, 100 * MS, 50 * MS, 20 * MS, 0.0), initial=U, sufficient=sufficient,
+        )  # fmt: skip
+        self.q = sd.equilibrium(model, u=U).q
+        self.instruments = Instruments(model, sensors, seed=3)
+        self.silent, self.spoil, self.stamps = set(), {}, []
+        self.loop._begin()
+
+    def _sleep_until(self, deadline):
+        self.time = max(self.time, deadline)
+
+    @property
+    def present(self):
+        """The time of the stamps [ns]."""
+        return self.time + AHEAD
+
+    def go(self, periods):
+        """Let periods pass, with what the sensors measure at rest."""
+        for _ in range(periods):
+            at = self.present
+            for reading in self.instruments.look(1e-9 * at, self.q, 0.0 * self.q, U):
+                if reading.sensor not in self.silent:
+                    self.bring(reading.sensor, reading.value, at)
+            self.loop._cycle()
+
+    def bring(self, sensor, value, stamp):
+        """Let a message come, spoilt as told."""
+        message = self.forms[sensor].write(value)
+        message.header.stamp = stamped(stamp)
+        self.spoil.get(sensor, lambda message: None)(message)
+        self.boxes[sensor].message = message
+        self.stamps.append(stamp_of(message))
+
+    def until(self, mode, most=2000):
+        """Go on until there is a mode."""
+        for _ in range(most):
+            self.go(1)
+            if self.loop.mode == mode:
+                return
+        raise AssertionError(f'no mode {mode} but {self.loop.mode}: {self.outlet.words}')
+
+
+@pytest.fixture
+def rig(monkeypatch):
+    """Return a Rig that says states."""
+    rig = Rig(monkeypatch)
+    rig.until(RUNNING)
+    return rig
+
+
+def test_it_begins_when_all_sensors_have_been_heard(monkeypatch):
+    """With the posture that fits; and says a state every period once that has settled."""
+    rig = Rig(monkeypatch)
+    rig.silent = {'cables'}
+    rig.go(20)
+    assert rig.loop.mode == WAITING and rig.loop.missing == ('cables',)
+    rig.silent = set()
+    rig.until(SETTLING)
+    assert not rig.outlet.states
+    rig.until(RUNNING)
+    rig.go(200)
+    states = rig.outlet.states
+    assert len(states) == 200 and rig.outlet.reports in (9, 10, 11)
+    assert np.diff([stamp for *_, stamp in states]) == pytest.approx(MS, abs=0.01 * MS)
+    assert abs(states[-1][2] - rig.present) < 2 * MS
+    tip, wanted = (
+        sd.forward_kinematics(parts()[0], q=q)[-1][:3, 3] for q in (states[-1][0], rig.q)
+    )
+    assert np.abs(tip - wanted).max() < 1e-3  # where each look at it is off by as much
+
+
+def test_wrong_measurements_are_refused_and_the_others_go_on(rig):
+    """No number, twice the same, from the future, without a stamp: counted, not believed."""
+
+    def wrong(message):
+        message.pose.position.x = np.nan
+
+    def later(message):
+        message.header.stamp = stamped(stamp_of(message) + 10 * SECOND)
+
+    def unstamped(message):
+        message.header.stamp = stamped(0)
+
+    for cause, spoil in (('not a number', wrong), ('from the future', later),
+                         ('stale', unstamped)):  # fmt: skip
+        rig.spoil = {'camera': spoil}
+        rig.go(30)
+        assert rig.loop.tally.refused[cause] == 3
+    rig.spoil = {}
+    rig.go(20)
+    again, stamp = rig.forms['cables'].write(np.zeros(9)), rig.stamps[-1]
+    again.header.stamp = stamped(stamp)
+    rig.boxes['cables'].message = again
+    rig.loop._cycle()
+    assert rig.loop.tally.refused['out of order'] == 1
+    rig.go(5)
+    assert rig.loop.mode == RUNNING and rig.loop.tally.counts['losses'] == 0
+    assert np.isfinite([state[0] for state in rig.outlet.states]).all()
+
+
+def test_outliers_are_counted_not_believed(rig):
+    """A camera that sees something else by a metre moves nothing."""
+    before = rig.loop.tally.counts['outliers']
+
+    def elsewhere(message):
+        message.pose.position.x += 1.0
+
+    rig.spoil = {'camera': elsewhere}
+    rig.go(50)
+    assert rig.loop.tally.counts['outliers'] >= before + 5
+    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() < 0.1
+
+
+def test_no_state_goes_out_when_nobody_tells(rig):
+    """Within the time-out; and again, without a jump in time, when sensors are back."""
+    rig.silent = {'camera', 'cables'}
+    rig.go(150)
+    assert rig.loop.mode == WAITING
+    said = len(rig.outlet.states)
+    assert 90 <= (rig.outlet.states[-1][2] - rig.stamps[-1]) / MS <= 102
+    rig.go(500)
+    assert len(rig.outlet.states) == said
+    rig.silent = set()
+    rig.until(RUNNING)
+    rig.go(20)
+    stamps = [stamp for *_, stamp in rig.outlet.states]
+    assert (np.diff(stamps) > 0).all() and abs(stamps[-1] - rig.present) < 2 * MS
+
+
+def test_what_one_sensor_tells_alone_may_be_enough(rig):
+    """Without the camera the cables tell all of this arm; without them the camera does not."""
+    _, estimator, _, sufficient = parts()
+    assert not sufficient.lacking(['cables'])
+    rig.silent = {'camera'}
+    rig.go(300)
+    assert rig.loop.mode == RUNNING and rig.loop.missing == ('camera',)
+    lacking = sufficient.lacking(['camera'])
+    assert set(lacking) == set(estimator.observability(sensors=['camera']).unobservable)
+    rig.silent = {'cables'}
+    rig.go(300)
+    assert rig.loop.mode == (WAITING if lacking else RUNNING)
+    assert rig.loop.lacking == lacking
+    assert not lacking or any('nothing tells of' in words for words in rig.outlet.words)
+
+
+def test_commands_count_from_when_they_come(rig):
+    """So the state is that of a robot that is pulled."""
+    from sensor_msgs.msg import JointState
+
+    model = parts()[0]
+    pulled = U.copy()
+    pulled[0] = 12.0
+    rig.commands.message = JointState(name=list(model.actuator_names), effort=pulled.tolist())
+    robot = sd.Simulator(model)
+    robot.reset(rig.q)
+    rig.silent = {'camera', 'cables'}
+    rig.go(80)
+    robot.step(pulled, 0.08)
+    moved = np.abs(robot.q - rig.q).max()
+    assert moved > 0.05  # some ten times what it is known to
+    assert np.abs(rig.outlet.states[-1][0] - robot.q).max() < 0.3 * moved
+    rig.commands.message = JointState(name=list(model.actuator_names), effort=[np.nan] * 9)
+    rig.go(1)
+    assert rig.loop.tally.refused['not a number'] == 1
+
+
+def test_the_present_is_that_of_the_quickest_messages():
+    """Late ones do not count, a clock that falls behind does after a second, slowly."""
+    present = Present()
+    assert not present
+    present.hear(50 * SECOND, 10 * SECOND)
+    present.hear(50 * SECOND + MS, 10 * SECOND + 9 * MS)
+    assert present.at(10 * SECOND + 10 * MS) == 50 * SECOND + 10 * MS
+    last = present.at(10 * SECOND + 900 * MS)
+    for k in range(1000, 4000, 10):  # from here on stamps are 20 ms behind
+        moment = 10 * SECOND + k * MS
+        present.hear(50 * SECOND + (k - 20) * MS, moment)
+        time = present.at(moment)
+        assert last < time < last + 150 * MS
+        last = time
+    assert last == 50 * SECOND + (3990 - 20) * MS

@@ -1,0 +1,94 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A loop over DDS whose controller hears an estimator: it holds, and is safe without sensors."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from geometry_msgs.msg import PoseStamped  # noqa: E402
+from observer import CONTROLLER  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
+
+ESTIMATOR = '/estimator: estimator'
+PRETENSION = 1.0
+
+
+@pytest.mark.realtime
+def test_the_demo_follows_on_estimates(tmp_path):
+    """Its tip goes round the circle to 2 mm, seen by a camera that is off by one at every look."""
+    command = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo', '--estimated', '--no-plot']
+    given = ['--duration', '4', '--json', 'figures.json', '--controller', 'quick.yaml']
+    (tmp_path / 'quick.yaml').write_text(json.dumps({'/**': {'controller': {'ros__parameters': {
+        'gains.p': 100.0, 'gains.d': 20.0, 'reference.type': 'circle', 'reference.ramp_time': 1.0,
+        'reference.circle.center': [0.0, 0.0, 0.57], 'reference.circle.radius': 0.1,
+    }}}}))  # fmt: skip
+    done = subprocess.run(
+        [*command, *given], cwd=tmp_path, capture_output=True, text=True, timeout=240
+    )
+    figures = json.loads((tmp_path / 'figures.json').read_text())
+    assert done.returncode == 0 and figures['held'], done.stdout + done.stderr
+    assert 1e-5 < figures['tip_rms_m'] < 2e-3  # no better than what is measured allows
+
+
+@pytest.mark.realtime
+def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(observer, start_arm):
+    """Refused and counted while the loop runs; once sensors are silent states stop, too."""
+    simulation = start_arm('simulation', estimator='pcc_arm')
+    estimator = start_arm('estimator', estimator='pcc_arm', autostart='true')
+    controller = start_arm('controller', autostart='true', reference__type='hold')
+    observer.until(lambda: observer.mode(CONTROLLER) == 'running', 'a loop')
+    observer.until(lambda: observer.mode(ESTIMATOR) == 'estimating', 'its status')
+    wrong = PoseStamped()
+    wrong.header.stamp = observer.node.get_clock().now().to_msg()
+    wrong.pose.position.x = float('nan')
+
+    publisher = observer.node.create_publisher(PoseStamped, 'sensors/camera', 1)
+
+    def refused():
+        publisher.publish(wrong)
+        return observer.value(ESTIMATOR, 'refused: not a number') >= 1
+
+    observer.until(refused, 'a refusal', every=0.05)
+    assert observer.mode(CONTROLLER) == 'running'
+    assert observer.value(ESTIMATOR, 'times begun anew') == 0
+    observer.commands.clear()
+    simulation.kill()
+    safe = [PRETENSION] * 9
+    observer.until(
+        lambda: observer.commands and list(observer.commands[-1].effort) == safe, 'safety'
+    )
+    observer.until(lambda: observer.mode(ESTIMATOR) == 'waiting for sensors', 'the words')
+    start_arm('simulation', estimator='pcc_arm')
+    observer.until(lambda: observer.mode(CONTROLLER) == 'running', 'the loop again')
+    assert estimator.poll() is None and controller.poll() is None
+
+
+@pytest.mark.parametrize(('given', 'words'), [
+    ({'robot': 'servo_arm'}, 'robot: .servo_arm., expected a robot whose tendons are told'),
+    ({'estimator': 'nowhere'}, 'expected a YAML file'),
+    ({'push': 'hand'}, 'push: .hand., expected a body'),
+])  # fmt: skip
+def test_what_cannot_be_estimated_is_refused_in_words(given, words, monkeypatch):
+    """Before anything is subscribed to."""
+    from softrobot_dynamics.errors import SoftRobotError
+    from softrobot_dynamics.nodes.estimator import EstimatorNode
+    from softrobot_dynamics.nodes.parameter_rows import OF_ESTIMATOR
+
+    values = {row.name: row.default for row in OF_ESTIMATOR} | given
+    with pytest.raises(SoftRobotError, match=words):
+        EstimatorNode._load(object.__new__(EstimatorNode), values)
+
+
+def test_the_shipped_estimators_suit_their_robots():
+    """Each tells all of the robot of its name."""
+    from softrobot_dynamics.description.shipped import shipped
+
+    files = shipped('estimators')
+    assert 'pcc_arm' in files
+    for name, file in files.items():
+        own = sd.Estimator(sd.compile_model(sd.load_robot(name)), file)
+        assert not own.observability().unobservable

@@ -1,0 +1,79 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What sensors say as messages, there and back, and what cannot be such."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion  # noqa: E402
+from scipy.spatial.transform import Rotation  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.errors import DescriptionError, MessageError  # noqa: E402
+from softrobot_dynamics.estimation.sensors.contract import Sensor  # noqa: E402
+from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
+from softrobot_dynamics.nodes.messaging.measurements import checked_value, form_of  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import cause_of, CAUSES  # noqa: E402
+
+pytestmark = pytest.mark.quick
+
+CAMERA, MARKERS, WINCHES = load_estimator({
+    'sensors': [
+        {'name': 'camera', 'type': 'pose', 'body': 'tip'},
+        {'name': 'dots', 'type': 'markers', 'points': [{'body': 'tip'}] * 2},
+        {'name': 'winches', 'type': 'joint', 'names': ['t1', 't2', 't3'], 'noise': 1e-3},
+    ]
+}).sensors  # fmt: skip
+NAN = float('nan')
+
+
+def pose(w=1.0, x=0.0, **place):
+    """Return a pose at a place."""
+    return Pose(position=Point(**place), orientation=Quaternion(w=w, x=x))
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_values_come_back(seed):
+    """Whatever was written is read; a rotation as scipy has it."""
+    rng, T = np.random.default_rng(seed), np.eye(4)
+    T[:3, :3], T[:3, 3] = Rotation.random(random_state=seed).as_matrix(), rng.normal(size=3)
+    places = rng.normal(size=(2, 3))
+    places[0] = NAN
+    lengths = np.array([0.1, NAN, -0.2])
+    for sensor, value in ((CAMERA, T), (MARKERS, places), (WINCHES, lengths)):
+        form = form_of(sensor)
+        found = checked_value(sensor, form.read(form.write(value)))
+        np.testing.assert_allclose(found, value, atol=1e-12)
+
+
+def test_joints_come_by_name():
+    """In any order, among others, and not all of them."""
+    message = JointState(name=['t3', 'other', 't1'], position=[3.0, 9.0, 1.0])
+    np.testing.assert_array_equal(form_of(WINCHES).read(message), [1.0, NAN, 3.0])
+
+
+@pytest.mark.parametrize(('sensor', 'message', 'cause'), [
+    (CAMERA, PoseStamped(pose=pose(w=NAN)), 'not a number'),
+    (CAMERA, PoseStamped(pose=pose(x=0.1)), 'not a number'),
+    (CAMERA, PoseStamped(pose=pose(z=float('inf'))), 'not a number'),
+    (MARKERS, PoseArray(poses=[pose()]), 'wrong size'),
+    (MARKERS, PoseArray(poses=[pose(x=0.0), pose(y=float('inf'))]), 'not a number'),
+    (WINCHES, JointState(name=['a'], position=[1.0]), 'wrong name'),
+    (WINCHES, JointState(name=['t1'], position=[]), 'wrong size'),
+    (WINCHES, JointState(name=['t1'], position=[-float('inf')]), 'not a number'),
+])  # fmt: skip
+def test_what_cannot_be_is_refused(sensor, message, cause):
+    """By a MessageError of the known causes."""
+    with pytest.raises(MessageError) as caught:
+        checked_value(sensor, form_of(sensor).read(message))
+    assert cause_of(caught.value) == cause and cause in CAUSES
+
+
+def test_a_kind_without_messages_is_refused():
+    """With the kinds that have some."""
+
+    class Smell(Sensor):
+        type_name = 'smell'
+
+    with pytest.raises(DescriptionError, match='nose.type: .smell., expected .*pose, markers'):
+        form_of(Smell(name='nose'))
