@@ -190,7 +190,7 @@ def push(options):
         while run.t < 1.5:
             if run.step({'segment3': force}) and own.push().chance < CERTAIN:
                 break
-        waits.append(run.t - 1.0)
+        waits.append(run.t - PERIOD - 1.0)  # when what told it was measured
     print(
         f'0.5 N across the tip, {len(waits)} times: found after {1e3 * np.median(waits):.0f} ms'
         f' (median), {1e3 * np.max(waits):.0f} ms (longest)'
