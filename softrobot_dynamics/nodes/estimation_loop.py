@@ -292,7 +292,8 @@ class EstimationLoop(Loop):
             q = None  # then the initial one: the measurements that follow will tell
         time = self._present.at(now())
         self._epoch = time - SECOND
-        self._estimator.begin(self._seconds(time), q=q, u=self._u)
+        seen = max(each.sensor.delay for each in self._streams)  # what comes next is as old
+        self._estimator.begin(self._seconds(time) - seen, q=q, u=self._u)
         self._since = now()
         self._enter(SETTLING)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.settings import EstimatorSettings, load_estimator
@@ -71,6 +72,7 @@ class EstimatorNode(LifecycleNode):
         return self.trigger_configure() == SUCCESS and self.trigger_activate() == SUCCESS
 
     def _configure(self) -> None:
+        self._release()  # of an attempt that failed
         values, started = self.options.values, realtime.now()
         self.get_logger().info(
             f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
@@ -93,7 +95,7 @@ class EstimatorNode(LifecycleNode):
         body = values['push'] or model.body_names[-1]
         if body not in model.body_names:
             raise ArgumentError('push', body, f'a body, one of {", ".join(model.body_names)}')
-        settings = load_estimator(estimator_file(values['estimator']))
+        settings = load_estimator(_sensors_of(values))
         forms = [form_of(sensor) for sensor in settings.sensors]
         self._estimator, self._fit = Estimator(model, settings), ShapeFit(model, settings)
         self._initial = _undriven(model)
@@ -125,8 +127,9 @@ class EstimatorNode(LifecycleNode):
         """Return which sensors are enough; ArgumentError if not even all of them are."""
         untold = self._estimator.observability().unobservable
         if untold and not allow:
-            expected = f'sensors that tell of {", ".join(untold)}, or allow_unobservable'
-            raise ArgumentError('estimator', self.options.values['estimator'], expected)
+            given = ', '.join(each.name for each in settings.sensors)
+            expected = f'ones that tell of {", ".join(untold)} at rest, or allow_unobservable'
+            raise ArgumentError('sensors', given, expected)
         if untold:
             words = f'the sensors do not tell of {", ".join(untold)}: there the model is believed'
             self.get_logger().warning(words)
@@ -206,6 +209,15 @@ def _judgement(loop: Any, refused: Any) -> tuple[Any, str]:
     if loop.mode != RUNNING:
         return diagnostics.ERROR, '; '.join([f'{MODES[loop.mode]}: no states go out', *said])
     return (diagnostics.WARN, '; '.join(said)) if said else (diagnostics.OK, MODES[loop.mode])
+
+
+def _sensors_of(values: dict[str, Any]) -> str:
+    """Return the path of the estimator file that parameter values mean; ArgumentError."""
+    given, known = values['estimator'], shipped('estimators')
+    if not given and values['robot'] not in known:
+        names = ', '.join(known)
+        raise ArgumentError('estimator', given, f'a file of sensors; there are some for {names}')
+    return estimator_file(given or values['robot'])
 
 
 def _undriven(model: Any) -> Any:

@@ -206,8 +206,9 @@ OF_ESTIMATOR = (
     Row(
         'estimator',
         'string',
-        'pcc_arm',
-        'Sensors and what is not known: name of a shipped estimator, or path of a file',
+        '',
+        'Sensors and what is not known: name of a shipped estimator, or path of a file; empty: the'
+        ' one shipped for the robot',
         read_only=True,
     ),
     Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),

@@ -11,7 +11,9 @@ pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from observer import CONTROLLER  # noqa: E402
+from policies import check_policy  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import stamp_of, stamped  # noqa: E402
 
 ESTIMATOR = '/estimator: estimator'
 PRETENSION = 1.0
@@ -53,6 +55,16 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(observer
         return observer.value(ESTIMATOR, 'refused: not a number') >= 1
 
     observer.until(refused, 'a refusal', every=0.05)
+    outliers = observer.value(ESTIMATOR, 'outliers')
+
+    def left_out():
+        wrong.header.stamp = stamped(stamp_of(observer.states[-1]) + 1)
+        wrong.pose.position.x, wrong.pose.orientation.w = 5.0, 1.0
+        publisher.publish(wrong)
+        return observer.value(ESTIMATOR, 'outliers') > outliers
+
+    observer.until(left_out, 'an outlier', every=0.05)
+    check_policy(observer, 'estimator')
     assert observer.mode(CONTROLLER) == 'running'
     assert observer.value(ESTIMATOR, 'times begun anew') == 0
     observer.commands.clear()
@@ -70,6 +82,7 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(observer
 @pytest.mark.parametrize(('given', 'words'), [
     ({'robot': 'servo_arm'}, 'robot: .servo_arm., expected a robot whose tendons are told'),
     ({'estimator': 'nowhere'}, 'expected a YAML file'),
+    ({'robot': 'ur10e'}, "estimator: '', expected a file of sensors; there are some for pcc_arm"),
     ({'push': 'hand'}, 'push: .hand., expected a body'),
 ])  # fmt: skip
 def test_what_cannot_be_estimated_is_refused_in_words(given, words, monkeypatch):

@@ -2,10 +2,8 @@
 """Faults of those around a closed loop, over real DDS; docs/faults.md is the list."""
 
 import contextlib
-from pathlib import Path
 import signal
 import time
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -15,12 +13,12 @@ pytest.importorskip('rclpy')
 from linear_plant import ACTUATORS  # noqa: E402
 from node_processes import RATE, SAFE, starting  # noqa: E402
 from observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
+from policies import check_policy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of, stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
 PERIOD = round(SECOND / RATE)  # [ns]
-POLICY = Path(__file__).parents[2] / 'config' / 'security' / 'policy.xml'
 AT_ONCE = 8  # requests; DDS keeps no more than ten of a client
 
 
@@ -113,22 +111,7 @@ def test_a_storm_of_parameters_holds_up_neither_the_loop_nor_the_stop(loop):
     assert observer.value(CONTROLLER, 'watchdog trips') == trips
 
 
-OPTIONAL = {'/clock', '/controller/commands'}
-"""Topics that there are by `publish_clock`, `use_sim_time` and `command_type` only."""
-
-
 @pytest.mark.parametrize('node', ['controller', 'simulation'])
 def test_the_policy_of_sros_2_names_what_a_node_uses(loop, node):
     """All its topics and services, and none beside."""
-    observer, *_ = loop
-    profile = ElementTree.parse(POLICY).find(f".//profile[@node='{node}']")
-    get = observer.node
-    for path, names_of in (
-        ("topics[@publish='ALLOW']/topic", get.get_publisher_names_and_types_by_node),
-        ("topics[@subscribe='ALLOW']/topic", get.get_subscriber_names_and_types_by_node),
-        ("services[@reply='ALLOW']/service", get.get_service_names_and_types_by_node),
-    ):
-        written = {each.text.replace('~', f'/{node}') for each in profile.findall(path)}
-        allowed = {name if name.startswith('/') else f'/{name}' for name in written}
-        used = {name for name, _ in names_of(node, '/')}
-        assert used <= allowed and allowed - used <= OPTIONAL, path
+    check_policy(loop[0], node)

@@ -1,0 +1,24 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Whether the policy of SROS 2 says what a running node uses."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+POLICY = Path(__file__).parents[1] / 'config' / 'security' / 'policy.xml'
+OPTIONAL = {'/clock', '/controller/commands'}
+"""Topics that there are by `publish_clock`, `use_sim_time` and `command_type` only."""
+
+
+def check_policy(observer, node):
+    """Check that it names all topics and services of a node, and none beside."""
+    profile = ElementTree.parse(POLICY).find(f".//profile[@node='{node}']")
+    get = observer.node
+    for path, names_of in (
+        ("topics[@publish='ALLOW']/topic", get.get_publisher_names_and_types_by_node),
+        ("topics[@subscribe='ALLOW']/topic", get.get_subscriber_names_and_types_by_node),
+        ("services[@reply='ALLOW']/service", get.get_service_names_and_types_by_node),
+    ):
+        written = {each.text.replace('~', f'/{node}') for each in profile.findall(path)}
+        allowed = {name if name.startswith('/') else f'/{name}' for name in written}
+        used = {name for name, _ in names_of(node, '/')}
+        assert used <= allowed and allowed - used <= OPTIONAL, path
