@@ -35,6 +35,7 @@ REACH = np.array([[np.pi], [10.0], [100.0]])  # of q, qd, qdd in random states [
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 LONG = 32  # from here on exponents are taken
 STEP = 1e-40  # of complex steps
+SWING, FRAME, BEND = 5.0, 0.01, 0.25  # [s], [s], [rad] of a link: the chain that is filmed
 FIGURES = Path(__file__).parents[3] / 'docs' / 'performance.json'  # in a source tree
 WAYS = {
     'momentum': 'M q̈ = IID(q, 0, q̈)',
@@ -68,7 +69,29 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
                 times[name].append(seconds)
     remarks = _remarks(sizes, times) if share >= 1.0 else ()
     data = {'N': np.array(sizes), 'times': times, 'published': _published()}
+    with tell(f'the shipped chain swings for {share * SWING:g} s'):
+        data['t'], data['q'] = _swing(share * SWING)
     return Outcome(checks, remarks, data)
+
+
+def _swing(span: float) -> tuple[Any, Any]:
+    """Return times (T,) [s] and coordinates (T, n) of the shipped chain, let go when bent."""
+    model = sd.compile_model(sd.load_robot(ROBOT))
+    robot, rows = sd.Simulator(model), []
+    robot.reset(np.full(model.n, BEND))
+    times = np.arange(0.0, span + 0.5 * FRAME, FRAME)
+    for _ in times:
+        rows.append(robot.q.copy())
+        robot.step(np.zeros(model.m), FRAME)
+    return times, np.array(rows)
+
+
+def film(data: dict[str, Any]) -> Any:
+    """Return the motion of the shipped chain."""
+    from softrobot_dynamics.viewing.animation import Film
+
+    model = sd.compile_model(sd.load_robot(ROBOT))
+    return Film(model, np.asarray(data['t']), np.asarray(data['q']))
 
 
 def _chain(n: int) -> Any:
