@@ -13,6 +13,8 @@ from softrobot_dynamics.estimation.sensors.contract import Place
 from softrobot_dynamics.estimation.sensors.spots import require_frames, Spot, Spots
 from softrobot_dynamics.schema.poses import Pose
 
+pytestmark = pytest.mark.quick
+
 MOUNT = {'xyz': [0.01, -0.02, 0.03], 'rpy': [0.3, -0.4, 0.5]}
 SENSORS = (
     {'type': 'pose', 'body': 'segment3'},

@@ -16,6 +16,8 @@ from softrobot_dynamics.estimation.square_root import (
     weigh,
 )
 
+pytestmark = pytest.mark.quick
+
 STEP, FADING = 1e-3, 0.7
 
 
