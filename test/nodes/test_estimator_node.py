@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
@@ -13,17 +14,30 @@ from geometry_msgs.msg import PoseStamped  # noqa: E402
 from observer import CONTROLLER  # noqa: E402
 from policies import check_policy  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.description.shipped import shipped  # noqa: E402
+from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamp_of, stamped  # noqa: E402
 
 ESTIMATOR = '/estimator: estimator'
 PRETENSION = 1.0
 
 
+@pytest.fixture(scope='module')
+def estimated(arm):
+    """From here on all processes find compiled what estimates the arm."""
+    own = load_estimator(shipped('estimators')['pcc_arm'])
+    estimator = sd.Estimator(arm, own)
+    estimator.observability()
+    estimator.estimate(0.01, covariance=True)
+    estimator.push()
+    sd.ShapeFit(arm, own)({}, u=np.ones(arm.m))
+
+
 @pytest.mark.realtime
-def test_the_demo_follows_on_estimates(tmp_path):
+def test_the_demo_follows_on_estimates(tmp_path, estimated):
     """Its tip goes round the circle to 2 mm, seen by a camera that is off by one at every look."""
     command = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo', '--estimated', '--no-plot']
-    given = ['--duration', '4', '--json', 'figures.json', '--controller', 'quick.yaml']
+    given = ['--duration', '3', '--json', 'figures.json', '--controller', 'quick.yaml']
     (tmp_path / 'quick.yaml').write_text(json.dumps({'/**': {'controller': {'ros__parameters': {
         'gains.p': 100.0, 'gains.d': 20.0, 'reference.type': 'circle', 'reference.ramp_time': 1.0,
         'reference.circle.center': [0.0, 0.0, 0.57], 'reference.circle.radius': 0.1,
@@ -37,7 +51,9 @@ def test_the_demo_follows_on_estimates(tmp_path):
 
 
 @pytest.mark.realtime
-def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(observer, start_arm):
+def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(
+    observer, start_arm, estimated
+):
     """Refused and counted while the loop runs; once sensors are silent states stop, too."""
     simulation = start_arm('simulation', estimator='pcc_arm')
     estimator = start_arm('estimator', estimator='pcc_arm', autostart='true')
@@ -98,8 +114,6 @@ def test_what_cannot_be_estimated_is_refused_in_words(given, words, monkeypatch)
 
 def test_the_shipped_estimators_suit_their_robots():
     """Each tells all of the robot of its name."""
-    from softrobot_dynamics.description.shipped import shipped
-
     files = shipped('estimators')
     assert 'pcc_arm' in files
     for name, file in files.items():
