@@ -4,7 +4,7 @@ The estimator: how right it is, how sure it may be of that, and what it costs.
 
     python benchmarks/estimation.py                    all of it
     python benchmarks/estimation.py intervals --runs 500
-    python benchmarks/estimation.py speed tip push loop
+    python benchmarks/estimation.py speed tip imu push loop
 
 A camera sees the pose of the arm's tip with 1 mm and 1 degree of noise, encoders the lengths of
 all cables with 0.2 mm, at 100 Hz each. ``intervals``: states and forces of seeded runs within
@@ -20,7 +20,7 @@ import time
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.estimation.instruments import Instruments
-from softrobot_dynamics.references.piecewise import spline
+from softrobot_dynamics.references.piecewise import constant, spline
 
 PERIOD = 1e-3  # [s] of commands
 CABLES = [f't{k}' for k in range(1, 10)]
@@ -178,6 +178,43 @@ def tip(options):
     )
 
 
+def imu(options):
+    """Print errors of the tip with inertial units on all segments and without, in closed loop."""
+    model = arm()
+    plant = sd.compile_model(sd.vary(model.description, {'density': '×1.1'}))
+    cables, camera = ARM['sensors'][1], {**ARM['sensors'][0], 'rate': 30.0, 'delay': 0.02}
+    units = [
+        {'name': f'imu{k}', 'type': 'imu', 'body': f'segment{k}', 'rate': 200.0} for k in (1, 2, 3)
+    ]
+    q = sd.equilibrium(model, u=np.tile([3.0, 1.0, 1.0], 3)).q
+    y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
+    for words, sensors in (('cables', [cables]), ('camera', [camera])):
+        for more, own in ((' alone', sensors), (' and units', sensors + units)):
+            run = sd.closed_loop(
+                model, 'pd_plus', constant(y), 1.0, parameters={'p': 4.0, 'd': 4.0}, ramp=0.3,
+                plant=plant, estimator=sd.Estimator(model, {**QUIET, 'sensors': own}),
+                sensors={'seed': 1},
+            )  # fmt: skip
+            places, speeds = [], []
+            for k in range(100, len(run.t), 10):
+                J = sd.jacobian(plant, q=run.q[k], frame='base')[3:]
+                there, true = (sd.forward_kinematics(plant, q=x)[-1][:3, 3] for x in
+                               (run.q_heard[k], run.q[k]))  # fmt: skip
+                places.append(there - true)
+                speeds.append(J @ (run.qd_heard[k] - run.qd[k]))
+            place, speed = (np.sqrt((np.square(e).sum(axis=1)).mean()) for e in (places, speeds))
+            print(f'{words + more:18s} tip {1e3 * place:.2f} mm, {1e2 * speed:.2f} cm/s RMS')
+    own = sd.Estimator(model, {**QUIET, 'sensors': units})
+    own.begin(0.0)
+    times = []
+    for k in range(1, 2001):
+        begin = time.perf_counter()
+        own.measure(5e-3 * k, 'imu1', [[0.0, 0.0, 0.0], [0.0, 0.0, -9.81]])
+        times.append(time.perf_counter() - begin)
+    p50, p99 = 1e6 * np.percentile(times, [50, 99])
+    print(f'{"one unit, each 5 ms":22s} p50 {p50:6.0f} us, p99 {p99:6.0f} us, of {len(times)}')
+
+
 def push(options):
     """Print when a push is found, and how often one is that is none."""
     own, waits = sd.Estimator(arm(), SUDDEN), []
@@ -238,7 +275,14 @@ def loop(options):
         )
 
 
-PARTS = {'intervals': intervals, 'speed': speed, 'tip': tip, 'push': push, 'loop': loop}
+PARTS = {
+    'intervals': intervals,
+    'speed': speed,
+    'tip': tip,
+    'imu': imu,
+    'push': push,
+    'loop': loop,
+}
 
 
 def main():

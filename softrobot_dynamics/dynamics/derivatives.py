@@ -59,26 +59,27 @@ class Differentiator:
     Arguments are contiguous float arrays, unchecked. In :meth:`forward` a ``force`` (n,) from
     outside acts as well, if there is such an array; its numbers may change. After that the
     derivatives of the forces that the acceleration balances are in ``M`` (n, n), by qdd,
-    ``by_state`` (n, 2 n), of ID by q and qd, and ``stiffness`` (n, n), of A(q) u by q.
+    ``by_state`` (n, 2 n), of ID by q and qd, and ``stiffness`` (n, n), of A(q) u by q; the
+    ``tangents`` have the twists and motions of all frames, the ``response`` the factors of M.
     """
 
     def __init__(self, model: CompiledModel, force: Vector | None = None) -> None:
         self.model, self._evaluate, n = model, model.evaluator(), model.n
         self.robot = robot = self._evaluate.robot
-        self._tangents, response = allocate_tangents(model, robot), allocate_response(model)
-        self._response, change = response, response.change
+        self.tangents, response = allocate_tangents(model, robot), allocate_response(model)
+        self.response, change = response, response.change
         self._forward = ForwardDynamicsDerivatives(
             response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
-        self.M, self.by_state = self._evaluate.terms.M, self._tangents.by_state
+        self.M, self.by_state = self._evaluate.terms.M, self.tangents.by_state
         self.stiffness, evaluate = response.stiffness, self._evaluate.entry
         if force is not None:
             evaluate = entry(push, evaluate=evaluate, h=self._evaluate.terms.h, force=force)
-        after, whole = tangent_entries(robot, self._tangents)
+        after, whole = tangent_entries(robot, self.tangents)
         stiffness, lines = response.stiffness, NOTHING
         fibres = entry(fibre_stiffness, robot=robot, stiffness=stiffness, x=response.x)
         if has_lines(robot):
-            lines = entry(add_lines, robot=robot, t=self._tangents, stiffness=stiffness)
+            lines = entry(add_lines, robot=robot, t=self.tangents, stiffness=stiffness)
         self._differentiate = cached(run_three, entry=whole)
         self._actuation = self.along(robot)
         self._respond = cached(
@@ -86,14 +87,14 @@ class Differentiator:
             robot=robot,
             parts=Parts(evaluate, after, fibres, lines),
             terms=self._evaluate.terms,
-            by_state=self._tangents.by_state,
+            by_state=self.tangents.by_state,
             r=response,
         )
 
     def inverse(self, q: Vector, qd: Vector, qdd: Vector) -> tuple[Vector, Matrix]:
         """Return ID (n,) and its derivatives by (q, qd), (n, 2 n)."""
         self._differentiate(q, qd, qdd)
-        return self._tangents.force, self._tangents.by_state
+        return self.tangents.force, self.tangents.by_state
 
     def actuation_stiffness(self, q: Vector, u: Vector) -> Matrix:
         """
@@ -113,8 +114,8 @@ class Differentiator:
         zero, stiffness, lines = np.zeros(self.model.n), np.zeros((self.model.n,) * 2), NOTHING
         given = {'robot': robot, 'stiffness': stiffness}
         if has_lines(robot):
-            lines = entry(add_lines, t=self._tangents, **given)
-        fibres = entry(fibre_stiffness, x=self._response.x, **given)
+            lines = entry(add_lines, t=self.tangents, **given)
+        fibres = entry(fibre_stiffness, x=self.response.x, **given)
         fill = cached(stiffen, fibres=fibres, lines=lines)
 
         def found(q: Vector, force: Vector) -> Matrix:

@@ -53,7 +53,7 @@ class ShapeFit:
     def __init__(self, model: CompiledModel, given: Any) -> None:
         self.model, self.settings = model, load_estimator(given)
         differentiate = Differentiator(model)
-        place = Place(model, differentiate, np.zeros(model.m))
+        place = Place(model, differentiate, np.zeros(model.m), still=True)
         self._sensors = {s.name: (s, s.bind(place)) for s in self.settings.sensors}
         self._statics, self._rest = Statics(model, (), differentiate), np.zeros(model.n)
         force = force_factor(extent(model, model.q0), self.settings.disturbance)

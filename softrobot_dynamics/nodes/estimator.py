@@ -44,7 +44,8 @@ class EstimatorNode(LifecycleNode):
 
     - subscribes to `sensors/NAME` for every sensor of the estimator file: for a `pose`
       geometry_msgs/PoseStamped, for `markers` geometry_msgs/PoseArray, for a `joint`
-      sensor_msgs/JointState; and to the commands, as the controller publishes them
+      sensor_msgs/JointState, for an `imu` sensor_msgs/Imu; and to the commands, as the controller
+      publishes them
     - publishes `joint_states` (sensor_msgs/JointState) at `rate`: all coordinates and their rates,
       of the moment, stamped by the sensors' clock; `~/covariance` (std_msgs/Float64MultiArray) of
       coordinates, rates and forces; `~/push` (geometry_msgs/WrenchStamped), the force on a tip

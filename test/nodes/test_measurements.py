@@ -6,9 +6,9 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion  # noqa: E402
+from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion, Vector3  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
+from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from softrobot_dynamics.errors import DescriptionError, MessageError  # noqa: E402
 from softrobot_dynamics.estimation.sensors.contract import Sensor  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
@@ -17,11 +17,13 @@ from softrobot_dynamics.nodes.messaging.messages import cause_of, CAUSES  # noqa
 
 pytestmark = pytest.mark.quick
 
-CAMERA, MARKERS, WINCHES = load_estimator({
+CAMERA, MARKERS, WINCHES, IMU, GYRO = load_estimator({
     'sensors': [
         {'name': 'camera', 'type': 'pose', 'body': 'tip'},
         {'name': 'dots', 'type': 'markers', 'points': [{'body': 'tip'}] * 2},
         {'name': 'winches', 'type': 'joint', 'names': ['t1', 't2', 't3'], 'noise': 1e-3},
+        {'name': 'imu', 'type': 'imu', 'body': 'tip', 'orientation_noise': 0.1},
+        {'name': 'gyro', 'type': 'imu', 'body': 'tip', 'acceleration_noise': None},
     ]
 }).sensors  # fmt: skip
 NAN = float('nan')
@@ -32,6 +34,14 @@ def pose(w=1.0, x=0.0, **place):
     return Pose(position=Point(**place), orientation=Quaternion(w=w, x=x))
 
 
+def unmeasured():
+    """Return what an IMU says that measures nothing."""
+    message = Imu()
+    for name in ('orientation', 'angular_velocity', 'linear_acceleration'):
+        getattr(message, f'{name}_covariance')[0] = -1.0
+    return message
+
+
 @pytest.mark.parametrize('seed', range(3))
 def test_values_come_back(seed):
     """Whatever was written is read; a rotation as scipy has it."""
@@ -40,7 +50,11 @@ def test_values_come_back(seed):
     places = rng.normal(size=(2, 3))
     places[0] = NAN
     lengths = np.array([0.1, NAN, -0.2])
-    for sensor, value in ((CAMERA, T), (MARKERS, places), (WINCHES, lengths)):
+    turned = np.vstack([T[:3, :3], rng.normal(size=(2, 3))])
+    turning = np.full((5, 3), NAN)
+    turning[3] = turned[3]
+    given = [(CAMERA, T), (MARKERS, places), (WINCHES, lengths), (IMU, turned), (GYRO, turning)]
+    for sensor, value in given:
         form = form_of(sensor)
         found = checked_value(sensor, form.read(form.write(value)))
         np.testing.assert_allclose(found, value, atol=1e-12)
@@ -58,6 +72,9 @@ def test_joints_come_by_name():
     (CAMERA, PoseStamped(pose=pose(z=float('inf'))), 'not a number'),
     (MARKERS, PoseArray(poses=[pose()]), 'wrong size'),
     (MARKERS, PoseArray(poses=[pose(x=0.0), pose(y=float('inf'))]), 'not a number'),
+    (IMU, Imu(orientation=Quaternion(w=0.0)), 'not a number'),
+    (IMU, Imu(angular_velocity=Vector3(x=NAN)), 'not a number'),
+    (IMU, unmeasured(), 'not a number'),
     (WINCHES, JointState(name=['a'], position=[1.0]), 'wrong name'),
     (WINCHES, JointState(name=['t1'], position=[]), 'wrong size'),
     (WINCHES, JointState(name=['t1'], position=[-float('inf')]), 'not a number'),
@@ -67,6 +84,12 @@ def test_what_cannot_be_is_refused(sensor, message, cause):
     with pytest.raises(MessageError) as caught:
         checked_value(sensor, form_of(sensor).read(message))
     assert cause_of(caught.value) == cause and cause in CAUSES
+
+
+def test_an_orientation_that_is_not_declared_is_not_read():
+    """Many drivers leave it at zero, which is none."""
+    found = form_of(GYRO).read(Imu(orientation=Quaternion(w=0.0)))
+    assert np.isnan(found[:3]).all() and np.isfinite(found[3:]).all()
 
 
 def test_a_kind_without_messages_is_refused():

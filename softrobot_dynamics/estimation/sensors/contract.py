@@ -35,6 +35,7 @@ class Place(NamedTuple):
     model: CompiledModel
     differentiate: Differentiator  # with the force from outside that is believed in
     u: Vector  # (m,) the command in force, actuator units; whoever binds keeps it up to date
+    still: bool = False  # the robot is at rest, whatever holds it there
 
 
 class Observed(NamedTuple):
@@ -54,11 +55,18 @@ class Observation(NamedTuple):
     starts: Integers  # (G + 1,) rows of G parts that are right or wrong as a whole, the last k
 
 
-def deviation(unit: str, size: int, default: Any) -> Any:
-    """Return the field of a standard deviation, a number or one for each of ``size``."""
+def deviation(unit: str, size: int, default: float | None, optional: bool = False) -> Any:
+    """
+    Return the field of a standard deviation, a number or one for each of ``size``.
+
+    If ``optional`` it may be None: of what is not measured.
+    """
     expected = f'a number > 0 or {size} of them [{unit}]'
+    expected += ', or null: not measured' if optional else ''
 
     def read(value: Any, path: str, problems: Problems) -> tuple[float, ...] | None:
+        if value is None and optional:
+            return None
         try:
             numbers = np.broadcast_to(np.asarray(value, dtype=float), (size,))
         except (TypeError, ValueError):
@@ -68,7 +76,8 @@ def deviation(unit: str, size: int, default: Any) -> Any:
             return None
         return tuple(float(x) for x in numbers)
 
-    return custom(read, expected=expected, unit=unit, default=(default,) * size)
+    every = None if default is None else (default,) * size
+    return custom(read, expected=expected, unit=unit, default=every)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -108,7 +108,7 @@ def require_frames(spots: Spots, given: Sequence[Spot]) -> None:
 def place_at_tip(before, robot, spot, q, qd):
     """Evaluate at (q, qd), and place a spot in the frame of a tip."""
     run(before, q, qd)
-    _mount(robot.W, spot.body * STATE + TIP_POSE, spot.mount, spot.frame)
+    mount_frame(robot.W, spot.body * STATE + TIP_POSE, spot.mount, spot.frame)
     point_jacobian(robot, spot.body, True, spot.frame[9:], spot.J)
 
 
@@ -126,7 +126,7 @@ def place_at_point(before, robot, spot, own, q, qd):
     # as a pose: rotation, then origin
     T[3], T[4], T[5], T[6], T[7], T[8] = T[4], T[5], T[6], T[8], T[9], T[10]
     T[9], T[10], T[11] = p0, p1, p2
-    _mount(T, 0, spot.mount, spot.frame)
+    mount_frame(T, 0, spot.mount, spot.frame)
     r0, r1, r2 = spot.frame[9] - p0, spot.frame[10] - p1, spot.frame[11] - p2
     for j in range(n):
         w0, w1, w2 = J[j], J[n + j], J[2 * n + j]
@@ -137,7 +137,7 @@ def place_at_point(before, robot, spot, own, q, qd):
 
 
 @inlined
-def _mount(F, f, mount, frame):
+def mount_frame(F, f, mount, frame):
     """Fill a frame (12,) with the pose F[f:f+12] times that of the mount."""
     for c in range(3):
         x, y, z = rotate(F, f, mount[c], mount[3 + c], mount[6 + c])

@@ -11,18 +11,26 @@ from collections.abc import Iterable
 import math
 from typing import Any
 
-from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion
+from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion, Vector3
 import numpy as np
+from sensor_msgs.msg import Imu as ImuMessage
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MessageError, Problem
 from softrobot_dynamics.estimation.sensors.contract import Sensor
+from softrobot_dynamics.estimation.sensors.imu import Imu
 from softrobot_dynamics.estimation.sensors.joint import JointSensor
 from softrobot_dynamics.estimation.sensors.markers import Markers
 from softrobot_dynamics.estimation.sensors.pose import PoseSensor
 
 TOPIC = 'sensors/{}'  # of a sensor by its name
 _UNIT = 1e-3  # by how much a quaternion may miss being one
+_PARTS_OF_IMU: dict[str, Any] = {
+    'orientation': slice(0, 3),
+    'angular_velocity': 3,
+    'linear_acceleration': 4,
+}
+_UNMEASURED = -1.0  # the first number of the covariance of what an IMU does not measure
 
 
 class PoseForm:
@@ -35,26 +43,14 @@ class PoseForm:
 
     def read(self, message: Any) -> Matrix:
         """Return the transform (4, 4)."""
-        p, o = message.pose.position, message.pose.orientation
-        w, x, y, z = _finite((o.w, o.x, o.y, o.z))
-        size = math.sqrt(w * w + x * x + y * y + z * z)
-        if abs(size - 1.0) > _UNIT:
-            raise MessageError(f'not a number: orientation {w, x, y, z} is no unit quaternion')
-        w, x, y, z = w / size, x / size, y / size, z / size
+        p = message.pose.position
         a, b, c = _finite((p.x, p.y, p.z))
-        return np.array([
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), a],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x), b],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y), c],
-            [0.0, 0.0, 0.0, 1.0],
-        ])  # fmt: skip
+        i, j, k = _rotation(message.pose.orientation)
+        return np.array([[*i, a], [*j, b], [*k, c], [0.0, 0.0, 0.0, 1.0]])
 
     def write(self, value: Matrix) -> Any:
         """Return a message of a transform (4, 4), without its header."""
-        from scipy.spatial.transform import Rotation  # late: scipy is slow to import
-
-        x, y, z, w = Rotation.from_matrix(value[:3, :3]).as_quat().tolist()
-        pose = Pose(position=_point(value[:3, 3]), orientation=Quaternion(w=w, x=x, y=y, z=z))
+        pose = Pose(position=_point(value[:3, 3]), orientation=_quaternion(value[:3, :3]))
         return PoseStamped(pose=pose)
 
 
@@ -104,7 +100,44 @@ class JointForm:
         return JointState(name=self._names, position=[float(x) for x in value])
 
 
-FORMS: tuple[Any, ...] = PoseForm, MarkersForm, JointForm
+class ImuForm:
+    """
+    A sensor_msgs/Imu as rows (5, 3), and back.
+
+    A covariance that begins with -1 says that its quantity is not measured: nan.
+    """
+
+    sensor, message_type = Imu, ImuMessage
+
+    def __init__(self, sensor: Imu) -> None:
+        self._turned = sensor.orientation_noise is not None
+
+    def read(self, message: Any) -> Matrix:
+        """Return the rotation (3, 3), angular velocity and specific force."""
+        rows = np.full((5, 3), math.nan)
+        if self._turned and message.orientation_covariance[0] != _UNMEASURED:
+            rows[:3] = _rotation(message.orientation)
+        for name, row in list(_PARTS_OF_IMU.items())[1:]:
+            if getattr(message, f'{name}_covariance')[0] != _UNMEASURED:
+                value = getattr(message, name)
+                rows[row] = _finite((value.x, value.y, value.z))
+        if np.isnan(rows).all():
+            raise MessageError('not a number: by its covariances nothing was measured')
+        return rows
+
+    def write(self, value: Matrix) -> Any:
+        """Return a message of rows (5, 3), without its header."""
+        message = ImuMessage()
+        message.angular_velocity, message.linear_acceleration = map(_vector, value[3:])
+        if np.isfinite(value[:3]).all():
+            message.orientation = _quaternion(value[:3])
+        for name, rows in _PARTS_OF_IMU.items():
+            if np.isnan(value[rows]).any():
+                getattr(message, f'{name}_covariance')[0] = _UNMEASURED
+        return message
+
+
+FORMS: tuple[Any, ...] = PoseForm, MarkersForm, JointForm, ImuForm
 
 
 def form_of(sensor: Sensor) -> Any:
@@ -135,3 +168,28 @@ def _finite(values: Iterable[float]) -> list[float]:
 
 def _point(p: Vector) -> Any:
     return Point(x=float(p[0]), y=float(p[1]), z=float(p[2]))
+
+
+def _vector(p: Vector) -> Any:
+    return Vector3(x=float(p[0]), y=float(p[1]), z=float(p[2]))
+
+
+def _rotation(orientation: Any) -> list[list[float]]:
+    """Return the rows of the rotation of a unit quaternion; MessageError."""
+    w, x, y, z = _finite((orientation.w, orientation.x, orientation.y, orientation.z))
+    size = math.sqrt(w * w + x * x + y * y + z * z)
+    if abs(size - 1.0) > _UNIT:
+        raise MessageError(f'not a number: orientation {w, x, y, z} is no unit quaternion')
+    w, x, y, z = w / size, x / size, y / size, z / size
+    return [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+
+
+def _quaternion(R: Matrix) -> Any:
+    from scipy.spatial.transform import Rotation  # late: scipy is slow to import
+
+    x, y, z, w = Rotation.from_matrix(R).as_quat().tolist()
+    return Quaternion(w=w, x=x, y=y, z=z)

@@ -1,0 +1,240 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What an inertial measurement unit says: how it turns, what holds it, perhaps how it is turned.
+
+With the twists S_k of the coordinates before the frame that it sits on, the frame's own V, and its
+A, in which the ground accelerates against gravity, all about its origin and in its axes, it says
+V_w and f = A_v + V_w x V_v. A frame is moved along by its coordinates, so that ::
+
+    dV/dq_k = dS_k/dt,   dA/dq_k = d2S_k/dt2 + dS_k/dt x V,
+    dV/dqd_k = S_k,      dA/dqd_k = 2 dS_k/dt + S_k x V,      dA/dqdd_k = S_k
+
+with the rates of :mod:`softrobot_dynamics.recursion.twists`; and qdd, too, depends on the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Complaints, Integers, Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.estimation.sensors.contract import (
+    allocate,
+    deviation,
+    Observation,
+    Place,
+    register,
+    Sensor,
+)
+from softrobot_dynamics.estimation.sensors.spots import mount_frame
+from softrobot_dynamics.estimation.sensors.turns import is_rotation, rotation, turn_from
+from softrobot_dynamics.kernels.mass_solve import solve_row
+from softrobot_dynamics.kernels.spatial import cross_motion, read_six, rotate_back
+from softrobot_dynamics.recursion.passes import (
+    BODY_COUNT,
+    BODY_FIRST,
+    JOINT_COUNT,
+    JOINT_FIRST,
+    PARENT,
+    STATE,
+    TIP_POSE,
+)
+from softrobot_dynamics.recursion.slopes import add_scaled
+from softrobot_dynamics.recursion.twists import last_tip, MOTION, RATE, SECOND, TWIST
+from softrobot_dynamics.schema.fields import nested, text
+from softrobot_dynamics.schema.poses import flat, Pose
+
+_PARTS = 3  # orientation, angular velocity, acceleration: three numbers each
+
+
+class _Mounted(NamedTuple):
+    """Where an IMU sits on a robot with n coordinates."""
+
+    body: int  # on the tip of this one
+    before: Integers  # coordinates that move it
+    mount: Vector  # (12,) its frame in that of the tip
+    frame: Vector  # (12,) its frame, base frame
+    push: Matrix  # (3, n) of f by qdd
+
+
+@register('imu')
+@dataclass(frozen=True, kw_only=True)
+class Imu(Sensor):
+    """
+    Angular velocity [rad/s] and specific force [m/s^2] of a frame on the tip of a body.
+
+    Both are in the frame's own axes; at rest the force is what holds it against gravity, upwards.
+    A value is of two rows (2, 3), these, or of five (5, 3): before them the three of the rotation
+    in the base, as filters within the unit find it; NaN for what was not measured. Each of the
+    three is judged alone, and left out where its deviation is None. Errors that stay, as a gyro's
+    bias, are not looked for: take them off, or allow for them.
+    """
+
+    body: str = text()
+    mount: Pose = nested(Pose, default=Pose())
+    angular_velocity_noise: tuple[float, ...] | None = deviation('rad/s', 3, 0.02, optional=True)
+    acceleration_noise: tuple[float, ...] | None = deviation('m/s^2', 3, 0.2, optional=True)
+    orientation_noise: tuple[float, ...] | None = deviation('rad', 3, None, optional=True)
+
+    def validate(self) -> Complaints:
+        """Yield if nothing is measured."""
+        if not any(self._deviations()):
+            field, expected = 'acceleration_noise', 'a deviation, of one of the three at least'
+            yield field, self.acceleration_noise, expected
+
+    def read(self, value: ArrayLike) -> Vector:
+        """Return z (15,) of rows (2, 3) or (5, 3)."""
+        try:
+            rows = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            rows = np.zeros(0)
+        if rows.shape == (2, 3):
+            rows = np.vstack([np.full((3, 3), np.nan), rows])
+        if rows.shape != (5, 3) or np.isinf(rows).any():
+            expected = '(2, 3) [rad/s; m/s^2], or (5, 3) with a rotation before; NaN: not measured'
+            raise ArgumentError(self.name, value, expected)
+        if not np.isnan(rows[:3]).any() and not is_rotation(rows[:3].tolist()):
+            raise ArgumentError(self.name, value, 'a rotation in the first three rows')
+        return rows.ravel()
+
+    def value(self, z: Vector) -> Matrix:
+        """Return the rows (5, 3), NaN where nothing is measured."""
+        rows = z.reshape(5, 3).copy()
+        for own, given in zip((slice(0, 3), 3, 4), self._deviations()):
+            if given is None:
+                rows[own] = np.nan
+        return rows
+
+    def blur(self, z: Vector, error: Vector) -> Vector:
+        """Return z turned, and with the other errors added."""
+        turned = rotation(error[:3]) @ z[:9].reshape(3, 3)
+        return np.concatenate([turned.ravel(), z[9:] + error[3:]])
+
+    def bind(self, place: Place) -> Observation:
+        """Return the :class:`Observation` on a robot."""
+        model, n = place.model, place.model.n
+        if self.body not in model.body_names:
+            raise UnknownNameError('body', self.body, model.body_names)
+        body, differentiate = model.body_names.index(self.body), place.differentiate
+        robot, observed = differentiate.robot, allocate(3 * _PARTS, n, 15)
+        before = np.array(_before(robot.modules, body), dtype=np.int64)
+        mounted = _Mounted(body, before, flat(self.mount.matrix()), np.zeros(12), np.zeros((3, n)))
+        watch = cached(
+            observe_motion,
+            robot=robot,
+            t=differentiate.tangents,
+            r=differentiate.response,
+            m=mounted,
+            o=observed,
+        )
+        unmeasured = np.repeat([given is None for given in self._deviations()], 3)
+        rest = np.zeros(n)
+
+        def observe(q: Vector, qd: Vector, z: Vector) -> None:
+            if place.still:
+                differentiate.inverse(q, rest, rest)
+            else:
+                differentiate.forward(q, qd, place.u)
+            watch(z, not place.still)
+            observed.residual[unmeasured] = np.nan
+            observed.H[unmeasured] = 0.0
+
+        noise = np.concatenate([given or np.ones(3) for given in self._deviations()])
+        return Observation(observe, observed, noise, np.arange(0, 3 * _PARTS + 1, 3))
+
+    def _deviations(self) -> tuple[Any, ...]:
+        """Return those of the three parts, in the order of residuals."""
+        return self.orientation_noise, self.angular_velocity_noise, self.acceleration_noise
+
+
+@kernel
+def observe_motion(robot, t, r, m, o, z, moving):
+    """
+    Fill what is observed of a frame, after the derivatives at a state.
+
+    Unless it is ``moving`` it is at rest whatever the forces are.
+    """
+    n, own = len(t.force), np.uint32((2 * m.body + 1) * MOTION)
+    mount_frame(robot.W, m.body * STATE + TIP_POSE, m.mount, m.frame)
+    c, R = last_tip(robot), m.frame
+    away = R[9] - robot.W[c], R[10] - robot.W[c + 1], R[11] - robot.W[c + 2]
+    V = _seen_from(R, away, read_six(t.motions, own))
+    A = _seen_from(R, away, read_six(t.motions, own + np.uint32(6)))
+    for i in range(9):
+        o.predicted[i] = R[i]
+    for i in range(3):
+        o.predicted[9 + i] = V[i]
+    o.predicted[12] = A[3] + V[1] * V[5] - V[2] * V[4]
+    o.predicted[13] = A[4] + V[2] * V[3] - V[0] * V[5]
+    o.predicted[14] = A[5] + V[0] * V[4] - V[1] * V[3]
+    o.residual[0], o.residual[1], o.residual[2] = turn_from(R, z)
+    for i in range(6):
+        o.residual[3 + i] = z[9 + i] - o.predicted[9 + i]
+    X = t.columns
+    o.H[6:] = 0.0  # what the forces do is added
+    for k in m.before:
+        S = _column(X, TWIST, k)
+        for i in range(3):
+            o.H[i, k] = S[i]
+        S = _seen_from(R, away, S)
+        rate = _seen_from(R, away, _column(X, RATE, k))
+        second = _seen_from(R, away, _column(X, SECOND, k))
+        by_q = add_scaled(second, cross_motion(V, rate), -1.0)
+        by_qd = add_scaled(add_scaled(rate, rate, 1.0), cross_motion(V, S), -1.0)
+        f, g = _specific(by_q, rate, V), _specific(by_qd, S, V)
+        for i in range(3):
+            o.H[3 + i, k], o.H[3 + i, n + k] = rate[i], S[i]
+            o.H[6 + i, k], o.H[6 + i, n + k] = f[i], g[i]
+            m.push[i, k] = S[3 + i]
+    if moving:
+        for i in range(3):
+            row, push = o.H[6 + i], m.push[i]
+            for k in m.before:
+                for j in range(2 * n):
+                    row[j] += push[k] * r.change[k, j]
+            for j in range(n):
+                row[2 * n + j] = push[j]
+            solve_row(r.L, r.scale, row[2 * n :])
+
+
+@inlined
+def _column(X, row, k):
+    """Six numbers of a coordinate."""
+    return X[row, k], X[row + 1, k], X[row + 2, k], X[row + 3, k], X[row + 4, k], X[row + 5, k]
+
+
+@inlined
+def _seen_from(R, away, S):
+    """Twist of S, given in base axes, at the origin of a frame that is ``away``, in its axes."""
+    x, y, z = away
+    w0, w1, w2, v0, v1, v2 = S
+    a, b, c = rotate_back(R, 0, w0, w1, w2)
+    d, e, f = rotate_back(R, 0, v0 + w1 * z - w2 * y, v1 + w2 * x - w0 * z, v2 + w0 * y - w1 * x)
+    return a, b, c, d, e, f
+
+
+@inlined
+def _specific(A, V, W):
+    """Change (3,) of A_v + W_w x W_v by those of A and W, A and V."""
+    return (
+        A[3] + V[1] * W[5] - V[2] * W[4] + W[1] * V[5] - W[2] * V[4],
+        A[4] + V[2] * W[3] - V[0] * W[5] + W[2] * V[3] - W[0] * V[5],
+        A[5] + V[0] * W[4] - V[1] * W[3] + W[0] * V[4] - W[1] * V[3],
+    )
+
+
+def _before(modules: Any, body: int) -> Iterable[int]:
+    """Yield the coordinates that move the tip of a body."""
+    found: list[int] = []
+    while body < len(modules):
+        m = [int(value) for value in modules[body]]
+        found += range(m[BODY_FIRST], m[BODY_FIRST] + m[BODY_COUNT])
+        found += range(m[JOINT_FIRST], m[JOINT_FIRST] + m[JOINT_COUNT])
+        body = m[PARENT]
+    return sorted(found)
