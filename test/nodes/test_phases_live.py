@@ -22,7 +22,7 @@ pytestmark = pytest.mark.realtime
 
 PARAMETERS = {
     'phases': ['one', 'both'],
-    'one__duration': 3.0,  # what is to be seen in it, and held, has to be in time
+    'one__duration': 2.0,  # what is to be seen in it, and held, has to be in time
     'one__parts': ['lower'],
     'both__parts': ['lower', 'upper'],
     'lower__controlled': ['t1', 't2', 't3'],
@@ -75,7 +75,7 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
         observer.until(publisher.get_subscription_count, 'a reader')
         publisher.publish(to_rest(6))
         begun = observer.states[-1].header.stamp.sec
-        observer.until(lambda: observer.states[-1].header.stamp.sec > begun + 3, 'its duration')
+        observer.until(lambda: observer.states[-1].header.stamp.sec > begun + 2, 'its duration')
         assert phase(observer) == 'one' and led(observer) == ['t1', 't2', 't3']
     log = (tmp_path / 'controller.log').read_text(encoding='utf-8')
     assert log.count(': phase one') == 2 and log.count(': phase both') == 1
