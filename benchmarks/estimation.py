@@ -4,14 +4,15 @@ The estimator: how right it is, how sure it may be of that, and what it costs.
 
     python benchmarks/estimation.py                    all of it
     python benchmarks/estimation.py intervals --runs 500
-    python benchmarks/estimation.py speed tip imu push loop
+    python benchmarks/estimation.py speed tip imu push contact loop
 
 A camera sees the pose of the arm's tip with 1 mm and 1 degree of noise, encoders the lengths of
 all cables with 0.2 mm, at 100 Hz each. ``intervals``: states and forces of seeded runs within
 their 95 % intervals, when the initial state and the forces on every segment are drawn as the
 estimator believes; ``speed``: a measurement, from call to return; ``tip``: the tip's velocity as
 the arm follows changing tensions; ``push``: how soon 0.5 N at the tip are found, and false alarms
-in minutes of noise; ``loop``: a law on estimates and on true states, the robot being off.
+in minutes of noise; ``contact``: how near to where it acts a force of 1 N across the arm is found;
+``loop``: a law on estimates and on true states, the robot being off.
 """
 
 import argparse
@@ -77,8 +78,8 @@ class Run:
             for body, w in zip(self.model.body_names, self.wrench)
             if self.pushed
         }
-        for body, w in (extra or {}).items():
-            loads.setdefault(body, []).append(sd.Wrench(w, None, 'base'))
+        for body, load in (extra or {}).items():
+            loads.setdefault(body, []).append(load)
         robot.step(u, PERIOD, loads or None)
         keep = np.exp(-PERIOD / FADING)
         if self.pushed:
@@ -225,7 +226,7 @@ def push(options):
         for _ in range(1000):
             run.step()
         while run.t < 1.5:
-            if run.step({'segment3': force}) and own.push().chance < CERTAIN:
+            if run.step({'segment3': sd.Wrench(force, None, 'base')}) and own.push().chance < CERTAIN:
                 break
         waits.append(run.t - PERIOD - 1.0)  # when what told it was measured
     print(
@@ -240,6 +241,36 @@ def push(options):
     print(
         f'{options.minutes:g} min of noise: {alarms} false alarms in {looks} looks,'
         f' least chance {least:.1e}'
+    )
+
+
+def contact(options):
+    """Print how far from where it acts a force is found, and how far it is off."""
+    own, model = sd.Estimator(arm(), SUDDEN), arm()
+    ways, errors, spans = {'segment2': [], 'segment3': []}, [], []
+    for seed in range(options.pushes):
+        run = Run(own, seed, pushed=False, known=True)
+        body, angle = f'segment{2 + seed % 2}', 2.0 * np.pi * run.rng.uniform()
+        point = (0.0, 0.0, float(run.rng.uniform(0.02, 0.2)))
+        force = np.array([0.0, 0.0, 0.0, np.cos(angle), np.sin(angle), 0.0])
+        for _ in range(500):
+            run.step()
+        for _ in range(500):
+            run.step({body: sd.Wrench(force, point, 'base')})
+        begin = time.perf_counter()
+        found = own.contact()
+        spans.append(time.perf_counter() - begin)
+        true = sd.frame(model, q=run.robot.q, body=body, point=point)[:3, 3]
+        ways[body].append(np.linalg.norm(found.position - true))
+        errors.append(np.linalg.norm(found.push.value - force[3:]))
+    for body, own_ways in ways.items():
+        print(
+            f'1 N across {body}, {len(own_ways)} times: found {1e3 * np.median(own_ways):.0f} mm'
+            f' from there (median), {1e3 * np.max(own_ways):.0f} mm at most'
+        )
+    print(
+        f'forces are off by {np.median(errors):.2f} N (median);'
+        f' one contact takes {1e3 * np.median(spans):.1f} ms'
     )
 
 
@@ -281,6 +312,7 @@ PARTS = {
     'tip': tip,
     'imu': imu,
     'push': push,
+    'contact': contact,
     'loop': loop,
 }
 

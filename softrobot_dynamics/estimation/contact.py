@@ -1,11 +1,25 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The wrench from outside that explains a generalized force, and whether there is one at all."""
+"""The wrench from outside that explains a generalized force, where it acts, and if any does."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.calls import frame, jacobian, placement
+from softrobot_dynamics.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+Spotted = tuple[str, ArrayLike | None]  # a body and a material point (3,) [m], None: its tip
+
+_ALONG = 0.25, 0.5, 0.75  # of the way from a body's joint to its tip
+_NEAR = 1e-6  # [m] that is no way
 _SEEN = 1e-9  # of what is seen best: what is seen less than that is not seen
 
 
@@ -23,6 +37,15 @@ class Push(NamedTuple):
     square: float
     rank: int
     chance: float
+
+
+class Contact(NamedTuple):
+    """A place on a robot, and the force (3,) there that explains most, in the axes of the base."""
+
+    body: str
+    point: Vector | None  # (3,) [m] the material point, None: the body's tip
+    position: Vector  # (3,) [m] where that is, base frame
+    push: Push
 
 
 def fit_push(J: Matrix, force: Vector, covariance: Matrix, prior: Matrix) -> Push:
@@ -49,3 +72,50 @@ def fit_push(J: Matrix, force: Vector, covariance: Matrix, prior: Matrix) -> Pus
     square, rank = float(parts @ (values * parts)), int(seen.sum())
     chance = float(gammaincc(0.5 * max(rank, 1), 0.5 * square))
     return Push(vectors @ parts, P, square, rank, chance)
+
+
+def places_along(model: CompiledModel) -> list[Spotted]:
+    """
+    Return the tips of all bodies, and what is a quarter, a half, and three of them on the way.
+
+    That is from its joint straight to the tip at rest or, where the tip is at the joint as that of
+    a rigid body may be, to the joints of the next bodies; where the body has matter with a frame.
+    """
+    places: list[Spotted] = []
+    for body, ends in _ends(model).items():
+        for end in ends:
+            for share in _ALONG:
+                point = tuple(float(x) for x in share * end)
+                try:
+                    jacobian(model, q=model.q0, body=body, point=point)
+                except ArgumentError:
+                    continue  # no matter there, or none that has a frame
+                places.append((body, point))
+        places.append((body, None))
+    return places
+
+
+def _ends(model: CompiledModel) -> dict[str, list[Vector]]:
+    """Return where bodies lead to, from their joints and in the frames of these [m]."""
+    placed, found = placement(model, model.q0), {}
+    parents = [module.parent for module in model.description.modules]
+    joints = [placed.joint(i) for i in range(len(parents))]
+    for i, (body, (R, origin)) in enumerate(zip(model.body_names, joints)):
+        next_ones = [joints[k][1] for k, parent in enumerate(parents) if parent == i]
+        ends = [R.T @ (end - origin) for end in (placed.pose(i)[:3, 3], *next_ones)]
+        far = [end for end in ends if np.linalg.norm(end) > _NEAR]
+        found[body] = far[:1] if np.linalg.norm(ends[0]) > _NEAR else far
+    return found
+
+
+def find_contact(
+    model: CompiledModel, x: Vector, push: Callable[..., Push], places: Sequence[Spotted]
+) -> Contact:
+    """Return the :class:`Contact` of a state x (q first), by the push at each of some places."""
+    if not len(places):
+        raise ArgumentError('places', places, 'at least one')
+    found = [(body, point, push(body, point=point)) for body, point in places]
+    body, point, best = max(found, key=lambda each: each[2].square - each[2].rank)
+    there: Any = None if point is None else checked('point', point, (3,))
+    position = frame(model, q=x[: model.n], body=body, point=there)[:3, 3]
+    return Contact(body, there, position, best)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -17,7 +17,14 @@ from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
 from softrobot_dynamics.estimation.belief import Belief, Mover
 from softrobot_dynamics.estimation.commands import Commands
-from softrobot_dynamics.estimation.contact import fit_push, Push
+from softrobot_dynamics.estimation.contact import (
+    Contact,
+    find_contact,
+    fit_push,
+    places_along,
+    Push,
+    Spotted,
+)
 from softrobot_dynamics.estimation.observability import Observability, observability
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
 from softrobot_dynamics.estimation.sensors.contract import Observation, Place, Sensor
@@ -105,6 +112,7 @@ class Estimator:
         self._bound = [_bind(sensor, place) for sensor in own.sensors]
         self._numbers = {sensor.name: i for i, sensor in enumerate(own.sensors)}
         self._commands = Commands(2.0 * own.history)
+        self._places: list[Spotted] = []
         self.begin(0.0)
         self._warm()
 
@@ -214,6 +222,19 @@ class Estimator:
         J = jacobian(self.model, q=belief.x[:n], body=body, point=point, frame=frame)
         force, P = belief.x[2 * n :], covariance_of(belief.S[2 * n :])
         return fit_push(J if moment else J[3:], force, P, self._prior[2 * n :, 2 * n :])
+
+    def contact(self, places: Sequence[Spotted] | None = None) -> Contact:
+        """
+        Return the :class:`~.contact.Contact` at which one force explains most of the newest one.
+
+        ``places`` are bodies, each with a material point (3,) [m], None: its tip; by default
+        those of :func:`~.contact.places_along`. What is found is no nearer than they lie apart.
+        Raises ArgumentError.
+        """
+        if places is None:
+            self._places = self._places or places_along(self.model)
+            places = self._places
+        return find_contact(self.model, self._moments[-1].belief.x, self.push, places)
 
     def observability(
         self,

@@ -34,6 +34,7 @@ MODES = 'waiting for sensors', 'settling', 'estimating'
 
 _AHEAD = SECOND // 20  # [ns] that a stamp may be ahead of what others say the time is
 _REMEMBERED = 64  # stamps of a sensor, of which none may come twice
+_CERTAIN = 1e-2  # chance of a push that is none: below, it is believed
 _SLOW = 0.5  # of the time that passes, while what is said of it has to wait for it
 
 
@@ -87,6 +88,8 @@ class Plan(NamedTuple):
     settling: int  # of measurements before states go out
     report: int  # from one report to the next
     delay: float  # [s] from a command until it acts
+    body: str = ''  # on whose tip a push is looked for
+    collision: float = 0.0  # [N] of a push that is one; 0: none is
 
 
 class Sufficient:
@@ -164,8 +167,12 @@ class EstimationLoop(Loop):
         self._take_command()
         if self.mode == RUNNING:
             self._say()
+        before = self.tally.counts['measurements']
         for stream in self._streams:
             self._listen(stream)
+        if self._plan.collision and self.mode == RUNNING:
+            if self.tally.counts['measurements'] > before:
+                self._feel()
         self._look_around()
 
     def _take_command(self) -> None:
@@ -193,6 +200,14 @@ class EstimationLoop(Loop):
             return
         self.tally.count('ticks')
         self._outlet.state(found.q, found.qd, stamp)
+
+    def _feel(self) -> None:
+        """Have the robot stopped if something pushes it harder than it may."""
+        push = self._estimator.push(self._plan.body)
+        size = float(np.linalg.norm(push.value))
+        if size > self._plan.collision and push.chance < _CERTAIN:
+            self.tally.count('collisions')
+            self._outlet.collided(self._plan.body, size)
 
     def _listen(self, stream: Stream) -> None:
         """Take in what a sensor has measured since the last time."""

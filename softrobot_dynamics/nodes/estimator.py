@@ -50,6 +50,8 @@ class EstimatorNode(LifecycleNode):
       of the moment, stamped by the sensors' clock; `~/covariance` (std_msgs/Float64MultiArray) of
       coordinates, rates and forces; `~/push` (geometry_msgs/WrenchStamped), the force on a tip
       that explains best what the model does not; `/diagnostics` at 1 Hz
+    - calls `controller/emergency_stop` (std_srvs/SetBool) while the push is above
+      `collision_force`, if that is set
     - parameters: `parameter_rows.OF_ESTIMATOR`
 
     States go out while sensors tell all of it that can move the robot, no longer: a controller
@@ -153,6 +155,8 @@ class EstimatorNode(LifecycleNode):
             settling=round(SECOND * values['settling']),
             report=round(SECOND / values['report_rate']),
             delay=values['command_delay'],
+            body=values['push'] or self._estimator.model.body_names[-1],
+            collision=values['collision_force'],
         )
         self._loop = EstimationLoop(
             self._estimator, self._fit, self._streams, self._commands, self._reader, self._outlet,
@@ -186,6 +190,7 @@ class EstimatorNode(LifecycleNode):
             'outliers': total['outliers'],
             'late measurements': total['late'],
             'times begun anew': total['losses'],
+            'measurements of a collision': total['collisions'],
             'silent sensors': ', '.join(loop.missing),
             **{
                 f'innovation squared of {name}, a number': float(s / k) if k else np.nan

@@ -19,11 +19,13 @@ from softrobot_dynamics.nodes.messaging.quality import publisher
 from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.tally import Throttle
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
+from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
 _ACKNOWLEDGED = Duration(seconds=0.5)
 _REPORTS = QoSProfile(depth=1)
 _CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+_ANSWER = messages.SECOND // 10  # [ns] for an answer, after which one asks again
 _THROTTLE = 1.0  # [s] between two logs from the same line
 _WAITING = 10 * messages.SECOND  # [ns] between two that states are missed
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
@@ -159,6 +161,8 @@ class EstimationOutlet(_Words):
             publisher(node, Float64MultiArray, '~/covariance', _REPORTS),
             publisher(node, WrenchStamped, '~/push', _REPORTS),
         ]
+        self._stop = node.create_client(SetBool, 'controller/emergency_stop')
+        self._asked: Any = None  # the stop that was asked for last, and when
         self._publish, self._publish_covariance, self._publish_push = (
             each.publish for each in self._publishers
         )
@@ -178,6 +182,23 @@ class EstimationOutlet(_Words):
             self._push.header.stamp = messages.stamped(stamp)
             self._push.wrench.force = Vector3(x=x, y=y, z=z)
             self._publish_push(self._push)
+
+    def collided(self, body: str, size: float) -> None:
+        """Ask the controller to stop, which is not waited for, as a force [N] is too large."""
+        self._say('collided', f'{size:.3g} N push {body}: the controller is told to stop')
+        if self._asked is not None:
+            answer, asked = self._asked
+            if not answer.done() and now() - asked < _ANSWER:
+                return
+            self._stop.remove_pending_request(answer)
+        if not self._stop.service_is_ready():
+            self._say('nobody', f'there is no {self._stop.service_name}: nothing stops the robot')
+        self._asked = self._stop.call_async(SetBool.Request(data=True)), now()
+
+    def close(self) -> None:
+        """Give publishers and client back."""
+        super().close()
+        self._node.destroy_client(self._stop)
 
     def lost(self, why: str) -> None:
         """Say why no states go out any more."""

@@ -257,6 +257,16 @@ OF_ESTIMATOR = (
         read_only=True,
     ),
     Row(
+        'collision_force',
+        'double',
+        0.0,
+        'Force on the tip of `push` [N] above which `controller/emergency_stop` is called; 0:'
+        ' never',
+        0.0,
+        1.0e6,
+        read_only=True,
+    ),
+    Row(
         'report_rate',
         'double',
         20.0,

@@ -15,6 +15,7 @@ from softrobot_dynamics.errors import (
     UnknownNameError,
 )
 from softrobot_dynamics.estimation.commands import Commands
+from softrobot_dynamics.estimation.contact import places_along
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.references.piecewise import constant
 
@@ -104,6 +105,43 @@ def test_a_push_is_found_and_how_large_it_is():
     whole = own.push('segment3', moment=True)
     assert whole.rank == 6 and whole.value.shape == (6,)
     assert np.linalg.eigvalsh(whole.covariance).min() > 0.0
+
+
+@pytest.mark.parametrize('body, at', [('segment3', None), ('segment3', 0.1), ('segment2', 0.1)])
+def test_where_a_push_acts_is_found(body, at):
+    """Within the distance of the places that are tried, with its size."""
+    own, model, value = arm(), compiled('pcc_arm'), np.array([0.0, 0.0, 0.0, 0.6, -0.8, 0.0])
+    rest = sd.equilibrium(model, u=TENSIONS).q
+    robot, eyes = sd.Simulator(model, q=rest), Instruments(model, own.settings.sensors, seed=3)
+    own.begin(0.0, q=rest, u=TENSIONS)
+    point = None if at is None else (0.0, 0.0, at)
+    wrench = {body: sd.Wrench(value, point, 'base')}
+    for _ in follow(own, robot, eyes, 1.2, lambda t: wrench if t > 0.3 else None):
+        pass
+    found = own.contact()
+    true = sd.frame(model, q=robot.q, body=body, point=point)[:3, 3]
+    assert np.linalg.norm(found.position - true) < 0.06  # places are 5 cm apart
+    assert found.push.chance < 1e-6
+    assert np.linalg.norm(found.push.value - value[3:]) < 0.5
+    only = own.contact([(body, point)])
+    assert (only.body, only.push.square) == (body, own.push(body, point=point).square)
+    with pytest.raises(ArgumentError, match='at least one'):
+        own.contact([])
+
+
+def test_places_where_something_may_push():
+    """Along soft segments, and along links to the joints that they carry."""
+    arm = places_along(compiled('pcc_arm'))
+    assert len(arm) == 12 and arm[:2] == [
+        ('segment1', (0.0, 0.0, 0.05)),
+        ('segment1', (0.0, 0.0, 0.1)),
+    ]
+    own = [point for body, point in places_along(compiled('ur10e')) if body == 'shoulder_link']
+    model = compiled('ur10e')
+    elbow = sd.frame(model, q=model.q0, body='upper_arm_link', point=(0.0, 0.0, 0.0))
+    there = sd.frame(model, q=model.q0, body='shoulder_link', point=own[1])[:3, 3]
+    start = sd.frame(model, q=model.q0, body='shoulder_link', point=(0.0, 0.0, 0.0))[:3, 3]
+    assert there == pytest.approx(0.5 * (start + elbow[:3, 3])) and own[-1] is None
 
 
 def test_a_force_that_no_sensor_shows_is_said_to_be_unknown():

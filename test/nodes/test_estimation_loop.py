@@ -42,6 +42,7 @@ GIVEN = {
     'disturbance': {'force': 0.05, 'moment': 5e-4},
 }
 U = np.full(9, 2.0)
+COLLISION = 1.0  # [N]
 
 
 @functools.cache
@@ -75,7 +76,7 @@ class Outlet:
     """Keeps what goes out."""
 
     def __init__(self):
-        self.states, self.words, self.reports = [], [], 0
+        self.states, self.words, self.reports, self.pushes = [], [], 0, []
 
     def state(self, q, qd, stamp):
         self.states.append((q, qd, stamp))
@@ -91,6 +92,9 @@ class Outlet:
 
     def lost(self, why):
         self.words.append(why)
+
+    def collided(self, body, size):
+        self.pushes.append((body, size))
 
     def failed(self, what, error):
         raise error
@@ -111,7 +115,8 @@ class Rig:
             estimator, fit,
             [Stream(each, self.boxes[each.name], self.forms[each.name]) for each in sensors],
             self.commands, CommandReader(model.actuator_names), self.outlet,
-            Plan(MS, 100 * MS, 50 * MS, 20 * MS, 0.0), initial=U, sufficient=sufficient,
+            Plan(MS, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION),
+            initial=U, sufficient=sufficient,
         )  # fmt: skip
         self.q = sd.equilibrium(model, u=U).q
         self.instruments = Instruments(model, sensors, seed=3)
@@ -221,6 +226,26 @@ def test_outliers_are_counted_not_believed(rig):
     rig.go(50)
     assert rig.loop.tally.counts['outliers'] >= before + 5
     assert np.abs(rig.outlet.states[-1][0] - rig.q).max() < 0.1
+
+
+@pytest.mark.parametrize('size, pushed', [(0.6, False), (1.5, True)])
+def test_a_push_that_is_too_large_is_told(rig, size, pushed):
+    """At every measurement while it is there, by its size; not before, nor after."""
+    rig.go(500)
+    assert not rig.outlet.pushes
+    rest = rig.q
+    push = {'segment3': sd.Wrench([0.0, 0.0, 0.0, size, 0.0, 0.0], None, 'base')}
+    rig.q = sd.equilibrium(parts()[0], u=U, wrenches=push).q
+    rig.go(3000)
+    counted, told = rig.loop.tally.counts['collisions'], rig.outlet.pushes
+    assert len(told) == counted and (counted > 100) is pushed
+    if pushed:
+        assert told[-1] == ('segment3', pytest.approx(size, rel=0.3))
+    rig.q = rest
+    rig.go(2000)
+    counted = rig.loop.tally.counts['collisions']
+    rig.go(500)
+    assert rig.loop.tally.counts['collisions'] == counted
 
 
 def test_no_state_goes_out_when_nobody_tells(rig):

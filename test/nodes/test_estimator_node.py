@@ -10,13 +10,14 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from geometry_msgs.msg import PoseStamped  # noqa: E402
+from geometry_msgs.msg import PoseStamped, WrenchStamped  # noqa: E402
 from observer import CONTROLLER  # noqa: E402
 from policies import check_policy  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.description.shipped import shipped  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamp_of, stamped  # noqa: E402
+from std_srvs.srv import SetBool  # noqa: E402
 
 ESTIMATOR = '/estimator: estimator'
 PRETENSION = 1.0
@@ -56,7 +57,9 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(
 ):
     """Refused and counted while the loop runs; once sensors are silent states stop, too."""
     simulation = start_arm('simulation', estimator='pcc_arm')
-    estimator = start_arm('estimator', estimator='pcc_arm', autostart='true')
+    estimator = start_arm(
+        'estimator', estimator='pcc_arm', autostart='true', collision_force='0.7'
+    )
     controller = start_arm('controller', autostart='true', reference__type='hold')
     observer.until(lambda: observer.mode(CONTROLLER) == 'running', 'a loop')
     observer.until(lambda: observer.mode(ESTIMATOR) == 'estimating', 'its status')
@@ -83,6 +86,7 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(
     check_policy(observer, 'estimator')
     assert observer.mode(CONTROLLER) == 'running'
     assert observer.value(ESTIMATOR, 'times begun anew') == 0
+    _collide(observer)
     observer.commands.clear()
     simulation.kill()
     safe = [PRETENSION] * 9
@@ -93,6 +97,27 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(
     start_arm('simulation', estimator='pcc_arm')
     observer.until(lambda: observer.mode(CONTROLLER) == 'running', 'the loop again')
     assert estimator.poll() is None and controller.poll() is None
+
+
+def _collide(observer):
+    """Push the tip: the controller stops, until it is released."""
+    assert observer.value(ESTIMATOR, 'measurements of a collision') == 0
+    hand = observer.node.create_publisher(WrenchStamped, 'simulation/wrench', 10)
+    observer.until(hand.get_subscription_count, 'the robot')
+    push = WrenchStamped()
+    push.header.frame_id = 'segment3 base'
+    push.wrench.force.x = 1.5
+    hand.publish(push)
+    observer.until(lambda: observer.mode(CONTROLLER) == 'emergency stop', 'the stop')
+    push.wrench.force.x = 0.0
+    hand.publish(push)
+    release = SetBool.Request(data=False)
+
+    def released():
+        assert observer.call(SetBool, 'controller/emergency_stop', release).success
+        return observer.mode(CONTROLLER) == 'running'
+
+    observer.until(released, 'the loop after the push', every=0.2)
 
 
 @pytest.mark.parametrize(('given', 'words'), [
@@ -113,9 +138,10 @@ def test_what_cannot_be_estimated_is_refused_in_words(given, words, monkeypatch)
 
 
 def test_the_shipped_estimators_suit_their_robots():
-    """Each tells all of the robot of its name."""
+    """Each tells all of the robot whose name its own begins with."""
     files = shipped('estimators')
-    assert 'pcc_arm' in files
+    assert {'pcc_arm', 'pcc_arm_imu'} <= set(files)
     for name, file in files.items():
-        own = sd.Estimator(sd.compile_model(sd.load_robot(name)), file)
+        robot = max((each for each in shipped('robots') if name.startswith(each)), key=len)
+        own = sd.Estimator(sd.compile_model(sd.load_robot(robot)), file)
         assert not own.observability().unobservable

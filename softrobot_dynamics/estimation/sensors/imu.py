@@ -106,9 +106,9 @@ class Imu(Sensor):
     def value(self, z: Vector) -> Matrix:
         """Return the rows (5, 3), NaN where nothing is measured."""
         rows = z.reshape(5, 3).copy()
-        for own, given in zip((slice(0, 3), 3, 4), self._deviations()):
+        for first, given in zip((0, 3, 4), self._deviations()):
             if given is None:
-                rows[own] = np.nan
+                rows[first : max(3, first + 1)] = np.nan
         return rows
 
     def blur(self, z: Vector, error: Vector) -> Vector:
