@@ -223,10 +223,11 @@ def push(options):
         run = Run(own, seed, pushed=False, known=True)
         angle = 2.0 * np.pi * run.rng.uniform()
         force = np.array([0.0, 0.0, 0.0, 0.5 * np.cos(angle), 0.5 * np.sin(angle), 0.0])
+        load = {'segment3': sd.Wrench(force, None, 'base')}
         for _ in range(1000):
             run.step()
         while run.t < 1.5:
-            if run.step({'segment3': sd.Wrench(force, None, 'base')}) and own.push().chance < CERTAIN:
+            if run.step(load) and own.push().chance < CERTAIN:
                 break
         waits.append(run.t - PERIOD - 1.0)  # when what told it was measured
     print(

@@ -1,44 +1,111 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Both nodes as processes for tests, with a plant that needs no compilation."""
+"""
+Both nodes as processes for tests, with a plant that needs no compilation.
+
+They are forked from a server that has imported already what nodes need, which takes most of the
+time of a start. As users start them they start in the tests of the demo, and where a test is
+about how a process begins or ends.
+"""
 
 import contextlib
+import importlib
+import multiprocessing
 import os
 from pathlib import Path
+import runpy
+import signal
 import subprocess
 import sys
 
 RATE = 200.0  # [Hz] gentle: what is tested with these is not speed
 SAFE = [1.0, 1.0]  # what the parameter safe_pretension is unless set
 PLANT = Path(__file__).with_name('linear_plant.py')
+NODES = 'softrobot_dynamics.nodes'  # for robots that are described
+SERVER = multiprocessing.get_context('forkserver')
+SERVER.set_forkserver_preload(
+    ['rclpy', 'scipy.linalg', *(f'{NODES}.{name}' for name in ('controller', 'simulation'))]
+)
+
+
+class Started:
+    """A node that was started, to be used as a Popen."""
+
+    def __init__(self, *given):
+        self._process = SERVER.Process(target=_run, args=given)
+        self._process.start()
+        self.pid = self._process.pid
+
+    def poll(self):
+        """Return the status, None while it runs."""
+        return self._process.exitcode
+
+    def wait(self, timeout=None):
+        """Return the status once it has ended; TimeoutExpired."""
+        self._process.join(timeout)
+        if self.poll() is None:
+            raise subprocess.TimeoutExpired('a node', timeout)
+        return self.poll()
+
+    def send_signal(self, number):
+        """Send a signal unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self):
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self):
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+
+def _run(program, arguments, log, folder, environment):
+    """Become a node, as if it had been started by a command."""
+    with open(log, 'ab') as file:
+        for stream in (1, 2):
+            os.dup2(file.fileno(), stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [str(program), *arguments]
+    if program == PLANT:
+        runpy.run_path(str(program), run_name='__main__')
+    else:
+        sys.exit(importlib.import_module(program).main(sys.argv))
+
+
+def _command(program, arguments, log, folder, environment):
+    """Start a node by a command; return its Popen."""
+    environment['PYTHONPATH'] = os.pathsep.join(filter(None, sys.path))
+    words = [str(program)] if program == PLANT else ['-m', program]
+    with open(log, 'ab') as file:
+        return subprocess.Popen(
+            [sys.executable, *words, *arguments],
+            stdout=file, stderr=subprocess.STDOUT, env=environment, cwd=folder,
+        )  # fmt: skip
 
 
 @contextlib.contextmanager
-def starting(folder, program=(str(PLANT), '{}'), options=('--priority', '0'), **given):
+def starting(folder, nodes=None, options=('--priority', '0'), forked=True, **given):
     """
     Yield a function that starts a node (name, options, parameters); here they end.
 
-    By a Python program, which has the node's name for {}, with options and parameters unless
-    others are given. A node writes into the file of its name in the folder.
+    It is one of a package of nodes, None: with the plant that needs no compilation; with options
+    and parameters unless others are given; or a process of its own from the beginning. A node
+    writes into the file of its name in the folder.
     """
+    become = Started if forked else _command
     with contextlib.ExitStack() as stack:
 
         def run(name, *own, **parameters):
             values = {**(given or {'rate': RATE}), **parameters}.items()
-            arguments = [f'{key.replace("__", ".")}:={value}' for key, value in values]
-            log = stack.enter_context(open(folder / f'{name}.log', 'a', encoding='utf-8'))
-            process = subprocess.Popen(
-                [
-                    sys.executable,
-                    *(part.format(name) for part in program),
-                    *(own or options),
-                    '--ros-args',
-                    *(part for argument in arguments for part in ('-p', argument)),
-                ],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))},
-                cwd=folder,
-            )
+            words = [f'{key.replace("__", ".")}:={value}' for key, value in values]
+            arguments = [*(own or options), '--ros-args', *(p for w in words for p in ('-p', w))]
+            program, first = (PLANT, [name]) if nodes is None else (f'{nodes}.{name}', [])
+            log, environment = folder / f'{name}.log', dict(os.environ)
+            log.touch()
+            process = become(program, [*first, *arguments], log, folder, environment)
             stack.callback(_end, process)
             return process
 

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_processes import starting  # noqa: E402
+from node_processes import NODES, starting  # noqa: E402
 import numpy as np  # noqa: E402
 from robots import compiled  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
@@ -26,8 +26,7 @@ def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
     """To 1e-6 of the way."""
     model = compiled('double_pendulum')
     given = {'pd_plus__p': 100.0, 'pd_plus__d': 20.0, 'reference__type': 'setpoint'}
-    modules = ('-m', 'softrobot_dynamics.nodes.{}')
-    with starting(tmp_path, modules, (), robot='double_pendulum') as start:
+    with starting(tmp_path, NODES, (), robot='double_pendulum') as start:
         start('simulation', wait_for_commands='true')
         start('controller', autostart='true', controller='pd_plus',
               reference__setpoint=SETPOINT, reference__ramp_time='0.5', **given)  # fmt: skip
@@ -46,8 +45,7 @@ def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
 def test_a_tip_gives_way_as_its_spring_says(observer, tmp_path):
     """A newton moves it by 1/k in its direction, and across by nothing, to 2 %."""
     model = compiled('ur10e')
-    modules = ('-m', 'softrobot_dynamics.nodes.{}')
-    with starting(tmp_path, modules, (), robot='ur10e') as start:
+    with starting(tmp_path, NODES, (), robot='ur10e') as start:
         start('simulation', wait_for_commands='true')
         start('controller', autostart='true', controller='impedance', reference__type='hold',
               impedance__stiffness=list(STIFFNESS), impedance__damping=[60.0] * 3)  # fmt: skip

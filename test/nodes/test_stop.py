@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from node_processes import closed_loop, ended, planner_of, SAFE  # noqa: E402
+from node_processes import closed_loop, ended, planner_of, SAFE, starting  # noqa: E402
 from observer import CONTROLLER, PATIENCE  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
@@ -126,12 +126,13 @@ def test_the_planning_ends_with_a_node_that_is_killed(observer, start):
     observer.until(lambda: ended(planner), 'the end of the planning process')
 
 
-def test_more_signals_change_nothing(observer, start):
+def test_more_signals_change_nothing(observer, tmp_path):
     """Whoever presses Ctrl-C over and over gets the same orderly end, until the very end."""
-    simulation, controller = closed_loop(observer, start)
-    for process in (controller, simulation):
-        while process.poll() is None:
-            process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(0.002)
-        assert process.returncode == 0
+    with starting(tmp_path, forked=False) as start:
+        simulation, controller = closed_loop(observer, start)
+        for process in (controller, simulation):
+            while process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.002)
+            assert process.returncode == 0
