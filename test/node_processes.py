@@ -23,7 +23,11 @@ PLANT = Path(__file__).with_name('linear_plant.py')
 NODES = 'softrobot_dynamics.nodes'  # for robots that are described
 SERVER = multiprocessing.get_context('forkserver')
 SERVER.set_forkserver_preload(
-    ['rclpy', 'scipy.linalg', *(f'{NODES}.{name}' for name in ('controller', 'simulation'))]
+    [
+        'rclpy',
+        'scipy.linalg',
+        *(f'{NODES}.{name}' for name in ('controller', 'simulation', 'estimator')),
+    ]
 )
 
 
