@@ -35,6 +35,7 @@ MODES = 'waiting for sensors', 'settling', 'estimating'
 _AHEAD = SECOND // 20  # [ns] that a stamp may be ahead of what others say the time is
 _REMEMBERED = 64  # stamps of a sensor, of which none may come twice
 _CERTAIN = 1e-2  # chance of a push that is none: below, it is believed
+_GONE = 0.5  # of a push that is a collision: below, it has ended
 _SLOW = 0.5  # of the time that passes, while what is said of it has to wait for it
 
 
@@ -151,6 +152,7 @@ class EstimationLoop(Loop):
         self._first: dict[str, Any] = {}  # the newest values, until there are enough to begin
         self._heard: dict[str, int] = {}  # when each sensor was heard last, steady clock [ns]
         self._since = self._reported = 0
+        self._hit = False  # something pushes harder than it may
         for stream in self._streams:
             self._stamps[stream.sensor.name] = deque(maxlen=_REMEMBERED)
 
@@ -203,11 +205,14 @@ class EstimationLoop(Loop):
 
     def _feel(self) -> None:
         """Have the robot stopped if something pushes it harder than it may."""
-        push = self._estimator.push(self._plan.body)
-        size = float(np.linalg.norm(push.value))
-        if size > self._plan.collision and push.chance < _CERTAIN:
-            self.tally.count('collisions')
-            self._outlet.collided(self._plan.body, size)
+        push, limit = self._estimator.push(self._plan.body), self._plan.collision
+        size, before = float(np.linalg.norm(push.value)), self._hit
+        if push.chance < _CERTAIN and size > (_GONE * limit if before else limit):
+            self._hit = True
+            self.tally.count('collisions', not before)
+            self._outlet.collided(self._plan.body, size, before)
+        else:
+            self._hit = False
 
     def _listen(self, stream: Stream) -> None:
         """Take in what a sensor has measured since the last time."""

@@ -50,7 +50,7 @@ class EstimatorNode(LifecycleNode):
       of the moment, stamped by the sensors' clock; `~/covariance` (std_msgs/Float64MultiArray) of
       coordinates, rates and forces; `~/push` (geometry_msgs/WrenchStamped), the force on a tip
       that explains best what the model does not; `/diagnostics` at 1 Hz
-    - calls `controller/emergency_stop` (std_srvs/SetBool) while the push is above
+    - calls `controller/emergency_stop` (std_srvs/SetBool) once the push is above
       `collision_force`, if that is set
     - parameters: `parameter_rows.OF_ESTIMATOR`
 
@@ -190,7 +190,7 @@ class EstimatorNode(LifecycleNode):
             'outliers': total['outliers'],
             'late measurements': total['late'],
             'times begun anew': total['losses'],
-            'measurements of a collision': total['collisions'],
+            'collisions': total['collisions'],
             'silent sensors': ', '.join(loop.missing),
             **{
                 f'innovation squared of {name}, a number': float(s / k) if k else np.nan

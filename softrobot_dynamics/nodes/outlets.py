@@ -183,14 +183,19 @@ class EstimationOutlet(_Words):
             self._push.wrench.force = Vector3(x=x, y=y, z=z)
             self._publish_push(self._push)
 
-    def collided(self, body: str, size: float) -> None:
-        """Ask the controller to stop, which is not waited for, as a force [N] is too large."""
-        self._say('collided', f'{size:.3g} N push {body}: the controller is told to stop')
-        if self._asked is not None:
+    def collided(self, body: str, size: float, still: bool) -> None:
+        """
+        Ask the controller to stop, as a force [N] is too large.
+
+        That is not waited for. If it ``still`` is, what was not answered is asked again.
+        """
+        if still:
             answer, asked = self._asked
-            if not answer.done() and now() - asked < _ANSWER:
+            if answer.done() or now() - asked < _ANSWER:
                 return
             self._stop.remove_pending_request(answer)
+        else:
+            self._say('collided', f'{size:.3g} N push {body}: the controller is told to stop')
         if not self._stop.service_is_ready():
             self._say('nobody', f'there is no {self._stop.service_name}: nothing stops the robot')
         self._asked = self._stop.call_async(SetBool.Request(data=True)), now()

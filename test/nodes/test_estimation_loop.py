@@ -93,8 +93,8 @@ class Outlet:
     def lost(self, why):
         self.words.append(why)
 
-    def collided(self, body, size):
-        self.pushes.append((body, size))
+    def collided(self, body, size, still):
+        self.pushes.append((body, size, still))
 
     def failed(self, what, error):
         raise error
@@ -230,22 +230,27 @@ def test_outliers_are_counted_not_believed(rig):
 
 @pytest.mark.parametrize('size, pushed', [(0.6, False), (1.5, True)])
 def test_a_push_that_is_too_large_is_told(rig, size, pushed):
-    """At every measurement while it is there, by its size; not before, nor after."""
+    """Once as new, by its size, and while it is there; again when there is another."""
     rig.go(500)
     assert not rig.outlet.pushes
     rest = rig.q
     push = {'segment3': sd.Wrench([0.0, 0.0, 0.0, size, 0.0, 0.0], None, 'base')}
     rig.q = sd.equilibrium(parts()[0], u=U, wrenches=push).q
     rig.go(3000)
-    counted, told = rig.loop.tally.counts['collisions'], rig.outlet.pushes
-    assert len(told) == counted and (counted > 100) is pushed
+    told = rig.outlet.pushes
+    assert rig.loop.tally.counts['collisions'] == pushed
     if pushed:
-        assert told[-1] == ('segment3', pytest.approx(size, rel=0.3))
+        assert told[0][::2] == ('segment3', False) and told[0][1] > COLLISION
+        assert told[-1] == ('segment3', pytest.approx(size, rel=0.3), True)
+        assert len(told) > 100 and sum(not still for *_, still in told) == 1
     rig.q = rest
     rig.go(2000)
-    counted = rig.loop.tally.counts['collisions']
+    told.clear()
     rig.go(500)
-    assert rig.loop.tally.counts['collisions'] == counted
+    assert not told and rig.loop.tally.counts['collisions'] == pushed
+    rig.q = sd.equilibrium(parts()[0], u=U, wrenches=push).q
+    rig.go(2000)
+    assert rig.loop.tally.counts['collisions'] == 2 * pushed
 
 
 def test_no_state_goes_out_when_nobody_tells(rig):

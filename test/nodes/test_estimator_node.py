@@ -101,7 +101,7 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(
 
 def _collide(observer):
     """Push the tip: the controller stops, until it is released."""
-    assert observer.value(ESTIMATOR, 'measurements of a collision') == 0
+    assert observer.value(ESTIMATOR, 'collisions') == 0
     hand = observer.node.create_publisher(WrenchStamped, 'simulation/wrench', 10)
     observer.until(hand.get_subscription_count, 'the robot')
     push = WrenchStamped()
