@@ -9,6 +9,7 @@ from pathlib import Path
 import re
 from typing import Any, NamedTuple
 
+from softrobot_dynamics.description.naming import FieldName, Trail
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
@@ -25,10 +26,8 @@ class _Change(NamedTuple):
     number: float
     times: bool
 
-    def of(self, value: Any) -> Any:
-        """Return what becomes of a number or of a sequence of numbers."""
-        if isinstance(value, (list, tuple)):
-            return [self.of(each) for each in value]
+    def of(self, value: float) -> float:
+        """Return what becomes of a number."""
         return self.number * value if self.times else self.number
 
 
@@ -38,10 +37,8 @@ class _Reading:
     def __init__(self) -> None:
         self.numbers: list[float] = []
 
-    def of(self, value: Any) -> Any:
-        """Return a number or a sequence of numbers as it is."""
-        if isinstance(value, (list, tuple)):
-            return [self.of(each) for each in value]
+    def of(self, value: float) -> float:
+        """Return a number as it is."""
         self.numbers.append(float(value))
         return value
 
@@ -54,8 +51,11 @@ def vary(description: RobotDescription, changes: Mapping[str, float | str]) -> R
     as '×1.2' (also 'x1.2' or '*1.2') that multiply them; of several numbers in one field each. A
     field is given by its name, and counts wherever it stands: 'young_modulus'. Names before it,
     with dots, say where: 'segment1.young_modulus' of a body, a joint or an actuator,
-    'material.damping'. Raises UnknownNameError for a field that no part has, DescriptionError for
-    numbers that cannot be, ArgumentError.
+    'material.damping'. Numbers of a tendon's `path` are meant by names that say so, the body it
+    runs through being one of them: 'path.radius', 't1.path.segment2.phase'; of an `offset` [x, y]
+    these are 'path.x', 'path.y'. A whole number after a field is a place in its list, from 0:
+    'segment1.radius.1'. Raises UnknownNameError for a field that no part has, DescriptionError
+    for numbers that cannot be, ArgumentError.
     """
     if not isinstance(changes, Mapping):
         raise ArgumentError('changes', changes, 'a mapping of fields to numbers')
@@ -69,11 +69,6 @@ def numbers_at(description: RobotDescription, path: str) -> tuple[float, ...]:
     reading = _Reading()
     _varied(description, path, reading)
     return tuple(reading.numbers)
-
-
-def leads_to(path: str, trail: Sequence[str]) -> bool:
-    """Tell whether a path as of :func:`vary` means the field at the end of a trail of names."""
-    return _leads_to(path.split('.'), trail)
 
 
 def plant_of(description: RobotDescription, texts: Sequence[str]) -> RobotDescription:
@@ -154,17 +149,17 @@ def _varied(
     description: RobotDescription, path: str, change: _Change | _Reading
 ) -> RobotDescription:
     """Return the description after one change."""
-    work = _Work(tuple(path.split('.')), change)
+    work = _Work(FieldName(path), change)
     modules = tuple(
         replace(
             module,
-            joint=work.on(module.joint, (module.joint_name,)),
-            body=work.on(module.body, (module.name,)),
+            joint=work.on(module.joint, Trail((module.joint_name,))),
+            body=work.on(module.body, Trail((module.name,))),
         )
         for module in description.modules
     )
     actuators = tuple(
-        replace(entry, actuator=work.on(entry.actuator, (entry.name,)))
+        replace(entry, actuator=work.on(entry.actuator, Trail((entry.name,))))
         for entry in description.actuators
     )
     if not work.done:
@@ -177,32 +172,40 @@ def _varied(
 class _Work:
     """One change on part after part."""
 
-    def __init__(self, path: tuple[str, ...], change: _Change | _Reading) -> None:
+    def __init__(self, path: FieldName, change: _Change | _Reading) -> None:
         self._path, self._change = path, change
         self.problems, self.done = Problems(), False
         self.known: set[str] = set()  # names of fields that hold numbers
 
-    def on(self, part: Any, trail: tuple[str, ...]) -> Any:
+    def on(self, part: Any, trail: Trail) -> Any:
         """Return a part, a dataclass at the end of a trail of names, with its fields changed."""
         if not is_dataclass(part) or isinstance(part, type):
             return part
-        others: dict[str, Any] = {}
+        others = {}
         for name, value, read in _readable(part):
-            here = (*trail, name)
-            if is_dataclass(value):
-                inner = self.on(value, here)
-                if inner is not value:
-                    others[name] = inner
-            elif _numeric(value):
-                self.known.add(name)
-                if _leads_to(self._path, here):
-                    self.done = True
-                    changed = self._change.of(value)
-                    others[name] = read(changed, '.'.join(here), self.problems)
+            other = self._field(name, value, read, trail)
+            if other is not value:
+                others[name] = other
         if not others or self.problems:
             return part
         made: Any = replace(part, **others)
-        return validated(made, {}, '.'.join(trail), self.problems) or part
+        return validated(made, {}, str(trail), self.problems) or part
+
+    def _field(self, name: str, value: Any, read: Any, trail: Trail) -> Any:
+        """Return a field's value, changed where the path leads there."""
+        here = trail.to(name)
+        if is_dataclass(value):
+            return self.on(value, here)
+        if _parts(value):
+            parts = tuple(self.on(each, trail.within(name, each.body)) for each in value)
+            return value if all(a is b for a, b in zip(parts, value)) else parts
+        if not _numeric(value):
+            return value
+        self.known.add('.'.join([*trail.lists, name]))
+        if not (self._path.means(here) and self._path.fits(value)):
+            return value
+        self.done = True
+        return read(self._path.changed(value, self._change.of), str(here), self.problems)
 
 
 def _readable(part: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -212,14 +215,13 @@ def _readable(part: Any) -> Iterator[tuple[str, Any, Any]]:
             yield field.name, getattr(part, field.name), field.metadata['parser']
 
 
+def _parts(value: Any) -> bool:
+    """Tell whether a field holds parts by bodies, as a path does."""
+    return isinstance(value, tuple) and bool(value) and hasattr(value[0], 'body')
+
+
 def _numeric(value: Any) -> bool:
     """Tell whether a field holds a number that can be varied, or several."""
     if isinstance(value, (list, tuple)):
         return bool(value) and all(map(_numeric, value))
     return isinstance(value, float)
-
-
-def _leads_to(path: Sequence[str], trail: Sequence[str]) -> bool:
-    """Tell whether a path leads to a field: by its name and some of those before, in order."""
-    rest = iter(trail[:-1])
-    return path[-1] == trail[-1] and all(name in rest for name in path[:-1])

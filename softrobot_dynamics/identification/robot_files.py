@@ -7,15 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from softrobot_dynamics.description.naming import FieldName, Trail
 from softrobot_dynamics.description.robot import load_robot
-from softrobot_dynamics.description.variation import leads_to, numbers_at
+from softrobot_dynamics.description.variation import numbers_at
 from softrobot_dynamics.errors import ArgumentError
 import yaml
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
-
-_Trail = tuple[str, ...]
 
 
 def write_fitted(
@@ -61,34 +60,54 @@ def _replaced(text: str, path: str, robot: RobotDescription) -> str:
     """Return a robot file's text with the numbers of a robot where a path leads."""
     places: dict[int, tuple[int, float]] = {}
     for trail, node in _fields(yaml.compose(text, Loader=yaml.SafeLoader)):
-        if leads_to(path, trail):
-            scalars = node.value if isinstance(node, yaml.SequenceNode) else [node]
-            for scalar, value in zip(scalars, numbers_at(robot, '.'.join(trail))):
-                places[scalar.start_mark.index] = scalar.end_mark.index, value
+        if FieldName(path).means(trail):
+            for scalar, value in zip(_scalars(node), numbers_at(robot, str(trail))):
+                if _number(scalar) != value:
+                    places[scalar.start_mark.index] = scalar.end_mark.index, value
     for start in sorted(places, reverse=True):
         end, value = places[start]
         text = f'{text[:start]}{value!r}{text[end:]}'
     return text
 
 
-def _fields(robot: yaml.Node | None) -> Iterator[tuple[_Trail, yaml.Node]]:
+def _fields(robot: yaml.Node | None) -> Iterator[tuple[Trail, yaml.Node]]:
     """Yield the names before and of each field of joints, bodies and actuators, and its node."""
     top = _entries(robot)
     for part in _members(top.get('bodies')):
         entries = _entries(part)
         name, joint = _text(entries.get('name')), entries.get('joint')
-        yield from _below(joint, (_text(_entries(joint).get('name')) or name,))
-        yield from _below(entries.get('body'), (name,))
+        yield from _below(joint, Trail((_text(_entries(joint).get('name')) or name,)))
+        yield from _below(entries.get('body'), Trail((name,)))
     for part in _members(top.get('actuators')):
-        yield from _below(part, (_text(_entries(part).get('name')),))
+        yield from _below(part, Trail((_text(_entries(part).get('name')),)))
 
 
-def _below(node: yaml.Node | None, trail: _Trail) -> Iterator[tuple[_Trail, yaml.Node]]:
+def _below(node: yaml.Node | None, trail: Trail) -> Iterator[tuple[Trail, yaml.Node]]:
     for key, value in _entries(node).items():
+        here = trail.to(key)
         if isinstance(value, yaml.MappingNode):
-            yield from _below(value, (*trail, key))
-        elif all(isinstance(each, yaml.ScalarNode) for each in _members(value)):
-            yield (*trail, key), value
+            yield from _below(value, here)
+        elif any(isinstance(each, yaml.MappingNode) for each in _members(value)):
+            for each in _members(value):
+                yield from _below(each, trail.within(key, _text(_entries(each).get('body'))))
+        elif trail.lists and key == 'offset':  # [x, y], in short
+            yield from zip((here.to('x'), here.to('y')), _members(value))
+        else:
+            yield here, value
+
+
+def _scalars(node: yaml.Node) -> list[yaml.Node]:
+    """Return all numbers of a number, or of a list of such or of lists."""
+    if isinstance(node, yaml.SequenceNode):
+        return [scalar for each in node.value for scalar in _scalars(each)]
+    return [node]
+
+
+def _number(node: yaml.Node) -> float | None:
+    try:
+        return float(_text(node))
+    except ValueError:
+        return None
 
 
 def _entries(node: yaml.Node | None) -> dict[str, yaml.Node]:
