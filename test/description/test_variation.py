@@ -53,6 +53,33 @@ def test_names_before_it_say_where():
     assert soft.modules[1].body.material == helicoid.modules[1].body.material
 
 
+def test_names_that_say_path_mean_its_numbers():
+    """By tendon and by body; others mean what they always did, bodies' and drives' radii."""
+    robot = sd.load_robot('servo_arm')
+    name, passage = robot.actuators[0].name, robot.actuators[0].actuator.path[0]
+    found = sd.vary(robot, {f'{name}.path.{passage.body}.radius': '×1.5'}).actuators
+    changed = found[0].actuator.path[0].offset
+    assert changed.radius == pytest.approx(1.5 * passage.offset.radius)
+    assert changed.phase == passage.offset.phase
+    assert found[0].actuator.opposite == robot.actuators[0].actuator.opposite
+    assert found[1:] == robot.actuators[1:]
+    for changes in {'radius': '×1.2'}, {f'{passage.body}.radius': 0.01}:
+        others = sd.vary(robot, changes).actuators
+        assert [a.actuator.path for a in others] == [a.actuator.path for a in robot.actuators]
+
+
+def test_places_in_lists():
+    """From 0, after the field; those that it has not are refused."""
+    arm = sd.load_robot('pcc_arm')
+    found = values(sd.vary(arm, {'segment2.radius.1': 0.01}), 'radius')
+    assert found == {
+        **values(arm, 'radius'),
+        'segment2': (values(arm, 'radius')['segment2'][0], 0.01),
+    }
+    with pytest.raises(UnknownNameError, match=r'segment2\.radius\.2'):
+        sd.vary(arm, {'segment2.radius.2': 0.01})
+
+
 @pytest.mark.parametrize(
     'changes, error, words',
     [
@@ -60,6 +87,9 @@ def test_names_before_it_say_where():
         ({'elbow.young_modulus': '×2'}, UnknownNameError, 'elbow.young_modulus'),
         ({'density': -1.0}, DescriptionError, 'segment1.density'),
         ({'poisson_ratio': 0.9}, DescriptionError, 'poisson_ratio'),
+        ({'path.z': 0.01}, UnknownNameError, r'path\.phase, path\.radius'),
+        ({'t1.path.segment2.radius': 0.01}, UnknownNameError, 'segment2'),
+        ({'t1.path.span.1': 1.5}, DescriptionError, r't1\.path\.segment1\.span'),
         ({'density': 'much'}, ArgumentError, 'much'),
         ({'density': '×'}, ArgumentError, 'a factor'),
         (['density'], ArgumentError, 'a mapping'),
