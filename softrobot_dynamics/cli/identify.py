@@ -28,6 +28,9 @@ def add_to(commands: Any) -> None:
         '--cross-validate', action='store_true', help='predict each posture from the others'
     )
     parser.add_argument(
+        '--folds', type=_count, metavar='N', help='of both: leave out so many groups, not each'
+    )
+    parser.add_argument(
         '--suggest', type=_count, default=0, metavar='N', help='commands of N postures more'
     )
     parser.add_argument('--output', metavar='FILE', help='the fitted robot file to write')

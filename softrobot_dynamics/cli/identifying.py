@@ -25,7 +25,7 @@ def run(options: Namespace) -> int:
     """
     Identify a robot; return the exit status 0.
 
-    `options`: robot, recording, mapping, fit, loss, starts, seed, choose, cross_validate,
+    `options`: robot, recording, mapping, fit, loss, starts, seed, choose, cross_validate, folds,
     suggest, output, json, picture. Raises SoftRobotError for whatever is wrong.
     """
     for name in ('output', 'json', 'picture'):
@@ -38,13 +38,14 @@ def run(options: Namespace) -> int:
     given: Any = {'starts': options.starts, 'seed': options.seed, 'loss': options.loss}
     fit = options.fit.split(',')
     found = identify(description, data, fit, **given, progress=say)
-    choice = choose(found, loss=options.loss, progress=say) if options.choose else None
+    judged: Any = {'loss': options.loss, 'folds': options.folds, 'progress': say}
+    choice = choose(found, **judged) if options.choose else None
     if choice and choice.names:
         fit = [text for text in fit if text.partition('=')[0].strip() in choice.names]
         found = identify(description, data, fit, **given, progress=say)
     validation = None
     if options.cross_validate:
-        validation = cross_validate(found, loss=options.loss, progress=say)
+        validation = cross_validate(found, **judged)
     say('')
     more = found.suggest(count=options.suggest, seed=options.seed) if options.suggest else None
     summary = summary_of(found, choice, validation)
@@ -81,8 +82,8 @@ def summary_of(
             'rms': validation.rms,
             'intervals': {n: list(map(float, v)) for n, v in zip(names, validation.intervals)},
             'rms_of_postures': {
-                name: _known(rms(validation.residuals[i]))
-                for i, name in enumerate(found.postures.names)
+                name: _known(rms(validation.residuals[found.postures.named(name)]))
+                for name in dict.fromkeys(found.postures.names)
             },
         }
     return summary

@@ -30,8 +30,9 @@ class Postures:
     """
     P postures under known commands, with K markers; made by :func:`postures`.
 
-    Attributes: ``names`` (P,); ``commands`` (P, m) in actuator units; ``markers`` (K,);
-    ``positions`` (P, K, 3) [m], base frame, NaN where a marker was not seen.
+    Attributes: ``names`` (P,), the same for those that belong together; ``commands`` (P, m) in
+    actuator units; ``markers`` (K,); ``positions`` (P, K, 3) [m], base frame, NaN where a marker
+    was not seen.
     """
 
     names: tuple[str, ...]
@@ -47,6 +48,10 @@ class Postures:
         rows = list(rows)
         names = tuple(self.names[row] for row in rows)
         return Postures(names, self.commands[rows], self.markers, self.positions[rows])
+
+    def named(self, name: str) -> list[int]:
+        """Return the rows of a name."""
+        return [row for row, each in enumerate(self.names) if each == name]
 
     @property
     def weights(self) -> Vector:

@@ -53,7 +53,8 @@ class Predictor:
     def slopes(self, x: Vector) -> Array:
         """Return the derivatives of the markers by x, (P, K, 3, p); raises as `points`."""
         seen, bounds = self._seen(x), self.parameters.bounds
-        by_theta = [self._by(seen, x, k, bounds) for k in range(len(x))]
+        before = _residuals(seen.statics, seen.q, self.postures.commands)
+        by_theta = [self._by(seen, before, x, k, bounds) for k in range(len(x))]
         slopes = np.empty((*seen.points.shape, len(x)))
         for i, (u, q) in enumerate(zip(self.postures.commands, seen.q)):
             forces = np.array([r[i] for r, _ in by_theta]).reshape(len(x), -1).T
@@ -86,15 +87,20 @@ class Predictor:
                 q.append(equilibrium(statics.model, command=u, q0=near).q)
         return np.array(q)
 
-    def _by(self, seen: _Seen, x: Vector, k: int, bounds: Matrix) -> tuple[Matrix, Array]:
+    def _by(
+        self, seen: _Seen, before: Matrix, x: Vector, k: int, bounds: Matrix
+    ) -> tuple[Matrix, Array]:
         """Return derivatives by x_k at fixed q: residuals (P, n) and markers (P, K, 3)."""
         step = _STEP if x[k] + _STEP <= bounds[1, k] else -_STEP
         model = compile_model(self.parameters.robot(np.r_[x[:k], x[k] + step, x[k + 1 :]]))
-        statics, pairs = Statics(model, commanded=True), list(zip(seen.q, self.postures.commands))
-        before = np.array([seen.statics.residual(q, u)[0] for q, u in pairs])
-        after = np.array([statics.residual(q, u)[0] for q, u in pairs])
+        after = _residuals(Statics(model, commanded=True), seen.q, self.postures.commands)
         points = _markers(model, self.postures, seen.q)[0]
         return (after - before) / step, (points - seen.points) / step
+
+
+def _residuals(statics: Statics, q: Matrix, commands: Matrix) -> Matrix:
+    """Return the static residuals (P, n) at postures q (P, n) under their commands (P, m)."""
+    return np.array([statics.residual(*pair)[0] for pair in zip(q, commands)])
 
 
 def _markers(model: CompiledModel, postures: Postures, q: Matrix) -> tuple[Array, Array]:

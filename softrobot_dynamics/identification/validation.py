@@ -11,19 +11,19 @@ from softrobot_dynamics.annotations import Array, Matrix
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.confidence import LEVEL
 from softrobot_dynamics.identification.fitting import fitted, Identification, rms
-from softrobot_dynamics.identification.postures import Postures
 from softrobot_dynamics.identification.prediction import Predictor
 
+LEAST = 3  # groups of postures to leave out
 WORTH = 0.02  # share by which another parameter must lower the error on postures not seen
 
 
 class Validation(NamedTuple):
     """
-    Each posture predicted by a fit of all others.
+    Each posture, or all of one name, predicted by a fit of others.
 
-    ``residuals`` (P, K, 3) [m], measured less predicted, and their ``rms`` [m]; ``x`` (P, p) of
+    ``residuals`` (P, K, 3) [m], measured less predicted, and their ``rms`` [m]; ``x`` (F, p) of
     the fits; ``intervals`` (p, 2), 95 % of the parameters by the jackknife: they hold where errors
-    of one posture's markers depend on each other, as those of a model do.
+    of what is left out together depend on each other, as those of a model do.
     """
 
     residuals: Array
@@ -36,28 +36,52 @@ def cross_validate(
     found: Identification,
     *,
     loss: str = 'soft_l1',
+    folds: int | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Validation:
-    """Return the :class:`Validation` of a fit; ArgumentError for less than 3 postures."""
+    """
+    Return the :class:`Validation` of a fit, leaving out one name after the other.
+
+    Postures of one name, as those of one motion, are left out together, since they resemble each
+    other. With ``folds`` names are dealt out in turn to so many groups, each left out as a whole:
+    fewer fits. Raises ArgumentError for less than 3 names, or folds.
+    """
     from scipy.stats import t  # late: scipy is slow to import
 
     data, parameters = found.postures, found.parameters
-    count = len(data)
-    if count < 3:
-        raise ArgumentError('postures', count, 'at least 3, to leave out one')
-    residuals, x = np.empty_like(data.positions), np.empty((count, len(found.x)))
-    for i in range(count):
+    groups = _groups(data.names, folds)
+    residuals, x = np.empty_like(data.positions), np.empty((len(groups), len(found.x)))
+    for i, group in enumerate(groups):
         if progress:
-            progress(f'without posture {data.names[i]}, {i + 1} of {count}')
-        others = data.only([k for k in range(count) if k != i])
+            progress(f'without {_told(data.names, group)}, {i + 1} of {len(groups)}')
+        others = data.only([k for k in range(len(data)) if k not in group])
         x[i] = fitted(parameters, others, [found.x], loss).x
-        alone = data.only([i])
-        residuals[i] = (alone.positions - Predictor(parameters, alone).points(x[i]))[0]
+        alone = data.only(group)
+        residuals[group] = alone.positions - Predictor(parameters, alone).points(x[i])
+    count = len(groups)
     spread = np.sqrt((count - 1) / count * ((x - x.mean(axis=0)) ** 2).sum(axis=0))
     half = float(t.ppf(0.5 + 0.5 * LEVEL, count - 1)) * spread
     ends = np.stack([found.x - half, found.x + half], axis=1)
     values = [sorted(map(p.value, pair)) for p, pair in zip(parameters.each, ends)]
     return Validation(residuals, rms(residuals), x, np.array(values))
+
+
+def _groups(names: Sequence[str], folds: int | None) -> list[list[int]]:
+    """Return the rows that are left out together."""
+    distinct = list(dict.fromkeys(names))
+    if len(distinct) < LEAST:
+        raise ArgumentError('postures', len(distinct), f'at least {LEAST} names, to leave out one')
+    count = len(distinct) if folds is None else folds
+    if not isinstance(count, int) or not LEAST <= count <= len(distinct):
+        raise ArgumentError('folds', folds, f'a whole number from {LEAST} to {len(distinct)}')
+    turn = {name: k % count for k, name in enumerate(distinct)}
+    return [[row for row, n in enumerate(names) if turn[n] == k] for k in range(count)]
+
+
+def _told(names: Sequence[str], group: Sequence[int]) -> str:
+    """Return in words what is left out."""
+    distinct = list(dict.fromkeys(names[row] for row in group))
+    return f'posture {distinct[0]}' + (f' and {len(distinct) - 1} more' * (len(distinct) > 1))
 
 
 class Choice(NamedTuple):
@@ -71,12 +95,13 @@ def choose(
     found: Identification,
     *,
     loss: str = 'soft_l1',
+    folds: int | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Choice:
     """
     Return which of the parameters of a fit lower the error on postures that it has not seen.
 
-    They are taken one by one, each time the one that lowers it most, by leaving out one posture,
+    They are taken one by one, each time the one that lowers it most, by :func:`cross_validate`,
     until none lowers it by two parts in a hundred.
     """
     chosen: list[str] = []
@@ -84,7 +109,7 @@ def choose(
     names = list(found.parameters.names)
     while len(chosen) < len(names):
         trials = {
-            name: _error(found.postures, found, [*chosen, name], loss, progress)
+            name: _error(found, [*chosen, name], loss, folds, progress)
             for name in names
             if name not in chosen
         }
@@ -97,16 +122,16 @@ def choose(
 
 
 def _error(
-    postures: Postures,
     found: Identification,
     names: Sequence[str],
     loss: str,
+    folds: int | None,
     progress: Callable[[str], object] | None,
 ) -> float:
     """Return the error [m] of these parameters on postures not seen."""
     parameters = found.parameters.only(names)
-    trial = fitted(parameters, postures, [parameters.start], loss)
-    error = cross_validate(trial, loss=loss).rms
+    trial = fitted(parameters, found.postures, [parameters.start], loss)
+    error = cross_validate(trial, loss=loss, folds=folds).rms
     if progress:
         progress(f'{", ".join(names)}: {1e3 * error:.3g} mm on postures not seen')
     return error

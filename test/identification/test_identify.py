@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Numbers of a robot file from held postures: found, how sure, and what postures do not show."""
 
+from dataclasses import replace
 import functools
 
 import numpy as np
@@ -168,6 +169,25 @@ def test_postures_not_seen_judge_and_choose():
     choice = choose(found, loss='linear')
     assert choice.names == ('young_modulus',)
     assert choice.errors == pytest.approx((rms(found.before), checked.rms), rel=1e-3)
+
+
+def test_postures_of_one_name_are_left_out_together():
+    """Each by a fit that has seen none of its name; names are dealt out in turn to folds."""
+    data = noisy(measured(), 1e-3, 6)
+    data = replace(data, names=('a', 'a', 'b', 'c', 'd', 'd'))
+    found = identify(arm(), data, ['young_modulus'], loss='linear')
+    for folds, rows in (None, [[0, 1], [2], [3], [4, 5]]), (3, [[0, 1, 4, 5], [2], [3]]):
+        checked = cross_validate(found, loss='linear', folds=folds)
+        for x, out in zip(checked.x, rows, strict=True):
+            seen = data.only([row for row in range(6) if row not in out])
+            alone = fitted(found.parameters, seen, [found.x], 'linear')
+            assert x == pytest.approx(alone.x, abs=1e-9)
+            there = Predictor(found.parameters, data.only(out)).points(alone.x)
+            expected = data.positions[out] - there
+            assert checked.residuals[out] == pytest.approx(expected, abs=1e-9)
+    for wrong in 2, 5, 3.0:
+        with pytest.raises(ArgumentError, match='folds.*from 3 to 4'):
+            cross_validate(found, folds=wrong)
 
 
 def test_parameters_are_one_for_equal_numbers_and_factors_for_others():
