@@ -59,15 +59,13 @@ def vary(description: RobotDescription, changes: Mapping[str, float | str]) -> R
     """
     if not isinstance(changes, Mapping):
         raise ArgumentError('changes', changes, 'a mapping of fields to numbers')
-    for path, value in changes.items():
-        description = _varied(description, str(path), _change(str(path), value))
-    return description
+    return _varied(description, {str(p): _change(str(p), value) for p, value in changes.items()})
 
 
 def numbers_at(description: RobotDescription, path: str) -> tuple[float, ...]:
     """Return all numbers that :func:`vary` would change at a path; UnknownNameError."""
     reading = _Reading()
-    _varied(description, path, reading)
+    _varied(description, {path: reading})
     return tuple(reading.numbers)
 
 
@@ -146,10 +144,12 @@ def _change(path: str, value: Any) -> _Change:
 
 
 def _varied(
-    description: RobotDescription, path: str, change: _Change | _Reading
+    description: RobotDescription, changes: Mapping[str, _Change | _Reading]
 ) -> RobotDescription:
-    """Return the description after one change."""
-    work = _Work(FieldName(path), change)
+    """Return the description after changes, one after the other where they mean one number."""
+    if not changes:
+        return description
+    work = _Work(changes)
     modules = tuple(
         replace(
             module,
@@ -162,19 +162,20 @@ def _varied(
         replace(entry, actuator=work.on(entry.actuator, Trail((entry.name,))))
         for entry in description.actuators
     )
-    if not work.done:
-        raise UnknownNameError('field with numbers', path, tuple(sorted(work.known)))
+    for path in changes:
+        if path not in work.done:
+            raise UnknownNameError('field with numbers', path, tuple(sorted(work.known)))
     if work.problems:
         raise DescriptionError(tuple(work.problems), 'varied robot')
     return replace(description, modules=modules, actuators=actuators)
 
 
 class _Work:
-    """One change on part after part."""
+    """Changes on part after part."""
 
-    def __init__(self, path: FieldName, change: _Change | _Reading) -> None:
-        self._path, self._change = path, change
-        self.problems, self.done = Problems(), False
+    def __init__(self, changes: Mapping[str, _Change | _Reading]) -> None:
+        self._changes = [(path, FieldName(path), change) for path, change in changes.items()]
+        self.problems, self.done = Problems(), set[str]()
         self.known: set[str] = set()  # names of fields that hold numbers
 
     def on(self, part: Any, trail: Trail) -> Any:
@@ -192,7 +193,7 @@ class _Work:
         return validated(made, {}, str(trail), self.problems) or part
 
     def _field(self, name: str, value: Any, read: Any, trail: Trail) -> Any:
-        """Return a field's value, changed where the path leads there."""
+        """Return a field's value, changed where paths lead there."""
         here = trail.to(name)
         if is_dataclass(value):
             return self.on(value, here)
@@ -202,10 +203,12 @@ class _Work:
         if not _numeric(value):
             return value
         self.known.add('.'.join([*trail.lists, name]))
-        if not (self._path.means(here) and self._path.fits(value)):
-            return value
-        self.done = True
-        return read(self._path.changed(value, self._change.of), str(here), self.problems)
+        other = value
+        for path, field, change in self._changes:
+            if field.means(here) and field.fits(other):
+                self.done.add(path)
+                other = field.changed(other, change.of)
+        return value if other is value else read(other, str(here), self.problems)
 
 
 def _readable(part: Any) -> Iterator[tuple[str, Any, Any]]:
