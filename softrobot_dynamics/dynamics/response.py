@@ -37,7 +37,7 @@ def allocate_response(model: Model) -> Response:
         change=np.zeros((n, 2 * n + m)),
         stiffness=np.zeros((n, n)),
         force=np.zeros(m),
-        signs=model.signs,
+        signs=model.signs.copy(),
         least=model.least_mass,
         floor=float(PIVOT * n),
         L=np.zeros((n, n)),
@@ -58,6 +58,14 @@ def stiffen(fibres, lines, q, force):
 def add_lines(robot, t, stiffness, q, force):
     """Add the stiffness of straight lines and points, as an entry calls it."""
     add_line_stiffness(robot, t, stiffness, force)
+
+
+@kernel
+def add_both(lines, cables, pull, q, force):
+    """Add the stiffness of lines, if there are any, and that of ``cables`` under a ``pull``."""
+    if lines.address != 0:
+        run(lines, q, force)
+    run(cables, q, pull)
 
 
 class Parts(NamedTuple):

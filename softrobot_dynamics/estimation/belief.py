@@ -52,11 +52,11 @@ class Mover:
         self.model, self._fading, self._step, self._substep = model, fading, step, substep
         self.q, self.qd, self.force = np.zeros(n), np.zeros(n), np.zeros(n)
         self.u = np.zeros(model.m)
-        self._inputs = Inputs(model, commanded=False)  # forces, as for the derivatives
+        self._inputs = Inputs(model, commanded=True)
         fixed = Fixed(model, substep, self._inputs)
         given = {'evaluate': fixed.entry, 'h': fixed.terms.h, 'force': self.force}
         self._fixed, self._advance = fixed, fixed.bind(entry(push, **given))
-        self.differentiate = own = Differentiator(model, self.force)
+        self.differentiate = own = Differentiator(model, self.force, commanded=True)
         work = allocate_spreading(own.M, own.by_state, own.stiffness, noise)
         self._spread: Callable[..., int] = cached(spread, w=work)
 

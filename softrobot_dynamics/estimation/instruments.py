@@ -69,7 +69,7 @@ class Instruments:
     ) -> None:
         if not 0.0 <= dropout <= 1.0:
             raise ArgumentError('dropout', dropout, 'a share from 0 to 1')
-        self._place = Place(model, Differentiator(model, np.zeros(model.n)), np.zeros(model.m))
+        self._place = Place(model, Differentiator(model, commanded=True), np.zeros(model.m))
         self._seed, self._dropout = seed, dropout
         self._all = [_Instrument(sensor, sensor.bind(self._place)) for sensor in sensors]
         self.begin(0.0)

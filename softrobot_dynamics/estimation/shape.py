@@ -55,7 +55,8 @@ class ShapeFit:
         differentiate = Differentiator(model)
         place = Place(model, differentiate, np.zeros(model.m), still=True)
         self._sensors = {s.name: (s, s.bind(place)) for s in self.settings.sensors}
-        self._statics, self._rest = Statics(model, (), differentiate), np.zeros(model.n)
+        self._statics = Statics(model, (), differentiate, commanded=True)
+        self._rest = np.zeros(model.n)
         force = force_factor(extent(model, model.q0), self.settings.disturbance)
         self._weights = np.linalg.inv(force)
 

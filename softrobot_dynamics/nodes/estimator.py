@@ -92,9 +92,6 @@ class EstimatorNode(LifecycleNode):
 
     def _load(self, values: dict[str, Any]) -> None:
         model = compile_model(load_robot(values['robot']))
-        if model.positioned.any():
-            expected = 'a robot whose tendons are told tensions: what acts has to be known'
-            raise ArgumentError('robot', values['robot'], expected)
         body = values['push'] or model.body_names[-1]
         if body not in model.body_names:
             raise ArgumentError('push', body, f'a body, one of {", ".join(model.body_names)}')

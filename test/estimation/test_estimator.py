@@ -278,3 +278,21 @@ def test_a_state_that_is_no_number_is_an_error():
         own.estimate(1.0)
     own.begin(0.0)
     assert np.isfinite(own.estimate(0.1).q).all()
+
+
+def test_cables_that_are_told_positions():
+    """The state by a camera, of an arm heavier than known; and the posture at rest."""
+    model = compiled('servo_arm')
+    plant = sd.compile_model(sd.vary(model.description, {'density': '×1.1'}))
+    given = {'sensors': [{**CAMERA, 'body': 'segment2'}], 'disturbance': {'force': 0.05}}
+    u = np.array([0.5, -0.3, 0.4, 0.2])
+    q = sd.equilibrium(model, command=u).q
+    fit = sd.ShapeFit(model, given)({'camera': sd.frame(model, q=q)}, u=u)
+    assert fit.q == pytest.approx(q, abs=1e-6)
+    y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
+    run = sd.closed_loop(
+        model, 'pfbl', constant(y), 0.5, plant=plant, estimator=sd.Estimator(model, given),
+        sensors={'seed': 1}, ramp=0.2, parameters={'p': 100.0, 'd': 20.0},
+    )  # fmt: skip
+    tip = sd.forward_kinematics(plant, q=run.q[-1])[-1][:3, 3]
+    assert run.ok.all() and np.linalg.norm(tip - sd.frame(model, q=q)[:3, 3]) < 2e-3
