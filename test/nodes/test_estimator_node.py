@@ -122,7 +122,7 @@ def _collide(observer):
 
 @pytest.mark.parametrize(('given', 'words'), [
     ({'estimator': 'nowhere'}, 'expected a YAML file'),
-    ({'robot': 'ur10e'}, "estimator: '', expected a file of sensors; there are some for pcc_arm, "),
+    ({'robot': 'ur10e'}, "estimator: '', expected a file of sensors; there are some for pcc_arm,"),
     ({'push': 'hand'}, 'push: .hand., expected a body'),
 ])  # fmt: skip
 def test_what_cannot_be_estimated_is_refused_in_words(given, words, monkeypatch):
