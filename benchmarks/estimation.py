@@ -4,7 +4,7 @@ The estimator: how right it is, how sure it may be of that, and what it costs.
 
     python benchmarks/estimation.py                    all of it
     python benchmarks/estimation.py intervals --runs 500
-    python benchmarks/estimation.py speed tip imu push contact loop
+    python benchmarks/estimation.py speed tip imu push contact loop settings
 
 A camera sees the pose of the arm's tip with 1 mm and 1 degree of noise, encoders the lengths of
 all cables with 0.2 mm, at 100 Hz each. ``intervals``: states and forces of seeded runs within
@@ -12,7 +12,8 @@ their 95 % intervals, when the initial state and the forces on every segment are
 estimator believes; ``speed``: a measurement, from call to return; ``tip``: the tip's velocity as
 the arm follows changing tensions; ``push``: how soon 0.5 N at the tip are found, and false alarms
 in minutes of noise; ``contact``: how near to where it acts a force of 1 N across the arm is found;
-``loop``: a law on estimates and on true states, the robot being off.
+``loop``: a law on estimates and on true states, the robot being off;
+``settings``: the same by what the estimator is told of disturbances.
 """
 
 import argparse
@@ -275,36 +276,64 @@ def contact(options):
     )
 
 
+CHANGES = {
+    'the model itself': {},
+    'heavier by a fifth': {'density': '×1.2'},
+    'stiffer by a fifth': {'young_modulus': '×1.2'},
+}
+
+
+class Circuit:
+    """Tip errors of a law along changing tensions, of robots that the model is not."""
+
+    def __init__(self):
+        self.model = model = arm()
+        times = np.linspace(0.0, 4.0, 9)
+        q = np.array([sd.equilibrium(model, u=tensions(t, 0.0)).q for t in times])
+        y = np.array([sd.actuation(model, q=x, qd=0 * x).coordinates for x in q])
+        self.reference, self.ideal = spline(times, y), None
+        self.ideal = self.tips(model)
+        self.plants = {
+            words: sd.compile_model(sd.vary(model.description, change)) if change else model
+            for words, change in CHANGES.items()
+        }
+
+    def tips(self, plant, estimator=None):
+        """Return where the tip was (K, 3) [m], after the reference was blended in."""
+        run = sd.closed_loop(
+            self.model, 'pfbl', self.reference, 4.0, parameters={'p': 100.0, 'd': 20.0}, ramp=1.0,
+            plant=plant, estimator=estimator,
+        )  # fmt: skip
+        late = run.t > 1.5
+        return np.array([sd.forward_kinematics(plant, q=x)[-1][:3, 3] for x in run.q[late]])
+
+    def error(self, plant, estimator=None):
+        """Return the error [mm], RMS."""
+        off = self.tips(plant, estimator) - self.ideal
+        return 1e3 * np.sqrt((off**2).sum(axis=1).mean())
+
+
 def loop(options):
     """Print tip errors in closed loop, on estimates and on true states."""
-    model = arm()
-    times = np.linspace(0.0, 4.0, 9)
-    q = np.array([sd.equilibrium(model, u=tensions(t, 0.0)).q for t in times])
-    y = np.array([sd.actuation(model, q=x, qd=0 * x).coordinates for x in q])
-    reference = spline(times, y)
-    given = {'parameters': {'p': 100.0, 'd': 20.0}, 'ramp': 1.0}
+    circuit = Circuit()
     loose = {'force': 0.2, 'moment': 2e-3, 'fading': 10.0}
-    own = sd.Estimator(model, {**ARM, 'disturbance': loose})
-    for words, change in (
-        ('the model itself', {}),
-        ('heavier by a fifth', {'density': '×1.2'}),
-        ('stiffer by a fifth', {'young_modulus': '×1.2'}),
-    ):
-        plant = sd.compile_model(sd.vary(model.description, change)) if change else model
-        best = sd.closed_loop(model, 'pfbl', reference, 4.0, **given)
-        rows = []
-        for estimator in (None, own):
-            run = sd.closed_loop(
-                model, 'pfbl', reference, 4.0, plant=plant, estimator=estimator, **given
-            )
-            late = run.t > 1.5
-            ideal = np.array([sd.forward_kinematics(model, q=x)[-1][:3, 3] for x in best.q[late]])
-            there = np.array([sd.forward_kinematics(model, q=x)[-1][:3, 3] for x in run.q[late]])
-            rows.append(np.sqrt(((there - ideal) ** 2).sum(axis=1).mean()))
+    own = sd.Estimator(circuit.model, {**ARM, 'disturbance': loose})
+    for words, plant in circuit.plants.items():
         print(
-            f'{words:20s} tip error RMS {1e3 * rows[0]:.2f} mm on true states,'
-            f' {1e3 * rows[1]:.2f} mm on estimates'
+            f'{words:20s} tip error RMS {circuit.error(plant):.2f} mm on true states,'
+            f' {circuit.error(plant, own):.2f} mm on estimates'
         )
+
+
+def settings(options):
+    """Print the same by what the estimator is told of the disturbance."""
+    circuit = Circuit()
+    for force in (0.05, 0.2, 1.0):
+        for fading in (1.0, 10.0, 100.0):
+            given = {'force': force, 'moment': 0.01 * force, 'fading': fading}
+            own = sd.Estimator(circuit.model, {**ARM, 'disturbance': given})
+            errors = [f'{w} {circuit.error(p, own):.2f} mm' for w, p in circuit.plants.items()]
+            print(f'{force:g} N for {fading:g} s: {", ".join(errors)}')
 
 
 PARTS = {
@@ -315,6 +344,7 @@ PARTS = {
     'push': push,
     'contact': contact,
     'loop': loop,
+    'settings': settings,
 }
 
 
