@@ -60,7 +60,10 @@ ONLY = {
         'simulation', 'references',
     },
     'viewing': {'errors', 'bodies', 'actuators', 'model', 'dynamics'},
-    'identification': {'errors', 'schema', 'description', 'model', 'dynamics', 'simulation'},
+    'identification': {
+        'errors', 'schema', 'compiling', 'recursion', 'recordings', 'description', 'model',
+        'dynamics', 'simulation', 'estimation',
+    },
     'estimation': {
         'errors', 'schema', 'compiling', 'kernels', 'recursion', 'model', 'dynamics', 'simulation',
     },

@@ -4,28 +4,37 @@
 from argparse import ArgumentTypeError, Namespace
 from typing import Any
 
-from softrobot_dynamics.cli.common import add
+from softrobot_dynamics.cli.common import add, positive
 
 
 def add_to(commands: Any) -> None:
     """Add the sub-command to those of a parser."""
-    parser = add(commands, 'identify', run, 'fit numbers of a robot file to measured postures')
+    parser = add(commands, 'identify', run, 'fit numbers of a robot file to what was measured')
     parser.add_argument('robot', metavar='ROBOT', help='a shipped name or a robot file')
-    parser.add_argument('recording', metavar='CSV', help='held postures, one a row')
     parser.add_argument(
-        '--mapping', required=True, metavar='FILE', help='YAML: what the columns are'
+        'recording',
+        metavar='RECORDING',
+        help='CSV: held postures, or with times a motion, one row each; or what a node recorded',
+    )
+    parser.add_argument(
+        '--mapping', metavar='FILE', help='YAML: what the columns of a CSV file are'
     )
     parser.add_argument(
         '--fit', required=True, metavar='NAME[=A..B],...', help='numbers of the robot file'
+    )
+    parser.add_argument(
+        '--horizon', type=positive, metavar='S', help='a motion starts anew so often [s]'
     )
     parser.add_argument('--loss', default='soft_l1', metavar='NAME', help='or linear')
     parser.add_argument('--starts', type=_count, default=1, metavar='N', help='default 1')
     parser.add_argument('--seed', type=int, default=0, metavar='N', help='of random draws')
     parser.add_argument(
-        '--choose', action='store_true', help='fit only those that help on postures not seen'
+        '--choose', action='store_true', help='fit only those that help on what was left out'
     )
     parser.add_argument(
-        '--cross-validate', action='store_true', help='predict each posture from the others'
+        '--cross-validate',
+        action='store_true',
+        help='predict each posture, or block of time, from the others',
     )
     parser.add_argument(
         '--folds', type=_count, metavar='N', help='of both: leave out so many groups, not each'
@@ -35,7 +44,7 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument('--output', metavar='FILE', help='the fitted robot file to write')
     parser.add_argument('--json', metavar='FILE', help='all that was found, to write')
-    parser.add_argument('--picture', metavar='FILE', help='residuals by marker and posture')
+    parser.add_argument('--picture', metavar='FILE', help='residuals by posture, or in time')
 
 
 def _count(text: str) -> int:

@@ -10,11 +10,21 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from softrobot_dynamics.description.robot import load_robot
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.identification.fitting import Estimate, Identification, identify, rms
-from softrobot_dynamics.identification.mapping import read_mapping, read_postures
+from softrobot_dynamics.identification.fitting import (
+    Data,
+    Estimate,
+    Identification,
+    identify,
+    rms,
+    rms_of,
+)
+from softrobot_dynamics.identification.mapping import read_mapping, read_motion, read_postures
+from softrobot_dynamics.identification.records import read_record
 from softrobot_dynamics.identification.robot_files import write_fitted
 from softrobot_dynamics.identification.validation import Choice, choose, cross_validate, Validation
 
@@ -25,15 +35,15 @@ def run(options: Namespace) -> int:
     """
     Identify a robot; return the exit status 0.
 
-    `options`: robot, recording, mapping, fit, loss, starts, seed, choose, cross_validate, folds,
-    suggest, output, json, picture. Raises SoftRobotError for whatever is wrong.
+    `options`: robot, recording, mapping, fit, horizon, loss, starts, seed, choose, cross_validate,
+    folds, suggest, output, json, picture. Raises SoftRobotError for whatever is wrong.
     """
     for name in ('output', 'json', 'picture'):
         path = getattr(options, name)
         if path and not Path(path).expanduser().absolute().parent.is_dir():
             raise ArgumentError(f'--{name}', path, 'a file in a folder that exists')
     description = load_robot(options.robot)
-    data = read_postures(description, options.recording, read_mapping(options.mapping))
+    data = _read(options, description)
     say = _progress()
     given: Any = {'starts': options.starts, 'seed': options.seed, 'loss': options.loss}
     fit = options.fit.split(',')
@@ -58,20 +68,42 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def _read(options: Namespace, description: RobotDescription) -> Data:
+    """Return what the recording has."""
+    path, horizon = options.recording, options.horizon
+    if not options.mapping:
+        if Path(path).suffix != '.mcap':
+            raise ArgumentError(
+                '--mapping', None, f'a file that says what the columns of {path} are'
+            )
+        return read_record(description, path, horizon)
+    mapping = read_mapping(options.mapping)
+    if mapping.time:
+        return read_motion(description, path, mapping, horizon)
+    if horizon is not None:
+        raise ArgumentError('--horizon', horizon, 'a motion: a mapping with a time')
+    return read_postures(description, path, mapping)
+
+
 def summary_of(
     found: Identification, choice: Choice | None = None, validation: Validation | None = None
 ) -> dict[str, Any]:
     """Return all that was found, as JSON takes it; what the data do not tell is null."""
     summary: dict[str, Any] = {
         'robot': found.robot.name,
-        'postures': len(found.postures),
+        'kind': found.data.kind,
+        'count': len(found.data),
         'estimates': [_number(each) for each in found.estimates],
         'unidentifiable': list(found.unseen),
         'rms': found.rms,
-        'rms_before': rms(found.before),
+        'rms_before': rms_of(found.data, found.off_before),
         'rms_of_markers': {
             marker.name: _known(rms(found.residuals[:, k]))
-            for k, marker in enumerate(found.postures.markers)
+            for k, marker in enumerate(found.data.markers)
+        },
+        'rms_of_coordinates': {
+            each.name: [_known(_size(off[:, k])) for off in _of_coordinates(found)]
+            for k, each in enumerate(found.data.coordinates)
         },
     }
     if choice:
@@ -81,12 +113,23 @@ def summary_of(
         summary['cross_validation'] = {
             'rms': validation.rms,
             'intervals': {n: list(map(float, v)) for n, v in zip(names, validation.intervals)},
-            'rms_of_postures': {
-                name: _known(rms(validation.residuals[found.postures.named(name)]))
-                for name in dict.fromkeys(found.postures.names)
+            'rms_by_name': {
+                name: _known(rms_of(found.data, validation.off[found.data.named(name)]))
+                for name in dict.fromkeys(found.data.names)
             },
         }
     return summary
+
+
+def _of_coordinates(found: Identification) -> list[Matrix]:
+    """Return residuals (P, J) of coordinates: of the fit, and of the robot file."""
+    first = 3 * len(found.data.markers)
+    return [off[:, first:] for off in (found.off, found.off_before)]
+
+
+def _size(off: Vector) -> float:
+    seen = off[np.isfinite(off)]
+    return float(np.sqrt((seen**2).mean())) if len(seen) else np.nan
 
 
 def _number(estimate: Estimate) -> dict[str, Any]:
@@ -97,29 +140,42 @@ def _known(value: Any) -> Any:
     return None if value != value else value
 
 
+_WORDS = {
+    'postures': ('these postures', 'do', 'postures'),
+    'motion': ('this motion', 'does', 'blocks of time'),
+}
+"""Who tells, how many they are, and what is left out, of each kind of data."""
+
+
 def told(summary: dict[str, Any]) -> list[str]:
     """Return lines that say what was found."""
-    lines = [_line(each) for each in summary['estimates']]
-    lines += [f'not shown by these postures: {words}' for words in summary['unidentifiable']]
-    before, after = 1e3 * summary['rms_before'], 1e3 * summary['rms']
-    lines.append(f'markers are off by {after:.4g} mm rms, {before:.4g} mm with the robot file')
+    who, do, others = _WORDS[summary['kind']]
+    lines = [_line(each, f'{who} {do} not tell') for each in summary['estimates']]
+    lines += [f'not shown by {who}: {words}' for words in summary['unidentifiable']]
+    if summary['rms_of_markers']:
+        before, after = 1e3 * summary['rms_before'], 1e3 * summary['rms']
+        lines.append(f'markers are off by {after:.4g} mm rms, {before:.4g} mm with the robot file')
+    for name, (after, before) in summary['rms_of_coordinates'].items():
+        if after is not None:
+            lines.append(f'{name} is off by {after:.4g} rms, {before:.4g} with the robot file')
     if 'choice' in summary:
         names = ', '.join(summary['choice']['names']) or 'none of them'
-        lines.append(f'worth fitting, by postures not seen: {names}')
+        lines.append(f'worth fitting, by {others} not seen: {names}')
     if 'cross_validation' in summary:
         checked = summary['cross_validation']
-        lines.append(f'on postures not seen: {1e3 * checked["rms"]:.4g} mm rms; by them')
+        size = f'{1e3 * checked["rms"]:.4g} mm' if summary['rms_of_markers'] else checked['rms']
+        lines.append(f'on {others} not seen: {size} rms; by them')
         lines += [f'  {n} {a:.5g} to {b:.5g}' for n, (a, b) in checked['intervals'].items()]
     for row in summary.get('suggested', ()):
         lines.append('hold next: ' + ', '.join(f'{n} {value:.4g}' for n, value in row.items()))
     return lines
 
 
-def _line(each: dict[str, Any]) -> str:
+def _line(each: dict[str, Any], untold: str) -> str:
     """Say what was found of one parameter."""
     times = '×' if each['factor'] else ''
     if each['lower'] is None:
-        return f'{each["name"]}: these postures do not tell'
+        return f'{each["name"]}: {untold}'
     ends = f'{times}{each["lower"]:.5g} to {times}{each["upper"]:.5g}'
     bound = ', at its bound' if each['at_bound'] else ''
     return f'{each["name"]} {times}{each["value"]:.5g}, 95 % {ends}{bound}'
@@ -145,9 +201,11 @@ def _write(
 ) -> None:
     if options.output:
         source = shipped('robots').get(options.robot, Path(options.robot))
+        count, unit = len(found.data), {'postures': 'postures', 'motion': 'instants'}
+        words = f'{count} {unit[found.data.kind]}'
         origin = [
             f'{options.robot} with numbers fitted by softrobot identify to'
-            f' {Path(options.recording).name}, {len(found.postures)} postures:',
+            f' {Path(options.recording).name}, {words}:',
             *(f'  {line}' for line in told(summary)),
         ]
         names = found.parameters.names

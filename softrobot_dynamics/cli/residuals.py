@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A picture of what markers are off by, posture by posture, for `softrobot identify`."""
+"""A picture of what markers are off by, and coordinates, for `softrobot identify`."""
 
 from __future__ import annotations
 
@@ -8,29 +8,40 @@ from typing import Any
 
 from matplotlib.figure import Figure
 import numpy as np
-from softrobot_dynamics.annotations import Array
-from softrobot_dynamics.identification.fitting import Identification
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.identification.fitting import Data, Identification, of_markers
+from softrobot_dynamics.identification.motions import Motion
 from softrobot_dynamics.identification.validation import Validation
 
 
 def draw(found: Identification, validation: Validation | None, path: Path) -> None:
-    """Draw distances [mm] of markers, by posture: robot file, fit, and on postures not seen."""
-    markers, names = found.postures.markers, found.postures.names
-    figure = Figure(figsize=(8.0, 1.0 + 1.8 * len(markers)), layout='constrained')
-    rows: Any = figure.subplots(len(markers), 1, sharex=True, squeeze=False)[:, 0]
-    for k, (axes, marker) in enumerate(zip(rows, markers)):
-        axes.plot(_distance(found.before[:, k]), 'o', color='0.75', label='robot file')
-        axes.plot(_distance(found.residuals[:, k]), 'o', color='C0', label='fit')
-        if validation:
-            unseen = _distance(validation.residuals[:, k])
-            axes.plot(unseen, 'x', color='C3', label='posture not seen')
-        axes.set(ylabel=f'{marker.name} [mm]', ylim=(0.0, None))
+    """Draw what markers and coordinates are off by: robot file, fit, and what was left out."""
+    data = found.data
+    t = data.times if isinstance(data, Motion) else np.arange(len(data))
+    style, cross = ('-', '-') if isinstance(data, Motion) else ('o', 'x')
+    unseen: list[Any] = [None] * len(_sizes(data, found.off))
+    if validation:
+        unseen = [size for _, size in _sizes(data, validation.off)]
+    panels = list(zip(_sizes(data, found.off_before), _sizes(data, found.off), unseen))
+    figure = Figure(figsize=(8.0, 1.0 + 1.8 * len(panels)), layout='constrained')
+    rows: Any = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, ((name, before), (_, fit), missed) in zip(rows, panels):
+        axes.plot(t, before, style, color='0.75', label='robot file')
+        axes.plot(t, fit, style, color='C0', label='fit')
+        if missed is not None:
+            axes.plot(t, missed, cross, color='C3', label='not seen')
+        axes.set(ylabel=name, ylim=(0.0, None))
     rows[0].legend(ncols=3, frameon=False, loc='lower center', bbox_to_anchor=(0.5, 1.0))
-    rows[-1].set_xticks(np.arange(len(names)), names, rotation=90 * (len(names) > 12))
-    rows[-1].set_xlabel('posture')
+    if isinstance(data, Motion):
+        rows[-1].set_xlabel('time [s]')
+    else:
+        rows[-1].set_xticks(t, data.names, rotation=90 * (len(data) > 12))
+        rows[-1].set_xlabel('posture')
     figure.savefig(path, dpi=120)
 
 
-def _distance(residuals: Array) -> Array:
-    """Return lengths (P,) [mm] of residuals (P, 3) [m]."""
-    return 1e3 * np.linalg.norm(residuals, axis=-1)
+def _sizes(data: Data, off: Matrix) -> list[tuple[str, Vector]]:
+    """Return name and sizes (P,) of the residuals of each marker and coordinate."""
+    far, others = np.linalg.norm(of_markers(data, off), axis=-1), off[:, 3 * len(data.markers) :]
+    found = [(f'{each.name} [mm]', 1e3 * far[:, k]) for k, each in enumerate(data.markers)]
+    return found + [(c.name, np.abs(others[:, j])) for j, c in enumerate(data.coordinates)]

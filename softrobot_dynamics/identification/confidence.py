@@ -28,16 +28,31 @@ class Confidence(NamedTuple):
     unseen: Matrix
 
 
-def confidence(slopes: Matrix, residuals: Vector, scale: float = np.inf) -> Confidence:
+def without(slopes: Matrix, others: Matrix) -> tuple[Matrix, int]:
+    """
+    Return slopes (N, p) less what ``others`` (N, c) can make up for, and how many of those count.
+
+    So numbers that had to be fitted as well are accounted for, whether the data show them or not.
+    """
+    directions, sizes, _ = np.linalg.svd(others, full_matrices=False)
+    directions = directions[:, sizes > _ROUNDING * sizes.max(initial=0.0)]
+    return slopes - directions @ (directions.T @ slopes), directions.shape[1]
+
+
+def confidence(
+    slopes: Matrix, residuals: Vector, scale: float = np.inf, spent: int = 0
+) -> Confidence:
     """
     Return the :class:`Confidence` of a fit by its slopes (N, p) and weighted residuals (N,).
+
+    So many other numbers were ``spent`` on the residuals, see :func:`without`.
 
     Of independent errors of one size, which the residuals tell, with Student's t; where the loss
     is soft_l1 of this ``scale``, as of an M-estimate [Huber 1981, Sec. 7.6].
     """
     from scipy.stats import t  # late: scipy is slow to import
 
-    N, p = slopes.shape
+    p, N = slopes.shape[1], len(slopes) - spent
     if N <= p:
         return Confidence(np.full(p, np.nan), np.eye(p))
     z = (residuals / scale) ** 2

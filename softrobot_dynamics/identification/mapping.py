@@ -1,12 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Postures from tables: a CSV file, and a mapping that says what its columns are.
+Postures and motions from tables: a CSV file, and a mapping that says what its columns are.
 
     commands:
       tendon_1: {column: tension_1, unit: N}
     markers:
       - {name: tip, body: segment2, point: [0, 0, 0.055], columns: [x, y, z], unit: mm}
     frame: world
+
+With a column of times it is a motion: `time: {column: t}`, and `coordinates`, as markers.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Complaints, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
 from softrobot_dynamics.errors import (
     ArgumentError,
     DescriptionError,
@@ -27,6 +29,7 @@ from softrobot_dynamics.errors import (
     Problem,
     UnknownNameError,
 )
+from softrobot_dynamics.identification.motions import Coordinate, Motion, motion, STARTS
 from softrobot_dynamics.identification.postures import Marker, Postures, postures
 from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
 from softrobot_dynamics.schema.parsing import custom, parse, Problems
@@ -49,6 +52,15 @@ KINDS = {
 UNITS = {'': 1.0, **{unit: size for sizes in KINDS.values() for unit, size in sizes.items()}}
 
 LENGTHS = 'm', 'cm', 'mm'
+TIMES = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
+
+
+@dataclass(frozen=True)
+class _Time:
+    """Which column has the time."""
+
+    column: str = text()
+    unit: str = choice(tuple(TIMES), default='s')
 
 
 @dataclass(frozen=True)
@@ -76,6 +88,16 @@ class _Marker:
             yield 'columns', self.columns, 'three names of columns: of x, y and z'
 
 
+@dataclass(frozen=True)
+class _Coordinate:
+    """Which column has a coordinate of the robot, or of an actuator."""
+
+    name: str = text()
+    column: str = text()
+    unit: str = choice(tuple(UNITS), default='')
+    noise: float = number('of the coordinate', above=0.0, default=1.0)
+
+
 def _commands(value: Any, path: str, problems: Problems) -> Any:
     if not isinstance(value, dict):
         problems.append(Problem(path, value, 'a mapping of actuators to {column, unit}'))
@@ -85,12 +107,26 @@ def _commands(value: Any, path: str, problems: Problems) -> Any:
 
 @dataclass(frozen=True)
 class Mapping:
-    """What the columns of a table are; an actuator without a column is not commanded."""
+    """
+    What the columns of a table are; an actuator without a column is not commanded.
+
+    With a ``time`` it is of a motion, which begins as ``start`` says.
+    """
 
     commands: dict[str, Any] = custom(_commands, expected='a mapping of actuators')
-    markers: tuple[Any, ...] = items(nested(_Marker))
+    markers: tuple[Any, ...] = items(nested(_Marker), default=())
+    coordinates: tuple[Any, ...] = items(nested(_Coordinate), default=())
+    time: Any = nested(_Time, default=None)
+    start: str = choice(STARTS, default='rest')
     frame: str = choice(('base', 'world'), default='base')
     name: str = text(default='')  # of the column with the postures' names
+
+    def validate(self) -> Complaints:
+        """Yield what is wrong."""
+        if not (self.markers or self.coordinates):
+            yield 'markers', self.markers, 'markers, or of a motion coordinates'
+        if self.coordinates and not self.time:
+            yield 'coordinates', self.coordinates, 'markers alone, of postures without a time'
 
 
 def read_mapping(path: str | PathLike[str]) -> Mapping:
@@ -113,6 +149,50 @@ def read_postures(
     column, UnknownNameError for actuators and bodies that there are not.
     """
     rows = _Table(Path(table))
+    u = _columns(description, rows, mapping, empty=False)
+    markers, positions = _markers(description, rows, mapping)
+    names = rows.texts(mapping.name) if mapping.name else ()
+    return postures(description, u, markers, positions, names)
+
+
+def read_motion(
+    description: RobotDescription,
+    table: str | PathLike[str],
+    mapping: Mapping,
+    horizon: float | None = None,
+) -> Motion:
+    """
+    Return the :class:`Motion` in a CSV file with a line of names, one instant a row.
+
+    An empty cell of a command: as before; of others: not measured. Each ``horizon`` [s] it starts
+    anew. Raises as `read_postures`.
+    """
+    rows = _Table(Path(table))
+    t = rows.numbers(mapping.time.column, empty=False) * TIMES[mapping.time.unit]
+    u = _columns(description, rows, mapping, empty=True)
+    markers, positions = _markers(description, rows, mapping)
+    values = [rows.numbers(c.column, empty=True) * UNITS[c.unit] for c in mapping.coordinates]
+    return motion(
+        description,
+        t - t[0],
+        held(u),
+        markers=markers,
+        positions=positions,
+        coordinates=[Coordinate(c.name, c.noise) for c in mapping.coordinates],
+        values=np.array(values).reshape(-1, len(t)).T,
+        start=mapping.start,
+        horizon=horizon,
+    )
+
+
+def held(u: Matrix) -> Matrix:
+    """Return commands (T, m) where those that are missing are the last ones before, or none."""
+    last = np.maximum.accumulate(np.where(np.isnan(u), 0, np.arange(len(u))[:, None]), axis=0)
+    return np.nan_to_num(np.take_along_axis(u, last, axis=0))
+
+
+def _columns(description: RobotDescription, rows: _Table, mapping: Mapping, empty: bool) -> Matrix:
+    """Return the commands (P, m); UnknownNameError, ArgumentError."""
     unknown = set(mapping.commands) - set(description.actuator_names)
     if unknown:
         raise UnknownNameError('actuator', min(unknown), description.actuator_names)
@@ -123,18 +203,24 @@ def read_postures(
         if command.unit and command.unit not in KINDS.get(told, {told: 1.0}):
             units = ', '.join(KINDS.get(told, (told,)))
             raise ArgumentError(f'commands.{name}.unit', command.unit, f'one of {units}')
-        u[:, k] = rows.numbers(command.column, empty=False) * UNITS[command.unit]
+        u[:, k] = rows.numbers(command.column, empty) * UNITS[command.unit]
+    return u
+
+
+def _markers(
+    description: RobotDescription, rows: _Table, mapping: Mapping
+) -> tuple[list[Marker], Array]:
+    """Return the markers (K,) and where they were (P, K, 3) [m], base frame."""
     markers = [
         Marker(m.name or f'marker {k + 1}', m.body, m.point, m.noise)
         for k, m in enumerate(mapping.markers)
     ]
-    positions = np.array([_positions(rows, m) for m in mapping.markers]).reshape(-1, len(u), 3)
-    positions = positions.transpose(1, 0, 2)
+    each = np.array([_positions(rows, m) for m in mapping.markers])
+    positions = each.reshape(-1, len(rows.lines), 3).transpose(1, 0, 2)
     if mapping.frame == 'world':
         T = description.base.matrix()
         positions = (positions - T[:3, 3]) @ T[:3, :3]
-    names = rows.texts(mapping.name) if mapping.name else ()
-    return postures(description, u, markers, positions, names)
+    return markers, positions
 
 
 def _positions(rows: _Table, marker: _Marker) -> Matrix:
@@ -178,6 +264,6 @@ class _Table:
         except ValueError:
             value = np.inf
         if np.isinf(value) or (np.isnan(value) and not empty):
-            place = f'{self._path}, posture {i + 1}, column {name}'
+            place = f'{self._path}, row {i + 1}, column {name}'
             raise ArgumentError(place, cell or MISSING, 'a finite number')
         return value

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
 FAR = 1e3  # factor by which a number without bounds may change, if the robot file takes that
+STEP = 1e-6  # of x, for differences; they are relative, or shares of a span
 _HALVINGS = 30
 
 
@@ -83,6 +84,11 @@ class Parameters:
     def robot(self, x: Vector) -> RobotDescription:
         """Return the robot of an x (p,); DescriptionError where there is none."""
         return vary(self.description, {p.name: p.change(v) for p, v in zip(self.each, x)})
+
+    def beside(self, x: Vector, k: int) -> tuple[RobotDescription, float]:
+        """Return the robot with x_k a little changed, within its bounds, and by how much."""
+        step = STEP if x[k] + STEP <= self.bounds[1, k] else -STEP
+        return self.robot(np.r_[x[:k], x[k] + step, x[k + 1 :]]), step
 
     def only(self, names: Sequence[str]) -> Parameters:
         """Return those of these names, the others as in the robot file."""

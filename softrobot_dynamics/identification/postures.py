@@ -40,6 +40,8 @@ class Postures:
     markers: tuple[Marker, ...]
     positions: Array
 
+    kind, coordinates = 'postures', ()
+
     def __len__(self) -> int:
         return len(self.commands)
 
@@ -54,10 +56,20 @@ class Postures:
         return [row for row, each in enumerate(self.names) if each == name]
 
     @property
+    def measured(self) -> Matrix:
+        """All that was measured, (P, 3 K)."""
+        return self.positions.reshape(len(self), -1)
+
+    @property
     def weights(self) -> Vector:
-        """Return what residuals [m] of markers are multiplied by, (K,), 1 on the average."""
-        weights = 1.0 / np.array([marker.noise for marker in self.markers])
-        return weights / weights.mean()
+        """Return what residuals of `measured` are multiplied by, (3 K,)."""
+        return weights_of([marker.noise for marker in self.markers for _ in range(3)])
+
+
+def weights_of(noises: Sequence[float]) -> Vector:
+    """Return what residuals of such noise are multiplied by, 1 on the average."""
+    weights = 1.0 / np.array(noises, dtype=float)
+    return weights / weights.mean()
 
 
 def postures(
@@ -82,12 +94,13 @@ def postures(
     if not np.isfinite(measured).any():
         raise ArgumentError('positions', 'nothing but NaN', 'at least one marker that was seen')
     for marker in markers:
-        _check(description, marker)
+        check_marker(description, marker)
     names = tuple(names) or tuple(str(row + 1) for row in range(len(u)))
     return Postures(names, u, tuple(markers), measured)
 
 
-def _check(description: RobotDescription, marker: Marker) -> None:
+def check_marker(description: RobotDescription, marker: Marker) -> None:
+    """Raise UnknownNameError or ArgumentError for a marker that cannot be."""
     if marker.body not in description.body_names:
         raise UnknownNameError('body', marker.body, description.body_names)
     if len(marker.point) != 3 or not np.isfinite(marker.point).all():

@@ -8,6 +8,7 @@ static tangent K = ∂r/∂q; only ∂r/∂θ, one evaluation of the residual at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +18,9 @@ from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.statics import equilibrium, Statics
 from softrobot_dynamics.identification.parameters import Parameters
-from softrobot_dynamics.identification.postures import Postures
+from softrobot_dynamics.identification.postures import Marker, Postures
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 
-_STEP = 1e-6  # of x, for differences; they are relative, or shares of a span
 _FEW = 30  # iterations of Newton's method from the last posture
 
 
@@ -46,15 +46,24 @@ class Predictor:
         self._last: tuple[bytes, _Seen] | None = None
         self.evaluations = 0
 
+    @property
+    def bounds(self) -> Matrix:
+        """Return the least and the largest x, (2, p)."""
+        return self.parameters.bounds
+
+    def begin(self, x: Vector) -> Vector:
+        """Return what the fit starts with, x itself."""
+        return x
+
     def points(self, x: Vector) -> Array:
         """Return the markers (P, K, 3) [m], base frame; DescriptionError, NotConvergedError."""
         return self._seen(x).points
 
     def slopes(self, x: Vector) -> Array:
         """Return the derivatives of the markers by x, (P, K, 3, p); raises as `points`."""
-        seen, bounds = self._seen(x), self.parameters.bounds
+        seen = self._seen(x)
         before = _residuals(seen.statics, seen.q, self.postures.commands)
-        by_theta = [self._by(seen, before, x, k, bounds) for k in range(len(x))]
+        by_theta = [self._by(seen, before, x, k) for k in range(len(x))]
         slopes = np.empty((*seen.points.shape, len(x)))
         for i, (u, q) in enumerate(zip(self.postures.commands, seen.q)):
             forces = np.array([r[i] for r, _ in by_theta]).reshape(len(x), -1).T
@@ -71,7 +80,10 @@ class Predictor:
             model = compile_model(self.parameters.robot(x))
             statics = Statics(model, (), Differentiator(model), commanded=True)
             q = self._rest(statics)
-            self._last = key, _Seen(model, statics, q, *_markers(model, self.postures, q))
+            self._last = (
+                key,
+                _Seen(model, statics, q, *markers_at(model, self.postures.markers, q)),
+            )
             self.evaluations += 1
         return self._last[1]
 
@@ -87,14 +99,12 @@ class Predictor:
                 q.append(equilibrium(statics.model, command=u, q0=near).q)
         return np.array(q)
 
-    def _by(
-        self, seen: _Seen, before: Matrix, x: Vector, k: int, bounds: Matrix
-    ) -> tuple[Matrix, Array]:
+    def _by(self, seen: _Seen, before: Matrix, x: Vector, k: int) -> tuple[Matrix, Array]:
         """Return derivatives by x_k at fixed q: residuals (P, n) and markers (P, K, 3)."""
-        step = _STEP if x[k] + _STEP <= bounds[1, k] else -_STEP
-        model = compile_model(self.parameters.robot(np.r_[x[:k], x[k] + step, x[k + 1 :]]))
+        robot, step = self.parameters.beside(x, k)
+        model = compile_model(robot)
         after = _residuals(Statics(model, commanded=True), seen.q, self.postures.commands)
-        points = _markers(model, self.postures, seen.q)[0]
+        points = markers_at(model, self.postures.markers, seen.q)[0]
         return (after - before) / step, (points - seen.points) / step
 
 
@@ -103,9 +113,9 @@ def _residuals(statics: Statics, q: Matrix, commands: Matrix) -> Matrix:
     return np.array([statics.residual(*pair)[0] for pair in zip(q, commands)])
 
 
-def _markers(model: CompiledModel, postures: Postures, q: Matrix) -> tuple[Array, Array]:
+def markers_at(model: CompiledModel, markers: Sequence[Marker], q: Matrix) -> tuple[Array, Array]:
     """Return the markers (P, K, 3) at postures q (P, n), and their Jacobians (P, K, 3, n)."""
-    markers, zero = postures.markers, np.zeros(model.n)
+    zero = np.zeros(model.n)
     points = np.empty((len(q), len(markers), 3))
     jacobians = np.empty((*points.shape, model.n))
     bodies = [marker.body for marker in markers]

@@ -10,8 +10,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.confidence import LEVEL
-from softrobot_dynamics.identification.fitting import fitted, Identification, rms
-from softrobot_dynamics.identification.prediction import Predictor
+from softrobot_dynamics.identification.fitting import fitted, Identification, of_markers, rms_of
+from softrobot_dynamics.identification.motions import Motion
+from softrobot_dynamics.identification.problem import predictor_of
 
 LEAST = 3  # groups of postures to leave out
 WORTH = 0.02  # share by which another parameter must lower the error on postures not seen
@@ -23,13 +24,16 @@ class Validation(NamedTuple):
 
     ``residuals`` (P, K, 3) [m], measured less predicted, and their ``rms`` [m]; ``x`` (F, p) of
     the fits; ``intervals`` (p, 2), 95 % of the parameters by the jackknife: they hold where errors
-    of what is left out together depend on each other, as those of a model do.
+    of what is left out together depend on each other, as those of a model do. ``off`` (P, C) are
+    residuals of all that was measured. Of a motion, blocks of time are left out: it is simulated
+    across them from where it starts.
     """
 
     residuals: Array
     rms: float
     x: Matrix
     intervals: Matrix
+    off: Matrix
 
 
 def cross_validate(
@@ -48,22 +52,24 @@ def cross_validate(
     """
     from scipy.stats import t  # late: scipy is slow to import
 
-    data, parameters = found.postures, found.parameters
+    data, parameters = found.data, found.parameters
     groups = _groups(data.names, folds)
-    residuals, x = np.empty_like(data.positions), np.empty((len(groups), len(found.x)))
+    off, x = np.empty_like(data.measured), np.empty((len(groups), len(found.x)))
     for i, group in enumerate(groups):
         if progress:
             progress(f'without {_told(data.names, group)}, {i + 1} of {len(groups)}')
-        others = data.only([k for k in range(len(data)) if k not in group])
-        x[i] = fitted(parameters, others, [found.x], loss).x
-        alone = data.only(group)
-        residuals[group] = alone.positions - Predictor(parameters, alone).points(x[i])
+        others = data.only(sorted(set(range(len(data))) - set(group)))
+        trial = fitted(parameters, others, [found.x], loss)
+        x[i], alone = trial.x, data.only(group)
+        points = predictor_of(parameters, alone).points(np.r_[trial.x, trial.states])
+        missed = alone.measured - points.reshape(alone.measured.shape)
+        off[group] = missed[group] if isinstance(data, Motion) else missed  # it goes on
     count = len(groups)
     spread = np.sqrt((count - 1) / count * ((x - x.mean(axis=0)) ** 2).sum(axis=0))
     half = float(t.ppf(0.5 + 0.5 * LEVEL, count - 1)) * spread
     ends = np.stack([found.x - half, found.x + half], axis=1)
     values = [sorted(map(p.value, pair)) for p, pair in zip(parameters.each, ends)]
-    return Validation(residuals, rms(residuals), x, np.array(values))
+    return Validation(of_markers(data, off), rms_of(data, off), x, np.array(values), off)
 
 
 def _groups(names: Sequence[str], folds: int | None) -> list[list[int]]:
@@ -105,7 +111,7 @@ def choose(
     until none lowers it by two parts in a hundred.
     """
     chosen: list[str] = []
-    errors = [rms(found.before)]
+    errors = [rms_of(found.data, found.off_before)]
     names = list(found.parameters.names)
     while len(chosen) < len(names):
         trials = {
@@ -130,7 +136,7 @@ def _error(
 ) -> float:
     """Return the error [m] of these parameters on postures not seen."""
     parameters = found.parameters.only(names)
-    trial = fitted(parameters, found.postures, [parameters.start], loss)
+    trial = fitted(parameters, found.data, [parameters.start], loss)
     error = cross_validate(trial, loss=loss, folds=folds).rms
     if progress:
         progress(f'{", ".join(names)}: {1e3 * error:.3g} mm on postures not seen')

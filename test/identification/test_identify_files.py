@@ -90,9 +90,12 @@ def test_what_is_told_of_a_fit():
     """Its error before that of the robot file, in mm; factors, bounds, and what is not shown."""
     number = {'name': 'density', 'value': 1.2, 'lower': 1.1, 'upper': 1.3, 'factor': True}
     summary = {
+        'kind': 'postures',
         'estimates': [{**number, 'at_bound': True}, {**number, 'name': 'damping', 'lower': None}],
         'unidentifiable': ['damping'],
         'rms': 2e-3,
+        'rms_of_markers': {'tip': 2e-3},
+        'rms_of_coordinates': {},
         'rms_before': 3e-3,
         'choice': {'names': ['density']},
         'cross_validation': {'rms': 2.5e-3, 'intervals': {'density': [1.0, 1.4]}},
@@ -108,11 +111,16 @@ def test_what_is_told_of_a_fit():
         '  density 1 to 1.4',
         'hold next: t1 2, t2 0',
     ]
+    more = {'kind': 'motion', 'rms_of_markers': {}, 'rms_of_coordinates': {'elbow': (0.1, 0.2)}}
+    lines = told({**summary, **more})
+    assert 'damping: this motion does not tell' in lines
+    assert 'elbow is off by 0.1 rms, 0.2 with the robot file' in lines
+    assert 'on blocks of time not seen: 0.0025 rms; by them' in lines
 
 
 @pytest.mark.parametrize(('old', 'new', 'words'), [
-    ('first,', '1st,', 'column.*first'), ('p1,', 'p1,x', 'posture 2, column first'),
-    ('p2,', 'p2,nan', 'posture 3'), ('posture,', 'first,', 'once'),
+    ('first,', '1st,', 'column.*first'), ('p1,', 'p1,x', 'row 2, column first'),
+    ('p2,', 'p2,nan', 'row 3'), ('posture,', 'first,', 'once'),
 ])  # fmt: skip
 def test_wrong_tables_are_refused(files, old, new, words):
     """By line and column."""

@@ -1,0 +1,156 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Motions that were measured: commands in time, and where markers and coordinates were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.identification.postures import check_marker, Marker, weights_of
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+
+STARTS = 'rest', 'free'
+BLOCKS = 5  # of time, each to be left out
+
+
+class Coordinate(NamedTuple):
+    """A coordinate of the robot, or of an actuator (y, zero at q = 0), that is measured."""
+
+    name: str
+    noise: float = 1.0  # in its unit; only the ratios to others, and to markers' in m, count
+
+
+@dataclass(frozen=True)
+class Motion:
+    """
+    One motion at T instants, with K markers and J coordinates; made by :func:`motion`.
+
+    Attributes: ``times`` (T,) [s]; ``commands`` (T, m) in actuator units, each from its instant
+    to the next; ``markers`` (K,); ``positions`` (T, K, 3) [m], base frame; ``coordinates`` (J,);
+    ``values`` (T, J); NaN for what was not measured. ``starts`` (S,) are the instants at which
+    the simulation begins, in states that are fitted; if ``rest``, the first at rest under the
+    first command. ``names`` (T,) say in which block of time an instant is.
+    """
+
+    times: Vector
+    commands: Matrix
+    markers: tuple[Marker, ...]
+    positions: Array
+    coordinates: tuple[Coordinate, ...]
+    values: Matrix
+    starts: Integers
+    rest: bool
+    names: tuple[str, ...]
+
+    kind = 'motion'
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def named(self, name: str) -> list[int]:
+        """Return the instants of a block."""
+        return [row for row, each in enumerate(self.names) if each == name]
+
+    @property
+    def measured(self) -> Matrix:
+        """All that was measured, (T, 3 K + J)."""
+        return np.hstack([self.positions.reshape(len(self), -1), self.values])
+
+    @property
+    def weights(self) -> Vector:
+        """Return what residuals of `measured` are multiplied by, (3 K + J,)."""
+        noises = [marker.noise for marker in self.markers for _ in range(3)]
+        return weights_of([*noises, *(each.noise for each in self.coordinates)])
+
+    def only(self, rows: Sequence[int]) -> Motion:
+        """Return the same of which only some instants were measured."""
+        hidden = np.ones(len(self), dtype=bool)
+        hidden[list(rows)] = False
+        positions, values = self.positions.copy(), self.values.copy()
+        positions[hidden], values[hidden] = np.nan, np.nan
+        return replace(self, positions=positions, values=values)
+
+
+def motion(
+    description: RobotDescription,
+    times: ArrayLike,
+    commands: ArrayLike,
+    *,
+    markers: Sequence[Marker] = (),
+    positions: ArrayLike | None = None,
+    coordinates: Sequence[Coordinate] = (),
+    values: ArrayLike | None = None,
+    start: str = 'rest',
+    horizon: float | None = None,
+    blocks: int = BLOCKS,
+) -> Motion:
+    """
+    Return the :class:`Motion` of ``commands`` (T, m) from ``times`` (T,) [s] on.
+
+    ``positions`` (T, K, 3) [m], base frame, of markers and ``values`` (T, J) of coordinates were
+    measured at these times, NaN where they were not. It starts at 'rest' under the first command,
+    or in a 'free' state, to be fitted. After each ``horizon`` [s] it starts anew in a free one.
+    For cross-validation it has so many ``blocks`` of time. Raises ArgumentError, UnknownNameError.
+    """
+    t, u = np.array(times, dtype=float), np.array(commands, dtype=float)
+    m, T = len(description.actuator_names), t.size
+    if t.ndim != 1 or T < 2 or not (np.isfinite(t).all() and (np.diff(t) > 0.0).all()):
+        raise ArgumentError('times', times, 'two instants [s] or more, each after the last')
+    if u.shape != (T, m) or not np.isfinite(u).all():
+        raise ArgumentError('commands', f'shape {u.shape}', f'finite numbers ({T}, {m})')
+    if start not in STARTS:
+        raise ArgumentError('start', start, f'one of {", ".join(STARTS)}')
+    if horizon is not None and not 0.0 < horizon < np.inf:
+        raise ArgumentError('horizon', horizon, 'a time > 0 [s]')
+    if not (len(markers) or len(coordinates)):
+        raise ArgumentError('markers', (), 'markers or coordinates that were measured')
+    if not isinstance(blocks, int) or blocks < 1:
+        raise ArgumentError('blocks', blocks, 'a whole number >= 1')
+    for marker in markers:
+        check_marker(description, marker)
+    _check_coordinates(description, coordinates)
+    since = t - t[0]
+    turn = np.floor(since / (horizon or np.inf) + 1e-9)
+    return Motion(
+        times=t,
+        commands=u,
+        markers=tuple(markers),
+        positions=_measured('positions', positions, (T, len(markers), 3)),
+        coordinates=tuple(coordinates),
+        values=_measured('values', values, (T, len(coordinates))),
+        starts=np.flatnonzero(np.r_[True, np.diff(turn[:-1]) > 0.0]),
+        rest=start == 'rest',
+        names=_blocks(since, blocks),
+    )
+
+
+def _measured(name: str, given: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    """Return an array of this shape; ArgumentError."""
+    found = np.zeros(shape) if given is None else np.array(given, dtype=float)
+    missing = given is None and 0 not in shape
+    if missing or found.shape != shape or np.isinf(found).any():
+        raise ArgumentError(name, f'shape {found.shape}', f'{shape}, NaN for what is not known')
+    return found
+
+
+def _blocks(since: Vector, count: int) -> tuple[str, ...]:
+    """Return the name of each instant's block."""
+    ends = np.linspace(0.0, since[-1], count + 1)
+    block = np.clip(np.searchsorted(ends, since, side='right') - 1, 0, count - 1)
+    return tuple(f'{ends[b]:.4g} to {ends[b + 1]:.4g} s' for b in block)
+
+
+def _check_coordinates(description: RobotDescription, each: Sequence[Coordinate]) -> None:
+    known = (*description.coordinate_names, *description.actuator_names)
+    for one in each:
+        if one.name not in known:
+            raise UnknownNameError('coordinate or actuator', one.name, known)
+        if not 0.0 < one.noise < np.inf:
+            raise ArgumentError(f'noise of {one.name}', one.noise, 'a number > 0')

@@ -1,0 +1,132 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Robust nonlinear least squares for numbers of a robot file, and states that are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    DescriptionError,
+    NotConvergedError,
+    SimulationDivergedError,
+)
+from softrobot_dynamics.identification.motions import Motion
+from softrobot_dynamics.identification.parameters import Parameters
+from softrobot_dynamics.identification.postures import Postures
+from softrobot_dynamics.identification.prediction import Predictor
+from softrobot_dynamics.identification.rolling import MotionPredictor
+
+Data: TypeAlias = Postures | Motion
+
+_KNEE = 2.0  # standard deviations, from which soft_l1 counts less
+_LOST = 1e3  # [m] residual of a robot that there is not, or does not rest or stay
+_FAILS = DescriptionError, NotConvergedError, SimulationDivergedError
+_SETTLED = 0.9  # share of the knee before, from which it stays
+_ANCHOR = 1e-3  # what a metre, or 1 m/s, counts by which a fitted state is off its first guess
+_EXACT = 1e-9  # [m] residuals that are rounding: of data that a model has made
+
+
+def predictor_of(parameters: Parameters, data: Data) -> Predictor | MotionPredictor:
+    """Return what predicts such data."""
+    if isinstance(data, Motion):
+        return MotionPredictor(parameters, data)
+    return Predictor(parameters, data)
+
+
+class Problem:
+    """
+    Residuals of what was measured, weighted, for scipy; one for a fit.
+
+    Below them are those of states that are fitted, too, from the first guess: small, for what the
+    data hardly show of these should not run away.
+    """
+
+    def __init__(
+        self, parameters: Parameters, data: Data, progress: Callable[[str], object] | None = None
+    ) -> None:
+        self.predictor, self._progress = predictor_of(parameters, data), progress
+        self._measured, self._weights = data.measured, data.weights
+        self._p = len(parameters.each)
+        self._seen, self._bounds = np.isfinite(data.measured), self.predictor.bounds
+        self._count = int(self._seen.sum())
+        if len(parameters.each) > self._count:
+            expected = f'at most {self._count} parameters: so many coordinates were measured'
+            raise ArgumentError('fit', parameters.names, expected)
+        self.first = np.full_like(self._measured, np.nan)
+
+    def predicted(self, z: Vector) -> Matrix:
+        """Return what would be measured (P, C); raises."""
+        found: Matrix = self.predictor.points(z).reshape(self._measured.shape)
+        return found
+
+    def residuals(self, z: Vector) -> Vector:
+        """Return what is off (N,), weighted; raises."""
+        off = ((self.predicted(z) - self._measured) * self._weights)[self._seen]
+        return np.r_[off, _ANCHOR * (z - self._begun)[self._p :]]
+
+    def slopes(self, z: Vector) -> Matrix:
+        """Return the derivatives of `residuals`, (N, .)."""
+        slopes = self.predictor.slopes(z).reshape(*self._measured.shape, -1)
+        anchor = _ANCHOR * np.eye(len(z))[self._p :]
+        return np.vstack([(slopes * self._weights[:, None])[self._seen], anchor])
+
+    def best(self, starts: Sequence[Vector], loss: str) -> tuple[Vector, float]:
+        """Return z of the least loss, and the knee of it [m]; raises if none begins."""
+        ends, errors = [], []
+        for number, start in enumerate(starts):
+            try:
+                z = self._begun = self.predictor.begin(start)
+                points = self.predicted(z)
+            except _FAILS as error:
+                errors.append(error)
+                continue
+            if not number:
+                self.first = points
+            self._say(f'start {number + 1} of {len(starts)}')
+            ends.append(self._solve(z, np.inf))
+        if not ends:
+            raise errors[0]
+        found = min(ends, key=lambda end: end.cost)
+        scale = np.inf
+        while loss != 'linear':  # what is far off has spoilt the first fit, and so its scale
+            spread = _KNEE * 1.4826 * float(np.median(np.abs(found.fun[: self._count])))
+            if spread < _EXACT or spread > _SETTLED * scale:
+                break
+            scale = spread
+            found = self._solve(found.x, scale)
+        return found.x, scale
+
+    def _solve(self, start: Vector, scale: float) -> Any:
+        from scipy.optimize import least_squares  # late: scipy is slow to import
+
+        linear = not np.isfinite(scale)
+        return least_squares(
+            self._guarded,
+            np.clip(start, *(self._bounds + [[1e-9], [-1e-9]])),
+            jac=self.slopes,
+            bounds=self._bounds,
+            loss='linear' if linear else 'soft_l1',
+            f_scale=1.0 if linear else scale,
+            xtol=1e-6,
+            ftol=1e-6,
+            gtol=1e-12,
+            max_nfev=60,
+        )
+
+    def _guarded(self, z: Vector) -> Vector:
+        """Return `residuals`, large ones where there is no such robot, at rest or in motion."""
+        try:
+            off = self.residuals(z)
+        except _FAILS:
+            return np.full(self._count + len(z) - self._p, _LOST)
+        size = float(np.sqrt(np.mean(off[: self._count] ** 2)))
+        self._say(f'rms {size:.4g} a coordinate')
+        return off
+
+    def _say(self, words: str) -> None:
+        if self._progress:
+            self._progress(words)

@@ -1,0 +1,325 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Numbers of a robot file from motions: slopes, what is found again, how sure, from what files."""
+
+import functools
+import json
+
+import numpy as np
+import pytest
+from recorded import write_recording
+from robots import compiled
+from servos import servo
+import softrobot_dynamics as sd
+from softrobot_dynamics import cli
+from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
+from softrobot_dynamics.identification.confidence import confidence, without
+from softrobot_dynamics.identification.fitting import fitted, identify
+from softrobot_dynamics.identification.mapping import held, read_mapping, read_motion
+from softrobot_dynamics.identification.motions import Coordinate, motion
+from softrobot_dynamics.identification.parameters import read_parameters
+from softrobot_dynamics.identification.postures import Marker
+from softrobot_dynamics.identification.records import read_record
+from softrobot_dynamics.identification.rolling import MotionPredictor
+from softrobot_dynamics.identification.validation import cross_validate
+from softrobot_dynamics.recordings.reading import Recording
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+
+ENDS = tuple(Marker(f'end {k}', f'segment{k}', (0.0, 0.0, 0.2)) for k in (1, 3))
+TRUTH = {'young_modulus': 4.7e5, 'damping': 0.12, 'delay': 0.024}
+FIT = ['young_modulus', 'damping', 'delay=0..0.1']
+NOISE = 1e-3  # [m]
+SWUNG = {'upper_bar.mass': 1.3, 'lower_bar.mass': 0.8}
+
+
+def soft():
+    """Return the arm of the robot file, which is wrong, with actuators that are late."""
+    return sd.vary(compiled('pcc_arm').description, {'delay': 0.01, 'lag': 0.02})
+
+
+def stairs(count, m, seed=0, each=10, size=6.0):
+    """Return commands (count, m) that jump now and then."""
+    u = np.random.default_rng(seed).uniform(0.0, size, (-(-count // each), m))
+    return np.repeat(u, each, axis=0)[:count]
+
+
+def simulated(robot, t, u, q=None, qd=None):
+    """Return the states (T, 2, n) of a robot in the simulator that the nodes have."""
+    model = sd.compile_model(robot)
+    at_rest = sd.equilibrium(model, command=u[0]).q if q is None else q
+    own, states = ActuatedSimulator(model, q=at_rest, qd=qd), []
+    own.begin_under(u[0])
+    for k, pause in enumerate(np.diff(t, append=2.0 * t[-1] - t[-2])):
+        states.append((own.q.copy(), own.qd.copy()))
+        own.step(u[k], pause)
+    return np.array(states)
+
+
+def ends(robot, q):
+    """Return the ends of segments 1 and 3 (T, 2, 3) [m]."""
+    model = sd.compile_model(robot)
+    return np.array([sd.forward_kinematics(model, q=row)[[0, 2], :3, 3] for row in q])
+
+
+@functools.cache
+def waving():
+    """Return times, commands and where the ends of the true arm are, exactly."""
+    t = 0.01 * np.arange(50)
+    u, true = stairs(len(t), 9), sd.vary(soft(), TRUTH)
+    return t, u, ends(true, simulated(true, t, u)[:, 0])
+
+
+def measured(seed=0, **options):
+    """Return a motion of the true arm with noise, of which not all was seen."""
+    t, u, positions = waving()
+    rng = np.random.default_rng(seed)
+    seen = positions + rng.normal(0.0, NOISE, positions.shape)
+    seen[rng.random(seen.shape[:2]) < 0.2] = np.nan
+    return motion(soft(), t, u, markers=ENDS, positions=seen, **options)
+
+
+@functools.cache
+def swinging():
+    """Return times, torques and angles of the true double pendulum that nothing holds."""
+    t = 0.02 * np.arange(60)
+    u = stairs(len(t), 2, 1, size=8.0)
+    robot = sd.vary(compiled('double_pendulum').description, SWUNG)
+    return t, u, simulated(robot, t, u, [0.4, -0.9], [1.0, 0.5])[:, 0]
+
+
+def errors(predictor, z, columns):
+    """Return how far slopes are from differences of whole simulations, as shares of these."""
+    slopes, found = predictor.slopes(z), []
+    for k in columns:
+        h = 1e-4 * np.eye(len(z))[k]
+        true = (predictor.points(z + h) - predictor.points(z - h)) / 2e-4
+        found.append(np.abs(slopes[..., k] - true).max() / np.abs(true).max())
+    return np.array(found)
+
+
+@pytest.mark.parametrize('start', ['rest', 'free'])
+def test_slopes_are_those_of_whole_simulations(start):
+    """By numbers of bodies and actuators, and by free states; the better the shorter the steps."""
+    parameters = read_parameters(soft(), [*FIT, 'density', 'segment2.length', 'lag'])
+    t, u, positions = (part[:30] for part in waving())
+    length = Coordinate('t1')
+    given = {'markers': ENDS, 'positions': positions, 'coordinates': [length]}
+    data = motion(soft(), t, u, values=np.zeros((30, 1)), start=start, horizon=0.15, **given)
+    x = np.array([0.1, -0.1, 0.1337, 0.05, 0.02, 0.1])
+    found = []
+    for step in 1e-3, 5e-4:
+        predictor = MotionPredictor(parameters, data, step)
+        z = predictor.begin(x)
+        found.append(errors(predictor, z, [*range(6), 7, len(z) - 1]))
+    assert len(z) == 6 + 18 * (1 + (start == 'free'))
+    assert found[0].max() < 4e-3 and (found[1] < 0.5 * found[0]).all()
+
+
+def test_slopes_know_cables_that_are_held():
+    """Stiff ones, some of which become slack."""
+    robot = sd.load_robot(
+        servo({'compliance': 2e-4, 'pretension': 20.0, 'radius': 0.01, 'offset': 0.0})
+    )
+    fit = ['compliance', 'pretension', 't1.drive.offset=-0.5..0.5', 'young_modulus']
+    u = stairs(12, 3, 2, each=4, size=2.0) - 1.0
+    tip = {'markers': [Marker('tip', 'arm', (0.0, 0.0, 0.2))], 'positions': np.zeros((12, 1, 3))}
+    predictor = MotionPredictor(
+        read_parameters(robot, fit), motion(robot, 0.02 * np.arange(12), u, **tip), 2.5e-4
+    )
+    assert errors(predictor, predictor.parameters.start, range(4)).max() < 1e-2
+
+
+def test_damping_modulus_and_delay_are_found_again():
+    """Within their intervals, which are narrow; what is left is noise."""
+    found = identify(soft(), measured(), FIT, loss='linear')
+    assert [e.lower < TRUTH[e.name] < e.upper for e in found.estimates] == [True] * 3
+    assert not found.unseen and found.rms == pytest.approx(np.sqrt(3.0) * NOISE, rel=0.1)
+    assert max(e.upper / e.lower for e in found.estimates) < 1.4
+
+
+def test_blocks_of_time_judge():
+    """Each is predicted by a fit of the others, across it; no better than by the fit of all."""
+    data = measured(blocks=3)
+    found = identify(soft(), data, ['young_modulus', 'damping', 'delay'], loss='linear')
+    checked = cross_validate(found, loss='linear')
+    assert checked.x.shape == (3, 3) and 0.97 * found.rms < checked.rms < 1.2 * found.rms
+    assert (checked.intervals[:, 0] < checked.intervals[:, 1]).all()
+    first = data.named(data.names[0])
+    others = data.only([k for k in range(len(data)) if k not in first])
+    assert np.isnan(others.positions[first]).all() and len(others) == len(data)
+
+
+def test_a_pendulum_that_nothing_holds():
+    """From free states, anew each half second, found with the masses; noise costs states, too."""
+    t, u, q = swinging()
+    robot = compiled('double_pendulum').description
+    each = [Coordinate(name) for name in robot.coordinate_names]
+    given = {'coordinates': each, 'start': 'free', 'horizon': 0.5}
+    found = identify(robot, motion(robot, t, u, values=q, **given), list(SWUNG), loss='linear')
+    assert {e.name: e.value for e in found.estimates} == pytest.approx(SWUNG, rel=1e-3)
+    off = np.random.default_rng(3).normal(0.0, 2e-3, q.shape)
+    noisy = identify(robot, motion(robot, t, u, values=q + off, **given), list(SWUNG))
+    assert [e.lower < SWUNG[e.name] < e.upper for e in noisy.estimates] == [True] * 2
+    assert len(noisy.states) == 12 and noisy.rms < 2.1e-3
+    with pytest.raises(ArgumentError, match='postures'):
+        noisy.suggest()
+
+
+@pytest.mark.quick
+def test_numbers_that_are_fitted_too_cost_certainty():
+    """Intervals are those of a fit of all of them, whichever are counted as others."""
+    rng = np.random.default_rng(0)
+    slopes, residuals = rng.normal(size=(40, 5)), 0.01 * rng.normal(size=40)
+    every = confidence(slopes, residuals)
+    own, spent = without(slopes[:, :2], np.hstack([slopes[:, 2:], np.zeros((40, 3))]))
+    assert spent == 3
+    assert confidence(own, residuals, spent=spent).half == pytest.approx(every.half[:2])
+    assert confidence(slopes[:, :2], residuals).half.max() < 0.99 * every.half[:2].max()
+
+
+MAPPING = """
+time: {column: ms, unit: ms}
+commands: {shoulder: {column: first, unit: N m}, elbow: {column: second}}
+coordinates:
+  - {name: shoulder, column: a, unit: deg, noise: 0.001}
+  - {name: elbow, column: b}
+markers: [{name: hand, body: lower_bar, point: [0, 0, -1], columns: [x, y, z], noise: 0.001}]
+start: free
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write a table and a mapping of the true pendulum, with gaps; return both."""
+    t, u, q = swinging()
+    model = compiled('double_pendulum')
+    lines, before = ['ms,first,second,a,b,x,y,z'], [None, None]
+    for k, (moment, torques, angles) in enumerate(zip(t, u, q)):
+        told = ['' if a == b else repr(float(a)) for a, b in zip(torques, before)]
+        before = torques
+        hand = sd.forward_kinematics(model, q=angles)[-1][:3, 3] if k % 3 else [''] * 3
+        cells = [np.rad2deg(angles[0]), angles[1] if k % 2 else '', *hand]
+        lines.append(','.join([str(1e3 * moment + 5e3), *told, *map(str, cells)]))
+    table, mapping = tmp_path / 'swing.csv', tmp_path / 'swing.yaml'
+    table.write_text('\n'.join(lines), encoding='utf-8')
+    mapping.write_text(MAPPING, encoding='utf-8')
+    return table, mapping
+
+
+def test_the_command_finds_masses_in_a_table(files, tmp_path, capsys):
+    """Of markers and angles, none of which is there always; and says what it did."""
+    pytest.importorskip('matplotlib')
+    table, mapping = files
+    out = {name: tmp_path / name for name in ('fitted.yaml', 'found.json', 'off.png')}
+    arguments = ['identify', 'double_pendulum', str(table), '--mapping', str(mapping)]
+    arguments += ['--fit', ','.join(SWUNG), '--loss', 'linear']
+    arguments += ['--json', str(out['found.json'])]
+    assert cli.main([*arguments, '--picture', str(out['off.png'])]) == 0
+    said = capsys.readouterr().out
+    assert 'upper_bar.mass 1.' in said and 'lower_bar.mass 0.' in said
+    assert 'shoulder is off by' in said and 'markers are off by' in said
+    found = json.loads(out['found.json'].read_text())
+    assert [e['value'] for e in found['estimates']] == pytest.approx([*SWUNG.values()], rel=1e-3)
+    assert found['kind'] == 'motion' and found['count'] == 60
+    assert out['off.png'].stat().st_size > 10_000
+
+
+@pytest.mark.quick
+def test_tables_of_motions_are_read_in_their_units(files):
+    """From the first instant on; a command without a number is the one before."""
+    table, mapping = files
+    robot = compiled('double_pendulum').description
+    t, u, q = swinging()
+    data = read_motion(robot, table, read_mapping(mapping), horizon=0.5)
+    assert data.times == pytest.approx(t) and data.commands == pytest.approx(u)
+    assert data.values[:, 0] == pytest.approx(q[:, 0])
+    assert (
+        data.values[1::2, 1] == pytest.approx(q[1::2, 1]) and np.isnan(data.values[::2, 1]).all()
+    )
+    assert np.isnan(data.positions[::3]).all() and np.isfinite(data.positions[1::3]).all()
+    assert data.starts.tolist() == [0, 25, 50] and not data.rest
+    assert held(np.array([[np.nan, 1.0], [2.0, np.nan]])).tolist() == [[0.0, 1.0], [2.0, 1.0]]
+
+
+def record(path, facts):
+    """Write what a controller would have recorded of the true pendulum."""
+    t, u, q = swinging()
+    stamp, told = np.round(1e9 * t).astype(np.int64) + 7 * 10**18, u.copy()
+    told[0] = np.nan  # no command yet
+    columns = {'stamp': stamp, 't': t, 'q': q, 'qd': 0.0 * q, 'u': told}
+    columns['mode'] = np.ones(len(t), dtype=int)
+    write_recording(path, Recording(columns, facts, (), True))
+
+
+def test_what_a_node_recorded_is_a_motion(tmp_path):
+    """From the first command on, without a mapping; that of another robot is refused."""
+    pytest.importorskip('mcap')
+    robot, path = compiled('double_pendulum').description, tmp_path / 'run.mcap'
+    names = {'coordinate_names': list(robot.coordinate_names)}
+    names['actuator_names'] = list(robot.actuator_names)
+    record(path, {'node': 'controller', 'robot': 'double_pendulum', **names})
+    data = read_record(robot, path)
+    t, u, q = swinging()
+    assert data.times == pytest.approx(t[1:] - t[1], abs=1e-6) and (data.commands == u[1:]).all()
+    assert data.values == pytest.approx(q[1:]) and data.starts.tolist() == [0]
+    found = tmp_path / 'found.json'
+    arguments = ['identify', 'double_pendulum', str(path), '--fit', ','.join(SWUNG)]
+    assert cli.main([*arguments, '--horizon', '0.6', '--json', str(found)]) == 0
+    values = [e['value'] for e in json.loads(found.read_text())['estimates']]
+    assert values == pytest.approx([*SWUNG.values()], rel=1e-3)
+    with pytest.raises(ArgumentError, match='coordinate_names'):
+        read_record(compiled('pcc_arm').description, path)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(('changes', 'words'), [
+    ({'times': [0.0, 0.0, 1.0]}, 'times'), ({'times': [0.0]}, 'times'),
+    ({'commands': np.zeros((3, 1))}, 'commands'), ({'values': np.zeros((3, 1))}, 'values'),
+    ({'values': None}, 'values'), ({'values': np.full((3, 2), np.inf)}, 'values'),
+    ({'coordinates': []}, 'markers'), ({'start': 'moving'}, 'rest, free'),
+    ({'horizon': 0.0}, 'horizon'), ({'blocks': 0}, 'blocks'),
+    ({'coordinates': [Coordinate('thumb')] * 2}, 'shoulder'),
+    ({'coordinates': [Coordinate('elbow', 0.0)] * 2}, 'noise of elbow'),
+])  # fmt: skip
+def test_wrong_motions_are_refused(changes, words):
+    """In words that say what would be right."""
+    robot = compiled('double_pendulum').description
+    given = {'times': [0.0, 0.5, 1.0], 'commands': np.zeros((3, 2)), 'values': np.zeros((3, 2))}
+    given['coordinates'] = [Coordinate(name) for name in robot.coordinate_names]
+    with pytest.raises((ArgumentError, UnknownNameError), match=words):
+        motion(robot, **{**given, **changes})
+
+
+@pytest.mark.parametrize(('arguments', 'words'), [
+    (['swing.csv'], '--mapping'),
+    (['swing.csv', '--mapping', 'held.yaml', '--horizon', '1'], 'time'),
+])  # fmt: skip
+def test_wrong_options_are_refused(files, capsys, monkeypatch, arguments, words):
+    """A table without a mapping, and parts of what is no motion."""
+    table = files[0]
+    monkeypatch.chdir(table.parent)
+    (table.parent / 'held.yaml').write_text(
+        'markers: [{body: lower_bar, point: [0, 0, -1], columns: [x, y, z]}]\ncommands: {}\n'
+    )
+    assert cli.main(['identify', 'double_pendulum', *arguments, '--fit', 'mass']) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_robots_that_cannot_be_followed_are_told():
+    """Joints whose coordinates are exchanged in motion, and a robot that does not stay."""
+    free = sd.load_robot({
+        'name': 'stone', 'actuators': [], 'bodies': [{
+            'name': 'stone', 'joint': {'type': 'free'},
+            'body': {'type': 'rigid', 'mass': 1.0},
+        }],
+    })  # fmt: skip
+    each = [Coordinate(free.coordinate_names[0])]
+    given = {'coordinates': each, 'values': np.zeros((2, 1)), 'start': 'free'}
+    with pytest.raises(ArgumentError, match='spherical'):
+        identify(free, motion(free, [0.0, 1.0], np.zeros((2, 0)), **given), ['mass'])
+    robot = compiled('double_pendulum').description
+    wild = motion(
+        robot, [0.0, 1e-3, 2e-3], np.full((3, 2), 1e300),
+        coordinates=[Coordinate('elbow')], values=np.zeros((3, 1)), start='free',
+    )  # fmt: skip
+    with pytest.raises(SimulationDivergedError):
+        fitted(read_parameters(robot, ['mass']), wild, [np.zeros(1)])
