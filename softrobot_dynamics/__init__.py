@@ -31,6 +31,7 @@ from softrobot_dynamics.dynamics.inverse import (
 )
 from softrobot_dynamics.dynamics.jacobians import jacobian_derivatives
 from softrobot_dynamics.dynamics.linear import linearise
+from softrobot_dynamics.dynamics.regressor import torque_regressor
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.dynamics.wrenches import Wrench
 from softrobot_dynamics.dynamics.zero_dynamics import zero_dynamics
@@ -86,6 +87,7 @@ __all__ = [
     'quadrature_error',
     'read_recording',
     'recentred',
+    'torque_regressor',
     'vary',
     'zero_dynamics',
 ]
