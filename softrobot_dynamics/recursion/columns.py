@@ -5,16 +5,19 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.addresses import call, run
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.recursion.differences import COLUMN_STEP, subtract_fibres
+from softrobot_dynamics.recursion.differences import COLUMN_STEP, pull_fibres, subtract_fibres
 from softrobot_dynamics.recursion.passes import (
     backward,
     BODY_COUNT,
     BODY_FIRST,
-    forward,
+    BODY_KERNEL,
+    BODY_NUMBERS,
+    BODY_SLAB,
     FULL,
     JOINT_COUNT,
     JOINT_FIRST,
@@ -22,6 +25,7 @@ from softrobot_dynamics.recursion.passes import (
     pass_module,
     poses,
     Robot,
+    STATE,
 )
 from softrobot_dynamics.recursion.passive import passive_forces
 
@@ -33,12 +37,14 @@ class Work(NamedTuple):
     qd: Vector  # (n,)
     force: Vector  # (m,) along y
     qdd: Vector  # (n,) in force
-    base: Matrix  # (2, n) ID(q, qd, qdd), and the damping in it
-    forces: Matrix  # (2, n) the same where it is displaced
-    elastic: Vector  # (n,)
+    force_here: Vector  # (n,) ID(q, qd, qdd)
+    force_there: Vector  # (n,) the same where it is displaced
+    elastic: Vector  # (n,) in force_here
+    damping: Vector  # (n,) in force_here
     x: Vector  # (n,) displaced coordinates
     v: Vector  # (n,) and rates
     pull: Matrix  # (2, n) generalized force of straight lines at q, and displaced
+    fibres: Vector  # (n,) the same of lengths within bodies, at q
     owner: Integers  # (n,) module of each coordinate
     varies: Integers  # (n,) whether its damping is that of a strain energy
 
@@ -60,12 +66,14 @@ def allocate_work(model: Model, robot: Robot) -> Work:
         qd=np.zeros(n),
         force=np.zeros(model.m),
         qdd=np.zeros(n),
-        base=np.zeros((2, n)),
-        forces=np.zeros((2, n)),
+        force_here=np.zeros(n),
+        force_there=np.zeros(n),
         elastic=np.zeros(n),
+        damping=np.zeros(n),
         x=np.zeros(n),
         v=np.zeros(n),
         pull=np.zeros((2, n)),
+        fibres=np.zeros(n),
         owner=owner,
         varies=varies,
     )
@@ -90,10 +98,13 @@ def accelerate(terms, x, work):
 
 @kernel
 def begin_columns(robot, terms, lines, work):
-    """Evaluate all bodies where the robot is, and the forces there."""
-    forward(robot, work.q, work.qd, work.qdd, FULL)
-    backward(robot, work.q, work.qd, work.qdd, FULL, work.base[0])
-    passive_forces(robot, work.q, work.qd, work.elastic, work.base[1])
+    """Fill the forces where the robot is, after an evaluation there."""
+    lay_ground(robot, FULL)
+    for i in range(len(robot.modules)):
+        pass_module(robot, i, work.q, work.qd, work.qdd, False)
+    backward(robot, work.q, work.qd, work.qdd, FULL, work.force_here)
+    passive_forces(robot, work.q, work.qd, work.elastic, work.damping)
+    pull_fibres(robot, work)
     if lines.address != 0:
         _pull(robot, terms, lines, work, work.q, work.pull[0])
 
@@ -109,20 +120,31 @@ def columns(robot, terms, lines, x, work, first, last):
     for j in range(first, last):
         copy(work.q, work.x)
         if work.varies[j] != 0:
-            work.v[j] += 1.0  # damping is linear in rates
-            _evaluate_again(robot, work, j)
-            work.v[j] = work.qd[j]
-            for i in range(len(work.q)):
-                x.D[i, j] = work.forces[1, i] - work.base[1, i]
+            _damp(robot, work, j, x.D)
         work.x[j] += COLUMN_STEP
         _evaluate_again(robot, work, j)
         for i in range(len(work.q)):
-            x.K[i, j] = (work.forces[0, i] - work.base[0, i]) / COLUMN_STEP
+            x.K[i, j] = (work.force_there[i] - work.force_here[i]) / COLUMN_STEP
         if lines.address != 0:
             _pull(robot, terms, lines, work, work.x, work.pull[1])
             for i in range(len(work.q)):
                 x.K[i, j] -= (work.pull[1, i] - work.pull[0, i]) / COLUMN_STEP
         subtract_fibres(robot, work, j, x.K)
+
+
+@kernel
+def _damp(robot, work, j, D):
+    """Fill column j of D, of a body with a strain energy: damping is its own, linear in rates."""
+    i = work.owner[j]
+    m, W, S = robot.modules[i], robot.W, robot.S
+    n, first, slab = m[BODY_COUNT], m[BODY_FIRST], m[BODY_SLAB]
+    numbers, q, v = robot.P[m[BODY_NUMBERS] :], work.q[first:], work.v[first:]
+    work.v[j] += 1.0
+    call(robot.kernels[i, BODY_KERNEL], numbers, q, v, W[i * STATE :], W[slab:], S)
+    work.v[j] = work.qd[j]
+    found = slab + layout.bias_offset(n) + 2 * n
+    for k in range(n):
+        D[first + k, j] = W[found + k] - work.damping[first + k]
 
 
 @kernel
@@ -133,8 +155,7 @@ def _evaluate_again(robot, work, j):
     for i in range(len(robot.modules)):
         anew = i == own or i == before  # the one before returns to where it was
         pass_module(robot, i, work.x, work.v, work.qdd, anew)
-    backward(robot, work.x, work.v, work.qdd, FULL, work.forces[0])
-    passive_forces(robot, work.x, work.v, work.elastic, work.forces[1])
+    backward(robot, work.x, work.v, work.qdd, FULL, work.force_there)
 
 
 @kernel

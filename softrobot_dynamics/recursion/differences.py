@@ -11,8 +11,7 @@ ENERGY_STEP     fourth order            forces of a strain energy at q = 0: the 
 ELEMENT_STEP    fourth order            a body by its own coordinates, where it has no formulas
 ROUGH_STEP      one-sided               the same, where 1e-6 will do
 STATIC_STEP     second order            the static residual, and loads
-COLUMN_STEP     one-sided, lengths      forces in motion, for the response to a held command
-                of second order
+COLUMN_STEP     one-sided               forces in motion, for the response to a held command
 FOLLOWED_STEP   one-sided               forces of a strain energy, column by column in a motion
 ==============  ======================  ======================================================
 
@@ -130,21 +129,41 @@ def store_columns(parts, j, here, there, damping, K, D):
 
 
 @kernel
+def pull_fibres(robot, work):
+    """Fill the generalized force of lengths within bodies, where the robot is."""
+    work.fibres[:] = 0.0
+    for s in range(len(robot.segments)):
+        row = robot.segments[s]
+        if row[1] == FIBRE:
+            _add_fibre(robot, row, work, work.q, work.fibres)
+
+
+@kernel
 def subtract_fibres(robot, work, j, K):
     """
     Subtract from column j of K what lengths within the body of coordinate j pull more.
 
-    ``work`` is that of :mod:`softrobot_dynamics.recursion.columns`; its x is used up.
+    ``work`` is that of :mod:`softrobot_dynamics.recursion.columns`, displaced; its ``force_there``
+    is used up.
     """
-    S, x = robot.S, work.x
+    found, first, last = work.force_there, 0, 0  # rows of that body
     for s in range(len(robot.segments)):
         row = robot.segments[s]
-        first, count, force = row[3], row[4], work.force[row[0]]
-        if row[1] == FIBRE and first <= j < first + count and force != 0.0:
-            P, out = robot.P[row[2] + 1 :], S[: count + 2]
-            force *= robot.P[row[2]]
-            for side in (1.0, -1.0):
-                x[j] = work.q[j] + side * COLUMN_STEP
-                call(row[5], P, x[first:], work.qd[first:], out, S[count + 2 :])
-                for i in range(count):
-                    K[first + i, j] -= side * force * out[1 + i] / (2.0 * COLUMN_STEP)
+        if row[1] == FIBRE and row[3] <= j < row[3] + row[4]:
+            if last == 0:
+                first, last = row[3], row[3] + row[4]
+                found[first:last] = 0.0
+            _add_fibre(robot, row, work, work.x, found)
+    for i in range(first, last):
+        K[i, j] -= (found[i] - work.fibres[i]) / COLUMN_STEP
+
+
+@kernel
+def _add_fibre(robot, row, work, q, out):
+    """Add the generalized force of a length within a body to that of all (n,)."""
+    first, count, force = row[3], row[4], work.force[row[0]]
+    if force != 0.0:
+        P, found, S = robot.P[row[2] + 1 :], robot.S[: count + 2], robot.S[count + 2 :]
+        call(row[5], P, q[first:], work.qd[first:], found, S)
+        for i in range(count):
+            out[first + i] += robot.P[row[2]] * force * found[1 + i]

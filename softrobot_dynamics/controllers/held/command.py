@@ -99,7 +99,8 @@ class HeldCommand:
     The response of a robot to a command held for ``period`` [s], in its own arrays.
 
     Attributes: ``lines`` (:class:`Lines`); ``response`` (:class:`Response`), with M, D and K of
-    the last linearisation after `begin`; ``entry``, the Entry of :meth:`advance` for kernels.
+    the last linearisation after `begin`; ``entry``, the Entry of :meth:`advance` for kernels;
+    ``clock``, that of :class:`Held`.
     One object for each thread.
     """
 
@@ -111,7 +112,7 @@ class HeldCommand:
         self._period, self._command = period, np.zeros(model.m)
         self.drives = drives_of(model, evaluate.robot)
         self._work, self._schedule = allocate_work(model, evaluate.robot), schedule(n)
-        self._clock = np.array([len(self._schedule), 0, 0, 0, CYCLE])
+        self.clock = np.array([len(self._schedule), 0, 0, 0, CYCLE])
         held = Held(
             robot=evaluate.robot,
             terms=evaluate.terms,
@@ -125,7 +126,7 @@ class HeldCommand:
             command=self._command,
             signs=model.signs,
             schedule=self._schedule,
-            clock=self._clock,
+            clock=self.clock,
             period=float(period),
         )
         self.entry = entry(advance, held=held)
@@ -149,10 +150,10 @@ class HeldCommand:
         """Linearise where the robot was so many ticks ago."""
         self._work.q[:], self._work.qd[:] = q - ago * self._period * qd, qd
         self._command[:] = u
-        self._clock[[ROW, SINCE, TAKEN]] = 0, -ago, -ago - CYCLE
-        while self._clock[ROW] < len(self._schedule):
+        self.clock[[ROW, SINCE, TAKEN]] = 0, -ago, -ago - CYCLE
+        while self.clock[ROW] < len(self._schedule):
             self._advance(q, qd, u)
-        self._clock[TICK:] = 0, 0, 0, CYCLE
+        self.clock[TICK:] = 0, 0, 0, CYCLE
         self.lines.now[:] = self.lines.last
 
     def advance(self, q: Vector, qd: Vector, u: Vector) -> None:

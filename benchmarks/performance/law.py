@@ -1,0 +1,94 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What it costs a law to know what the robot does while a command is held."""
+
+import numpy as np
+import softrobot_dynamics as sd
+from softrobot_dynamics.compiling.addresses import run_three
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.held.command import CYCLE, HeldCommand, SINCE
+from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
+from softrobot_dynamics.dynamics.derivatives import Differentiator
+from timing import in_turns, python_loop, spread
+
+TITLE = 'The response to a held command'
+PACKAGES = ()
+
+ROBOTS = 'pcc_arm', 'pneumatic_arm', 'hybrid_arm', 'ur10e', 'trimmed_helicoid'
+AIMS = {'pcc_arm': 60e-6, 'trimmed_helicoid': 600e-6}  # [s], of a response
+PERIOD = 1e-3  # [s]
+REACH = 0.02  # [rad, m, ...] from the initial posture
+NEVER = 1 << 60  # ticks
+
+_WORDS = """
+What a law needs to be right over a period: how a held command acts on the velocities at its end,
+G, and what stiffness takes from them meanwhile, R K (`controllers/held/`). A *response* is one
+such pair: M, D and K where the robot is, with the acceleration and the tension in force, and the
+answer of that linear robot for the period. It is made in shares, one in {cycle} ticks; besides,
+every tick *follows* the last two along a straight line. A *tick* of `pfbl` is all of that on
+average, the projection on the outputs and the law itself, called from Python. *Forward* are the
+derivatives of the acceleration by `Differentiator.forward`, from which K could be had as well.
+"""
+_BOUND = """
+K and D are made of columns, an evaluation of one body each: they spread over the ticks by
+themselves, and need nothing compiled that the robot has not. Derivatives in closed form would come
+all in one tick, which feels that more than the mean gains by it, and take as long to compile as
+the law itself; `lvp` has none.
+"""
+
+
+@kernel
+def go_on(held, q, qd, u, ticks):
+    """Bring a response on by some ticks while the robot is at one state."""
+    for _ in range(ticks):
+        run_three(held, q, qd, u)
+
+
+def measure(folder):
+    """Return {robot: {call: seconds}}."""
+    return {name: _times(sd.compile_model(sd.load_robot(name))) for name in ROBOTS}
+
+
+def _times(model):
+    q, qd = np.random.default_rng(1).uniform(-REACH, REACH, (2, model.n))
+    q += model.q0
+    u = np.clip(np.ones(model.m), model.lower, model.upper)
+    working, resting = HeldCommand(model, PERIOD), HeldCommand(model, PERIOD)
+    for held in (working, resting):
+        held.begin(q, qd, u)
+    resting.clock[SINCE] = NEVER  # the next linearisation
+    law = PartialFeedbackLinearization(model, period=PERIOD)
+    law.start(q, qd, 0.0)
+    program, forward = cached(go_on), Differentiator(model).forward
+    found = in_turns({
+        'working': (lambda cycles: program(working.entry, q, qd, u, cycles * CYCLE), 1),
+        'resting': (lambda cycles: program(resting.entry, q, qd, u, cycles * CYCLE), 1),
+        'tick': python_loop(law.compute, 0.0, q, qd),
+        'forward': python_loop(forward, q, qd, u),
+    })  # fmt: skip
+    assert resting.clock[SINCE] == NEVER > working.clock[SINCE] > CYCLE  # as was meant
+    return {
+        'response': found['working'] - found['resting'],
+        'following': found['resting'] / CYCLE,
+        'tick': found['tick'],
+        'forward': found['forward'],
+    }
+
+
+def report(page, runs):
+    """Write the section."""
+    page.text(_WORDS.format(cycle=CYCLE))
+    calls = 'response', 'following', 'tick', 'forward'
+    rows = [
+        [f'`{name}`'] + [spread(runs, name, call).text(1e-6) for call in calls] for name in ROBOTS
+    ]
+    page.table(['', *(f'{call} [µs]' for call in calls)], rows)
+    page.text(_BOUND)
+    for name, aim in AIMS.items():
+        found = spread(runs, name, 'response')
+        page.target(
+            f'response to a held command, {name}',
+            f'at most {aim * 1e6:g} µs',
+            f'{found.text(1e-6)} µs',
+            found.median <= aim,
+        )
