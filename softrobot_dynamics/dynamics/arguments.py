@@ -54,6 +54,17 @@ def body_index(model: CompiledModel, body: str | None, name: str = 'body') -> in
     return model.body_names.index(body)
 
 
+def checked_point(point: ArrayLike | None) -> Vector | None:
+    """Return a material point (3,) as :func:`checked` does; None, for the tip, as it is."""
+    return None if point is None else checked('point', point, (3,))
+
+
+def require_frame(point: Array | None, result: Array, name: str = 'point') -> None:
+    """Raise ArgumentError for a material point unless what the body has there are numbers."""
+    if not finite(result):
+        raise ArgumentError(name, point, 'a material point at which the body has a frame')
+
+
 def one_of(name: str, value: str, known: Sequence[str]) -> str:
     """Return ``value``, one of the texts ``known``; or ArgumentError."""
     if not isinstance(value, str) or value not in known:

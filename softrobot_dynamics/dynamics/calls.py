@@ -21,21 +21,19 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import (
     body_index,
     checked,
+    checked_point,
     checked_rows,
-    finite,
     one_of,
     require_finite,
+    require_frame,
 )
 from softrobot_dynamics.dynamics.points import FRAMES, MaterialPoints, Placement
 from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
-from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.masses import accelerations
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-_WITH_FRAME = 'a material point at which the body has a frame'
 
 
 class Actuation(NamedTuple):
@@ -82,9 +80,9 @@ def frame(
     is the tip with its tip frame. The axes at a point are those of the tip's definition
     [P, (5)-(7)]: x along dp/dx1, y in its plane with dp/dx2; on a rigid body, the joint frame's.
     """
-    index, point = body_index(model, body), _checked_point(point)
+    index, point = body_index(model, body), checked_point(point)
     pose = placement(model, q).pose(index, point)
-    _require_frame(point, pose)
+    require_frame(point, pose)
     return pose
 
 
@@ -102,9 +100,9 @@ def jacobian(
     Angular rows first: J qd is the angular velocity [rad/s], then the velocity of the point
     [m/s], in the axes of that frame ('body') or of the base ('base').
     """
-    index, point = body_index(model, body), _checked_point(point)
+    index, point = body_index(model, body), checked_point(point)
     J = placement(model, q).jacobian(index, point, one_of('frame', frame, FRAMES))
-    _require_frame(point, J)
+    require_frame(point, J)
     return J
 
 
@@ -132,8 +130,9 @@ def material_points(
     qd = None if qd is None else checked('qd', qd, (model.n,))
     axes = one_of('frame', frame, FRAMES)
     found = placement(model, q).points(index, points, qd, axes)
-    for x in points[~np.isfinite(found.frames).all(axis=(1, 2))]:
-        raise ArgumentError('points', x, _WITH_FRAME)
+    wrong = ~np.isfinite(found.frames).all(axis=(1, 2))
+    for x, pose in zip(points[wrong], found.frames[wrong]):
+        require_frame(x, pose, 'points')
     return found
 
 
@@ -195,12 +194,3 @@ def _passive(model: CompiledModel, q: Vector, qd: Vector) -> tuple[Vector, Vecto
     forces = model.per_thread.evaluator.passive(q, qd)
     require_finite(model, q, np.concatenate(forces))
     return forces
-
-
-def _require_frame(point: Vector | None, result: Array) -> None:
-    if not finite(result):
-        raise ArgumentError('point', point, _WITH_FRAME)
-
-
-def _checked_point(point: ArrayLike | None) -> Vector | None:
-    return None if point is None else checked('point', point, (3,))

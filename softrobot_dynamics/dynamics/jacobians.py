@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Derivatives of the Jacobian of a tip frame, and of its bias, by the state."""
+"""Derivatives of the Jacobian of a frame on a body, and of its bias, by the state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run_three
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.dynamics.arguments import body_index, checked, require_finite
+from softrobot_dynamics.dynamics.arguments import (
+    body_index,
+    checked,
+    checked_point,
+    require_finite,
+    require_frame,
+)
+from softrobot_dynamics.dynamics.point_twists import point_twists, PointTwists
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
     BODY_FIRST,
@@ -29,11 +36,25 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-Part = tuple[int, int, int, int]
+class _Part(NamedTuple):
+    """A joint or a body between the ground and the frame."""
+
+    own: slice  # its coordinates
+    slopes: Array | None  # (k, k, 6) of its twists, by the first index; None: they are constant
+    base: int  # where the pose of its base is in the workspace
+
+
+class _Frame(NamedTuple):
+    """What there is to differentiate: in the axes of the base, about the last tip."""
+
+    pose: tuple[Matrix, Vector]  # rotation, and origin [m], of the frame in the base
+    motion: Matrix  # (2, 6) its twist and the derivative of that, gravity in it
+    twists: Array  # (3, 6, n) those of the coordinates, and their derivatives by time
+    parts: list[_Part]  # from the frame to the ground
 
 
 class JacobianDerivatives(NamedTuple):
-    """The Jacobian J of a tip frame, in its axes, angular rows first, and what it does."""
+    """The Jacobian J of a frame, in its axes, angular rows first, and what it does."""
 
     jacobian: Matrix  # (6, n) J
     by_q: Array  # (6, n, n) dJ/dq, the last index being that of q
@@ -43,33 +64,41 @@ class JacobianDerivatives(NamedTuple):
 
 
 def jacobian_derivatives(
-    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike, body: str | None = None
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    body: str | None = None,
+    point: ArrayLike | None = None,
 ) -> JacobianDerivatives:
     """
-    Return the :class:`JacobianDerivatives` of the tip frame of a body at q, qd (n,).
+    Return the :class:`JacobianDerivatives` of a frame on a body at q, qd (n,).
 
-    With the twists S_k of the coordinates before the tip, X from the axes of the base to those of
-    the frame, and V the frame's own twist, ::
+    It is that of the tip or at a material point x (3,) [m], as in
+    :func:`~softrobot_dynamics.dynamics.calls.jacobian`. With the twists S_k of the coordinates
+    before the frame, X from the axes of the base to its own, and V its twist, ::
 
         dJ_k/dq_j = X (dS_k/dq_j - S_j x S_k),   d(bias)/dq_k = X (d2S_k/dt2 + dS_k/dt x V)
 
-    ``body`` as in :func:`~softrobot_dynamics.dynamics.calls.jacobian`; ArgumentError.
+    At a point, what the coordinates of the body itself do is differenced: derivatives are good to
+    1e-10, ``bias_by_q`` to 1e-8 of the largest entry. Raises ArgumentError.
     """
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
-    index, robot = body_index(model, body), model.evaluator().robot
+    index, point, robot = body_index(model, body), checked_point(point), model.evaluator().robot
     t = allocate_tangents(model, robot)
     cached(run_three, entry=tangent_entries(robot, t)[1])(q, qd, np.zeros(model.n))
     require_finite(model, q, t.by_state)
-    parts = _parts(robot, t, index)
-    before = np.concatenate([np.arange(first, first + count) for first, count, _, _ in parts])
-    S, rate, second = np.zeros((3, 6, model.n))
-    for row, found in ((TWIST, S), (RATE, rate), (SECOND, second)):
-        found[:, before] = t.columns[row : row + 6, before]
+    found = _tip(robot, t, index)
+    if point is not None:
+        own = found.parts[0].own
+        there = point_twists(model, robot, index, point, q[own], qd[own])
+        require_frame(point, there.frame)
+        found = _at_point(robot, t, index, found, there, qd[own])
+    (S, rate, second), (V, A) = found.twists, found.motion
     second[3:] += np.cross(robot.gravity, S[:3], axisb=0).T  # the ground does not accelerate
-    X, own = _into_frame(robot, index), slice((2 * index + 1) * MOTION, None)
-    V, A = t.motions[own][:6], t.motions[own][6:12].copy()
     A[3:] += robot.gravity
-    J, by_q = X @ S, np.einsum('ab,bkj->akj', X, _changes(robot, parts, t, S))
+    X = _into_frame(robot, *found.pose)
+    J, by_q = X @ S, np.einsum('ab,bkj->akj', X, _changes(robot, found.parts, S))
     return JacobianDerivatives(
         jacobian=J,
         by_q=by_q,
@@ -79,31 +108,68 @@ def jacobian_derivatives(
     )
 
 
-def _parts(robot: Robot, t: Tangents, index: int) -> list[Part]:
-    """Return (first coordinate, count, slopes, pose of the base) from the tip to the ground."""
+def _tip(robot: Robot, t: Tangents, index: int) -> _Frame:
+    """Return the tip frame of a body."""
+    parts, twists = _parts(robot, t, index), np.zeros((3, 6, t.columns.shape[1]))
+    for row, found in zip((TWIST, RATE, SECOND), twists):
+        for part in parts:
+            found[:, part.own] = t.columns[row : row + 6, part.own]
+    return _Frame(_pose(robot, index * STATE + TIP_POSE), _motion(t, 2 * index + 1), twists, parts)
+
+
+def _at_point(
+    robot: Robot, t: Tangents, index: int, tip: _Frame, point: PointTwists, qd: Vector
+) -> _Frame:
+    """Return the frame at a material point in place of the tip; ``qd`` (k,) of its body."""
+    own, _, base = tip.parts[0]
+    motion, (S, rate, second) = _motion(t, 2 * index), tip.twists
+    V, A = motion[:, :, None]
+    by_time = _moved(robot, base, np.einsum('kjc,k->jc', point.slopes, qd)).T
+    S[:, own] = _moved(robot, base, point.twists).T
+    rate[:, own] = _bracket(V, S[:, own]) + by_time
+    second[:, own] = _bracket(A, S[:, own]) + _bracket(V, rate[:, own] + by_time)
+    second[:, own] += _moved(robot, base, point.second).T
+    motion += S[:, own] @ qd, rate[:, own] @ qd
+    R, origin = _pose(robot, base)
+    pose = R @ point.frame[:3, :3], origin + R @ point.frame[:3, 3]
+    return _Frame(pose, motion, tip.twists, [_Part(own, point.slopes, base), *tip.parts[1:]])
+
+
+def _parts(robot: Robot, t: Tangents, index: int) -> list[_Part]:
+    """Return the parts from a tip to the ground."""
     found = []
     while index < len(robot.modules):
         m = [int(value) for value in robot.modules[index]]
         joint, body = (int(place) for place in t.places[index])
-        before = m[PARENT] * STATE + TIP_POSE
-        found.append((m[BODY_FIRST], m[BODY_COUNT], body, index * STATE + JOINT_POSE))
-        found.append((m[JOINT_FIRST], m[JOINT_COUNT], joint, before))
-        index = m[PARENT]
+        own = slice(m[BODY_FIRST], m[BODY_FIRST] + m[BODY_COUNT])
+        found.append(_Part(own, _slopes(t, body, m[BODY_COUNT]), index * STATE + JOINT_POSE))
+        own, index = slice(m[JOINT_FIRST], m[JOINT_FIRST] + m[JOINT_COUNT]), m[PARENT]
+        found.append(_Part(own, _slopes(t, joint, m[JOINT_COUNT]), index * STATE + TIP_POSE))
     return found
 
 
-def _changes(robot: Robot, parts: list[Part], t: Tangents, S: Matrix) -> Array:
+def _slopes(t: Tangents, place: int, count: int) -> Array | None:
+    """Return the slopes of the twists of a part, None if it has none."""
+    if not place:
+        return None
+    return t.slopes[place : place + 6 * count * count].reshape(count, count, 6)
+
+
+def _motion(t: Tangents, frame: int) -> Matrix:
+    """Return the twist of a frame and its derivative (2, 6), a copy."""
+    return t.motions[frame * MOTION : (frame + 1) * MOTION].reshape(2, 6).copy()
+
+
+def _changes(robot: Robot, parts: list[_Part], S: Matrix) -> Array:
     """Return dS_k/dq_j - S_j x S_k at [:, k, j], (6, n, n): zero where j comes before k."""
     n = S.shape[1]
     found, beyond = np.zeros((6, n, n)), np.zeros(n, dtype=bool)
-    for first, count, slopes, pose in parts:
-        own = np.arange(first, first + count)
+    for own, slopes, base in parts:
         beyond[own] = True
-        for k in own:
+        for k in range(own.start, own.stop):
             found[:, k, beyond] = _bracket(S[:, k, None], S[:, beyond])
-        if slopes:
-            twists = t.slopes[slopes : slopes + 6 * count * count].reshape(count, count, 6)
-            found[:, own[:, None], own] += _moved(robot, pose, twists).transpose(2, 1, 0)
+        if slopes is not None:
+            found[:, own, own] += _moved(robot, base, slopes).transpose(2, 1, 0)
     return found
 
 
@@ -114,9 +180,8 @@ def _moved(robot: Robot, pose: int, twists: Array) -> Array:
     return np.concatenate([angular, linear + np.cross(origin - _centre(robot), angular)], axis=-1)
 
 
-def _into_frame(robot: Robot, index: int) -> Matrix:
-    """X (6, 6) that takes twists in base axes about the last tip to those of a tip in its axes."""
-    R, origin = _pose(robot, index * STATE + TIP_POSE)
+def _into_frame(robot: Robot, R: Matrix, origin: Vector) -> Matrix:
+    """X (6, 6) that takes twists in base axes about the last tip to a frame's own."""
     X = np.zeros((6, 6))
     X[:3, :3] = X[3:, 3:] = R.T
     X[3:, :3] = R.T @ np.cross(np.eye(3), _centre(robot) - origin)

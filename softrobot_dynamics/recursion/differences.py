@@ -8,7 +8,9 @@ All of them are here, with their steps, in units of the coordinate (rad, m, 1/m,
 step            formula                 of what
 ==============  ======================  ======================================================
 ENERGY_STEP     fourth order            forces of a strain energy at q = 0: the model's matrices
-ELEMENT_STEP    fourth order            a body by its own coordinates, where it has no formulas
+ELEMENT_STEP    fourth order            a body by its own coordinates, where it has no formulas;
+                                        frames at material points
+TWICE_STEP      fourth order            these twice along a motion
 ROUGH_STEP      one-sided               the same, where 1e-6 will do
 STATIC_STEP     second order            the static residual, and loads
 COLUMN_STEP     one-sided               forces in motion, for the response to a held command
@@ -30,6 +32,7 @@ from softrobot_dynamics.recursion.transmission import FIBRE
 
 ENERGY_STEP = 1e-5
 ELEMENT_STEP = 5e-5  # errors of some 1e-11
+TWICE_STEP = 1e-2  # errors of some 1e-10
 ROUGH_STEP = 1e-7  # a third of the evaluations, errors of some 1e-6
 STATIC_STEP = 1e-6
 STATIC_NOISE = 2e-9  # of a derivative by it, of the forces at play
@@ -77,6 +80,15 @@ def by_fourth_order(
         near, back, far, farther = (force(q + k * unit) for k in (1.0, -1.0, 2.0, -2.0))
         slopes.append((8.0 * (near - back) - (far - farther)) / (12.0 * step))
     return np.array(slopes).T
+
+
+def twice_along(function: Callable[[Vector], Vector], x: Vector, rate: Vector) -> Vector:
+    """Return the second derivative of a function (.,) along x + t rate, (n,) each, at t = 0."""
+    speed = np.abs(rate).max(initial=0.0)
+    step = rate * (TWICE_STEP / speed if speed else 0.0)
+    here, near, back, far, farther = (function(x + k * step) for k in (0, 1, -1, 2, -2))
+    change = 16.0 * (near + back) - (far + farther) - 30.0 * here
+    return change * (speed / TWICE_STEP) ** 2 / 12.0
 
 
 @kernel

@@ -1,10 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Derivatives of tip Jacobians equal differences of the Jacobians."""
+"""Derivatives of Jacobians of tips and material points equal differences of the Jacobians."""
 
 from differences import derivative, gradient
+import mpmath
 import numpy as np
+from oracles import slopes
+from oracles.precise import PRECISE
 import pytest
-from robots import compiled, reaches, states
+from robots import compiled, reaches, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 
@@ -17,27 +20,83 @@ def assert_close(found, wanted):
     assert np.abs(found - wanted).max() <= TOLERANCE * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize('name', ['pcc_arm', 'gallery'])
-def test_jacobian_and_bias(name):
-    """Of tips within a tree and at its end, behind joints of several coordinates and bodies."""
+@pytest.mark.parametrize(
+    'name, body, point',
+    [
+        ('pcc_arm', 'segment2', None),
+        ('pcc_arm', 'tip', None),
+        ('gallery', 'b5', None),
+        ('gallery', 'tip', None),
+        ('pcc_arm', 'segment2', [0.01, -0.005, 0.1]),
+        ('hand', 'index3', [0.005, 0.003, 0.04]),
+        ('gallery', 'b5', [0.005, 0.003, 0.04]),
+    ],
+)
+def test_jacobian_and_bias(name, body, point):
+    """Of tips and points in a tree and at its end, behind joints of several coordinates."""
     model = compiled(name)
     ((q, qd, _),) = states(model, 1, seed=3, size=0.4)
     reach = reaches(model.coordinate_names)
-    for body in (model.body_names[len(model.body_names) // 2], 'tip'):
 
-        def jacobian(q, body=body):
-            return sd.jacobian(model, q=q, body=body)
+    def jacobian(q):
+        return sd.jacobian(model, q=q, body=body, point=point)
 
-        def bias(q, qd, jacobian=jacobian):
-            step = 0.02 / max(1.0, np.abs(qd).max())
-            return derivative(lambda t: jacobian(q + t * qd) @ qd, step)
+    def bias(q, qd):
+        step = 0.02 / max(1.0, np.abs(qd).max())
+        return derivative(lambda t: jacobian(q + t * qd) @ qd, step)
 
-        found = sd.jacobian_derivatives(model, q=q, qd=qd, body=body)
-        np.testing.assert_allclose(found.jacobian, jacobian(q), atol=1e-13)
-        assert_close(found.by_q, gradient(jacobian, q, reach=reach))
-        assert_close(found.bias, bias(q, qd))
-        assert_close(found.bias_by_q, gradient(lambda q: bias(q, qd), q, reach=reach))  # noqa: B023
-        assert_close(found.bias_by_qd, gradient(lambda qd: bias(q, qd), qd))  # noqa: B023
+    found = sd.jacobian_derivatives(model, q=q, qd=qd, body=body, point=point)
+    np.testing.assert_allclose(found.jacobian, jacobian(q), atol=1e-13)
+    assert_close(found.by_q, gradient(jacobian, q, reach=reach))
+    assert_close(found.bias, bias(q, qd))
+    assert_close(found.bias_by_q, gradient(lambda q: bias(q, qd), q, reach=reach))
+    assert_close(found.bias_by_qd, gradient(lambda qd: bias(q, qd), qd))
+
+
+def test_a_point_in_many_digits():
+    """By the formula alone: its slopes across, and what Gram and Schmidt make of them."""
+    x, module = [0.004, -0.003, 0.07], {'name': 'b', 'joint': {'type': 'fixed'}, 'body': rod()}
+    model = sd.compile_model(sd.load_robot({'name': 'one', 'bodies': [module]}))
+    body = model.description.modules[0].body
+    ((q, qd, _),) = states(model, 1, seed=3, size=0.4)
+
+    def frame(q):
+        def place(x):
+            return np.array(body.position(list(x), list(q), PRECISE), dtype=object)
+
+        a, b, _ = slopes.gradient(place, slopes.vector(x))
+        return rotation(a, b), place(slopes.vector(x))
+
+    def jacobian(q):
+        """Angular rows by the rotation R, linear ones by the origin, both in its axes."""
+        R, ways = frame(q)[0], [slopes.vector(e) for e in np.eye(len(q))]
+        turns = [R.T @ slopes.along(lambda q: frame(q)[0], q, way) for way in ways]
+        moves = [R.T @ slopes.along(lambda q: frame(q)[1], q, way) for way in ways]
+        return np.array([[W[2, 1], W[0, 2], W[1, 0], *v] for W, v in zip(turns, moves)]).T
+
+    def bias(z):
+        q, qd = np.split(z, 2)
+        return slopes.along(jacobian, q, qd) @ qd
+
+    found = sd.jacobian_derivatives(model, q=q, qd=qd, point=x)
+    way = np.random.default_rng(1).uniform(-1.0, 1.0, (2, model.n))
+    with mpmath.workdps(slopes.DIGITS):
+        z, both = slopes.vector([*q, *qd]), slopes.vector(way.ravel())
+        J, b = jacobian(z[: model.n]), bias(z)
+        J_along = slopes.along(jacobian, z[: model.n], both[: model.n])
+        b_along = slopes.along(bias, z, both)
+    assert_close(found.jacobian, J.astype(float))
+    assert_close(found.by_q @ way[0], J_along.astype(float))
+    assert_close(found.bias, b.astype(float))
+    assert_close(found.bias_by_q @ way[0] + found.bias_by_qd @ way[1], b_along.astype(float))
+
+
+def rotation(a, b):
+    """Return the rotation (3, 3) whose x is along a, and y in the plane of a and b."""
+    x = a / mpmath.sqrt(a @ a)
+    z = slopes.cross(x, b)
+    z = z / mpmath.sqrt(z @ z)
+    return np.array([x, slopes.cross(z, x), z]).T
 
 
 def test_an_unknown_body_is_refused():
@@ -45,3 +104,11 @@ def test_an_unknown_body_is_refused():
     model = compiled('pcc_arm')
     with pytest.raises(ArgumentError, match='nowhere'):
         sd.jacobian_derivatives(model, q=model.q0, qd=model.q0, body='nowhere')
+
+
+@pytest.mark.parametrize('point, words', [([0.0, 0.0], 'shape'), ([0.0, 0.0, np.nan], 'finite')])
+def test_what_is_no_point_is_refused(point, words):
+    """By its shape, and by its numbers."""
+    model = compiled('pcc_arm')
+    with pytest.raises(ArgumentError, match=f'point.*{words}'):
+        sd.jacobian_derivatives(model, q=model.q0, qd=model.q0, point=point)
