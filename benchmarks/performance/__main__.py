@@ -28,7 +28,7 @@ import time
 from page import machine, Page, ROOT
 
 WORKLOADS = (
-    'rigid_arm', 'rod_arm', 'helicoid', 'planar_chain', 'derivatives', 'calls', 'material_points',
+    'rigid_arm', 'rod_arm', 'helicoid', 'planar_chain', 'derivatives', 'law', 'calls', 'material_points',
     'integrators', 'scale', 'start',
 )  # fmt: skip
 PAGE, FIGURES = ROOT / 'docs' / 'performance.md', ROOT / 'docs' / 'performance.json'

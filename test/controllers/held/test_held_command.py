@@ -5,6 +5,7 @@ import numpy as np
 from oracles.held import exponential
 import pytest
 from robots import compiled, states
+from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.held import command
 from softrobot_dynamics.controllers.held.command import CYCLE, HeldCommand
@@ -12,8 +13,12 @@ from softrobot_dynamics.controllers.held.command import CYCLE, HeldCommand
 PERIOD = 1e-3
 
 
-def exact(model, q, qd, u):
-    """Return G and R K (n, n) by analytical derivatives and the exponential, symmetric in G."""
+def exact(model, q, qd, u, whole=False):
+    """
+    Return G and R K (n, n) by analytical derivatives and the exponential, symmetric in G.
+
+    With ``whole``, all that rates do is in D, not damping alone.
+    """
     qdd = sd.forward_dynamics(model, q=q, qd=qd, u=u)
     change = sd.inverse_dynamics_derivatives(model, q=q, qd=qd, qdd=qdd)
 
@@ -22,7 +27,8 @@ def exact(model, q, qd, u):
 
     steps = 1e-6 * np.eye(model.n)
     K = change.by_q - np.array([(pull(q + s) - pull(q - s)) / 2e-6 for s in steps]).T
-    D = sd.inverse_dynamics_derivatives(model, q=q, qd=0.0 * q, qdd=qdd).by_qd
+    at_rest = sd.inverse_dynamics_derivatives(model, q=q, qd=0.0 * q, qdd=qdd)
+    D = (change if whole else at_rest).by_qd
     G, R = exponential(change.by_qdd, (D + D.T) / 2.0, (K + K.T) / 2.0, PERIOD)
     return G, R @ K
 
@@ -43,6 +49,40 @@ def test_linearised_where_it_is(name):
         held.begin(q, qd, u)
         for found, wanted in zip(held.lines.now, exact(model, q, qd, u)):
             assert_close(found, wanted, 1e-3)
+
+
+@pytest.mark.parametrize('speed, error', [(1.0, 1e-3), (5.0, 5e-3)])
+def test_velocities_after_a_period(speed, error):
+    """
+    They are those of the robot itself, under a held command and in motion.
+
+    With the symmetric part of all that rates do in place of damping they are no better.
+    """
+    model, errors = compiled('pcc_arm'), []
+    for q, qd, qdd in states(model, 4, seed=1, size=0.4):
+        qd, u = speed / 0.4 * qd, 5.0 + np.resize(qdd, model.m)
+        held = HeldCommand(model, PERIOD)
+        held.begin(q, qd, u)
+        J, change = sd.actuation(model, q=q, qd=qd).jacobian, gained(model, q, qd, u)
+        force = sd.actuation(model, q=q, qd=qd).matrix @ u
+        force -= sd.inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * q)
+        lines = held.lines.now, exact(model, q, qd, u, whole=True)
+        off = [J @ (G @ force - RK @ qd - change) for G, RK in lines]
+        errors.append([np.abs(each).max() / np.abs(J @ change).max() for each in off])
+    ours, other = np.max(errors, axis=0)
+    assert ours < error and ours < 1.2 * other
+
+
+def gained(model, q, qd, u):
+    """Return what the velocities gain in a period, by a method with a tolerance."""
+
+    def rates(_, state):
+        q, qd = np.split(state, 2)
+        return np.concatenate([qd, sd.forward_dynamics(model, q=q, qd=qd, u=u)])
+
+    start = np.concatenate([q, qd])
+    found = solve_ivp(rates, (0.0, PERIOD), start, 'Radau', rtol=1e-8, atol=1e-11)
+    return np.split(found.y[:, -1] - start, 2)[1]
 
 
 def test_straight_lines_follow_the_motion():
