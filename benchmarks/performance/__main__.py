@@ -28,8 +28,8 @@ import time
 from page import machine, Page, ROOT
 
 WORKLOADS = (
-    'rigid_arm', 'rod_arm', 'helicoid', 'planar_chain', 'derivatives', 'law', 'calls', 'material_points',
-    'integrators', 'scale', 'start',
+    'rigid_arm', 'rod_arm', 'helicoid', 'planar_chain', 'derivatives', 'law', 'calls',
+    'material_points', 'integrators', 'scale', 'start',
 )  # fmt: skip
 PAGE, FIGURES = ROOT / 'docs' / 'performance.md', ROOT / 'docs' / 'performance.json'
 FOLDER = ROOT / 'build' / 'performance'

@@ -16,8 +16,8 @@ better (``test_held_command``).
 
 A tick does a small share of the work, by a schedule that is laid down beforehand: the same ticks
 do the same work, so that a replay gives the same numbers. Columns of K and D fit that, and need
-nothing compiled that a robot has not; its closed-form derivatives would come all in one tick, for
-a third less of the work (``benchmarks/performance law``).
+nothing compiled that a robot has not; its closed-form derivatives, where it has them, would come
+all in one tick, for a quarter less of the work (``benchmarks/performance law``).
 """
 
 from __future__ import annotations
