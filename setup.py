@@ -14,6 +14,7 @@ PLOT = ['matplotlib>=3.7']
 RECORD = ['mcap>=1.1', 'zstandard']  # to write and read records of the nodes
 DEMO = ['rich>=12', *PLOT, *RECORD]
 STUDY = ['joblib>=1.4', *PLOT]
+BAGS = ['rosbags>=0.11']  # to identify from what ros2 bag has recorded
 VIEW = ['viser>=1']  # a page for a browser
 MESH = ['meshio>=5']  # to read tetrahedral meshes
 ROS = [  # for a machine without a ROS installation; x86_64 Linux only
@@ -49,9 +50,9 @@ TEST = [
     'pytest>=7',
     'pytest-rerunfailures>=14',
     'pytest-xdist>=3.2',
-    'rosbags>=0.11',  # reads messages without ROS
     'scikit-fem>=12',
     'setuptools>=70.1',
+    *BAGS,  # which reads messages without ROS, too
     *LINT,
     *MESH,
     *RECORD,
@@ -102,6 +103,7 @@ setup(
         'mesh': MESH,
         'study': STUDY,
         'view': VIEW,
+        'bags': BAGS,
         'docs': DOCS,
         'lint': LINT,
         'test': TEST,

@@ -91,7 +91,7 @@ def coverage(runs):
 
 
 def moving():
-    """Return the late arm of the robot file, times, commands and where the true arm's markers are."""
+    """Return the late arm, times, commands, and where the markers of the true arm are."""
     robot = sd.vary(sd.load_robot('pcc_arm'), {'delay': 0.01, 'lag': 0.02})
     model = sd.compile_model(sd.vary(robot, MOVED))
     t = 0.01 * np.arange(51)

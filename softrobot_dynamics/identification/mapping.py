@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Postures and motions from tables: a CSV file, and a mapping that says what its columns are.
+Postures and motions from tables, and a mapping that says what their columns are.
 
     commands:
       tendon_1: {column: tension_1, unit: N}
@@ -8,7 +8,8 @@ Postures and motions from tables: a CSV file, and a mapping that says what its c
       - {name: tip, body: segment2, point: [0, 0, 0.055], columns: [x, y, z], unit: mm}
     frame: world
 
-With a column of times it is a motion: `time: {column: t}`, and `coordinates`, as markers.
+With a column of times it is a motion: `time: {column: t}`, and `coordinates`, as markers. Tables
+are CSV files, or of motions ROS bags.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from softrobot_dynamics.errors import (
     Problem,
     UnknownNameError,
 )
+from softrobot_dynamics.identification.bags import Bag, is_bag
 from softrobot_dynamics.identification.motions import Coordinate, Motion, motion, STARTS
 from softrobot_dynamics.identification.postures import Marker, Postures, postures
 from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
@@ -128,6 +130,11 @@ class Mapping:
         if self.coordinates and not self.time:
             yield 'coordinates', self.coordinates, 'markers alone, of postures without a time'
 
+    def columns(self) -> list[str]:
+        """Return the columns of commands, markers and coordinates."""
+        single = [*self.commands.values(), *self.coordinates]
+        return [each.column for each in single] + [c for m in self.markers for c in m.columns]
+
 
 def read_mapping(path: str | PathLike[str]) -> Mapping:
     """Return the :class:`Mapping` in a YAML file; DescriptionError with every wrong entry."""
@@ -162,12 +169,14 @@ def read_motion(
     horizon: float | None = None,
 ) -> Motion:
     """
-    Return the :class:`Motion` in a CSV file with a line of names, one instant a row.
+    Return the :class:`Motion` in a CSV file with a line of names, one instant a row, or in a bag.
 
-    An empty cell of a command: as before; of others: not measured. Each ``horizon`` [s] it starts
+    An empty cell of a command: as before; of others: not measured. Of a bag, columns are named as
+    :mod:`~softrobot_dynamics.identification.bags` says. Each ``horizon`` [s] it starts
     anew. Raises as `read_postures`.
     """
-    rows = _Table(Path(table))
+    path = Path(table).expanduser()
+    rows = Bag(path, mapping.time.column, mapping.columns()) if is_bag(path) else _Table(path)
     t = rows.numbers(mapping.time.column, empty=False) * TIMES[mapping.time.unit]
     u = _columns(description, rows, mapping, empty=True)
     markers, positions = _markers(description, rows, mapping)
@@ -191,7 +200,9 @@ def held(u: Matrix) -> Matrix:
     return np.nan_to_num(np.take_along_axis(u, last, axis=0))
 
 
-def _columns(description: RobotDescription, rows: _Table, mapping: Mapping, empty: bool) -> Matrix:
+def _columns(
+    description: RobotDescription, rows: _Table | Bag, mapping: Mapping, empty: bool
+) -> Matrix:
     """Return the commands (P, m); UnknownNameError, ArgumentError."""
     unknown = set(mapping.commands) - set(description.actuator_names)
     if unknown:
@@ -208,7 +219,7 @@ def _columns(description: RobotDescription, rows: _Table, mapping: Mapping, empt
 
 
 def _markers(
-    description: RobotDescription, rows: _Table, mapping: Mapping
+    description: RobotDescription, rows: _Table | Bag, mapping: Mapping
 ) -> tuple[list[Marker], Array]:
     """Return the markers (K,) and where they were (P, K, 3) [m], base frame."""
     markers = [
@@ -223,7 +234,7 @@ def _markers(
     return markers, positions
 
 
-def _positions(rows: _Table, marker: _Marker) -> Matrix:
+def _positions(rows: _Table | Bag, marker: _Marker) -> Matrix:
     """Return the positions (P, 3) [m] of a marker."""
     columns = [rows.numbers(name, empty=True) for name in marker.columns]
     return np.stack(columns, axis=1) * UNITS[marker.unit]
