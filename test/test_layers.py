@@ -85,7 +85,7 @@ WATCHERS = {'demo.monitor'}
 SHELL = {'viewing', 'nodes', 'demo', 'studies', 'reproduce', 'checking', 'cli'}
 """What stands around the core, and may import packages of extras."""
 
-EXTRAS = {'meshio', 'mcap', 'zstandard'}
+EXTRAS = {'meshio', 'mcap', 'rosbags', 'zstandard'}
 """Packages of an extra that the core imports where a robot asks for them, and says so if not."""
 
 FILES = sorted(PACKAGE.rglob('*.py'))
