@@ -10,6 +10,7 @@ held out was fixed before any fit: every third, in the order of the file.
 import csv
 import gzip
 import math
+import textwrap
 from typing import NamedTuple
 
 from arcs import Arcs
@@ -49,6 +50,11 @@ class Recording(NamedTuple):
         """Return which rows (P,) nothing is fitted to."""
         order = list(dict.fromkeys(self.patterns))
         return np.array([order.index(name) % EVERY == EVERY - 1 for name in self.patterns])
+
+    @property
+    def together(self):
+        """Return the rows (P,) held out in which no tendon is pulled alone."""
+        return self.held_out & np.array([not name.endswith('_pull') for name in self.patterns])
 
 
 def read(folder, arm):
@@ -193,11 +199,12 @@ def section(folder, options, say):
             table.append(entry(arm, words, model.count, models[words], recording))
         for fit in fits:
             line = [arm, f'statics, {fit.words}', str(len(fit.found.x))]
-            line += [f'{1e3 * fit.found.rms:.1f}', f'{1e3 * fit.checked.rms:.1f}', '']
+            line += [f'{1e3 * fit.found.rms:.1f}', f'{1e3 * fit.checked.rms:.1f}', '', '']
             if fit is best:
                 models['statics'] = predicted(fit, recording)
                 line[3] = f'{error(models["statics"], recording, ~out):.1f}'
                 line[5] = f'**{error(models["statics"], recording, out):.1f}**'
+                line[6] = f'{error(models["statics"], recording, recording.together):.1f}'
             table.append(line)
         if options.baseline:
             models[options.baseline.stem] = baseline(options.baseline, recording)
@@ -218,8 +225,9 @@ def section(folder, options, say):
 def entry(arm, words, count, there, recording):
     """Return a row of the table, of a model that is not cross-validated."""
     out = recording.held_out
-    errors = [f'{error(there, recording, rows):.1f}' for rows in (~out, out)]
-    return [arm, words, str(count), errors[0], '', errors[1]]
+    parts = ~out, out, recording.together
+    errors = [f'{error(there, recording, rows):.1f}' for rows in parts]
+    return [arm, words, str(count), errors[0], '', *errors[1:]]
 
 
 def findings(recording, best, there):
@@ -241,7 +249,7 @@ def findings(recording, best, there):
     if bounds:
         told.append(f'at the bounds given: {", ".join(bounds)}')
     count, apart = repeated(recording, there)
-    return FOUND.format(
+    found = FOUND.format(
         arm=recording.arm,
         words=best.words,
         told='; '.join(told),
@@ -250,3 +258,4 @@ def findings(recording, best, there):
         apart=apart,
         least=0.5 * apart,
     )
+    return textwrap.fill(' '.join(found.split()), 98, subsequent_indent='  ')
