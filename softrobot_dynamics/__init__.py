@@ -30,7 +30,6 @@ from softrobot_dynamics.dynamics.inverse import (
     mass_inverse_dynamics,
 )
 from softrobot_dynamics.dynamics.jacobians import jacobian_derivatives
-from softrobot_dynamics.dynamics.linear import linearise
 from softrobot_dynamics.dynamics.regressor import torque_regressor
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.dynamics.wrenches import Wrench
@@ -42,6 +41,7 @@ from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.recordings.reading import read_recording, Recording
+from softrobot_dynamics.simulation.linear import linearise
 from softrobot_dynamics.simulation.recentring import recentred
 from softrobot_dynamics.simulation.simulator import Simulator
 

@@ -18,10 +18,10 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.checking.orders import orders
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.dynamics import inverse
-from softrobot_dynamics.dynamics.linear import linearise
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes import plants
+from softrobot_dynamics.simulation.linear import linearise
 from softrobot_dynamics.viewing.ranges import coordinate_ranges
 from softrobot_dynamics.viewing.shapes import reach_of
 

@@ -1,0 +1,113 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A robot near a state as a linear system."""
+
+import numpy as np
+import pytest
+from robots import compiled, states
+import softrobot_dynamics as sd
+from softrobot_dynamics.errors import ArgumentError
+
+PERIOD = 1e-3
+
+
+@pytest.fixture(scope='module')
+def here():
+    """Return a model with tendons, and a state and a command."""
+    model = compiled('hand')
+    ((q, qd, _),) = states(model, 1, seed=4, size=0.5)
+    return model, {'q': q, 'qd': qd, 'u': np.linspace(1.0, 2.0, model.m)}
+
+
+def test_continuous(here):
+    """The rates of q are qd, those of qd what forward dynamics has for derivatives."""
+    model, at = here
+    n, found = model.n, sd.linearise(model, **at)
+    change = sd.forward_dynamics_derivatives(model, **at)
+    assert np.array_equal(found.A[:n], np.eye(2 * n)[n:]) and not found.B[:n].any()
+    assert np.array_equal(found.A[n:], np.hstack([change.by_q, change.by_qd]))
+    assert np.array_equal(found.B[n:], change.by_u)
+
+
+def test_held(here):
+    """Over two periods it is the same map twice; over a short one, what the rates say."""
+    model, at = here
+    one, two, rates = (sd.linearise(model, **at, dt=dt) for dt in (PERIOD, 2 * PERIOD, None))
+    scale = np.abs(two.A).max()
+    np.testing.assert_allclose(one.A @ one.A, two.A, atol=1e-11 * scale)
+    wanted = one.A @ one.B + one.B
+    np.testing.assert_allclose(wanted, two.B, atol=1e-11 * np.abs(two.B).max())
+    short = 1e-4 / np.abs(rates.A).max()
+    found = sd.linearise(model, **at, dt=short)
+    np.testing.assert_allclose((found.A - np.eye(2 * model.n)) / short, rates.A, rtol=1e-3,
+                               atol=1e-3 * np.abs(rates.A).max())  # fmt: skip
+    np.testing.assert_allclose(found.B / short, rates.B, atol=1e-3 * np.abs(rates.B).max())
+
+
+@pytest.mark.parametrize('dt', [0.0, -1.0, np.nan])
+def test_a_period_is_positive(here, dt):
+    """Named with its value."""
+    model, at = here
+    with pytest.raises(ArgumentError, match='dt'):
+        sd.linearise(model, **at, dt=dt)
+
+
+def differenced(model, at, dt, substep, h=1e-6):
+    """Return (A, B) by central differences of what the simulator makes of a period."""
+    reach = np.concatenate([np.ones(2 * model.n), np.ones(model.m)]) * h
+    x = np.concatenate([at['q'], at['qd'], at['u']])
+    columns = []
+    for j, step in enumerate(np.diag(reach)):
+        ends = []
+        for sign in (1.0, -1.0):
+            q, qd, u = np.split(x + sign * step, [model.n, 2 * model.n])
+            robot = sd.Simulator(model, q=q, qd=qd, substep=substep)
+            robot.step(u, dt)
+            ends.append(np.concatenate([robot.q, robot.qd]))
+        columns.append((ends[0] - ends[1]) / (2.0 * reach[j]))
+    return np.hsplit(np.array(columns).T, [2 * model.n])
+
+
+@pytest.mark.parametrize('share', [1.0, 0.4, 0.2])
+def test_by_the_steps_of_the_simulator(share):
+    """Of a linear robot it is their derivative, of a spring too fast for them included."""
+    bodies = [
+        {
+            'name': f'cart{k}',
+            'joint': {'type': 'prismatic', 'axis': [1, 0, 0], 'stiffness': s, 'damping': d},
+            'body': {'type': 'rigid', 'mass': 1.0},
+        }
+        for k, (s, d) in enumerate([(100.0, 1.0), (1e8, 3.0)])
+    ]
+    pull = {'name': 'f', 'type': 'joint', 'joint': 'cart0'}
+    model = sd.compile_model(
+        sd.load_robot(
+            {'name': 'carts', 'gravity': [0, 0, 0], 'bodies': bodies, 'actuators': [pull]}
+        )
+    )
+    at = {'q': np.array([0.1, 1e-4]), 'qd': np.array([0.3, -0.2]), 'u': np.array([2.0])}
+    dt = 2e-3
+    found = sd.linearise(model, **at, dt=dt, substep=share * dt)
+    A, B = differenced(model, at, dt, share * dt, h=1e-4)
+    np.testing.assert_allclose(found.A, A, atol=1e-9 * np.abs(A).max())
+    np.testing.assert_allclose(found.B, B, atol=1e-9 * np.abs(B).max())
+    assert np.abs(sd.linearise(model, **at, dt=dt).A - A).max() > 0.1 * np.abs(A).max()
+
+
+def test_steps_of_a_soft_robot():
+    """At rest, where matrices hardly change on the way, theirs; of short ones the exact."""
+    model = compiled('pcc_arm')
+    u = np.linspace(1.0, 3.0, model.m)
+    at = {'q': sd.equilibrium(model, u=u).q, 'qd': np.zeros(model.n), 'u': u}
+    scale = np.concatenate([np.ones(model.n), np.full(model.n, 1e-2)])[:, None]
+    found = sd.linearise(model, **at, dt=PERIOD, substep=5e-4)
+    for mine, wanted in zip(found, differenced(model, at, PERIOD, 5e-4)):
+        assert np.abs(scale * (mine - wanted)).max() < 1e-3 * np.abs(scale * wanted).max()
+    exact, fine = (sd.linearise(model, **at, dt=PERIOD, **own) for own in ({}, {'substep': 1e-6}))
+    assert np.abs(scale * (exact.A - fine.A)).max() < 1e-4 * np.abs(scale * exact.A).max()
+
+
+def test_a_substep_is_of_a_period(here):
+    """Alone it means nothing."""
+    model, at = here
+    with pytest.raises(ArgumentError, match='unless there is a dt'):
+        sd.linearise(model, **at, substep=1e-3)
