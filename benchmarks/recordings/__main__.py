@@ -18,7 +18,7 @@ from pathlib import Path
 import re
 import sys
 
-ARMS = ('tentacle', 'ftdcr')
+ARMS = ('tentacle', 'ftdcr', 'trunk')
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'docs' / 'recordings.md'
 INTRODUCTION = """# On recordings of real arms
