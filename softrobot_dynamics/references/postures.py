@@ -163,13 +163,15 @@ class Search:
             return gap @ gap, 2.0 * gap @ self._gap_slope(z)
 
         found = self._minimise(miss, [])
+        if not found.success:  # far away, where the last digits of a distance are rounding
+            found = self._minimise(miss, [], settled=1e-10)
         distance = float(np.sqrt(found.fun))
         if not found.success or distance < REACHED:
             return NotConvergedError(f'posture at t = {time:.4g} s', found.nit, distance)
         self.z = found.x
         return InfeasibleReferenceError(time, target[0], tuple(self._at_limits()), distance)
 
-    def _minimise(self, objective: Any, constraints: Any) -> Any:
+    def _minimise(self, objective: Any, constraints: Any, settled: float = 1e-14) -> Any:
         from scipy.optimize import minimize  # late: scipy is slow to import
 
         n = self._model.n
@@ -191,7 +193,7 @@ class Search:
             bounds=list(zip(self._lower, self._upper)),
             constraints=[statics, *constraints],
             method='SLSQP',
-            options={'maxiter': 500, 'ftol': 1e-14},
+            options={'maxiter': 500, 'ftol': settled},
         )
 
     def _gap(self, z: Vector, target: Matrix) -> Vector:
