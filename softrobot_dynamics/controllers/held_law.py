@@ -69,8 +69,9 @@ class HeldLaw(Controller):
     told, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many commands are
     saturated, or -1 for no answer, by way of :mod:`~softrobot_dynamics.controllers.commanding`.
     A known ``settings.delay`` [s] is made up for: the law then acts on the state in which its
-    command will find the robot. Friction of the model along the routes of tendons is made up for
-    where the reference moves (:mod:`~softrobot_dynamics.controllers.held.rubbing`).
+    command will find the robot. Friction of the model, along the routes of tendons and of joints,
+    is made up for where the reference moves
+    (:mod:`~softrobot_dynamics.controllers.held.rubbing`).
     """
 
     Settings: Any = HeldSettings
@@ -174,7 +175,7 @@ class HeldLaw(Controller):
         """
         Return a :class:`Fixed` with arrays of its own, by the entry and lines of a response.
 
-        ``rubbed``: with the friction of routes; ``limited``: efforts of cables are.
+        ``rubbed``: with friction; ``limited``: efforts of cables are.
         """
         model, evaluate = self.model, Evaluator(self.model, self.needs_poses or rubbed)
         last, drives = np.full(model.m, np.nan), drives_of(model, evaluate.robot, limited)

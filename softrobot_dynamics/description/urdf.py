@@ -29,8 +29,8 @@ def read_urdf(path: str | PathLike[str]) -> dict[str, Any]:
     Each link but the root, which stands on the base, becomes a rigid body of its name, whose tip
     frame is the link's: so that further bodies attach where URDF's joints would. Each joint that
     moves has an actuator with its name and effort. What no name may have becomes `_`,
-    and a link `base` is `_base`. Friction,
-    geometry, and the root's inertia are left out. DescriptionError for what is no URDF, joints
+    and a link `base` is `_base`. A joint's friction is its `coulomb_friction`.
+    Geometry and the root's inertia are left out. DescriptionError for what is no URDF, joints
     that mimic others or are none of ``JOINTS``, and what is no tree.
     """
     try:
@@ -107,6 +107,8 @@ def _joint(joint: Any) -> dict[str, Any]:
     found['axis'] = _vector(axis, 'xyz') if axis is not None else [1.0, 0.0, 0.0]  # URDF's default
     if (dynamics := joint.find('dynamics')) is not None:
         found['damping'] = float(dynamics.attrib.get('damping', 0.0))
+        if friction := float(dynamics.attrib.get('friction', 0.0)):
+            found['coulomb_friction'] = friction
     if limit is not None:
         limits = {name: float(limit.attrib.get(name, 0.0)) for name in ('effort', 'velocity')}
         found['limits'] = {name: value for name, value in limits.items() if value > 0.0}

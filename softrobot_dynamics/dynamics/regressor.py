@@ -45,7 +45,8 @@ class TorqueRegressor(NamedTuple):
     Inverse dynamics as ``matrix`` @ ``parameters`` + ``rest``.
 
     ``bodies`` (R,) are the names of the rigid bodies, ten columns of ``matrix`` (n, 10 R) and
-    ten of the ``parameters`` (10 R,) each; ``rest`` (n,) are springs, dampers and soft bodies.
+    ten of the ``parameters`` (10 R,) each; ``rest`` (n,) are springs, dampers, armatures
+    and soft bodies.
     """
 
     matrix: Matrix

@@ -3,7 +3,7 @@
 The balance of forces of a robot that moves as the simulated one does, and its derivatives.
 
 The residual is r = M(q) qdd + h(q, qd) - A(q) u, zero in a motion: with cables that are held at
-their commands, and friction along routes.
+their commands, and friction along routes and of joints.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.recursion.differences import by_second_order
+from softrobot_dynamics.recursion.joint_friction import SPEED
 from softrobot_dynamics.simulation.stepping import acting, Inputs
 
 if TYPE_CHECKING:
@@ -65,4 +66,6 @@ class Tangents(Balance):
         self._evaluate(q, qd)
         if self._cables:
             K += self._cables.stiffness(q, u)
-        return K, own[:, n:]
+        D, dry = own[:, n:], self._model.joint_friction
+        D[np.diag_indices(n)] += dry * SPEED**2 / (qd**2 + SPEED**2) ** 1.5
+        return K, D

@@ -37,14 +37,15 @@ class Joint:
     Base of all joints: subclass it as a frozen dataclass and ``@register`` a name.
 
     A subclass has :meth:`coordinates` and :meth:`motion`, in which each float field of ``self`` is
-    a symbol, so that numbers change without compiling again. Springs and limits are fields or
-    these class attributes, one number for all coordinates.
+    a symbol, so that numbers change without compiling again. Springs, limits, ``armature`` and
+    ``coulomb_friction`` are fields or these class attributes, one number for all coordinates.
     """
 
     origin: Pose | None = nested(Pose, default=None)  # default: identity
 
     type_name: ClassVar[str]  # that it is registered by
     stiffness = damping = rest = cast(Any, 0.0)
+    armature = coulomb_friction = cast(Any, 0.0)
     limits = cast(Any, None)  # or an object with position (low, high), velocity and effort
     screw: ClassVar[bool] = False  # True: it moves along one twist that is fixed in its base
     recentres: ClassVar[Any] = ()  # names of the coordinates that `recentre` may change

@@ -16,13 +16,16 @@ class Helical(AxisJoint):
     """
     One coordinate, the angle q [rad]; T = before @ Rz(q) Tz(pitch q) @ after.
 
-    Its passive effort is -stiffness (q - rest) - damping qd.
+    Its passive effort is -stiffness (q - rest) - damping qd - armature qdd. On the simulated robot
+    `coulomb_friction` acts against the motion, too.
     """
 
     pitch: float = number('m/rad')  # of one turn: 2 pi pitch [m]; right-handed if positive
     stiffness: float = number('N m/rad', at_least=0, default=0.0)
     damping: float = number('N m s/rad', at_least=0, default=0.0)
     rest: float = number('rad', default=0.0)
+    armature: float = number('kg m^2', at_least=0, default=0.0)
+    coulomb_friction: float = number('N m', at_least=0, default=0.0)
     limits: Limits = nested(Limits, default=Limits())
 
     screw = True

@@ -25,12 +25,15 @@ class Prismatic(AxisJoint):
     """
     One coordinate, the displacement q [m]; T = before @ Tz(q) @ after.
 
-    Its passive effort is -stiffness (q - rest) - damping qd.
+    Its passive effort is -stiffness (q - rest) - damping qd - armature qdd. On the simulated robot
+    `coulomb_friction` acts against the motion, too.
     """
 
     stiffness: float = number('N/m', at_least=0, default=0.0)
     damping: float = number('N s/m', at_least=0, default=0.0)
     rest: float = number('m', default=0.0)
+    armature: float = number('kg', at_least=0, default=0.0)
+    coulomb_friction: float = number('N', at_least=0, default=0.0)
     limits: Limits = nested(Limits, default=Limits())
 
     screw = True

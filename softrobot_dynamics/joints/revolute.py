@@ -27,12 +27,15 @@ class Revolute(AxisJoint):
     """
     One coordinate, the angle q [rad]; T = before @ Rz(q) @ after.
 
-    Its passive effort is -stiffness (q - rest) - damping qd.
+    Its passive effort is -stiffness (q - rest) - damping qd - armature qdd. On the simulated robot
+    `coulomb_friction` acts against the motion, too.
     """
 
     stiffness: float = number('N m/rad', at_least=0, default=0.0)
     damping: float = number('N m s/rad', at_least=0, default=0.0)
     rest: float = number('rad', default=0.0)
+    armature: float = number('kg m^2', at_least=0, default=0.0)
+    coulomb_friction: float = number('N m', at_least=0, default=0.0)
     limits: Limits = nested(Limits, default=Limits())
 
     screw = True

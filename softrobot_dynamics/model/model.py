@@ -40,13 +40,14 @@ class CompiledModel:
     and ``actuator_names`` as on the wire, ``body_names``; ``stiffness`` and ``damping`` (n, n),
     linearised at q = 0; ``nonlinear`` (., 2), first coordinate and coordinates of each body of
     which that is not the whole truth, ``linear``: there is none; ``rest`` (n,), where the springs
-    are at ease; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of the commands,
-    ``effort_lower``, ``effort_upper`` (m,) of u, which are the same but for actuators that are
-    ``positioned`` (m,): told a position, see :mod:`.drives`; ``commands``, ``efforts`` and
-    ``outputs`` (m,), what commands, u and y are: a name and a unit,
-    ``signs`` (m,) with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the
-    initial coordinates and rates, ``q_lower``, ``q_upper`` (n,) the joints' position limits,
-    ``qd_limit`` (n,) those of their speeds; ``y0`` (m,) the lengths at q = 0, which y is relative
+    are at ease; ``joint_friction`` (n,), dry friction of simulated joints, see
+    :mod:`.joint_friction`; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of
+    the commands, ``effort_lower``, ``effort_upper`` (m,) of u, which are the same but for
+    actuators that are ``positioned`` (m,): told a position, see :mod:`.drives`; ``commands``,
+    ``efforts`` and ``outputs`` (m,), what commands, u and y are: a name and a unit, ``signs`` (m,)
+    with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the initial coordinates and rates,
+    ``q_lower``, ``q_upper`` (n,) the joints' position limits, ``qd_limit`` (n,) those of their
+    speeds; ``y0`` (m,) the lengths at q = 0, which y is relative
     to; ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
     ``masses``); ``per_thread``, the
     :class:`~softrobot_dynamics.model.evaluation.PerThread`; ``points_kernel``, a function of a
@@ -69,6 +70,7 @@ class CompiledModel:
         self._read_actuators()
         tables = Tables(description, self.n)
         self.stiffness, self.damping, self.rest = tables.stiffness, tables.damping, tables.rest
+        self.joint_friction = tables.joint_friction
         self._arrays = tables.arrays()
         self._sizes = tables.size, max(tables.scratch)
         recursion, *others = evaluation_parts(self.robot(), allocate_terms(self.n, self.m))

@@ -46,7 +46,7 @@ class Tables:
 
     def __init__(self, description: RobotDescription, n: int) -> None:
         self.stiffness, self.damping = np.zeros((2, n, n))
-        self.rest = np.zeros(n)
+        self.rest, self.armature, self.joint_friction = np.zeros((3, n))
         N = len(description.modules)
         self.size, self.scratch = (N + 1) * STATE + 6 * n, [12 + 12 * n]
         self._n, self._count = n, 0
@@ -78,6 +78,7 @@ class Tables:
             'kernels': self._kernels,
             'below': _coordinates_below(self._modules),
             'segments': self._segments,
+            'armature': self.armature,
             'P': np.concatenate([np.zeros(1), *self._numbers]),
         }
 
@@ -114,6 +115,8 @@ class Tables:
         part = slice(first, first + len(rest))
         self.stiffness[part, part], self.damping[part, part] = np.diag(stiffness), np.diag(damping)
         self.rest[part] = rest
+        self.armature[part] = joint.armature
+        self.joint_friction[part] = joint.coulomb_friction
 
     def _matrices(self, body: Body, first: int) -> None:
         part = slice(first, first + len(body.coordinates()))

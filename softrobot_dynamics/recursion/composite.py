@@ -54,6 +54,7 @@ def mass_matrix(robot, M):
         _rows(robot, i, joint, outer + TIP_POSE, here, centre, columns, M)
         add_within(W, inertia, outer + TIP_INERTIA, 10)
     for i in range(len(M)):
+        M[i, i] += robot.armature[i]
         for j in range(i):
             M[i, j] = M[j, i]
 

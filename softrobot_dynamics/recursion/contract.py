@@ -18,6 +18,7 @@ class Model(Protocol):
     stiffness: Matrix
     damping: Matrix
     rest: Vector
+    joint_friction: Vector
     nonlinear: Integers
     linear: bool
     least_mass: Vector

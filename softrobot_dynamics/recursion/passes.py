@@ -59,6 +59,7 @@ class Robot(NamedTuple):
     kernels: Integers  # (N, 2) addresses: of the joint's kernel, of the body's
     below: Integers  # ranges of a module's coordinates and of all beyond, in compressed rows
     segments: Integers  # (., 6), see softrobot_dynamics.recursion.transmission
+    armature: Vector  # (n,) inertia of what turns with a joint behind its gears; 0 of bodies
     P: Array  # all parameters
     gravity: Vector  # (3,) [m/s^2], base frame
     W: Array  # workspace: states, column wrenches, slabs
@@ -122,6 +123,7 @@ def backward(robot, q, qd, qdd, mode, Q):
         r0, r1, r2 = rotate(W, f, W[g + 3], W[g + 4], W[g + 5])
         for j in range(n):
             Q[first + j] = work_along(W, f, n, j, g, r0, r1, r2)
+            Q[first + j] += robot.armature[first + j] * qdd[first + j]
             if mode == FULL:
                 elastic, damping = spring(P, springs, n, j, q[first + j], qd[first + j])
                 Q[first + j] += elastic + damping

@@ -106,8 +106,9 @@ class ActuatedSimulator(Simulator):
 
     Those that are told positions hold them: the tension of their cables comes of the stretch, at
     every evaluation of a step, which takes the stiffness implicitly. A lag, a delay, a dead band
-    are those of the position. Tendons with friction rub along their routes. See
-    :mod:`softrobot_dynamics.recursion.drives` and :mod:`softrobot_dynamics.recursion.capstan`.
+    are those of the position. Tendons with friction rub along their routes, joints with friction
+    where they move. See, in :mod:`softrobot_dynamics.recursion`, ``drives``, ``capstan`` and
+    ``joint_friction``.
     """
 
     rubs = commanded = True

@@ -83,7 +83,7 @@ class Adaptive:
         n, evaluate = model.n, model.evaluator()
         self.evaluate, self.terms, self.clock = evaluate, evaluate.terms, new_clock()
         robot, t = evaluate.robot, allocate_tangents(model, evaluate.robot)
-        self.entry, drives, _ = acting(model, evaluate, inputs, rubs)
+        self.entry, drives, *_ = acting(model, evaluate, inputs, rubs)
         jacobian = _jacobian(n)
         own = {'stiffness': jacobian.fibres, 'x': jacobian.x}
         stiffen = entry(fibre_stiffness, robot=robot, **own)

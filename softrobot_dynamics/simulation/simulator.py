@@ -44,7 +44,7 @@ class Simulator:
     SingularMassError in the beginning if they have none.
     """
 
-    rubs = False  # whether tendons rub along their routes
+    rubs = False  # whether tendons rub along their routes, and joints
     commanded = False  # whether u are commands to actuators that are told positions
 
     def __init__(

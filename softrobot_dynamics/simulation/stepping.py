@@ -17,6 +17,7 @@ from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import resist, rub
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.drives import hold, stiffen
+from softrobot_dynamics.recursion.joint_friction import brake, drag
 from softrobot_dynamics.recursion.linearisation import Linearisation, Near
 from softrobot_dynamics.simulation.exponential import (
     allocate_motion,
@@ -70,11 +71,12 @@ class Acting(NamedTuple):
 
     entry: Entry
     drives: Any  # Drives, or None where no cable is held
-    capstan: Any  # or None where nothing rubs
+    capstan: Any  # or None where no route rubs
+    dry: Vector | None  # (n,) friction of joints, or None
 
 
 def acting(model: Model, evaluate: Any, inputs: Inputs, rubs: bool) -> Acting:
-    """Return the :class:`Acting` of an Evaluator, with friction of routes if it ``rubs``."""
+    """Return the :class:`Acting` of an Evaluator, with friction if it ``rubs``."""
     found, h, along = evaluate.entry, evaluate.terms.h, inputs.force
     drives = None
     if inputs.command is not None:
@@ -84,7 +86,10 @@ def acting(model: Model, evaluate: Any, inputs: Inputs, rubs: bool) -> Acting:
     capstan = capstan_of(model, evaluate.robot, along) if rubs else None
     if capstan is not None:
         found = entry(rub, evaluate=found, capstan=capstan, h=h)
-    return Acting(found, drives, capstan)
+    dry = model.joint_friction if rubs and model.joint_friction.any() else None
+    if dry is not None:
+        found = entry(drag, evaluate=found, friction=dry, h=h)
+    return Acting(found, drives, capstan, dry)
 
 
 class FixedWork(NamedTuple):
@@ -107,14 +112,15 @@ class Fixed:
     under forces (m,) along y. It returns 0, or 1 where a step cannot be made; ``clock`` says how
     much was done, ``terms`` are those of the last evaluation, ``evaluate`` is the Evaluator, and
     ``entry`` the one of its evaluations: with cables that are held at the commands of the
-    ``inputs``, whose force ``force`` has to be, and, if it ``rubs``, the friction of routes.
+    ``inputs``, whose force ``force`` has to be, and, if it ``rubs``, the friction of routes and
+    joints.
     """
 
     def __init__(self, model: Model, substep: float, inputs: Inputs, rubs: bool = False) -> None:
         self.evaluate = evaluate = model.evaluator()
         self._linearisation = near = Linearisation(model, evaluate)
         self.terms, self.clock = evaluate.terms, new_clock()
-        self.entry, drives, capstan = acting(model, evaluate, inputs, rubs)
+        self.entry, drives, capstan, dry = acting(model, evaluate, inputs, rubs)
         follow, matrices, parts = near.follow, near.near, parts_of_step(model, substep)
         if drives is not None:
             own = {'K': matrices.K, 'stiffness': matrices.K.copy()}
@@ -123,6 +129,10 @@ class Fixed:
         if capstan is not None:
             own = {'D': matrices.D, 'damping': matrices.D.copy()}
             follow = entry(resist, follow=follow, capstan=capstan, **own)
+            matrices = matrices._replace(D=own['damping'])
+        if dry is not None:
+            own = {'D': matrices.D, 'damping': matrices.D.copy()}
+            follow = entry(brake, follow=follow, friction=dry, **own)
             matrices = matrices._replace(D=own['damping'])
         self._work = FixedWork(
             evaluate=self.entry,

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a law makes up for where its model has friction along the routes of tendons."""
+"""What a law makes up for where its model has friction: along the routes of tendons, of joints."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from softrobot_dynamics.model.drives import Conversion
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.routes import capstan_of, rubs
 from softrobot_dynamics.recursion.capstan import rub_along
+from softrobot_dynamics.recursion.joint_friction import drag_along
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -32,15 +33,19 @@ class Rubbing:
     """
 
     def __init__(self, model: CompiledModel) -> None:
-        self._signs, self.any, self._conversion = model.signs, rubs(model), Conversion(model)
+        self.any = rubs(model) or bool(model.joint_friction.any())
+        self._signs, self._conversion = model.signs, Conversion(model)
         self._force, self._rates = np.zeros(model.m), np.zeros(model.n)
         self._model = model
 
     def entry(self, evaluate: Evaluator) -> Entry:
         """Return the entry of an evaluation with this friction in h, with poses."""
+        found, given = evaluate.entry, {'h': evaluate.terms.h, 'rates': self._rates}
         capstan: Any = capstan_of(self._model, evaluate.robot, self._force)
-        given = {'evaluate': evaluate.entry, 'capstan': capstan, 'h': evaluate.terms.h}
-        return entry(rub_along, **given, rates=self._rates)
+        if capstan is not None:
+            found = entry(rub_along, evaluate=found, capstan=capstan, **given)
+        dry = self._model.joint_friction
+        return entry(drag_along, evaluate=found, friction=dry, **given) if dry.any() else found
 
     def begin(self, q: Vector, u: Vector) -> None:
         """Begin at q (n,) under the command u (m,)."""

@@ -1,0 +1,51 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Dry friction of joints: a force of constant size against the motion of a coordinate, by Coulomb.
+
+Its sign is that of s = v / sqrt(v^2 + SPEED^2), smooth at rest: what friction holds creeps on at
+less than SPEED. It is that of a damping F / sqrt(v^2 + SPEED^2), so that it never gains energy.
+"""
+
+import math
+
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.kernels.linalg import copy
+
+SPEED = 1e-3  # [rad/s or m/s] at less friction is viscous
+
+
+@kernel
+def drag(evaluate, friction, h, q, qd):
+    """Evaluate at (q, qd), and add the ``friction`` (n,) of joints to h = ID(q, qd, 0)."""
+    run(evaluate, q, qd)
+    _drag(friction, h, qd)
+
+
+@kernel
+def drag_along(evaluate, friction, h, rates, q, qd):
+    """Evaluate as :func:`drag`, but with the friction of a robot that moves at ``rates`` (n,)."""
+    run(evaluate, q, qd)
+    _drag(friction, h, rates)
+
+
+@kernel
+def brake(follow, friction, D, damping, q, qd):
+    """Fill ``damping`` (n, n) with D, which ``follow`` updates first, and that of friction."""
+    if follow.address != 0:
+        run(follow, q, qd)
+    for i in range(len(D)):
+        copy(D[i], damping[i])
+        damping[i, i] += _damping(friction[i], qd[i])
+
+
+@inlined
+def _drag(friction, h, qd):
+    for i in range(len(h)):
+        h[i] += _damping(friction[i], qd[i]) * qd[i]
+
+
+@inlined
+def _damping(friction, v):
+    """Friction over speed."""
+    return friction / math.sqrt(v * v + SPEED * SPEED)

@@ -1,0 +1,92 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Dry friction of joints on the simulated robot, and what a law makes up for."""
+
+import functools
+
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.recursion.joint_friction import SPEED
+from softrobot_dynamics.references.piecewise import spline
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+
+MASS, FORCE = 2.0, 3.0
+MOTOR = {'name': 'motor', 'type': 'joint', 'joint': 'rail'}
+
+
+@functools.cache
+def sledge(friction=FORCE, slope=0.0):
+    """Return a block on a rail along x that rises by ``slope`` [rad], with a motor."""
+    gravity = [-9.81 * np.sin(slope), 0.0, -9.81 * np.cos(slope)]
+    joint = {
+        'name': 'rail',
+        'type': 'prismatic',
+        'axis': [1.0, 0.0, 0.0],
+        'coulomb_friction': friction,
+    }
+    block = {'name': 'block', 'joint': joint, 'body': {'type': 'rigid', 'mass': MASS}}
+    robot = {'name': 'sledge', 'gravity': gravity, 'bodies': [block], 'actuators': [MOTOR]}
+    return sd.compile_model(sd.load_robot(robot))
+
+
+@pytest.mark.parametrize('tolerance', [None, 1e-8])
+def test_a_block_slides_to_a_stop_as_coulomb_has_it(tolerance):
+    """Over m v^2 / 2 F, after m v / F; what is left creeps slower than SPEED."""
+    v = 0.6
+    simulator = ActuatedSimulator(sledge(), q=[0.0], qd=[v], tolerance=tolerance)
+    stop = MASS * v / FORCE
+    simulator.step([0.0], 0.5 * stop)
+    assert simulator.qd[0] == pytest.approx(0.5 * v, rel=1e-3)
+    simulator.step([0.0], stop)
+    assert simulator.q[0] == pytest.approx(0.5 * MASS * v**2 / FORCE, rel=2e-3)
+    assert abs(simulator.qd[0]) < SPEED
+
+
+@pytest.mark.parametrize('push, holds', [(0.9 * FORCE, True), (1.2 * FORCE, False)])
+def test_what_friction_holds_creeps_and_more_moves_it(push, holds):
+    """At a speed F s = push, or with what is left of the push."""
+    simulator = ActuatedSimulator(sledge(), q=[0.0], qd=[0.0])
+    simulator.step([push], 1.0)
+    ratio = push / FORCE
+    creep = SPEED * ratio / np.sqrt(1.0 - ratio**2) if holds else (push - FORCE) / MASS
+    assert simulator.qd[0] == pytest.approx(creep, rel=1e-2)
+
+
+def test_the_exact_simulator_has_none():
+    """What is commanded is all that acts there."""
+    simulator = sd.Simulator(sledge(), q=[0.0], qd=[0.5])
+    simulator.step([0.0], 1.0)
+    assert simulator.qd[0] == pytest.approx(0.5, rel=1e-12)
+
+
+def test_energy_is_only_lost():
+    """Of a block that is thrown up an incline on which it does not stay."""
+    model = sledge(slope=0.4)
+    simulator = ActuatedSimulator(model, q=[0.0], qd=[1.5])
+    last = np.inf
+    for _ in range(200):
+        simulator.step([0.0], 5e-3)
+        q, qd = simulator.q, simulator.qd
+        energy = sd.kinetic_energy(model, q=q, qd=qd) + sd.potential_energy(model, q=q)
+        assert energy < last
+        last = energy
+    assert simulator.qd[0] < 0.0  # it came down again
+
+
+def test_a_law_that_knows_the_friction_follows():
+    """With a twentieth of the error of one that does not, and without chatter at the end."""
+    times = np.linspace(0.0, 2.0, 5)
+    reference = spline(times, np.array([[0.0], [0.3], [-0.2], [0.1], [0.1]]))
+    errors = []
+    for known in (FORCE, 0.0):
+        run = sd.closed_loop(
+            sledge(known),
+            'pfbl',
+            reference,
+            2.5,
+            parameters={'p': 100.0, 'd': 20.0, 'observer': 0.0},
+            plant=sledge(),
+        )
+        assert run.ok.all()
+        errors.append(np.sqrt(np.mean((run.y - run.y_d)[200:2000] ** 2)))
+    assert errors[0] < 0.05 * errors[1]
