@@ -7,8 +7,9 @@ from math import inf
 
 from softrobot_dynamics.actuators.contract import Parts, Quantity, register, Segment
 from softrobot_dynamics.actuators.routing import Routed
+from softrobot_dynamics.actuators.supply import Supply
 from softrobot_dynamics.joints.contract import Joint
-from softrobot_dynamics.schema.fields import interval, number
+from softrobot_dynamics.schema.fields import interval, nested, number
 
 
 @register('chamber')
@@ -19,12 +20,13 @@ class Chamber(Routed):
 
     `area` [m^2] is that of its section, which a reinforcement keeps: the volume grows with the
     length of the centre line, y = area (l(q) - l(0)). By virtual work nu = u dy/dq, the ends of
-    the chamber included.
+    the chamber included. With a `supply` it fills only as fast as that allows.
     """
 
     area: float = number('m^2', above=0.0)
     limits: tuple[float, float] = interval('Pa', default=(0.0, inf))
     rate_limit: float = number('Pa/s', above=0, infinite=True, default=inf)
+    supply: Supply | None = nested(Supply, default=None)
 
     sign = 1
     safe = 'zero'

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from softrobot_dynamics.actuators.imperfections import Imperfections
+from softrobot_dynamics.actuators.supply import Supply
 from softrobot_dynamics.annotations import Complaints, Matrix, Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.jit import Kernel
@@ -125,6 +126,7 @@ class Actuator(Imperfections):
     type_name: ClassVar[str]
 
     friction = 0.0  # coefficient of friction along the route [-]
+    supply: Supply | None = None  # of air, where y is the volume it fills and u its pressure
     sign = 1  # of the column of A: nu = sign (dy/dq)^T u
     safe = 'zero'
     """

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from math import inf
 
 from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, Parts, Quantity, register
+from softrobot_dynamics.actuators.supply import Supply
 from softrobot_dynamics.annotations import Complaints
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.joints.contract import Joint
-from softrobot_dynamics.schema.fields import interval, number, reference
+from softrobot_dynamics.schema.fields import interval, nested, number, reference
 
 
 @register('pressure')
@@ -18,12 +19,14 @@ class Pressure(Actuator):
     """
     The pressure u [Pa] in the cavity of `body`; y is the growth of its volume [m^3].
 
-    By virtual work nu = u dy/dq, the ends of the cavity included.
+    By virtual work nu = u dy/dq, the ends of the cavity included. With a `supply` it fills only as
+    fast as that allows.
     """
 
     body: str = reference('body')
     limits: tuple[float, float] = interval('Pa', default=(0.0, inf))
     rate_limit: float = number('Pa/s', above=0, infinite=True, default=inf)
+    supply: Supply | None = nested(Supply, default=None)
 
     sign = 1
     safe = 'zero'

@@ -187,12 +187,13 @@ class MotionPredictor:
 
     def _forces(self, model: CompiledModel) -> Matrix:
         """Return what actuators make of the commands, the mean of each step, (E, m)."""
+        # air of a limited supply fills chambers as they are at q0: forces before motions
         actuation, told = Actuation(model), self.motion.commands[self._steps.row]
         if actuation.direct:
             return told
         forces = np.zeros_like(told)
         for k, (u, h) in enumerate(zip(told, self._steps.lengths)):
-            for force, duration in actuation.share_out(u, h, h):
+            for force, duration in actuation.share_out(u, h, h, model.q0):
                 forces[k] += duration / h * force
         return forces
 

@@ -80,6 +80,7 @@ class CompiledModel:
         note_identities(evaluator.robot)
         # lengths at q = 0, by the same kernels that will be compared with them
         self.y0 = evaluator(np.zeros(self.n), np.zeros(self.n)).y
+        self._supply()
         self._linearise()
         evaluator(np.zeros(self.n), np.zeros(self.n))
         self.least_mass = least_masses(evaluator.robot, self.stiffness)
@@ -122,6 +123,12 @@ class CompiledModel:
         self.commands, self.outputs = self.description.commands, self.description.outputs
         self.efforts = self.description.efforts
         self.signs = np.array([a.sign for a in actuators], dtype=float)
+
+    def _supply(self) -> None:
+        """Let no command grow faster than chambers at rest are filled."""
+        for k, entry in enumerate(self.description.actuators):
+            if (supply := entry.actuator.supply) is not None:
+                self.rate_limit[k] = min(self.rate_limit[k], supply.rate(self.y0[k]))
 
     def _linearise(self) -> None:
         """Take stiffness and damping of bodies with a strain energy from their forces."""

@@ -14,6 +14,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.simulation.simulator import Simulator
+from softrobot_dynamics.simulation.supplies import Supplies
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -23,7 +24,7 @@ _SLIGHT = 1e-12  # [s] that is rounding
 
 class Actuation:
     """
-    The forces of actuators with lag, delay, dead band and slack, as their fields say.
+    The forces of actuators with lag, delay, dead band, slack and supply, as their fields say.
 
     Forces are those along y that the simulator takes as u (m,). They begin with the first command
     as if it had been there for long.
@@ -34,13 +35,14 @@ class Actuation:
         self._lag = np.array([part.lag for part in parts])
         self._dead = np.array([part.dead_band for part in parts])
         self._delay = [part.delay for part in parts]
+        self._supplies = Supplies(model)
         self._least = np.where([part.goes_slack for part in parts], 0.0, -np.inf)
         self.begin()
 
     @property
     def direct(self) -> bool:
         """Whether every force is its command, at once."""
-        later = self._lag.any() or any(self._delay)
+        later = self._lag.any() or any(self._delay) or self._supplies.any
         return not (later or self._dead.any() or np.isfinite(self._least).any())
 
     def begin(self, u: Vector | None = None) -> None:
@@ -48,15 +50,17 @@ class Actuation:
         self._now = 0.0
         self._underway: list[deque[tuple[float, float]]] = [deque() for _ in self._delay]
         self._told: Any = None
+        self._supplies.begin()
         if u is not None:
             self._tell(u)
 
-    def share_out(self, u: Vector, duration: float, longest: float) -> Iterator[Any]:
+    def share_out(self, u: Vector, duration: float, longest: float, q: Vector) -> Iterator[Any]:
         """
         Yield (force (m,), time [s]) in order, for a ``duration`` [s] under the command u (m,).
 
         The time is split exactly where a delay ends, and, while a force lags behind, into parts
         no longer than ``longest`` [s]; the force of each is its mean, so that no impulse is lost.
+        Each begins where q (n,), the robot's, has come to.
         """
         self._tell(u)
         end = self._now + duration
@@ -64,10 +68,11 @@ class Actuation:
             self._take_due()
             until = min([end, *(line[0][0] for line in self._underway if line)])
             settled = not self._lag.any() or np.array_equal(self._force, self._wanted())
+            settled = settled and not self._supplies.any
             parts = 1 if settled else math.ceil((until - self._now) / longest - 1e-9)
             h = (until - self._now) / parts
             for _ in range(parts):
-                yield self._over(h), h
+                yield self._over(h, q), h
             self._now = until
 
     def _tell(self, u: Vector) -> None:
@@ -90,14 +95,14 @@ class Actuation:
         u = self._arrived
         return u - np.minimum(np.maximum(u, -self._dead), self._dead)
 
-    def _over(self, h: float) -> Vector:
+    def _over(self, h: float, q: Vector) -> Vector:
         """Return the mean forces (m,) over the next h [s], and go there."""
         wanted, lags = self._wanted(), self._lag > 0.0
         x = h / np.where(lags, self._lag, 1.0)
         ahead = self._force - wanted
         mean = wanted + np.where(lags, ahead * -np.expm1(-x) / x, 0.0)
-        self._force = wanted + np.where(lags, ahead * np.exp(-x), 0.0)
-        return np.maximum(mean, self._least)
+        held, self._force = self._force, wanted + np.where(lags, ahead * np.exp(-x), 0.0)
+        return np.maximum(self._supplies.fill(held, mean, q, h), self._least)
 
 
 class ActuatedSimulator(Simulator):
@@ -132,5 +137,5 @@ class ActuatedSimulator(Simulator):
             super().step(u, dt, wrenches)
             return
         u = checked('u', u, (self.model.m,))
-        for force, h in self._actuation.share_out(u, dt, self.substep):
+        for force, h in self._actuation.share_out(u, dt, self.substep, self.q):
             super().step(force, h, wrenches)

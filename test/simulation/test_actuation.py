@@ -9,6 +9,7 @@ from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator, Actuation
 
 ROBOT, LONGEST = 'double_pendulum', 5e-4
+REST = np.zeros(1)
 FIRST, SECOND = np.array([1.0, -2.0]), np.array([3.0, -2.0])
 
 
@@ -19,8 +20,9 @@ def varied(**changes):
 
 def stretches(changes, *commands):
     """Return (force (m,), time) under commands (u, time), one after the other."""
-    actuation = Actuation(varied(**changes))
-    return [each for u, time in commands for each in actuation.share_out(u, time, LONGEST)]
+    model = varied(**changes)
+    actuation, q = Actuation(model), model.q0
+    return [each for u, time in commands for each in actuation.share_out(u, time, LONGEST, q)]
 
 
 def test_without_fields_it_is_the_simulator_bit_by_bit():
@@ -113,9 +115,9 @@ def test_a_slack_tendon_does_not_push():
     """Less than zero is zero at the robot, also while it lags behind."""
     slack, stiff = (Actuation(sd.compile_model(with_slack(x))) for x in (True, False))
     assert not slack.direct and stiff.direct
-    forces = [next(a.share_out(np.array([-2.0]), 1e-3, 1.0))[0][0] for a in (slack, stiff)]
+    forces = [next(a.share_out(np.array([-2.0]), 1e-3, 1.0, REST))[0][0] for a in (slack, stiff)]
     assert forces == [0.0, -2.0]
-    assert next(slack.share_out(np.array([2.0]), 1e-3, 1.0))[0][0] == 2.0
+    assert next(slack.share_out(np.array([2.0]), 1e-3, 1.0, REST))[0][0] == 2.0
 
 
 @pytest.mark.parametrize('name', ['lag', 'delay', 'dead_band'])
