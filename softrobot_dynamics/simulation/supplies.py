@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.actuators.supply import ATMOSPHERE
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.model.evaluation import Evaluator
 
@@ -25,7 +24,8 @@ class Supplies:
         parts = [entry.actuator.supply for entry in model.description.actuators]
         self._own = np.flatnonzero([part is not None for part in parts])
         own = [part for part in parts if part is not None]
-        self._flow = ATMOSPHERE * np.array([part.flow for part in own])
+        self._ambient = np.array([part.ambient for part in own])
+        self._flow = self._ambient * [part.flow for part in own]
         self._hoses = np.array([part.volume for part in own])
         self.any, self._rest = bool(own), np.zeros(model.n)
         self._evaluate = Evaluator(model, with_mass=False) if own else None
@@ -45,11 +45,11 @@ class Supplies:
             return wanted
         own, found = self._own, wanted.copy()
         volume = self._evaluate(q, self._rest).y[own] + self._hoses
-        before = (held[own] + ATMOSPHERE) * volume if self._air is None else self._air
-        target = np.maximum(wanted[own] + ATMOSPHERE, 0.0) * volume
+        before = (held[own] + self._ambient) * volume if self._air is None else self._air
+        target = np.maximum(wanted[own] + self._ambient, 0.0) * volume
         most = self._flow * h
         self._air = np.clip(target, before - most, before + most)
         late = self._air != target
-        mean = 0.5 * (before + self._air) / volume - ATMOSPHERE
+        mean = 0.5 * (before + self._air) / volume - self._ambient
         found[own] = np.where(late, mean, wanted[own])
         return found

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from robots import rod
 import softrobot_dynamics as sd
-from softrobot_dynamics.actuators.supply import ATMOSPHERE
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator, Actuation
 
 AREA, HOSE, FULL = 1e-4, 3e-6, 4e4
+ATMOSPHERE = 101325.0
 
 
 def described(**supply):
