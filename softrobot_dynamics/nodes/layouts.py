@@ -9,14 +9,14 @@ numbers stand is found by serialising a message with numbers that cannot be mist
 
 from array import array
 from collections.abc import Sequence
-import contextlib
 from importlib import import_module
 import struct
 from typing import Any, NamedTuple
 
 import numpy as np
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.nodes.messaging.codec import serialised
 from std_msgs.msg import Float64, Int32, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -83,18 +83,10 @@ def layout(topic: Topic) -> tuple[bytes, dict[str, Column], Any]:
     message, stamp = topic.message, None
     if hasattr(message, 'header'):
         message.header.stamp.sec, message.header.stamp.nanosec = _STAMP_MARK
-    data = _trimmed(serialize_message(message), message)
+    data = serialised(message)
     if hasattr(message, 'header'):
         stamp = _place(data, _STAMP.pack(*_STAMP_MARK))
     return data, {name: _find(data, getattr(*rest)) for *rest, name in topic.columns}, stamp
-
-
-def _trimmed(data: bytes, message: Any) -> bytes:
-    """Return the bytes of a message without those that Fast DDS reserves and leaves unused."""
-    with contextlib.suppress(Exception):  # of whatever kind, as soon as one is missing
-        while deserialize_message(data[:-1], type(message)) == message:
-            data = data[:-1]
-    return data
 
 
 def _find(data: bytes, marks: Any) -> Any:

@@ -9,6 +9,7 @@ changed is noticed by comparing all the other bytes; such a message goes the ord
 """
 
 from array import array
+import contextlib
 from struct import Struct
 from typing import Any
 
@@ -21,6 +22,15 @@ from std_msgs.msg import Float64MultiArray
 _ARRAYS = {JointState: ('position', 'velocity', 'effort'), Float64MultiArray: ('data',)}
 _STAMP = Struct('=iI')
 _MARK = (0x5EEDFACE, 0x2C0FFEE5)  # a stamp that stands for itself
+
+
+def serialised(message: Any) -> bytes:
+    """Return the bytes of a message, without those that Fast DDS reserves and leaves unused."""
+    data = serialize_message(message)
+    with contextlib.suppress(Exception):  # of whatever kind, as soon as one is missing
+        while deserialize_message(data[:-1], type(message)) == message:
+            data = data[:-1]
+    return data
 
 
 class _Layout:
@@ -63,7 +73,7 @@ def _find_layout(message_type: Any, data: Any) -> Any:
             values = array('d', [-3.141e59 / (1 + number + 8 * k) for k in range(count)])
             setattr(marked, field, values)
             patterns[field] = values.tobytes()
-    template = serialize_message(marked)
+    template = serialize_message(marked)[: len(data)]  # more would be unused
     if any(template.count(pattern) != 1 for pattern in patterns.values()):
         return None
     places = {name: template.index(pattern) for name, pattern in patterns.items()}
@@ -116,12 +126,12 @@ class Encoder:
         message = self._message
         counts = [len(getattr(message, field)) for field in self._fields]
         if counts != self._counts:
-            self._bytes = bytearray(serialize_message(message))
+            self._bytes = bytearray(serialised(message))
             self._layout = _find_layout(type(message), bytes(self._bytes))
             self._counts = counts
         layout, data = self._layout, self._bytes
         if layout is None:
-            return serialize_message(message)
+            return serialised(message)
         if layout.stamp is not None:
             stamp = message.header.stamp
             _STAMP.pack_into(data, layout.stamp, stamp.sec, stamp.nanosec)
