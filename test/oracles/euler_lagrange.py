@@ -9,15 +9,16 @@ one state, or of as many as there are rows of q or qd (..., n).
 import numpy as np
 
 from oracles.jets import Jet, jet, JETS
-from oracles.trees import place
+from oracles.trees import place, rotors
 
 STEP = 1e-40  # of the complex steps
 
 
 def kinetic_energy(robot, q, qd):
-    """1/2 sum of m |p'|^2 [J] (complex for complex q)."""
+    """1/2 sum of m |p'|^2, and of rotors, [J] (complex for complex q)."""
     moving = [Jet(a, b) for a, b in zip(_each(q), _each(qd))]
-    return sum(
+    turning = 0.5 * np.sum(rotors(robot) * np.asarray(qd) ** 2, axis=-1)
+    return turning + sum(
         0.5 * np.sum(body.masses * jet(c).first ** 2, axis=-1)
         for body in place(robot, moving, JETS)
         for c in body.points

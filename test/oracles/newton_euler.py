@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Newton and Euler, point by point: nothing but sum over material points of m J' (p'' - g).
+Newton and Euler, point by point: sum over material points of m J' (p'' - g), and rotors.
 
 All derivatives are exact to rounding, by Taylor arithmetic along motions, all of them at once. For
 n coordinates: q, qd, qdd (n,); results in SI units.
@@ -9,19 +9,20 @@ n coordinates: q, qd, qdd (n,); results in SI units.
 import numpy as np
 
 from oracles.jets import Jet, jet, JETS
-from oracles.trees import place
+from oracles.trees import place, rotors
 
 
 def mass_matrix(robot, q):
     """Mass matrix (n, n): sum of m J' J."""
     J, masses, _ = cloud(robot, q, np.zeros(len(q)), np.zeros(len(q)))
-    return np.tensordot(J * masses[:, None], J, ((1, 2), (1, 2)))
+    return np.tensordot(J * masses[:, None], J, ((1, 2), (1, 2))) + np.diag(rotors(robot))
 
 
 def inverse_dynamics(robot, q, qd, qdd, gravity=(0.0, 0.0, 0.0)):
     """Generalized force (n,) of inertia and of ``gravity`` (3,) [m/s^2]: sum of m J' (p'' - g)."""
     J, masses, acceleration = cloud(robot, q, qd, qdd)
-    return np.einsum('ikc,k,kc->i', J, masses, acceleration - np.array(gravity))
+    points = np.einsum('ikc,k,kc->i', J, masses, acceleration - np.array(gravity))
+    return points + rotors(robot) * qdd
 
 
 def cloud(robot, q, qd, qdd):

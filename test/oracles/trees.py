@@ -42,6 +42,15 @@ def place(robot, q, math):
     return placed
 
 
+def rotors(robot):
+    """Return the inertia (n,) of what turns with each coordinate, and moves nothing else."""
+    found = []
+    for module in robot.modules:
+        found += [module.joint.armature] * len(module.joint.coordinates())
+        found += [0.0] * len(module.body.coordinates())
+    return np.array(found)
+
+
 def joint_frame(joint, q, math):
     """Distal frame of a joint in its parent's tip frame; of a user's own by its own formula."""
     motion = MOTIONS.get(joint.type_name, lambda joint, *rest: joint.motion(*rest))(joint, q, math)
