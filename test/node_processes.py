@@ -135,7 +135,7 @@ def _stat(process):
     """Return (state, parent) of a process, ('X', 0) if there is none any more."""
     try:
         words = Path(f'/proc/{process}/stat').read_text(encoding='utf-8')
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # gone before or while it is read
         return 'X', 0
     state, parent = words.rpartition(')')[2].split()[:2]
     return state, int(parent)

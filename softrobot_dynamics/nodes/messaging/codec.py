@@ -61,7 +61,7 @@ class _Layout:
 
 
 def _find_layout(message_type: Any, data: Any) -> Any:
-    """Return the layout of a serialised message, None if it has none that is certain."""
+    """Return (layout, bytes with marks) of a serialised message, None if it is not certain."""
     marked = deserialize_message(data, message_type)
     patterns = {}
     if hasattr(marked, 'header'):
@@ -82,8 +82,7 @@ def _find_layout(message_type: Any, data: Any) -> Any:
         for name, place in places.items()
         if name != 'stamp'
     ]
-    layout = _Layout(places.get('stamp'), arrays, template)
-    return layout if layout.fits(data) else None
+    return _Layout(places.get('stamp'), arrays, template), template
 
 
 class Decoder:
@@ -107,7 +106,8 @@ class Decoder:
     def _decode_anew(self, data: Any) -> Any:
         try:
             self._message = deserialize_message(data, self._type)
-            self._layout = _find_layout(self._type, data) if self._type in _ARRAYS else None
+            found = _find_layout(self._type, data) if self._type in _ARRAYS else None
+            self._layout = found[0] if found and found[0].fits(data) else None
         except Exception as error:  # of whatever kind the middleware raises
             raise MessageError(f'unreadable: {error}') from error
         return self._message
@@ -117,7 +117,7 @@ class Encoder:
     """One message object, whose numbers alone change, as bytes for `Publisher.publish`."""
 
     def __init__(self, message: Any) -> None:
-        self._message, self._layout = message, None
+        self._message, self._found = message, None
         self._counts: list[int] | None = None
         self._fields = _ARRAYS[type(message)]
 
@@ -126,12 +126,12 @@ class Encoder:
         message = self._message
         counts = [len(getattr(message, field)) for field in self._fields]
         if counts != self._counts:
-            self._bytes = bytearray(serialised(message))
-            self._layout = _find_layout(type(message), bytes(self._bytes))
-            self._counts = counts
-        layout, data = self._layout, self._bytes
-        if layout is None:
-            return serialised(message)
+            self._found, self._counts = _find_layout(type(message), serialised(message)), counts
+            if self._found:  # gaps between numbers may be anything: those of one message stay
+                self._bytes = bytearray(self._found[1])
+        if not self._found:
+            return serialize_message(message)
+        layout, data = self._found[0], self._bytes
         if layout.stamp is not None:
             stamp = message.header.stamp
             _STAMP.pack_into(data, layout.stamp, stamp.sec, stamp.nanosec)
