@@ -27,6 +27,7 @@ _LOST = 1e3  # [m] residual of a robot that there is not, or does not rest or st
 _FAILS = DescriptionError, NotConvergedError, SimulationDivergedError
 _SETTLED = 0.9  # share of the knee before, from which it stays
 _ANCHOR = 1e-3  # what a metre, or 1 m/s, counts by which a fitted state is off its first guess
+_INSIDE = 0.05  # of x, or of the way between bounds: from nearer, a first step beyond ends a fit
 _EXACT = 1e-9  # [m] residuals that are rounding: of data that a model has made
 
 
@@ -103,10 +104,11 @@ class Problem:
     def _solve(self, start: Vector, scale: float) -> Any:
         from scipy.optimize import least_squares  # late: scipy is slow to import
 
-        linear = not np.isfinite(scale)
+        linear, (lower, upper) = not np.isfinite(scale), self._bounds
+        inside = np.minimum(_INSIDE, _INSIDE * (upper - lower))
         return least_squares(
             self._guarded,
-            np.clip(start, *(self._bounds + [[1e-9], [-1e-9]])),
+            np.clip(start, lower + inside, upper - inside),
             jac=self.slopes,
             bounds=self._bounds,
             loss='linear' if linear else 'soft_l1',

@@ -136,6 +136,13 @@ def test_damping_modulus_and_delay_are_found_again():
     assert max(e.upper / e.lower for e in found.estimates) < 1.4
 
 
+def test_a_number_that_stands_at_its_bound_holds_up_no_other():
+    """As a delay of zero, of which a first step would make less: all are found all the same."""
+    stiff = sd.vary(soft(), {'delay': 0.0, 'young_modulus': '×1.5'})
+    found = identify(stiff, measured(), FIT, loss='linear')
+    assert [e.lower < TRUTH[e.name] < e.upper for e in found.estimates] == [True] * 3
+
+
 def test_blocks_of_time_judge():
     """Each is predicted by a fit of the others, across it; no better than by the fit of all."""
     data = measured(blocks=3)
