@@ -10,7 +10,7 @@ is that of the sensors' stamps, see `Present`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from softrobot_dynamics.nodes.deadlines import Deadlines
 from softrobot_dynamics.nodes.looping import Loop
 from softrobot_dynamics.nodes.messaging.measurements import checked_value
 from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of
+from softrobot_dynamics.nodes.present import Present
 from softrobot_dynamics.nodes.realtime import now, sleep_until
 from softrobot_dynamics.nodes.tally import Tally, Window
 
@@ -36,41 +37,6 @@ _AHEAD = SECOND // 20  # [ns] that a stamp may be ahead of what others say the t
 _REMEMBERED = 64  # stamps of a sensor, of which none may come twice
 _CERTAIN = 1e-2  # chance of a push that is none: below, it is believed
 _GONE = 0.5  # of a push that is a collision: below, it has ended
-_SLOW = 0.5  # of the time that passes, while what is said of it has to wait for it
-
-
-class Present:
-    """
-    What time it is [ns] by the stamps of messages, which need not be of this machine's clock.
-
-    As much ahead of the steady clock as the newest of the messages of the last second were: those
-    that were under way for the shortest time. It never goes back: where it would, it goes slowly.
-    """
-
-    def __init__(self) -> None:
-        self._seen: deque[tuple[int, int]] = deque()  # (arrival, stamp - arrival), falling
-        self._last: tuple[int, int] | None = None
-
-    def hear(self, stamp: int, arrival: int) -> None:
-        """Take in the stamp of a message and when it arrived, by the steady clock [ns]."""
-        ahead = stamp - arrival
-        while self._seen and self._seen[-1][1] <= ahead:
-            self._seen.pop()
-        self._seen.append((arrival, ahead))
-        while self._seen[0][0] < arrival - SECOND:
-            self._seen.popleft()
-
-    def at(self, moment: int) -> int:
-        """Return the time at a moment of the steady clock [ns], once something was heard."""
-        time = moment + self._seen[0][1]
-        if self._last is not None:
-            before, said = self._last
-            time = max(time, said + round(_SLOW * max(0, moment - before)))
-        self._last = moment, time
-        return time
-
-    def __bool__(self) -> bool:
-        return bool(self._seen)
 
 
 class Stream(NamedTuple):
@@ -136,7 +102,8 @@ class EstimationLoop(Loop):
         super().__init__('estimation', commands, outlet)
         self.tally, self.lateness, self.update_times = Tally(), Window(), Window()
         self.mode = WAITING
-        self.missing: tuple[str, ...] = ()  # sensors that are silent
+        self.missing: tuple[str, ...] = ()  # sensors that told nothing lately
+        self.doubted: tuple[str, ...] = ()  # those of them that speak, but are not believed
         self.lacking: tuple[str, ...] = ()  # coordinates that the others do not tell
         self.squares = {s.sensor.name: np.zeros(2) for s in streams}  # sums: squares, numbers
         self._estimator, self._fit, self._streams = estimator, fit, streams
@@ -150,7 +117,8 @@ class EstimationLoop(Loop):
         """Know nothing of time and measurements."""
         self._present, self._epoch = Present(), 0
         self._first: dict[str, Any] = {}  # the newest values, until there are enough to begin
-        self._heard: dict[str, int] = {}  # when each sensor was heard last, steady clock [ns]
+        self._heard: dict[str, int] = {}  # when each sensor was believed last, steady clock [ns]
+        self._came: dict[str, int] = {}  # and when it said anything
         self._since = self._reported = 0
         self._hit = False  # something pushes harder than it may
         for stream in self._streams:
@@ -227,6 +195,7 @@ class EstimationLoop(Loop):
             return
         self._present.hear(stamp, arrival)
         name = stream.sensor.name
+        self._came[name] = arrival
         self._stamps[name].append(stamp)
         if self.mode == WAITING:
             self._first[name] = value
@@ -265,15 +234,15 @@ class EstimationLoop(Loop):
     def _look_around(self) -> None:
         """See who is there, begin or end accordingly, and report now and then."""
         moment = now()
-        self.missing = tuple(
-            each.sensor.name for each in self._streams if self._is_silent(each.sensor, moment)
-        )
+        self.missing = self._without(self._heard, moment)
+        mute = self._without(self._came, moment) if self.missing else ()
+        self.doubted = tuple(name for name in self.missing if name not in mute)
         if self.mode == WAITING:
             self._try_to_begin(moment)
             return
         there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
         if lacking := self._untold(there):
-            self._lose(f'{self._silence()}: nothing tells of {", ".join(lacking)}')
+            self._lose(f'{self.complaint()}: nothing tells of {", ".join(lacking)}')
             self.lacking = lacking
             return
         if self.mode == SETTLING and moment - self._since > self._plan.settling:
@@ -282,9 +251,14 @@ class EstimationLoop(Loop):
             self._reported = moment
             self._outlet.report(self._estimator, self._present.at(moment), self._epoch)
 
-    def _is_silent(self, sensor: Any, moment: int) -> bool:
-        limit = max(self._plan.timeout, round(2.5 * SECOND / sensor.rate))
-        return moment - self._heard.get(sensor.name, -SECOND * SECOND) > limit
+    def _without(self, heard: Mapping[str, int], moment: int) -> tuple[str, ...]:
+        """Return the sensors that were not `heard` for too long at a moment."""
+        least = {
+            each.sensor.name: moment
+            - max(self._plan.timeout, round(2.5 * SECOND / each.sensor.rate))
+            for each in self._streams
+        }
+        return tuple(name for name in least if heard.get(name, -SECOND * SECOND) < least[name])
 
     def _untold(self, there: Sequence[str]) -> tuple[str, ...]:
         """Return the coordinates that nobody tells of."""
@@ -324,8 +298,14 @@ class EstimationLoop(Loop):
         self._forget()
         self._enter(WAITING)
 
-    def _silence(self) -> str:
-        return f'{", ".join(self.missing)} silent'
+    def complaint(self) -> str:
+        """Return what is wrong with the sensors that are missing, '' if none is."""
+        silent = [name for name in self.missing if name not in self.doubted]
+        said = [f'{", ".join(silent)} silent'] if silent else []
+        if self.doubted:
+            words = 'not believed: they are wrong, or the model is by more than `disturbance` says'
+            said.append(f'{", ".join(self.doubted)} {words}')
+        return '; '.join(said)
 
     def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:
         error = MessageError(f'{error.reason} ({sensor})')

@@ -188,7 +188,8 @@ class EstimatorNode(LifecycleNode):
             'late measurements': total['late'],
             'times begun anew': total['losses'],
             'collisions': total['collisions'],
-            'silent sensors': ', '.join(loop.missing),
+            'silent sensors': ', '.join(x for x in loop.missing if x not in loop.doubted),
+            'sensors not believed': ', '.join(loop.doubted),
             **{
                 f'innovation squared of {name}, a number': float(s / k) if k else np.nan
                 for name, (s, k) in squares.items()
@@ -204,7 +205,7 @@ class EstimatorNode(LifecycleNode):
 def _judgement(loop: Any, refused: Any) -> tuple[Any, str]:
     if loop.error is not None:
         return diagnostics.ERROR, f'the loop ended: {loop.error}'
-    said = [f'{", ".join(loop.missing)} silent'] if loop.missing else []
+    said = [loop.complaint()] if loop.missing else []
     if loop.lacking and loop.mode != RUNNING:
         said.append(f'nothing tells of {", ".join(loop.lacking)}')
     if refused:

@@ -15,7 +15,6 @@ from softrobot_dynamics.nodes import estimation_loop  # noqa: E402
 from softrobot_dynamics.nodes.estimation_loop import (  # noqa: E402
     EstimationLoop,
     Plan,
-    Present,
     RUNNING,
     SETTLING,
     Stream,
@@ -24,6 +23,7 @@ from softrobot_dynamics.nodes.estimation_loop import (  # noqa: E402
 )
 from softrobot_dynamics.nodes.messaging.measurements import form_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import CommandReader, SECOND, stamp_of, stamped  # noqa: E402
+from softrobot_dynamics.nodes.present import Present  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -225,6 +225,24 @@ def test_outliers_are_counted_not_believed(rig):
     rig.spoil = {'camera': elsewhere}
     rig.go(50)
     assert rig.loop.tally.counts['outliers'] >= before + 5
+    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() < 0.1
+    rig.go(100)
+    assert rig.loop.mode == RUNNING and rig.loop.missing == rig.loop.doubted == ('camera',)
+    rig.spoil = {}
+    rig.go(20)
+    assert not rig.loop.missing
+
+
+def test_sensors_that_are_not_believed_are_not_called_silent(rig):
+    """A robot that is elsewhere than the model can be: begun anew there, and why is said."""
+    pulled = U.copy()
+    pulled[0] = 12.0
+    rig.q = sd.equilibrium(parts()[0], u=pulled).q
+    rig.until(WAITING)
+    words = ' '.join(rig.outlet.words)
+    assert 'camera, cables not believed' in words and 'silent' not in words
+    rig.until(RUNNING)
+    rig.go(20)
     assert np.abs(rig.outlet.states[-1][0] - rig.q).max() < 0.1
 
 

@@ -1,0 +1,44 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What time it is by the stamps of others."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from softrobot_dynamics.nodes.messaging.messages import SECOND
+
+_SLOW = 0.5  # of the time that passes, while what is said of it has to wait for it
+
+
+class Present:
+    """
+    What time it is [ns] by the stamps of messages, which need not be of this machine's clock.
+
+    As much ahead of the steady clock as the newest of the messages of the last second were: those
+    that were under way for the shortest time. It never goes back: where it would, it goes slowly.
+    """
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[int, int]] = deque()  # (arrival, stamp - arrival), falling
+        self._last: tuple[int, int] | None = None
+
+    def hear(self, stamp: int, arrival: int) -> None:
+        """Take in the stamp of a message and when it arrived, by the steady clock [ns]."""
+        ahead = stamp - arrival
+        while self._seen and self._seen[-1][1] <= ahead:
+            self._seen.pop()
+        self._seen.append((arrival, ahead))
+        while self._seen[0][0] < arrival - SECOND:
+            self._seen.popleft()
+
+    def at(self, moment: int) -> int:
+        """Return the time at a moment of the steady clock [ns], once something was heard."""
+        time = moment + self._seen[0][1]
+        if self._last is not None:
+            before, said = self._last
+            time = max(time, said + round(_SLOW * max(0, moment - before)))
+        self._last = moment, time
+        return time
+
+    def __bool__(self) -> bool:
+        return bool(self._seen)
