@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.calls import jacobian
-from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
+from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.belief import Belief, Mover
 from softrobot_dynamics.estimation.commands import Commands
 from softrobot_dynamics.estimation.contact import (
@@ -25,17 +24,12 @@ from softrobot_dynamics.estimation.contact import (
     Push,
     Spotted,
 )
+from softrobot_dynamics.estimation.correction import Correction
 from softrobot_dynamics.estimation.observability import Observability, observability
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
-from softrobot_dynamics.estimation.sensors.contract import Observation, Place, Sensor
+from softrobot_dynamics.estimation.sensors.contract import Place
 from softrobot_dynamics.estimation.settings import load_estimator
-from softrobot_dynamics.estimation.square_root import (
-    allocate_weighing,
-    covariance_of,
-    OUTLIER,
-    weigh,
-    Weighing,
-)
+from softrobot_dynamics.estimation.square_root import covariance_of
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -66,15 +60,7 @@ class Innovation(NamedTuple):
     outliers: int  # parts that were not believed
     too_old: bool  # beyond the history: left out
     late: bool  # others that are newer were there before it
-
-
-class _Bound(NamedTuple):
-    """A sensor on the robot."""
-
-    sensor: Sensor
-    observation: Observation
-    weighing: Weighing
-    weigh: Callable[..., int]
+    coarse: float = 0.0  # times the noise with which it was taken as none were believed; 0: not so
 
 
 class _Moment(NamedTuple):
@@ -83,6 +69,7 @@ class _Moment(NamedTuple):
     belief: Belief
     sensor: int | None
     z: Vector
+    sound: float  # when most of a measurement was believed last [s]
 
 
 class Estimator:
@@ -109,7 +96,8 @@ class Estimator:
         self._prior = initial_factor(there, own.initial, force)
         self._mover = Mover(model, force, own.disturbance.fading, own.step, own.substep)
         place = Place(model, self._mover.differentiate, self._mover.u)
-        self._bound = [_bind(sensor, place) for sensor in own.sensors]
+        self._bound = [Correction(sensor, place) for sensor in own.sensors]
+        self._patience = 2.5 / min(sensor.rate for sensor in own.sensors)  # [s]: all have spoken
         self._numbers = {sensor.name: i for i, sensor in enumerate(own.sensors)}
         self._commands = Commands(2.0 * own.history)
         self._places: list[Spotted] = []
@@ -140,7 +128,7 @@ class Estimator:
         belief = Belief(_time(time), np.concatenate([q, qd, np.zeros(n)]), S)
         self._commands.begin(u)
         self._mover.begin(q)
-        self._moments = [_Moment(belief, None, np.zeros(0))]
+        self._moments = [_Moment(belief, None, np.zeros(0), belief.time)]
         self._ahead: tuple[float, Vector] | None = None
 
     def command(self, time: float, u: ArrayLike) -> None:
@@ -271,24 +259,26 @@ class Estimator:
 
     def _take(self, number: int, z: Vector, time: float) -> Innovation:
         """Move on to when a measurement was true, and correct by it."""
-        n, bound, before = self.model.n, self._bound[number], self._moments[-1].belief
+        bound, (before, *_, sound) = self._bound[number], self._moments[-1]
         ahead, mean = self._ahead, None
         if ahead is not None and ahead[0] <= time:  # most of the way has been gone already
             start, mean = ahead
             self._mover.move_mean(mean, start, time, self._commands)
         belief = self._mover.move(before.copy(), time, self._commands, mean)
         belief = belief._replace(time=time)
-        x, self._ahead = belief.x, None
-        self._mover.take(x)
+        self._ahead = None
+        self._mover.take(belief.x)
         self._mover.u[:] = self._commands.at(time)
-        bound.observation.observe(x[:n], x[n : 2 * n], z)
-        if bound.weigh(belief.S, x):
-            raise SimulationDivergedError(time, self.model.coordinate_names[0])
-        self._moments.append(_Moment(belief, number, z))
-        square, count = bound.weighing.total
-        outliers = int((bound.weighing.verdicts == OUTLIER).sum())
-        name = bound.sensor.name
-        return Innovation(name, time, float(square), int(count), outliers, False, False)
+        bound.observe(belief, z)
+        doubted = belief.copy() if time - sound > self._patience else None
+        verdict, coarse = bound.take(belief), 0.0
+        if verdict.believed > verdict.outliers:
+            sound = time
+        elif verdict.outliers and doubted is not None:
+            belief, coarse = bound.draw(doubted)
+        self._moments.append(_Moment(belief, number, z, sound))
+        square, numbers, outliers, _ = verdict
+        return Innovation(bound.sensor.name, time, square, numbers, outliers, False, False, coarse)
 
     def _forget(self) -> None:
         """Keep of the past what measurements may still have to be put into."""
@@ -308,22 +298,6 @@ class Estimator:
             self._take(self._numbers[bound.sensor.name], z, self.time + step)
         self.estimate(self.time + step)
         self.begin(0.0)
-
-
-def _bind(sensor: Sensor, place: Place) -> _Bound:
-    """Return a sensor on the robot, with what weighs it."""
-    observation = sensor.bind(place)
-    observed, starts = observation.observed, observation.starts
-    gates = np.array([_gate(sensor.gate, size) for size in np.diff(starts)])
-    work = allocate_weighing(observed.residual, observed.H, observation.noise, starts, gates)
-    return _Bound(sensor, observation, work, cached(weigh, w=work))
-
-
-def _gate(probability: float, size: int) -> float:
-    """Return the quantile of chi squared with so many degrees of freedom."""
-    from scipy.special import gammaincinv  # late: scipy is slow to import
-
-    return math.inf if probability == 1.0 else 2.0 * float(gammaincinv(0.5 * size, probability))
 
 
 def _factor(covariance: ArrayLike, size: int) -> Matrix:

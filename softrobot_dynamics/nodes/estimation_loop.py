@@ -35,6 +35,7 @@ MODES = 'waiting for sensors', 'settling', 'estimating'
 
 _AHEAD = SECOND // 20  # [ns] that a stamp may be ahead of what others say the time is
 _REMEMBERED = 64  # stamps of a sensor, of which none may come twice
+_FAR = 20.0  # times its noise: with more, a measurement tells nothing of where the robot is
 _CERTAIN = 1e-2  # chance of a push that is none: below, it is believed
 _GONE = 0.5  # of a push that is a collision: below, it has ended
 
@@ -227,7 +228,10 @@ class EstimationLoop(Loop):
         self.tally.count('measurements')
         self.tally.count('outliers', found.outliers)
         self.tally.count('late', found.late)
-        if found.numbers:
+        if found.coarse:
+            self.tally.count('coarse')
+            self._outlet.doubted(name, found.coarse)
+        if found.numbers or 0.0 < found.coarse < _FAR:
             self._heard[name] = arrival
             self.squares[name] += found.square, found.numbers
 

@@ -186,6 +186,7 @@ class EstimatorNode(LifecycleNode):
             'measurements a second': counts['measurements'] / seconds,
             'outliers': total['outliers'],
             'late measurements': total['late'],
+            'measurements far off': total['coarse'],
             'times begun anew': total['losses'],
             'collisions': total['collisions'],
             'silent sensors': ', '.join(x for x in loop.missing if x not in loop.doubted),
@@ -199,15 +200,18 @@ class EstimatorNode(LifecycleNode):
             'last refusal': loop.tally.last_refusal,
             **loop.tally.refusals(),
         }
-        return *_judgement(loop, refused), values
+        return *_judgement(loop, refused, counts['coarse']), values
 
 
-def _judgement(loop: Any, refused: Any) -> tuple[Any, str]:
+def _judgement(loop: Any, refused: Any, coarse: int) -> tuple[Any, str]:
     if loop.error is not None:
         return diagnostics.ERROR, f'the loop ended: {loop.error}'
     said = [loop.complaint()] if loop.missing else []
     if loop.lacking and loop.mode != RUNNING:
         said.append(f'nothing tells of {", ".join(loop.lacking)}')
+    if coarse:
+        words = 'measurements far off: sensors or the model, by more than `disturbance` says'
+        said.append(f'{coarse} {words}')
     if refused:
         said.append(f'messages refused; the last: {loop.tally.last_refusal}')
     if loop.mode != RUNNING:

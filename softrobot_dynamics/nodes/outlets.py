@@ -205,6 +205,11 @@ class EstimationOutlet(_Words):
         super().close()
         self._node.destroy_client(self._stop)
 
+    def doubted(self, sensor: str, coarse: float) -> None:
+        """Say that a measurement is far off, taken as one with so many times its noise."""
+        words = f'{sensor} is believed only with {coarse:.0f} times its noise: it is wrong, or the'
+        self._say('doubted', f'{words} model is by more than `disturbance` says')
+
     def lost(self, why: str) -> None:
         """Say why no states go out any more."""
         self._say('lost', f'no states until all is begun anew: {why}')

@@ -228,6 +228,58 @@ def test_an_outlier_changes_nothing():
     assert after.q == pytest.approx(before.q, abs=1e-6)
 
 
+def test_a_model_that_is_off_does_not_lose_the_robot():
+    """What all sensors say draws the belief, though none of it passes a gate; else it is lost."""
+    softer = sd.compile_model(sd.vary(sd.load_robot('pcc_arm'), {'young_modulus': '×0.75'}))
+    phases = 2.0 * np.pi * (np.arange(9) % 3) / 3.0
+
+    def farthest(patient):
+        own, robot = sd.Estimator(compiled('pcc_arm'), ARM), sd.Simulator(softer)
+        own._patience = own._patience if patient else np.inf
+        instruments, far, coarse = Instruments(softer, own.settings.sensors, seed=2), 0.0, 0
+        own.begin(0.0, u=TENSIONS)
+        for k in range(3000):
+            t = k * PERIOD
+            u = TENSIONS + 10.0 * np.maximum(0.0, np.sin(3.0 * t + phases))
+            for reading in instruments.look(t, robot.q, robot.qd, u):
+                coarse += own.measure(*reading).coarse > 0.0
+            own.command(t, u)
+            robot.step(u, PERIOD)
+            if not k % 20:
+                tips = (sd.frame(own.model, q=q) for q in (own.estimate(t).q, robot.q))
+                far = max(far, np.linalg.norm(np.subtract(*tips)[:3, 3]))
+        return far, coarse
+
+    (near, often), (lost, never) = farthest(patient=True), farthest(patient=False)
+    assert near < 0.015 and often > 100
+    assert lost > 4.0 * near and never == 0
+
+
+@pytest.mark.parametrize('alone', [False, True])
+def test_a_camera_that_sees_another_arm_for_long_is_not_followed(alone):
+    """Not at all while cables say otherwise; alone it draws, a little, and is said to be far."""
+    model = compiled('pcc_arm')
+    own = sd.Estimator(model, {**ARM, 'sensors': [CAMERA] if alone else [CAMERA, CABLES]})
+    robot, q = (
+        Instruments(model, own.settings.sensors, seed=1),
+        sd.equilibrium(model, u=TENSIONS).q,
+    )
+    own.begin(0.0, q=q, u=TENSIONS)
+    found = []
+    for k in range(300):
+        for time, sensor, value in robot.look(k * PERIOD, q, 0.0 * q, TENSIONS):
+            if sensor == 'camera' and k > 100:
+                value[0, 3] += 1.0
+                found.append(own.measure(time, sensor, value).coarse)
+            else:
+                own.measure(time, sensor, value)
+    tip, seen = (sd.frame(model, q=x)[0, 3] for x in (q, own.estimate(0.3).q))
+    if alone:
+        assert max(found) > 20.0 and abs(seen - tip) < 0.1
+    else:
+        assert max(found) == 0.0 and abs(seen - tip) < 2e-3
+
+
 def test_commands_of_a_step_are_its_mean():
     """No impulse is lost, and nothing before the first or after the last is invented."""
     commands = Commands(kept=1.0)

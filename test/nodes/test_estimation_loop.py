@@ -77,6 +77,7 @@ class Outlet:
 
     def __init__(self):
         self.states, self.words, self.reports, self.pushes = [], [], 0, []
+        self.doubts = []
 
     def state(self, q, qd, stamp):
         self.states.append((q, qd, stamp))
@@ -92,6 +93,9 @@ class Outlet:
 
     def lost(self, why):
         self.words.append(why)
+
+    def doubted(self, sensor, coarse):
+        self.doubts.append((sensor, coarse))
 
     def collided(self, body, size, still):
         self.pushes.append((body, size, still))
@@ -233,17 +237,32 @@ def test_outliers_are_counted_not_believed(rig):
     assert not rig.loop.missing
 
 
-def test_sensors_that_are_not_believed_are_not_called_silent(rig):
-    """A robot that is elsewhere than the model can be: begun anew there, and why is said."""
+def test_a_robot_that_is_elsewhere_than_the_model_can_be_is_followed(rig):
+    """What all sensors say draws the states, which go on; that it does so is said."""
     pulled = U.copy()
     pulled[0] = 12.0
     rig.q = sd.equilibrium(parts()[0], u=pulled).q
+    rig.go(1)
+    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() > 0.1
+    rig.go(3000)
+    assert rig.loop.mode == RUNNING and rig.loop.tally.counts['losses'] == 0
+    assert {name for name, _ in rig.outlet.doubts} == {'camera', 'cables'}
+    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() < 0.1
+
+
+def test_sensors_that_are_not_believed_are_not_called_silent(rig):
+    """Where they are too far off to draw anything: no state goes out, and why is said."""
+
+    def far(message):
+        message.pose.position.x += 1.0
+
+    def long(message):
+        message.position = [x + 1.0 for x in message.position]
+
+    rig.spoil = {'camera': far, 'cables': long}
     rig.until(WAITING)
     words = ' '.join(rig.outlet.words)
     assert 'camera, cables not believed' in words and 'silent' not in words
-    rig.until(RUNNING)
-    rig.go(20)
-    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() < 0.1
 
 
 @pytest.mark.parametrize('size, pushed', [(0.6, False), (1.5, True)])

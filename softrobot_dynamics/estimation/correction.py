@@ -1,0 +1,83 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a sensor's measurements do to what is believed: all of it, a part, or hardly anything."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.errors import SimulationDivergedError
+from softrobot_dynamics.estimation.belief import Belief
+from softrobot_dynamics.estimation.sensors.contract import Place, Sensor
+from softrobot_dynamics.estimation.square_root import allocate_weighing, OUTLIER, TAKEN, weigh
+
+_COARSER = 1.5  # times more noise, until a measurement is believed
+_COARSEST = 1e6  # times more noise than said; what is further off is not looked at
+
+
+class Verdict(NamedTuple):
+    """What became of a measurement; see :class:`~.estimator.Innovation`."""
+
+    square: float
+    numbers: int
+    outliers: int  # parts that were not believed
+    believed: int  # parts that were
+
+
+class Correction:
+    """
+    A ``sensor`` on the robot that ``place`` says; it corrects beliefs by its measurements.
+
+    ``observe`` looks at one, ``take`` and ``draw`` are then to correct the same belief.
+    """
+
+    def __init__(self, sensor: Sensor, place: Place) -> None:
+        self.sensor, self.observation = sensor, sensor.bind(place)
+        observed, starts = self.observation.observed, self.observation.starts
+        gates = np.array([_gate(sensor.gate, size) for size in np.diff(starts)])
+        self._noise = self.observation.noise.copy()  # the kernel's own, which `draw` makes coarser
+        self._work = allocate_weighing(observed.residual, observed.H, self._noise, starts, gates)
+        self._weigh, self._names = cached(weigh, w=self._work), place.model.coordinate_names
+
+    def observe(self, belief: Belief, z: Vector) -> None:
+        """See what is missing of a measurement from what is believed."""
+        n = len(belief.x) // 3
+        self.observation.observe(belief.x[:n], belief.x[n : 2 * n], z)
+
+    def take(self, belief: Belief) -> Verdict:
+        """Correct the belief by what passes the gates; SimulationDivergedError."""
+        if self._weigh(belief.S, belief.x):
+            raise SimulationDivergedError(belief.time, self._names[0])
+        (square, numbers), verdicts = self._work.total, self._work.verdicts
+        outliers, believed = ((verdicts == each).sum() for each in (OUTLIER, TAKEN))
+        return Verdict(float(square), int(numbers), int(outliers), int(believed))
+
+    def draw(self, belief: Belief) -> tuple[Belief, float]:
+        """
+        Return the belief drawn towards a measurement of which little was taken, and how coarsely.
+
+        It is taken as one with so much more noise that most of it passes the gates. So it moves
+        the belief by a few deviations at most, whatever it is.
+        """
+        coarse = 1.0
+        try:
+            while coarse < _COARSEST:
+                coarse *= _COARSER
+                self._noise[:] = coarse * self.observation.noise
+                drawn = belief.copy()
+                verdict = self.take(drawn)
+                if verdict.believed > verdict.outliers:
+                    return drawn, coarse
+        finally:
+            self._noise[:] = self.observation.noise
+        return belief, math.inf
+
+
+def _gate(probability: float, size: int) -> float:
+    """Return the quantile of chi squared with so many degrees of freedom."""
+    from scipy.special import gammaincinv  # late: scipy is slow to import
+
+    return math.inf if probability == 1.0 else 2.0 * float(gammaincinv(0.5 * size, probability))
