@@ -24,8 +24,10 @@ from softrobot_dynamics.identification.fitting import (
     rms_of,
 )
 from softrobot_dynamics.identification.mapping import read_mapping, read_motion, read_postures
+from softrobot_dynamics.identification.motions import Motion
+from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.records import read_record
-from softrobot_dynamics.identification.robot_files import write_fitted
+from softrobot_dynamics.identification.robot_files import require_writable, write_fitted
 from softrobot_dynamics.identification.validation import Choice, choose, cross_validate, Validation
 
 INSTALL = "an environment with matplotlib: pip install 'softrobot_dynamics[plot]'"
@@ -43,10 +45,14 @@ def run(options: Namespace) -> int:
         if path and not Path(path).expanduser().absolute().parent.is_dir():
             raise ArgumentError(f'--{name}', path, 'a file in a folder that exists')
     description = load_robot(options.robot)
+    fit = options.fit.split(',')
+    if options.output:  # before what takes long
+        parameters = read_parameters(description, fit)
+        changed, names = parameters.changed(), parameters.names
+        require_writable(_source(options), Path(options.output), changed, names)
     data = _read(options, description)
     say = _progress()
     given: Any = {'starts': options.starts, 'seed': options.seed, 'loss': options.loss}
-    fit = options.fit.split(',')
     found = identify(description, data, fit, **given, progress=say)
     judged: Any = {'loss': options.loss, 'folds': options.folds, 'progress': say}
     choice = choose(found, **judged) if options.choose else None
@@ -66,6 +72,11 @@ def run(options: Namespace) -> int:
     print('\n'.join(told(summary)))
     _write(options, found, validation, summary)
     return 0
+
+
+def _source(options: Namespace) -> Path:
+    """Return the file of the robot that was given by its path or a shipped name."""
+    return shipped('robots').get(options.robot, Path(options.robot))
 
 
 def _read(options: Namespace, description: RobotDescription) -> Data:
@@ -106,6 +117,8 @@ def summary_of(
             for k, each in enumerate(found.data.coordinates)
         },
     }
+    if isinstance(found.data, Motion) and found.data.skipped:
+        summary['skipped'] = found.data.skipped
     if choice:
         summary['choice'] = {'names': list(choice.names), 'rms_unseen': list(choice.errors)}
     if validation:
@@ -152,6 +165,8 @@ def told(summary: dict[str, Any]) -> list[str]:
     who, do, others = _WORDS[summary['kind']]
     lines = [_line(each, f'{who} {do} not tell') for each in summary['estimates']]
     lines += [f'not shown by {who}: {words}' for words in summary['unidentifiable']]
+    if 'skipped' in summary:
+        lines.append(f'left out: {summary["skipped"]:.3g} s before the first command')
     if summary['rms_of_markers']:
         before, after = 1e3 * summary['rms_before'], 1e3 * summary['rms']
         lines.append(f'markers are off by {after:.4g} mm rms, {before:.4g} mm with the robot file')
@@ -200,7 +215,6 @@ def _write(
     summary: dict[str, Any],
 ) -> None:
     if options.output:
-        source = shipped('robots').get(options.robot, Path(options.robot))
         count, unit = len(found.data), {'postures': 'postures', 'motion': 'instants'}
         words = f'{count} {unit[found.data.kind]}'
         origin = [
@@ -209,7 +223,7 @@ def _write(
             *(f'  {line}' for line in told(summary)),
         ]
         names = found.parameters.names
-        write_fitted(source, Path(options.output), found.robot, names, origin)
+        write_fitted(_source(options), Path(options.output), found.robot, names, origin)
     if options.json:
         text = json.dumps(summary, indent=2, allow_nan=False) + '\n'
         Path(options.json).expanduser().write_text(text, encoding='utf-8')

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 KINDS = ('sweep', 'multisine')
 RATE = 50.0  # [Hz] of the samples; in between there are cubic splines
 _RATED = 0.9  # of a rate limit that is used: splines between samples need some
+_INNER = 0.99  # of the way between limits: splines go a little beyond the samples
 _RAMP = 0.1  # of the duration, in which a multisine comes and goes
 _TRIALS = 6  # each with half the share of the one before
 
@@ -114,7 +115,7 @@ def _multisine(model: CompiledModel, t: Vector, low: float, high: float) -> Matr
         lines = np.arange(first + k, last + 1, model.m) / t[-1]
         phases = -np.pi * np.arange(len(lines)) * np.arange(1, len(lines) + 1) / len(lines)
         waves = np.cos(2.0 * np.pi * lines * t[:, None] + phases).sum(axis=1)
-        waves /= np.abs(waves).max()
+        waves *= _INNER / np.abs(waves).max()
         shape[:, k] = 0.5 * (ups[k] + downs[k]) + 0.5 * (ups[k] - downs[k]) * waves
     return _come_and_go(t / (_RAMP * t[-1]), 1.0 / _RAMP)[:, None] * shape
 

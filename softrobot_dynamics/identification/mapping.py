@@ -112,14 +112,15 @@ class Mapping:
     """
     What the columns of a table are; an actuator without a column is not commanded.
 
-    With a ``time`` it is of a motion, which begins as ``start`` says.
+    With a ``time`` it is of a motion, which begins as ``start`` says: by default at rest, or free
+    where something was measured before the first command.
     """
 
     commands: dict[str, Any] = custom(_commands, expected='a mapping of actuators')
     markers: tuple[Any, ...] = items(nested(_Marker), default=())
     coordinates: tuple[Any, ...] = items(nested(_Coordinate), default=())
     time: Any = nested(_Time, default=None)
-    start: str = choice(STARTS, default='rest')
+    start: str | None = choice(STARTS, default=None)
     frame: str = choice(('base', 'world'), default='base')
     name: str = text(default='')  # of the column with the postures' names
 
@@ -171,7 +172,9 @@ def read_motion(
     """
     Return the :class:`Motion` in a CSV file with a line of names, one instant a row, or in a bag.
 
-    An empty cell of a command: as before; of others: not measured. Of a bag, columns are named as
+    An empty cell of a command: as before; of others: not measured. What was measured before all
+    commands of the mapping were there, as while a recorder waits for a controller, is left out:
+    nobody knows what acted then. Of a bag, columns are named as
     :mod:`~softrobot_dynamics.identification.bags` says. Each ``horizon`` [s] it starts
     anew. Raises as `read_postures`.
     """
@@ -181,21 +184,27 @@ def read_motion(
     u = _columns(description, rows, mapping, empty=True)
     markers, positions = _markers(description, rows, mapping)
     values = [rows.numbers(c.column, empty=True) * UNITS[c.unit] for c in mapping.coordinates]
+    told = np.maximum.accumulate(np.isfinite(u), axis=0).all(axis=1)
+    if not told.any():
+        expected = f'each told in {path} at least once'
+        raise ArgumentError('commands', tuple(mapping.commands), expected)
+    first = int(told.argmax())
     return motion(
         description,
-        t - t[0],
-        held(u),
+        t[first:] - t[first],
+        held(u)[first:],
         markers=markers,
-        positions=positions,
+        positions=positions[first:],
         coordinates=[Coordinate(c.name, c.noise) for c in mapping.coordinates],
-        values=np.array(values).reshape(-1, len(t)).T,
-        start=mapping.start,
+        values=np.array(values).reshape(-1, len(t)).T[first:],
+        start=mapping.start or ('free' if first else 'rest'),
         horizon=horizon,
+        skipped=t[first] - t[0],
     )
 
 
 def held(u: Matrix) -> Matrix:
-    """Return commands (T, m) where those that are missing are the last ones before, or none."""
+    """Return commands (T, m) where those that are missing are the last ones before, or zero."""
     last = np.maximum.accumulate(np.where(np.isnan(u), 0, np.arange(len(u))[:, None]), axis=0)
     return np.nan_to_num(np.take_along_axis(u, last, axis=0))
 

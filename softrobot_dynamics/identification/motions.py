@@ -36,7 +36,8 @@ class Motion:
     to the next; ``markers`` (K,); ``positions`` (T, K, 3) [m], base frame; ``coordinates`` (J,);
     ``values`` (T, J); NaN for what was not measured. ``starts`` (S,) are the instants at which
     the simulation begins, in states that are fitted; if ``rest``, the first at rest under the
-    first command. ``names`` (T,) say in which block of time an instant is.
+    first command. ``names`` (T,) say in which block of time an instant is. ``skipped`` [s] is for
+    how long before something was measured that is not here.
     """
 
     times: Vector
@@ -48,6 +49,7 @@ class Motion:
     starts: Integers
     rest: bool
     names: tuple[str, ...]
+    skipped: float = 0.0
 
     kind = 'motion'
 
@@ -90,6 +92,7 @@ def motion(
     start: str = 'rest',
     horizon: float | None = None,
     blocks: int = BLOCKS,
+    skipped: float = 0.0,
 ) -> Motion:
     """
     Return the :class:`Motion` of ``commands`` (T, m) from ``times`` (T,) [s] on.
@@ -97,7 +100,8 @@ def motion(
     ``positions`` (T, K, 3) [m], base frame, of markers and ``values`` (T, J) of coordinates were
     measured at these times, NaN where they were not. It starts at 'rest' under the first command,
     or in a 'free' state, to be fitted. After each ``horizon`` [s] it starts anew in a free one.
-    For cross-validation it has so many ``blocks`` of time. Raises ArgumentError, UnknownNameError.
+    For cross-validation it has so many ``blocks`` of time. ``skipped`` [s] before it were left
+    out. Raises ArgumentError, UnknownNameError.
     """
     t, u = np.array(times, dtype=float), np.array(commands, dtype=float)
     m, T = len(description.actuator_names), t.size
@@ -128,6 +132,7 @@ def motion(
         starts=np.flatnonzero(np.r_[True, np.diff(turn[:-1]) > 0.0]),
         rest=start == 'rest',
         names=_blocks(since, blocks),
+        skipped=float(skipped),
     )
 
 

@@ -90,6 +90,11 @@ class Parameters:
         step = STEP if x[k] + STEP <= self.bounds[1, k] else -STEP
         return self.robot(np.r_[x[:k], x[k] + step, x[k + 1 :]]), step
 
+    def changed(self) -> RobotDescription:
+        """Return a robot in which each number is a little other than the robot file's."""
+        x = self.start
+        return self.robot(x + [self.beside(x, k)[1] for k in range(len(x))])
+
     def only(self, names: Sequence[str]) -> Parameters:
         """Return those of these names, the others as in the robot file."""
         return Parameters(self.description, tuple(p for p in self.each if p.name in names))

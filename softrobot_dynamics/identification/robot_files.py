@@ -1,11 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Robot files with other numbers in place, everything else as it was written, comments too."""
+"""
+Robot files with other numbers in place, everything else as it was written, comments too.
+
+A number that the file leaves at its default gets an entry of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.description.naming import FieldName, Trail
 from softrobot_dynamics.description.robot import load_robot
@@ -29,18 +34,42 @@ def write_fitted(
 
     ``source`` is the file that it was made of, ``origin`` lines on where the numbers are from,
     which stand above it as comments. What was written is read again: ArgumentError, and no file,
-    where it has not all numbers, as where the source leaves one at its default.
+    where it has not all numbers, see :func:`require_writable`.
     """
+    made = _made(source, output, robot, paths, origin)
+    made.replace(output.expanduser())
+
+
+def require_writable(
+    source: Path, output: Path, robot: RobotDescription, paths: Sequence[str]
+) -> None:
+    """
+    Raise ArgumentError where `write_fitted` could not write such a robot's numbers.
+
+    As where the source shares one entry among parts of which only one has another number, by an
+    alias, or leaves out one in a list.
+    """
+    _made(source, output, robot, paths, ()).unlink()
+
+
+def _made(
+    source: Path,
+    output: Path,
+    robot: RobotDescription,
+    paths: Sequence[str],
+    origin: Sequence[str],
+) -> Path:
+    """Return a file beside the output that has all numbers; ArgumentError, and no file."""
     try:
         text = source.expanduser().read_text(encoding='utf-8')
     except OSError as error:
         raise ArgumentError('source', str(source), f'a robot file ({error.strerror})') from error
     for path in paths:
-        text = _replaced(text, path, robot)
+        text = _completed(_replaced(text, path, robot), path, robot)
     head = ''.join(f'# {line}\n' for line in origin)
     output = output.expanduser()
+    made = output.with_name(f'.{output.name}.part')
     try:
-        made = output.with_name(f'.{output.name}.part')
         made.write_text(f'{head}\n{text}' if head else text, encoding='utf-8')
     except OSError as error:
         raise ArgumentError(
@@ -51,9 +80,10 @@ def write_fitted(
         if load_robot(made, folder=source.expanduser().parent).digest != robot.digest:
             expected = 'numbers that stand in the robot file, for each part its own'
             raise ArgumentError('fit', tuple(paths), expected)
-        made.replace(output)
-    finally:
-        made.unlink(missing_ok=True)
+    except BaseException:
+        made.unlink()
+        raise
+    return made
 
 
 def _replaced(text: str, path: str, robot: RobotDescription) -> str:
@@ -68,6 +98,44 @@ def _replaced(text: str, path: str, robot: RobotDescription) -> str:
         end, value = places[start]
         text = f'{text[:start]}{value!r}{text[end:]}'
     return text
+
+
+def _completed(text: str, path: str, robot: RobotDescription) -> str:
+    """Return a robot file's text with entries of their own for numbers left at their defaults."""
+    places = {}
+    for node, key, value in _left_out(yaml.compose(text, Loader=yaml.SafeLoader), path, robot):
+        first = node.value[min(1, len(node.value) - 1)][0].start_mark
+        end = ', ' if node.flow_style else '\n' + ' ' * first.column
+        places[first.index] = f'{key}: {value!r}{end}'
+    for start in sorted(places, reverse=True):
+        text = text[:start] + places[start] + text[start:]
+    return text
+
+
+def _left_out(
+    top: yaml.Node | None, path: str, robot: RobotDescription
+) -> Iterator[tuple[yaml.Node, str, float]]:
+    """Yield mappings that lack the number of a path which the robot's part has, and the number."""
+    entries = _entries(top)
+    for part, module in zip(_members(entries.get('bodies')), robot.modules):
+        own = _entries(part)
+        yield from _lacking(own.get('joint'), module.joint, Trail((module.joint_name,)), path)
+        yield from _lacking(own.get('body'), module.body, Trail((module.name,)), path)
+    for part, named in zip(_members(entries.get('actuators')), robot.actuators):
+        yield from _lacking(part, named.actuator, Trail((named.name,)), path)
+
+
+def _lacking(
+    node: yaml.Node | None, part: Any, trail: Trail, path: str
+) -> Iterator[tuple[yaml.Node, str, float]]:
+    entries = _entries(node)
+    for field in fields(part) if entries else ():
+        key, value, here = field.name, getattr(part, field.name), trail.to(field.name)
+        if is_dataclass(value):
+            yield from _lacking(entries.get(key), value, here, path)
+        elif isinstance(value, float) and key not in entries and value != field.default:
+            if FieldName(path).means(here):
+                yield node, key, value
 
 
 def _fields(robot: yaml.Node | None) -> Iterator[tuple[Trail, yaml.Node]]:

@@ -113,7 +113,7 @@ class MotionPredictor:
         return np.r_[x, (states * self._moved).ravel()]
 
     def points(self, z: Vector) -> Matrix:
-        """Return what is measured (T, C); DescriptionError, SoftRobotError where it fails."""
+        """Return what is measured (T, C), NaN at instants without; raises where it fails."""
         return self._seen(z).points
 
     def slopes(self, z: Vector) -> Array:
@@ -263,7 +263,16 @@ def _settle(
 
 
 def _observed(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
-    """Return what is measured (T, C) at q (T, n), and its Jacobians (T, C, n)."""
+    """Return what is measured (T, C) at q (T, n), and its Jacobians (T, C, n); NaN where not."""
+    measured = motion.measured
+    seen = np.isfinite(measured).any(axis=1)
+    points, jacobians = (np.full((*measured.shape, *own), np.nan) for own in ((), q.shape[1:]))
+    points[seen], jacobians[seen] = _observed_at(model, motion, q[seen])
+    return points, jacobians
+
+
+def _observed_at(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
+    """Return all that could be measured (T, C) at q (T, n), and its Jacobians (T, C, n)."""
     points, jacobians = markers_at(model, motion.markers, q)
     T, n = q.shape
     known = [*model.coordinate_names, *model.actuator_names]

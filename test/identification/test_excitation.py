@@ -58,16 +58,18 @@ def test_a_robot_that_falls_is_refused():
             excite(arm, **given)
 
 
-def test_what_is_written_is_what_the_controller_follows(tmp_path, capsys):
-    """The file and the parameters beside it; none is written over."""
+@pytest.mark.parametrize('kind, most', [('sweep', '8'), ('multisine', '7.96')])
+def test_what_is_written_is_what_the_controller_follows(tmp_path, capsys, kind, most):
+    """The file and the parameters beside it, within limits between samples; kept if there."""
     path = tmp_path / 'shake.csv'
     command = ['excite', 'pcc_arm', '--duration', '9', '--share', '0.2', '--output', str(path)]
+    command += ['--kind', kind]
     assert main(command) == 0
-    assert 't9: 0 to 8 N, 0.2 of its limits' in capsys.readouterr().out
+    assert f't6: 0 to {most} N, 0.2 of its limits' in capsys.readouterr().out
     arm = compiled('pcc_arm')
     values = controller_values(arm.description, [path.with_suffix('.yaml')])[0]
     planned = plants.plan_of(arm, values, arm.q0)
     assert values['controller'] == 'feed_forward' and planned.remarks == ()
-    found = excite(arm, duration=9.0, share=0.2)
+    found = excite(arm, kind, duration=9.0, share=0.2)
     np.testing.assert_allclose(values_at(planned.reference, found.t), found.u, atol=1e-6)
     assert main(command) == 2 and 'which does not exist' in capsys.readouterr().err

@@ -8,11 +8,12 @@ import pytest
 from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
+from softrobot_dynamics.cli import identifying
 from softrobot_dynamics.cli.identifying import told
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.identification.mapping import read_mapping, read_postures
-from softrobot_dynamics.identification.robot_files import write_fitted
+from softrobot_dynamics.identification.robot_files import require_writable, write_fitted
 
 MAPPING = """
 commands:
@@ -154,11 +155,56 @@ def test_wrong_mappings_are_refused(files, old, new, words):
         read_postures(compiled('pcc_arm').description, table, read_mapping(mapping))
 
 
-def test_a_number_that_the_file_does_not_give_is_not_written(tmp_path):
-    """One left at its default, or shared by an alias where only one part's changed."""
+def test_a_number_that_only_one_of_several_parts_has_is_not_written(tmp_path):
+    """Where an alias shares one entry among them; and that is known before a fit."""
     source, output = shipped('robots')['pcc_arm'], tmp_path / 'fitted.yaml'
-    for path in 'segment1.density', 't1.friction':
-        robot = sd.vary(sd.load_robot(source), {path: 0.5})
-        with pytest.raises(ArgumentError, match=path):
-            write_fitted(source, output, robot, [path], [])
+    robot = sd.vary(sd.load_robot(source), {'segment1.density': 0.5})
+    for write in (
+        lambda: write_fitted(source, output, robot, ['segment1.density'], []),
+        lambda: require_writable(source, output, robot, ['segment1.density']),
+    ):
+        with pytest.raises(ArgumentError, match='segment1.density'):
+            write()
     assert list(tmp_path.iterdir()) == []
+
+
+LEFT_OUT = """
+name: finger
+bodies:
+  - name: link
+    joint: {name: hinge, type: revolute, axis: [0, 1, 0]}   # stiff
+    body: {type: rigid, mass: 0.1, com: [0, 0, 0.1]}
+  - name: tip
+    joint:
+      type: fixed
+    body: {type: pcc, length: 0.1, radius: 0.01, density: 1000.0, young_modulus: 1.0e+5}
+actuators:
+  - name: t1        # its name
+    type: tendon
+    path: [{body: tip, offset: [0.01, 0.0]}]
+  - {name: m, type: joint, joint: hinge}
+"""
+
+
+def test_numbers_left_at_their_defaults_get_entries(tmp_path):
+    """In either form of a mapping; all else stays as it was."""
+    source, output = tmp_path / 'finger.yaml', tmp_path / 'fitted.yaml'
+    source.write_text(LEFT_OUT, encoding='utf-8')
+    changes = {'hinge.stiffness': 0.3, 'tip.damping': 0.02, 't1.lag': 0.011, 'm.delay': 0.002}
+    robot = sd.vary(sd.load_robot(source), changes)
+    require_writable(source, output, robot, list(changes))
+    assert not output.exists()
+    write_fitted(source, output, robot, list(changes), [])
+    assert sd.load_robot(output).digest == robot.digest
+    kept = [line for line in LEFT_OUT.splitlines() if 'hinge' not in line and 'pcc' not in line]
+    assert all(line in output.read_text(encoding='utf-8').splitlines() for line in kept)
+    assert '    lag: 0.011\n' in output.read_text(encoding='utf-8')
+
+
+def test_a_file_that_cannot_be_written_is_known_before_the_fit(tmp_path, files, monkeypatch):
+    """Nobody waits for a fit whose end is an error."""
+    table, mapping = files
+    monkeypatch.setattr(identifying, 'identify', lambda *args, **kwargs: pytest.fail('fitted'))
+    line = ['identify', 'pcc_arm', str(table), '--mapping', str(mapping), '--output']
+    assert cli.main([*line, str(tmp_path / 'x.yaml'), '--fit', 'segment1.young_modulus']) != 0
+    assert not (tmp_path / 'x.yaml').exists()

@@ -330,3 +330,23 @@ def test_robots_that_cannot_be_followed_are_told():
     )  # fmt: skip
     with pytest.raises(SimulationDivergedError):
         fitted(read_parameters(robot, ['mass']), wild, [np.zeros(1)])
+
+
+@pytest.mark.quick
+def test_what_was_measured_before_the_first_command_is_left_out(tmp_path):
+    """Nobody knows what acted then, nor that the robot was at rest, unless somebody says so."""
+    table, mapping = tmp_path / 'wave.csv', tmp_path / 'wave.yaml'
+    text = 'time: {column: t}\ncommands: {t1: {column: a}, t2: {column: b}}\n'
+    text += 'coordinates: [{name: t3, column: y}]\n'
+    mapping.write_text(text, encoding='utf-8')
+    table.write_text('t,a,b,y\n1,,,3\n2,5,,4\n3,,6,5\n4,7,,6\n', encoding='utf-8')
+    robot = compiled('pcc_arm').description
+    found = read_motion(robot, table, read_mapping(mapping))
+    assert found.times == pytest.approx([0.0, 1.0]) and found.skipped == pytest.approx(2.0)
+    assert found.commands[:, :2] == pytest.approx(np.array([[5.0, 6.0], [7.0, 6.0]]))
+    assert found.values.ravel() == pytest.approx([5.0, 6.0]) and not found.rest
+    mapping.write_text(text + 'start: rest\n', encoding='utf-8')
+    assert read_motion(robot, table, read_mapping(mapping)).rest
+    table.write_text('t,a,b,y\n1,,,3\n2,5,,4\n', encoding='utf-8')
+    with pytest.raises(ArgumentError, match='commands'):
+        read_motion(robot, table, read_mapping(mapping))
