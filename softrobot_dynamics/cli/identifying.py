@@ -108,6 +108,7 @@ def summary_of(
         'unidentifiable': list(found.unseen),
         'rms': found.rms,
         'rms_before': rms_of(found.data, found.off_before),
+        'rms_of_all_markers': [_known(rms(each)) for each in (found.residuals, found.before)],
         'rms_of_markers': {
             marker.name: _known(rms(found.residuals[:, k]))
             for k, marker in enumerate(found.data.markers)
@@ -125,6 +126,7 @@ def summary_of(
         names = found.parameters.names
         summary['cross_validation'] = {
             'rms': validation.rms,
+            'rms_of_all_markers': _known(rms(validation.residuals)),
             'intervals': {n: list(map(float, v)) for n, v in zip(names, validation.intervals)},
             'rms_by_name': {
                 name: _known(rms_of(found.data, validation.off[found.data.named(name)]))
@@ -168,7 +170,7 @@ def told(summary: dict[str, Any]) -> list[str]:
     if 'skipped' in summary:
         lines.append(f'left out: {summary["skipped"]:.3g} s before the first command')
     if summary['rms_of_markers']:
-        before, after = 1e3 * summary['rms_before'], 1e3 * summary['rms']
+        after, before = (1e3 * size for size in summary['rms_of_all_markers'])
         lines.append(f'markers are off by {after:.4g} mm rms, {before:.4g} mm with the robot file')
     for name, (after, before) in summary['rms_of_coordinates'].items():
         if after is not None:
@@ -178,7 +180,9 @@ def told(summary: dict[str, Any]) -> list[str]:
         lines.append(f'worth fitting, by {others} not seen: {names}')
     if 'cross_validation' in summary:
         checked = summary['cross_validation']
-        size = f'{1e3 * checked["rms"]:.4g} mm' if summary['rms_of_markers'] else checked['rms']
+        size = checked['rms']
+        if summary['rms_of_markers']:
+            size = f'{1e3 * checked["rms_of_all_markers"]:.4g} mm'
         lines.append(f'on {others} not seen: {size} rms; by them')
         lines += [f'  {n} {a:.5g} to {b:.5g}' for n, (a, b) in checked['intervals'].items()]
     for row in summary.get('suggested', ()):

@@ -5,7 +5,8 @@ Where a robot is in a motion, and how that depends on the numbers of its file.
 The robot is simulated in steps, each under the mean of what its actuators make of the commands
 meanwhile. By its numbers and the states it starts in, its state changes along with it as a linear
 system does, ``M v' + D v + K x = -dr/dtheta, x' = v``, with the derivatives of the balance of
-forces r half way in each step. That is made by the method of the simulator's own steps
+forces r half way in each stride, which is some steps from one measurement to the next. That is
+made by the method of the simulator's own steps
 (:mod:`softrobot_dynamics.simulation.exponential`, of one part). Only dr/dtheta, one evaluation
 at a given state, is a difference.
 """
@@ -31,6 +32,9 @@ from softrobot_dynamics.simulation.recentring import recentring
 from softrobot_dynamics.simulation.stepping import Fixed, Inputs
 
 STEP = 1e-3  # [s] of the simulation, at most
+STRIDE = 4e-3  # [s] of what follows from it by the numbers, at most
+_NEAR = 5  # measurements of a coordinate that tell its rate
+_SLIGHT = 1e-9  # [s] that is rounding
 LEAST = 1e-6  # of what the coordinate that moves a robot most does, what another counts for
 
 
@@ -45,6 +49,16 @@ class _Steps(NamedTuple):
     def starts(self) -> Vector:
         """When each begins (E,), after the first [s]."""
         return np.cumsum(self.lengths) - self.lengths
+
+
+class _Strides(NamedTuple):
+    """The same in F strides of whole steps, which begin at all instants that count."""
+
+    lengths: Vector  # (F,) [s]
+    first: Integers  # (F,) step with which each begins
+    last: Integers  # (F,) and ends
+    instants: Integers  # (I,) those instants
+    places: Integers  # (I,) stride that begins at each; of the end F
 
 
 class _Seen(NamedTuple):
@@ -64,15 +78,20 @@ class MotionPredictor:
     Predicts what is measured of a :class:`Motion` for z: numbers x (p,), then free states.
 
     These are (q, qd) at each start but one at rest, as how far they move the robot, in m and m/s,
-    so that they have one unit. ``step`` [s]: the longest of the simulation.
+    so that they have one unit. ``step`` and ``stride`` [s]: the longest of the simulation, and of
+    what follows from it by z.
     Not for several threads. ArgumentError for a robot whose coordinates are exchanged in motion.
     """
 
-    def __init__(self, parameters: Parameters, motion: Motion, step: float = STEP) -> None:
+    def __init__(
+        self, parameters: Parameters, motion: Motion, step: float = STEP, stride: float = STRIDE
+    ) -> None:
         self.parameters, self.motion = parameters, motion
-        if not 0.0 < step < math.inf:
-            raise ArgumentError('step', step, 'a time > 0 [s]')
+        for name, value in (('step', step), ('stride', stride)):
+            if not 0.0 < value < math.inf:
+                raise ArgumentError(name, value, 'a time > 0 [s]')
         self._steps, self._step = _steps(motion, step), step
+        self._strides = _strides(motion, self._steps, stride)
         self._free = motion.starts[int(motion.rest) :]
         self._rest: Vector | None = None
         self._last: tuple[bytes, _Seen] | None = None
@@ -95,8 +114,8 @@ class MotionPredictor:
         """
         Return the z that a fit starts with: the states of a motion that goes on from its start.
 
-        That is at rest, or in the robot file's initial state; coordinates of the robot are where
-        they were measured.
+        That is at rest, or in the robot file's initial state. Coordinates of the robot are where
+        they were measured, and as fast as a parabola through what was measured next.
         """
         if not len(self._free):
             return x
@@ -107,10 +126,18 @@ class MotionPredictor:
         names = [each.name for each in self.motion.coordinates]
         for j, name in enumerate(model.coordinate_names):
             if name in names:
-                there = self.motion.values[self._free, names.index(name)]
-                seen = np.isfinite(there)
-                states[seen, 0, j] = there[seen]
+                self._measured_states(names.index(name), states[:, :, j])
         return np.r_[x, (states * self._moved).ravel()]
+
+    def _measured_states(self, column: int, states: Matrix) -> None:
+        """Put values and rates (S, 2) of a coordinate where it was measured soon enough."""
+        times, values = self.motion.times, self.motion.values[:, column]
+        seen = np.flatnonzero(np.isfinite(values))
+        for state, start in zip(states, self._free):
+            near = seen[seen >= start][:_NEAR]
+            if len(near) == _NEAR:
+                since = times[near] - times[start]
+                state[:] = np.polynomial.polynomial.polyfit(since, values[near], 2)[:2]
 
     def points(self, z: Vector) -> Matrix:
         """Return what is measured (T, C), NaN at instants without; raises where it fails."""
@@ -119,18 +146,20 @@ class MotionPredictor:
     def slopes(self, z: Vector) -> Array:
         """Return the derivatives of `points` by z, (T, C, p + 2 n S)."""
         seen, p, n = self._seen(z), self._p, self._n
-        own, direct = np.zeros((len(seen.begin) + 1, n, p)), np.zeros((*seen.points.shape, p))
-        balance = Tangents(seen.model)
-        at = [*_half_way(seen, self._steps.lengths), self._at_rest(seen)]
+        F = len(self._strides.lengths)
+        own, direct = np.zeros((F + 1, n, p)), np.zeros((*seen.points.shape, p))
+        balance, forces = Tangents(seen.model), self._pushes(seen.forces)
+        at = [*_half_way(seen, self._strides, forces), self._at_rest(seen)]
         before = [balance.residual(*each) for each in at]
         K, D, M = map(np.array, zip(*(self._matrices(balance, each) for each in at)))
         for k in range(p):
             robot, step = self.parameters.beside(z[:p], k)
             model = compile_model(robot)
-            forces = seen.forces
+            u = [*forces, seen.forces[0]]
             if robot.actuators != seen.model.description.actuators:
-                forces = self._forces(model)
-            other, u = Balance(model), [*forces, forces[0]]
+                others = self._forces(model)
+                u = [*self._pushes(others), others[0]]
+            other = Balance(model)
             for i, (q, qd, qdd, _) in enumerate(at):
                 own[i, :, k] = (before[i] - other.residual(q, qd, qdd, u[i])) / step
             direct[..., k] = (_observed(model, self.motion, seen.q)[0] - seen.points) / step
@@ -140,17 +169,26 @@ class MotionPredictor:
         slopes[..., :p] += direct
         return slopes
 
+    def _pushes(self, forces: Matrix) -> Matrix:
+        """Return the means in each stride (F, m) of forces in each step (E, m)."""
+        h, strides = self._steps.lengths[:, None], self._strides
+        means: Matrix = np.add.reduceat(h * forces, strides.first) / strides.lengths[:, None]
+        return means
+
     def _spread(self, K: Array, D: Array, M: Array, own: Array, rest: Matrix) -> Array:
-        """Return the derivatives of q at the instants by z, (T, n, p + 2 n S)."""
-        first, g = self._steps.first, GAMMA * self._steps.lengths[:, None, None]
-        inverse = np.linalg.inv(M + g * (D + g * K))
-        found = np.zeros((len(first), self._n, self._p + 2 * self._n * len(self._free)))
-        for s, rows in enumerate(np.split(np.arange(len(first)), self.motion.starts[1:])):
+        """Return the derivatives of q at instants that count by z, (T, n, p + 2 n S)."""
+        strides, g = self._strides, GAMMA * self._strides.lengths[:, None, None]
+        inverse, T = np.linalg.inv(M + g * (D + g * K)), len(self.motion)
+        found = np.zeros((T, self._n, self._p + 2 * self._n * len(self._free)))
+        ends = [*self.motion.starts[1:], T]
+        for s, (start, end) in enumerate(zip(self.motion.starts, ends)):
             columns, x, v = self._beginning(s, rest)
             push = np.zeros_like(x)
-            for row, following in zip(rows, [*rows[1:], rows[-1]]):
+            within = (start <= strides.instants) & (strides.instants < end)
+            rows, places = strides.instants[within], strides.places[within]
+            for row, place, following in zip(rows, places, [*places[1:], places[-1]]):
                 found[row][:, columns] = x
-                for i in range(first[row], first[following]):
+                for i in range(place, following):
                     push[:, : self._p] = own[i]
                     x, v = _move(M[i], K[i], inverse[i], g[i, 0, 0], push, x, v)
         return found
@@ -240,10 +278,34 @@ def _steps(motion: Motion, longest: float) -> _Steps:
     )
 
 
-def _half_way(seen: _Seen, h: Vector) -> list[tuple[Vector, Vector, Vector, Vector]]:
-    """Return (q, qd, qdd, u) half way in each step."""
-    middle, qdd = 0.5 * (seen.begin + seen.end), (seen.end - seen.begin)[:, 1] / h[:, None]
-    return list(zip(middle[:, 0].copy(), middle[:, 1].copy(), qdd.copy(), seen.forces))
+def _strides(motion: Motion, steps: _Steps, longest: float) -> _Strides:
+    """Put steps together from one instant that counts to the next, for no longer than a time."""
+    counts = np.isfinite(motion.measured).any(axis=1)
+    counts[motion.starts] = True
+    instants, T = np.flatnonzero(counts), np.r_[steps.starts, steps.lengths.sum()]
+    marks = np.unique(np.r_[steps.first[instants], len(steps.lengths)])
+    first = []
+    for begin, end in zip(marks, marks[1:]):
+        pieces = max(1, math.ceil((T[end] - T[begin]) / longest - 1e-9))
+        inner = np.linspace(T[begin], T[end], pieces + 1)[:-1]
+        first.append(np.unique(np.searchsorted(T[begin:end], inner - _SLIGHT)) + begin)
+    begins = np.concatenate(first)
+    return _Strides(
+        lengths=np.diff(T[np.r_[begins, len(steps.lengths)]]),
+        first=begins,
+        last=np.r_[begins[1:], len(steps.lengths)] - 1,
+        instants=instants,
+        places=np.searchsorted(begins, steps.first[instants]),
+    )
+
+
+def _half_way(
+    seen: _Seen, strides: _Strides, forces: Matrix
+) -> list[tuple[Vector, Vector, Vector, Vector]]:
+    """Return (q, qd, qdd, u) half way in each stride."""
+    begin, end = seen.begin[strides.first], seen.end[strides.last]
+    middle, qdd = 0.5 * (begin + end), (end - begin)[:, 1] / strides.lengths[:, None]
+    return list(zip(middle[:, 0].copy(), middle[:, 1].copy(), qdd.copy(), forces))
 
 
 def _move(

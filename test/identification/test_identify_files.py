@@ -94,12 +94,17 @@ def test_what_is_told_of_a_fit():
         'kind': 'postures',
         'estimates': [{**number, 'at_bound': True}, {**number, 'name': 'damping', 'lower': None}],
         'unidentifiable': ['damping'],
-        'rms': 2e-3,
+        'rms': 1.9e-3,
         'rms_of_markers': {'tip': 2e-3},
+        'rms_of_all_markers': [2e-3, 3e-3],
         'rms_of_coordinates': {},
-        'rms_before': 3e-3,
+        'rms_before': 3.1e-3,
         'choice': {'names': ['density']},
-        'cross_validation': {'rms': 2.5e-3, 'intervals': {'density': [1.0, 1.4]}},
+        'cross_validation': {
+            'rms': 2.5e-3,
+            'rms_of_all_markers': 2.5e-3,
+            'intervals': {'density': [1.0, 1.4]},
+        },
         'suggested': [{'t1': 2.0, 't2': 0.0}],
     }
     assert told(summary) == [
