@@ -2,9 +2,10 @@
 """
 Models identified on recordings of real arms, judged on what they have not seen.
 
-    python benchmarks/recordings --data FOLDER              # all; some ten minutes
+    python benchmarks/recordings --data FOLDER              # all; some twenty minutes
     python benchmarks/recordings --data FOLDER tentacle     # one, the page keeps the others
     python benchmarks/recordings --data FOLDER ftdcr --baseline FILE
+    python benchmarks/recordings own                        # simulated arms: no FOLDER
 
 Writes docs/recordings.md. FOLDER has a folder for each arm, with the files that its authors
 publish; see the modules here. --baseline is a CSV file of what another simulator predicts, to be
@@ -18,7 +19,7 @@ from pathlib import Path
 import re
 import sys
 
-ARMS = ('tentacle', 'ftdcr', 'trunk')
+ARMS = ('tentacle', 'ftdcr', 'trunk', 'own')
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'docs' / 'recordings.md'
 INTRODUCTION = """# On recordings of real arms
@@ -32,7 +33,8 @@ them is given:
 python benchmarks/recordings --data FOLDER
 ```
 
-How the same is done with an arm of one's own is in [identification.md](identification.md).
+How the same is done with [an arm of one's own](#your-own-arm-from-the-first-bag-to-a-closed-loop)
+comes after them.
 """
 
 
@@ -53,12 +55,14 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('arms', nargs='*', metavar='ARM', help=', '.join(ARMS))
-    parser.add_argument('--data', type=Path, required=True, metavar='FOLDER')
+    parser.add_argument('--data', type=Path, metavar='FOLDER')
     parser.add_argument('--baseline', type=Path, metavar='FILE')
     options = parser.parse_args()
     for arm in options.arms:
         if arm not in ARMS:
             parser.error(f'{arm}, expected one of {", ".join(ARMS)}')
+    if options.data is None and options.arms != ['own']:
+        parser.error('--data FOLDER is needed for all arms but own')
     if options.baseline and 'ftdcr' not in (options.arms or ARMS):
         parser.error('--baseline is for ftdcr')
     known = sections_of(PAGE.read_text(encoding='utf-8')) if PAGE.is_file() else {}
