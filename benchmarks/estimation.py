@@ -34,7 +34,7 @@ ARM = {
     ]
 }
 QUIET = {**ARM, 'disturbance': {'force': FORCE, 'moment': MOMENT, 'fading': FADING}}
-CERTAIN = 1e-2  # chance of a push that is none: below, it is believed
+CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is believed
 SUDDEN = {**QUIET, 'disturbance': {'force': FORCE, 'moment': MOMENT, 'fading': 0.2}}
 
 
