@@ -27,9 +27,9 @@ class Push(NamedTuple):
     """
     A wrench (6,), moment [N m] then force [N], or a force (3,) alone, and how well it is known.
 
-    ``square`` is the normalised square, where nothing pushes at most as chi squared with ``rank``
-    degrees of freedom is; ``chance`` the probability of one so large then. What sensors do not
-    show is zero in ``value``, and infinite in the ``covariance``.
+    ``square`` is, where nothing pushes, as chi squared with ``rank`` degrees of freedom is, and
+    ``chance`` the probability of one so large then, by noise alone, at one look. What sensors do
+    not show is zero in ``value``, and infinite in the ``covariance``.
     """
 
     value: Vector
