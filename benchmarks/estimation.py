@@ -5,12 +5,14 @@ The estimator: how right it is, how sure it may be of that, and what it costs.
     python benchmarks/estimation.py                    all of it
     python benchmarks/estimation.py intervals --runs 500
     python benchmarks/estimation.py speed tip imu push contact loop settings
+    python benchmarks/estimation.py push --pushes 100 --sizes 0.3 0.5 1 3
+    python benchmarks/estimation.py loop --sensors
 
 A camera sees the pose of the arm's tip with 1 mm and 1 degree of noise, encoders the lengths of
 all cables with 0.2 mm, at 100 Hz each. ``intervals``: states and forces of seeded runs within
 their 95 % intervals, when the initial state and the forces on every segment are drawn as the
 estimator believes; ``speed``: a measurement, from call to return; ``tip``: the tip's velocity as
-the arm follows changing tensions; ``push``: how soon 0.5 N at the tip are found, and false alarms
+the arm follows changing tensions; ``push``: how soon forces at the tip are found, and false alarms
 in minutes of noise; ``contact``: how near to where it acts a force of 1 N across the arm is found;
 ``loop``: a law on estimates and on true states, the robot being off;
 ``settings``: the same by what the estimator is told of disturbances.
@@ -19,83 +21,12 @@ in minutes of noise; ``contact``: how near to where it acts a force of 1 N acros
 import argparse
 import time
 
+from estimated_loop import loop, settings
+from estimated_pushes import contact, push
+from estimated_runs import ARM, arm, PERIOD, QUIET, Run, tensions
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.estimation.instruments import Instruments
-from softrobot_dynamics.references.piecewise import constant, spline
-
-PERIOD = 1e-3  # [s] of commands
-CABLES = [f't{k}' for k in range(1, 10)]
-FADING, FORCE, MOMENT = 1.0, 0.05, 5e-4  # [s], [N], [N m] of what acts on every segment
-ARM = {
-    'sensors': [
-        {'name': 'camera', 'type': 'pose', 'body': 'segment3'},
-        {'name': 'cables', 'type': 'joint', 'names': CABLES, 'noise': 2e-4},
-    ]
-}
-QUIET = {**ARM, 'disturbance': {'force': FORCE, 'moment': MOMENT, 'fading': FADING}}
-CERTAIN = 1e-2  # chance of a push that is none: below, it is believed
-SUDDEN = {**QUIET, 'disturbance': {'force': FORCE, 'moment': MOMENT, 'fading': 0.2}}
-
-
-def arm():
-    """Return the shipped soft arm."""
-    return sd.compile_model(sd.load_robot('pcc_arm'))
-
-
-def tensions(t, phase):
-    """Return tensions (9,) [N] that change smoothly, at most 8 N."""
-    return 4.0 + 4.0 * np.sin(2.0 * np.pi * (0.5 * t + np.arange(9) / 9.0 + phase))
-
-
-class Run:
-    """A simulated arm and its sensors, and an estimator that hears of them."""
-
-    def __init__(self, own, seed, pushed=True, known=False):
-        self.own, self.model = own, own.model
-        rng = self.rng = np.random.default_rng(seed)
-        n = self.model.n
-        x = np.zeros(2 * n) if known else own._prior[: 2 * n, : 2 * n] @ rng.standard_normal(2 * n)
-        self.robot = sd.Simulator(self.model, q=x[:n], qd=x[n:])
-        self.instruments = Instruments(self.model, own.settings.sensors, seed=seed + 1)
-        self.phase, self.t, self.pushed = rng.uniform(), 0.0, pushed
-        self.wrench = self._noise() if pushed else np.zeros((3, 6))
-        own.begin(0.0, u=tensions(0.0, self.phase))
-
-    def _noise(self):
-        return self.rng.standard_normal((3, 6)) * np.repeat([MOMENT, FORCE], 3)
-
-    def step(self, extra=None):
-        """Measure, then go on by a period; return what became of measurements."""
-        u = tensions(self.t, self.phase)
-        robot = self.robot
-        told = [
-            self.own.measure(*reading)
-            for reading in self.instruments.look(self.t, robot.q, robot.qd, u)
-        ]
-        self.own.command(self.t, u)
-        loads = {
-            body: [sd.Wrench(w, None, 'base')]
-            for body, w in zip(self.model.body_names, self.wrench)
-            if self.pushed
-        }
-        for body, load in (extra or {}).items():
-            loads.setdefault(body, []).append(load)
-        robot.step(u, PERIOD, loads or None)
-        keep = np.exp(-PERIOD / FADING)
-        if self.pushed:
-            self.wrench = keep * self.wrench + np.sqrt(1.0 - keep**2) * self._noise()
-        self.t += PERIOD
-        return told
-
-    def truth(self):
-        """Return (q, qd, force) (3 n,) now."""
-        q = self.robot.q
-        jacobians = [
-            sd.jacobian(self.model, q=q, body=b, frame='base') for b in self.model.body_names
-        ]
-        force = sum(J.T @ w for J, w in zip(jacobians, self.wrench))
-        return np.concatenate([q, self.robot.qd, force])
+from softrobot_dynamics.references.piecewise import constant
 
 
 def intervals(options):
@@ -217,125 +148,6 @@ def imu(options):
     print(f'{"one unit, each 5 ms":22s} p50 {p50:6.0f} us, p99 {p99:6.0f} us, of {len(times)}')
 
 
-def push(options):
-    """Print when a push is found, and how often one is that is none."""
-    own, waits = sd.Estimator(arm(), SUDDEN), []
-    for seed in range(options.pushes):
-        run = Run(own, seed, pushed=False, known=True)
-        angle = 2.0 * np.pi * run.rng.uniform()
-        force = np.array([0.0, 0.0, 0.0, 0.5 * np.cos(angle), 0.5 * np.sin(angle), 0.0])
-        load = {'segment3': sd.Wrench(force, None, 'base')}
-        for _ in range(1000):
-            run.step()
-        while run.t < 1.5:
-            if run.step(load) and own.push().chance < CERTAIN:
-                break
-        waits.append(run.t - PERIOD - 1.0)  # when what told it was measured
-    print(
-        f'0.5 N across the tip, {len(waits)} times: found after {1e3 * np.median(waits):.0f} ms'
-        f' (median), {1e3 * np.max(waits):.0f} ms (longest)'
-    )
-    run, alarms, looks, least = Run(own, 1000, pushed=False, known=True), 0, 0, 1.0
-    for _ in range(round(60.0 * options.minutes / PERIOD)):
-        if run.step() and run.t > 0.5:
-            chance = own.push().chance
-            alarms, looks, least = alarms + (chance < CERTAIN), looks + 1, min(least, chance)
-    print(
-        f'{options.minutes:g} min of noise: {alarms} false alarms in {looks} looks,'
-        f' least chance {least:.1e}'
-    )
-
-
-def contact(options):
-    """Print how far from where it acts a force is found, and how far it is off."""
-    own, model = sd.Estimator(arm(), SUDDEN), arm()
-    ways, errors, spans = {'segment2': [], 'segment3': []}, [], []
-    for seed in range(options.pushes):
-        run = Run(own, seed, pushed=False, known=True)
-        body, angle = f'segment{2 + seed % 2}', 2.0 * np.pi * run.rng.uniform()
-        point = (0.0, 0.0, float(run.rng.uniform(0.02, 0.2)))
-        force = np.array([0.0, 0.0, 0.0, np.cos(angle), np.sin(angle), 0.0])
-        for _ in range(500):
-            run.step()
-        for _ in range(500):
-            run.step({body: sd.Wrench(force, point, 'base')})
-        begin = time.perf_counter()
-        found = own.contact()
-        spans.append(time.perf_counter() - begin)
-        true = sd.frame(model, q=run.robot.q, body=body, point=point)[:3, 3]
-        ways[body].append(np.linalg.norm(found.position - true))
-        errors.append(np.linalg.norm(found.push.value - force[3:]))
-    for body, own_ways in ways.items():
-        print(
-            f'1 N across {body}, {len(own_ways)} times: found {1e3 * np.median(own_ways):.0f} mm'
-            f' from there (median), {1e3 * np.max(own_ways):.0f} mm at most'
-        )
-    print(
-        f'forces are off by {np.median(errors):.2f} N (median);'
-        f' one contact takes {1e3 * np.median(spans):.1f} ms'
-    )
-
-
-CHANGES = {
-    'the model itself': {},
-    'heavier by a fifth': {'density': '×1.2'},
-    'stiffer by a fifth': {'young_modulus': '×1.2'},
-}
-
-
-class Circuit:
-    """Tip errors of a law along changing tensions, of robots that the model is not."""
-
-    def __init__(self):
-        self.model = model = arm()
-        times = np.linspace(0.0, 4.0, 9)
-        q = np.array([sd.equilibrium(model, u=tensions(t, 0.0)).q for t in times])
-        y = np.array([sd.actuation(model, q=x, qd=0 * x).coordinates for x in q])
-        self.reference, self.ideal = spline(times, y), None
-        self.ideal = self.tips(model)
-        self.plants = {
-            words: sd.compile_model(sd.vary(model.description, change)) if change else model
-            for words, change in CHANGES.items()
-        }
-
-    def tips(self, plant, estimator=None):
-        """Return where the tip was (K, 3) [m], after the reference was blended in."""
-        run = sd.closed_loop(
-            self.model, 'pfbl', self.reference, 4.0, parameters={'p': 100.0, 'd': 20.0}, ramp=1.0,
-            plant=plant, estimator=estimator,
-        )  # fmt: skip
-        late = run.t > 1.5
-        return np.array([sd.forward_kinematics(plant, q=x)[-1][:3, 3] for x in run.q[late]])
-
-    def error(self, plant, estimator=None):
-        """Return the error [mm], RMS."""
-        off = self.tips(plant, estimator) - self.ideal
-        return 1e3 * np.sqrt((off**2).sum(axis=1).mean())
-
-
-def loop(options):
-    """Print tip errors in closed loop, on estimates and on true states."""
-    circuit = Circuit()
-    loose = {'force': 0.2, 'moment': 2e-3, 'fading': 10.0}
-    own = sd.Estimator(circuit.model, {**ARM, 'disturbance': loose})
-    for words, plant in circuit.plants.items():
-        print(
-            f'{words:20s} tip error RMS {circuit.error(plant):.2f} mm on true states,'
-            f' {circuit.error(plant, own):.2f} mm on estimates'
-        )
-
-
-def settings(options):
-    """Print the same by what the estimator is told of the disturbance."""
-    circuit = Circuit()
-    for force in (0.05, 0.2, 1.0):
-        for fading in (1.0, 10.0, 100.0):
-            given = {'force': force, 'moment': 0.01 * force, 'fading': fading}
-            own = sd.Estimator(circuit.model, {**ARM, 'disturbance': given})
-            errors = [f'{w} {circuit.error(p, own):.2f} mm' for w, p in circuit.plants.items()]
-            print(f'{force:g} N for {fading:g} s: {", ".join(errors)}')
-
-
 PARTS = {
     'intervals': intervals,
     'speed': speed,
@@ -355,6 +167,9 @@ def main():
     parser.add_argument('--runs', type=int, default=500)
     parser.add_argument('--span', type=float, default=0.5, help='of a run [s]')
     parser.add_argument('--pushes', type=int, default=20)
+    parser.add_argument('--sensors', action='store_true', help='in the loop, finer ones, too')
+    parser.add_argument('--sizes', type=float, nargs='+', default=[0.5], help='of pushes [N]')
+    parser.add_argument('--first', type=int, default=0, help='seed of pushes and of noise')
     parser.add_argument('--minutes', type=float, default=10.0, help='of noise')
     options = parser.parse_args()
     for name in options.parts:

@@ -14,6 +14,7 @@ from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.commands import Commands
 from softrobot_dynamics.estimation.square_root import allocate_spreading, spread
+from softrobot_dynamics.estimation.stillness import allocate_carrying, carry
 from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.simulation.stepping import Fixed, Inputs
 
@@ -24,15 +25,20 @@ _SLIGHT = 1e-9  # [s] that is rounding
 
 
 class Belief(NamedTuple):
-    """What is believed at a time [s]: x = (q, qd, force) (3 n,), and S (3 n, 3 n), P = S S^T."""
+    """
+    What is believed at a time [s]: x = (q, qd, force) (3 n,), and S (3 n, 3 n), P = S S^T.
+
+    N (3 n, 3 n) is the covariance of its errors if nothing pushes, see :mod:`~.stillness`.
+    """
 
     time: float
     x: Vector
     S: Matrix
+    N: Matrix
 
     def copy(self) -> Belief:
         """Return one with arrays of its own."""
-        return Belief(self.time, self.x.copy(), self.S.copy())
+        return Belief(self.time, self.x.copy(), self.S.copy(), self.N.copy())
 
 
 class Mover:
@@ -59,6 +65,7 @@ class Mover:
         self.differentiate = own = Differentiator(model, self.force, commanded=True)
         work = allocate_spreading(own.M, own.by_state, own.stiffness, noise)
         self._spread: Callable[..., int] = cached(spread, w=work)
+        self._carry = cached(carry, w=work, b=allocate_carrying(n))
 
     def begin(self, q: Vector) -> None:
         """Begin anew near q (n,)."""
@@ -72,7 +79,8 @@ class Mover:
 
         ``mean`` is x (3 n,) then, where it is known and the way is no longer than a ``step``.
         """
-        x, S, n, now = belief.x, belief.S, self.model.n, belief.time
+        _, x, S, N = belief
+        n, now = self.model.n, belief.time
         count = max(1, math.ceil((time - now) / self._step - _SLIGHT))
         if time - now <= _SLIGHT:
             return belief
@@ -81,15 +89,17 @@ class Mover:
             self.take(x)
             self.u[:] = commands.at(now)
             self.differentiate.forward(self.q, self.qd, self.u)
-            if self._spread(S, h, math.exp(-h / self._fading)):
+            keep = math.exp(-h / self._fading)
+            if self._spread(S, h, keep):
                 self._fail(now)
+            self._carry(N, h, keep)
             if mean is not None and count == 1:
                 self.take(mean)
             else:
                 self._go(now, now + h, commands)
             x[:n], x[n : 2 * n], x[2 * n :] = self.q, self.qd, self.force
             now += h
-        return Belief(time, x, S)
+        return Belief(time, x, S, N)
 
     def move_mean(self, x: Vector, start: float, time: float, commands: Commands) -> None:
         """Move x (3 n,) from a start to a later time [s]."""

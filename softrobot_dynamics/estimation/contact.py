@@ -27,9 +27,9 @@ class Push(NamedTuple):
     """
     A wrench (6,), moment [N m] then force [N], or a force (3,) alone, and how well it is known.
 
-    ``square`` is the normalised square, where nothing pushes at most as chi squared with ``rank``
-    degrees of freedom is; ``chance`` the probability of one so large then. What sensors do not
-    show is zero in ``value``, and infinite in the ``covariance``.
+    ``square`` is, where nothing pushes, as chi squared with ``rank`` degrees of freedom is, and
+    ``chance`` the probability of one so large then, by noise alone, at one look. What sensors do
+    not show is zero in ``value``, and infinite in the ``covariance``.
     """
 
     value: Vector
@@ -48,14 +48,19 @@ class Contact(NamedTuple):
     push: Push
 
 
-def fit_push(J: Matrix, force: Vector, covariance: Matrix, prior: Matrix) -> Push:
+def fit_push(J: Matrix, force: Vector, covariance: Matrix, prior: Matrix, still: Matrix) -> Push:
     """
     Return the :class:`Push` with the Jacobian J (k, n) of a force (n,) and its covariance.
 
-    The covariance is that after measurements, and ``prior`` the factor (n, n) of that without any.
+    The covariance P is that after measurements, ``prior`` the factor (n, n) of P0, that without
+    any, and ``still`` (n, n) the covariance N of the force that is believed where none acts.
     What measurements alone say, without what was believed before, is a likelihood of information
     P^-1 - P0^-1, and pulls no longer towards zero. That of J^T w, nothing else being at work, is
     largest at w; by weighted least squares.
+
+    Whether there is any push is another question, of noise alone. A force f shows in what is
+    believed as M f, M = 1 - P P0^-1, so what tells J^T w from noise best is b = J M^T N^-1 force:
+    where nothing pushes a number of covariance V = J M^T N^-1 M J^T, and b^T V^-1 b chi squared.
     """
     from scipy.special import gammaincc  # late: scipy is slow to import
 
@@ -69,9 +74,18 @@ def fit_push(J: Matrix, force: Vector, covariance: Matrix, prior: Matrix) -> Pus
     P = (vectors * spread) @ vectors.T
     hidden = (vectors[:, ~seen] ** 2).sum(axis=1) > 1e-6
     P[np.ix_(hidden, hidden)] += np.diag(np.full(hidden.sum(), np.inf))
-    square, rank = float(parts @ (values * parts)), int(seen.sum())
+    shown = np.linalg.solve(still + _SEEN * covariance, (J - J @ before @ covariance).T)
+    square, rank = _square(shown @ vectors[:, seen], force, still)
     chance = float(gammaincc(0.5 * max(rank, 1), 0.5 * square))
     return Push(vectors @ parts, P, square, rank, chance)
+
+
+def _square(weights: Matrix, force: Vector, still: Matrix) -> tuple[float, int]:
+    """Return the normalised square of what weights (n, r) make of a force (n,), and its rank."""
+    values, vectors = np.linalg.eigh(weights.T @ still @ weights)
+    told = values > _SEEN * max(values.max(initial=0.0), np.finfo(float).tiny)
+    along = (vectors.T @ (weights.T @ force))[told]
+    return float(along @ (along / values[told])), int(told.sum())
 
 
 def places_along(model: CompiledModel) -> list[Spotted]:

@@ -13,6 +13,7 @@ from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.belief import Belief
 from softrobot_dynamics.estimation.sensors.contract import Place, Sensor
 from softrobot_dynamics.estimation.square_root import allocate_weighing, OUTLIER, TAKEN, weigh
+from softrobot_dynamics.estimation.stillness import allocate_stirring, stir
 
 _COARSER = 1.5  # times more noise, until a measurement is believed
 _COARSEST = 1e6  # times more noise than said; what is further off is not looked at
@@ -41,6 +42,7 @@ class Correction:
         self._noise = self.observation.noise.copy()  # the kernel's own, which `draw` makes coarser
         self._work = allocate_weighing(observed.residual, observed.H, self._noise, starts, gates)
         self._weigh, self._names = cached(weigh, w=self._work), place.model.coordinate_names
+        self._stir = cached(stir, w=self._work, b=allocate_stirring(*observed.H.shape))
 
     def observe(self, belief: Belief, z: Vector) -> None:
         """See what is missing of a measurement from what is believed."""
@@ -51,6 +53,7 @@ class Correction:
         """Correct the belief by what passes the gates; SimulationDivergedError."""
         if self._weigh(belief.S, belief.x):
             raise SimulationDivergedError(belief.time, self._names[0])
+        self._stir(belief.N)
         (square, numbers), verdicts = self._work.total, self._work.verdicts
         outliers, believed = ((verdicts == each).sum() for each in (OUTLIER, TAKEN))
         return Verdict(float(square), int(numbers), int(outliers), int(believed))

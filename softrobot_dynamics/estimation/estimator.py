@@ -30,6 +30,7 @@ from softrobot_dynamics.estimation.priors import extent, force_factor, initial_f
 from softrobot_dynamics.estimation.sensors.contract import Place
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.estimation.square_root import covariance_of
+from softrobot_dynamics.estimation.stillness import beginning
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -125,7 +126,8 @@ class Estimator:
         nearest = np.clip(np.zeros(model.m), model.lower, model.upper)
         u = nearest if u is None else checked('u', u, (model.m,))
         S = self._prior.copy() if covariance is None else _factor(covariance, 3 * n)
-        belief = Belief(_time(time), np.concatenate([q, qd, np.zeros(n)]), S)
+        x, N = np.concatenate([q, qd, np.zeros(n)]), beginning(covariance_of(S))
+        belief = Belief(_time(time), x, S, N)
         self._commands.begin(u)
         self._mover.begin(q)
         self._moments = [_Moment(belief, None, np.zeros(0), belief.time)]
@@ -208,8 +210,9 @@ class Estimator:
         """
         n, belief = self.model.n, self._moments[-1].belief
         J = jacobian(self.model, q=belief.x[:n], body=body, point=point, frame=frame)
-        force, P = belief.x[2 * n :], covariance_of(belief.S[2 * n :])
-        return fit_push(J if moment else J[3:], force, P, self._prior[2 * n :, 2 * n :])
+        S, prior = belief.S[2 * n :], self._prior[2 * n :, 2 * n :]
+        force, still = belief.x[2 * n :], belief.N[2 * n :, 2 * n :]
+        return fit_push(J if moment else J[3:], force, covariance_of(S), prior, still)
 
     def contact(self, places: Sequence[Spotted] | None = None) -> Contact:
         """

@@ -126,8 +126,8 @@ def spread(w, S, h, keep):
     for i in range(n):
         for c in range(n):
             w.start[2 * n + i, 3 * n + c] = early * w.noise[i, c]
-    _settle(w, g, w.start, w.once)
-    _settle(w, g, w.once, w.twice)
+    settle(w, g, w.start, w.once)
+    settle(w, g, w.once, w.twice)
     A = w.array
     for i in range(3 * n):
         share = keep if i >= 2 * n else 1.0
@@ -144,7 +144,7 @@ def spread(w, S, h, keep):
 
 
 @inlined
-def _settle(w, g, X, Y):
+def settle(w, g, X, Y):
     """Make a step of g [s] by backward Euler's method, of all columns of X (3 n, 4 n) to Y."""
     n, N, push = len(w.M), X.shape[1], w.push
     for i in range(n):  # into Y[2 n:] what M v is to become, at first

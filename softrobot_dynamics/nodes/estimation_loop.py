@@ -36,7 +36,7 @@ MODES = 'waiting for sensors', 'settling', 'estimating'
 _AHEAD = SECOND // 20  # [ns] that a stamp may be ahead of what others say the time is
 _REMEMBERED = 64  # stamps of a sensor, of which none may come twice
 _FAR = 20.0  # times its noise: with more, a measurement tells nothing of where the robot is
-_CERTAIN = 1e-2  # chance of a push that is none: below, it is believed
+_CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is believed
 _GONE = 0.5  # of a push that is a collision: below, it has ended
 
 

@@ -112,6 +112,28 @@ def test_it_is_the_kalman_filter_of_a_linear_robot():
     assert np.abs((found.covariance - book.P) / np.outer(spread, spread)).max() < 5e-3
 
 
+def test_what_noise_alone_does_is_as_by_formula():
+    """Errors where no force acts: moved with the filter's own matrices, and by its gains."""
+    model, noise, H = carriages(), 2e-3, np.eye(6)[1:2]
+    ruler = {'name': 'ruler', 'type': 'joint', 'names': ['second_slide'], 'noise': noise}
+    own, R = estimator(model, [{**ruler, 'gate': 1.0}]), np.array([[noise**2]])
+    book = textbook(model, own)
+    own.begin(0.0, u=[0.0])
+    N = book.P.copy()
+    N[4:], N[:, 4:] = 0.0, 0.0
+    for k in range(300):
+        book.move(0.0)
+        N = book.F @ N @ book.F.T
+        if k % 10 == 9:
+            K = book.P @ H.T @ np.linalg.inv(H @ book.P @ H.T + R)
+            book.correct(np.zeros(1), H, R)
+            N = (np.eye(6) - K @ H) @ N @ (np.eye(6) - K @ H).T + K @ R @ K.T
+            own.measure((k + 1) * STEP, 'ruler', [0.0])
+    found, spread = own._moments[-1].belief.N, np.sqrt(np.diag(N))
+    assert np.abs((found - N) / np.outer(spread, spread)).max() < 1e-2
+    assert np.array_equal(found, found.T) and np.linalg.eigvalsh(book.P - N).min() > -1e-12
+
+
 def test_late_and_mixed_up_measurements_count_as_if_they_were_in_order():
     """The same state to rounding, whatever order they come in; too old ones are left out."""
     model = carriages()

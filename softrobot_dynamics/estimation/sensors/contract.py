@@ -86,15 +86,16 @@ class Sensor:
     Base of all sensors: subclass it as a frozen dataclass and ``@register`` a name.
 
     A value is as old as ``delay`` [s] at its stamp. ``gate`` is the probability with which a right
-    value passes: beyond that quantile of chi squared it is taken for an outlier. ``rate`` [Hz] is
-    how often values are expected, and simulated.
+    value passes: beyond that quantile of chi squared it is taken for an outlier. It is wide, as a
+    push that is larger than the disturbance moves what is measured, too, and is to be seen by it.
+    ``rate`` [Hz] is how often values are expected, and simulated.
     """
 
     type_name: ClassVar[str]
 
     name: str = name()
     delay: float = number('s', at_least=0.0, at_most=10.0, default=0.0)
-    gate: float = number('-', above=0.0, at_most=1.0, default=0.9999)
+    gate: float = number('-', above=0.0, at_most=1.0, default=1.0 - 1e-9)
     rate: float = number('Hz', above=0.0, default=100.0)
 
     def read(self, value: ArrayLike) -> Vector:

@@ -1,0 +1,106 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What noise alone does to the estimate of a robot that nothing pushes: the covariance of its errors.
+
+The filter's own P allows for forces that may act. Where none does, errors e of x = (q, qd, force)
+are smaller: with the gain K of the filter, and R of the measurements, of covariance N with ::
+
+    N <- Phi N Phi'                          as the robot moves on
+    N <- (1 - K H) N (1 - K H)' + K R K'     as it is measured
+
+So the force that is believed then, which is an error alone, has the covariance of the last n rows
+and columns of N: what is larger than that does not come of noise.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.estimation.square_root import settle
+from softrobot_dynamics.kernels.linalg import solve_lower_transposed
+from softrobot_dynamics.kernels.sums import dot, row_times
+from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
+
+
+class Carrying(NamedTuple):
+    """What :func:`carry` works with, for 3 n numbers; all are (3 n, 3 n)."""
+
+    once: Matrix
+    twice: Matrix
+    moved: Matrix
+
+
+class Stirring(NamedTuple):
+    """What :func:`stir` works with, for k measured numbers and 3 n uncertain ones."""
+
+    K: Matrix  # (3 n, k) gain of what is taken
+    C: Matrix  # (k, 3 n) H N
+    Z: Matrix  # (3 n, 3 n) (1 - K H) N
+    L: Matrix  # (3 n, k) Z H' - K R
+
+
+def allocate_carrying(n: int) -> Carrying:
+    """Return a :class:`Carrying`."""
+    return Carrying(*(np.zeros((3 * n, 3 * n)) for _ in range(3)))
+
+
+def allocate_stirring(k: int, N: int) -> Stirring:
+    """Return a :class:`Stirring` of k measured numbers."""
+    return Stirring(np.zeros((N, k)), np.zeros((k, N)), np.zeros((N, N)), np.zeros((N, k)))
+
+
+def beginning(P: Matrix) -> Matrix:
+    """Return N (3 n, 3 n) of the first covariance: as much, but that there is no force."""
+    N, n = P.copy(), len(P) // 3
+    N[2 * n :], N[:, 2 * n :] = 0.0, 0.0
+    return N
+
+
+@kernel
+def carry(w, b, N, h, keep):
+    """Move N (3 n, 3 n) by h [s], right after :func:`~.square_root.spread` with its ``w``."""
+    n, g = len(w.M), GAMMA * h
+    for _ in range(2):  # Phi (Phi N)' is Phi N Phi', as N is symmetric
+        settle(w, g, N, b.once)
+        settle(w, g, b.once, b.twice)
+        for i in range(3 * n):
+            share = keep if i >= 2 * n else 1.0
+            once, twice = b.once[i], b.twice[i]
+            row = b.moved[i]
+            for c in range(3 * n):
+                row[c] = share * (TWICE * twice[c] + ONCE * once[c])
+        for i in range(3 * n):
+            for c in range(3 * n):
+                N[i, c] = b.moved[c, i]
+
+
+@kernel
+def stir(w, b, N):
+    """Measure N (3 n, 3 n), right after :func:`~.square_root.weigh` with its ``w``."""
+    count, size = int(w.total[1]), len(N)
+    if count == 0:
+        return
+    root = w.array[:count, :count]  # of the innovation's covariance; K root is what stands below
+    for i in range(size):
+        gain, own = b.K[i], w.array[count + i]
+        for a in range(count):
+            gain[a] = own[a]
+        solve_lower_transposed(root, gain[:count])
+    for a in range(count):
+        row_times(w.H[w.rows[a]], N, b.C[a])
+    for i in range(size):
+        row, own, gain = b.Z[i], N[i], b.K[i]
+        for c in range(size):
+            row[c] = own[c]
+        for a in range(count):
+            factor, source = gain[a], b.C[a]
+            for c in range(size):
+                row[c] -= factor * source[c]
+        for a in range(count):
+            r = w.rows[a]
+            b.L[i, a] = dot(row, w.H[r]) - gain[a] * w.noise[r] ** 2
+    for i in range(size):
+        for c in range(i + 1):
+            N[i, c] = b.Z[i, c] - dot(b.L[i, :count], b.K[c, :count])
+            N[c, i] = N[i, c]
