@@ -9,7 +9,6 @@ derivatives T_k along qd twice and by q_k. The bundles of directions, dz/dt, hav
 
 from softrobot_dynamics.bodies.learned.perceptron import along
 from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
-from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.point_frames import bend_frame, frame_slopes, put
 from softrobot_dynamics.kernels.reductions import BLOCK
 
@@ -63,7 +62,7 @@ def activate_slopes(n, directions, qd, slopes, row):
 
 @kernel
 def _activate_direction(n, slopes, base, own):
-    """The bundle ``own`` of g = dz/dt, while that of z is still before the activation."""
+    """Change the bundle ``own`` of g = dz/dt; that of z is still before the activation."""
     f1, f2, f3 = slopes[B : 2 * B], slopes[2 * B : 3 * B], slopes[3 * B : 4 * B]
     turned, other, lead = slopes[4 * B : 5 * B], slopes[5 * B : 6 * B], slopes[6 * B : 7 * B]
     g, at = own[:B], (1 + n) * B
@@ -92,7 +91,11 @@ def _activate_direction(n, slopes, base, own):
 
 @kernel
 def _activate_motion(n, qd, slopes, base, third):
-    """T_k = f''' r r z_k + f'' (2 r r_k + b z_k) + f' T_k: r, r_k rates of z, z_k; b = r_k qd_k."""
+    """
+    Turn T_k, ``third``, into f' T_k + f'' (2 r r_k + b z_k) + f''' r r z_k.
+
+    r and r_k are the rates of z and z_k, b = sum_k r_k qd_k.
+    """
     f1, f2, f3 = slopes[B : 2 * B], slopes[2 * B : 3 * B], slopes[3 * B : 4 * B]
     rate, bias, moved = slopes[4 * B : 5 * B], slopes[5 * B : 6 * B], slopes[6 * B : 7 * B]
     along(n, qd, base, rate)
