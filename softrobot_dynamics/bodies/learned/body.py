@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A body whose deformation a neural network has learned from samples."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import functools
 from typing import Any
@@ -17,6 +17,7 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.bodies.contract import Body, frame_of_points, register
+from softrobot_dynamics.bodies.learned.layer_slopes import layers_slopes, slopes_scratch
 from softrobot_dynamics.bodies.learned.layers import (
     layers_length,
     layers_scratch,
@@ -108,31 +109,45 @@ class Learned(Body):
 
     def kernel(self) -> Kernel:
         """See :class:`Body`; compiled once for all networks of an activation and a material."""
+        return self._sums('terms', _trace_terms, layers_scratch)
+
+    def slopes_kernel(self) -> Kernel:
+        """See :class:`Body`; compiled as rarely, the numbers are those of the terms."""
+        return self._sums('slopes', _trace_slopes, slopes_scratch)
+
+    def _sums(
+        self,
+        function: str,
+        trace: Callable[[str, Any], TracedKernel],
+        scratch: Callable[[int, int, int], int],
+    ) -> Kernel:
+        """Return a kernel of sums over the material points; before them those of the tip."""
         points, masses = self.material_points()
         points = np.concatenate([self._tip_points(), points])
         masses = np.concatenate([np.zeros(3), masses])
         symbolic, constants = self._symbolic()
-        traced = _trace_terms(self.weights.activation, symbolic.material)
+        traced = trace(self.weights.activation, symbolic.material)
         directions = np.zeros((0, 3)) if self.material is None else np.eye(3)
         numbers = [
-            np.ravel(self.stiffness()),
-            np.ravel(self.damping_matrix()),
+            self._matrices(),
             [self.density, self.viscosity() or 0.0],
             traced.tables.numbers(constants),
         ]
-        return self._kernel_of(traced, 'terms', masses, points, directions, numbers)
+        cloud = masses, points, directions
+        return self._kernel_of(traced, function, cloud, numbers, scratch)
 
     def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
         """See :class:`Body`."""
         along = np.column_stack([slopes, np.ones(len(points))])[None]
         traced = _trace_length(self.weights.activation)
-        return self._kernel_of(traced, 'length', weights, np.asarray(points), along, [])
+        cloud = weights, np.asarray(points), along
+        return self._kernel_of(traced, 'length', cloud, [], layers_scratch)
 
     def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`."""
         traced = _trace_values(self.weights.activation)
-        along = np.eye(3)[:2]
-        return self._kernel_of(traced, 'values', np.ones(len(points)), points, along, [])
+        cloud = np.ones(len(points)), points, np.eye(3)[:2]
+        return self._kernel_of(traced, 'values', cloud, [], layers_scratch)
 
     def _tip_points(self) -> Matrix:
         L, r = self.length, self.radius[1]
@@ -142,12 +157,12 @@ class Learned(Body):
         self,
         traced: TracedKernel,
         function: str,
-        weights: Vector,
-        points: Matrix,
-        directions: Any,
+        cloud: tuple[Vector, Matrix, Any],
         numbers: Any,
+        scratch: Callable[[int, int, int], int],
     ) -> Kernel:
-        """Kernel of points (K, 3) with weights (K,), and directions (T, 3 or (K, 3)) at them."""
+        """Kernel of a cloud: weights (K,), points (K, 3) and directions (T, 3 or (K, 3)) there."""
+        weights, points, directions = cloud
         n, layers = len(self.coordinates()), _layers(self.weights)
         network = _network_numbers(layers)
         directions = np.array([np.broadcast_to(t, points.shape) for t in directions])
@@ -157,9 +172,9 @@ class Learned(Body):
         rows = 1 + (1 + len(directions)) * (4 + int(network[2]))
         header = [n, len(table) // (rows * BLOCK), len(network)]
         module = load_module(traced.source, f'{self.type_name}_{function}')
-        scratch = layers_scratch(n, len(directions), int(network[1]))
         parameters = np.concatenate([header, network, *numbers, table])
-        return Kernel(module.__name__, function, parameters, scratch)
+        room = scratch(n, len(directions), int(network[1]))
+        return Kernel(module.__name__, function, parameters, room)
 
 
 def _is_stiffness(rows: Any, n: int) -> bool:
@@ -232,6 +247,14 @@ def _trace_terms(activation: str, material: Any) -> TracedKernel:
     if material is None:
         return layers_terms(derivatives(activation))
     return layers_terms(derivatives(activation), lambda F: material.energy(F, SYMBOLIC))
+
+
+@functools.cache
+def _trace_slopes(activation: str, material: Any) -> TracedKernel:
+    """Likewise."""
+    if material is None:
+        return layers_slopes(derivatives(activation))
+    return layers_slopes(derivatives(activation), lambda F: material.energy(F, SYMBOLIC))
 
 
 @functools.cache

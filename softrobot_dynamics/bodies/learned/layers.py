@@ -26,7 +26,7 @@ from softrobot_dynamics.tracing.stress import stress_function
 def layers_scratch(n: int, directions: int, units: int) -> int:
     """Scratch of both kernels for layers of at most ``units`` [numbers]."""
     rows = (n + 2) * (1 + directions)  # of a bundle of each unit
-    return (3 * n + 10 + 28 + 3 * rows + 6 + 2 * units * rows) * BLOCK
+    return (3 * n + 10 + 28 + 3 * rows + 7 + 2 * units * rows) * BLOCK
 
 
 def layers_terms(activation: Sequence[Node], energy: Any = None) -> TracedKernel:
@@ -47,7 +47,7 @@ def layers_terms(activation: Sequence[Node], energy: Any = None) -> TracedKernel
     terms = _TERMS.format(
         block=BLOCK, bundles=1 if energy is None else 4, scalars=len(tables.scalars), stress=stress
     )
-    return TracedKernel(HEADER + _propagation(activation) + source + terms, tables, 0)
+    return TracedKernel(HEADER + propagation(activation) + source + terms, tables, 0)
 
 
 def layers_length(activation: Sequence[Node]) -> TracedKernel:
@@ -56,7 +56,7 @@ def layers_length(activation: Sequence[Node]) -> TracedKernel:
 
     P: n, blocks, number of network numbers; these; the table, with one direction: the curve's.
     """
-    source = HEADER + _propagation(activation) + _LENGTH.format(block=BLOCK)
+    source = HEADER + propagation(activation) + _LENGTH.format(block=BLOCK)
     return TracedKernel(source, Tables((), ()), 0)
 
 
@@ -66,11 +66,16 @@ def layers_values(activation: Sequence[Node]) -> TracedKernel:
 
     P as for :func:`layers_length`, with two directions: x1 and x2.
     """
-    source = HEADER + _propagation(activation) + _VALUES.format(block=BLOCK)
+    source = HEADER + propagation(activation) + _VALUES.format(block=BLOCK)
     return TracedKernel(source, Tables((), ()), 0)
 
 
-def _propagation(activation: Sequence[Node]) -> Any:
+def propagation(activation: Sequence[Node], activate: str = 'activate') -> Any:
+    """
+    Source of ``propagate(n, rows, N, q, qd, table, S)``: a block of points through all layers.
+
+    ``activate``: function of ``perceptron`` or ``perceptron_slopes`` for bundles of these rows.
+    """
     code = Emitter(activation)
     lines = code.call + [
         f'D[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(activation)
@@ -78,7 +83,7 @@ def _propagation(activation: Sequence[Node]) -> Any:
     text = '\n'.join(lines)
     for name in ('sin', 'cos', 'tanh'):  # a call of the library would keep the loop from SIMD
         text = text.replace(f'math.{name}(', f'vector_{name}(')
-    return _PROPAGATE.format(block=BLOCK, slopes=textwrap.indent(text, ' ' * 8))
+    return _PROPAGATE.format(block=BLOCK, slopes=textwrap.indent(text, ' ' * 8), activate=activate)
 
 
 _PROPAGATE = """\
@@ -86,31 +91,33 @@ from softrobot_dynamics.kernels.layout import bias_offset, body_size, inertia_of
 from softrobot_dynamics.kernels.weak_form import add_forces, viscous_stress
 from softrobot_dynamics.bodies.learned.perceptron import (
     activate, first_layer, gradient_rate, linear_layer, positions, slopes_by_place, stretch,
-    tip_frame, vector_tanh)
+    tip_frame)
+from softrobot_dynamics.kernels.functions import vector_tanh
 
 
 @kernel
-def activate_unit(n, bundles, qd, D, row):
+def activate_unit(n, directions, qd, D, row):
     for k in range({block}):
         q = (row[k],)
 {slopes}
-    activate(n, bundles, qd, D, row)
+    {activate}(n, directions, qd, D, row)
 
 
 @kernel
-def propagate(n, bundles, N, q, qd, table, S):
-    # returns where in S the three rows of results begin
+def propagate(n, rows, N, q, qd, table, S):
+    # returns where in S the three units of results begin
     layers, most, units = int(N[0]), int(N[1]), int(N[2])
-    width = bundles * (n + 2) * {block}
-    D, here, there = S[:6 * {block}], 6 * {block}, 6 * {block} + most * width
+    base, each, directions = rows
+    width = (base + directions * each) * {block}
+    D, here, there = S[:7 * {block}], 7 * {block}, 7 * {block} + most * width
     first = 2 + layers
-    first_layer(n, bundles, units, N[first:first + units * n], q, table, S[here:there])
+    first_layer(n, rows, units, N[first:first + units * n], q, table, S[here:there])
     first += units * n
     for layer in range(1, layers):
         outputs = int(N[2 + layer])
         A, Z = S[here:here + most * width], S[there:there + most * width]
         for unit in range(units):
-            activate_unit(n, bundles, qd, D, A[unit * width:(unit + 1) * width])
+            activate_unit(n, directions, qd, D, A[unit * width:(unit + 1) * width])
         weights = N[first:first + outputs * units]
         first += outputs * units
         linear_layer(units, outputs, width, weights, N[first:first + outputs], A, Z)
@@ -131,6 +138,7 @@ def terms(P, q, qd, w, W, S):
     W[inertia_offset(n):bias_offset(n) + n] = 0.0
     elastic = W[bias_offset(n) + n:bias_offset(n) + 2 * n]
     damping = W[bias_offset(n) + 2 * n:body_size(n)]
+    rows = (n + 2, n + 2, {bundles} - 1)
     width = {bundles} * (n + 2) * {block}
     size = (1 + {bundles} * (4 + int(N[2]))) * {block}
     own, X = S[:(3 * n + 10) * {block}], S[(3 * n + 10) * {block}:]
@@ -139,16 +147,16 @@ def terms(P, q, qd, w, W, S):
     for block in range(blocks):
         C = T[block * size:(block + 1) * size]
         mass, C = C[:{block}], C[{block}:]
-        start = propagate(n, {bundles}, N, q, qd, C[{bundles} * 4 * {block}:], V)
+        start = propagate(n, rows, N, q, qd, C[{bundles} * 4 * {block}:], V)
         out = V[start:start + 3 * width]
-        positions(n, C, width, out, own)
+        positions(n + 2, C, width, out, own)
         if block == 0:
             tip_frame(n, qd, own, W)
         reduce_block(n, mass, qd, w, own, W)
 {stress}"""
 
 _ADD_STRESS = """\
-        slopes_by_place(n, 4, C, width, out, X)
+        slopes_by_place(rows, C, width, out, X)
         gradient_rate(n, qd, X, mass, density, Y)
         volume = Y[27 * {block}:]
         stress(numbers, volume, Y[:9 * {block}], Y[18 * {block}:27 * {block}])
@@ -162,6 +170,7 @@ _LENGTH = """
 def length(P, q, qd, out, S):
     n, blocks, count = int(P[0]), int(P[1]), int(P[2])
     N, T = P[3:3 + count], P[3 + count:]
+    rows = (n + 2, n + 2, 1)
     width = 2 * (n + 2) * {block}
     size = (1 + 2 * (4 + int(N[2]))) * {block}
     X, V = S[:3 * (n + 2) * {block}], S[3 * (n + 2) * {block}:]
@@ -169,9 +178,9 @@ def length(P, q, qd, out, S):
     for block in range(blocks):
         C = T[block * size:(block + 1) * size]
         weight, C = C[:{block}], C[{block}:]
-        start = propagate(n, 2, N, q, qd, C[8 * {block}:], V)
+        start = propagate(n, rows, N, q, qd, C[8 * {block}:], V)
         moved = V[start:start + 3 * width]
-        slopes_by_place(n, 2, C, width, moved, X)
+        slopes_by_place(rows, C, width, moved, X)
         stretch(n, weight, qd, X, out)
 """
 
@@ -181,18 +190,19 @@ _VALUES = """
 def values(P, q, V, S):
     n, blocks, count = int(P[0]), int(P[1]), int(P[2])
     N, T = P[3:3 + count], P[3 + count:]
-    width, rows = 3 * (n + 2) * {block}, 9 * (n + 1) * {block}
+    rows = (n + 2, n + 2, 2)
+    width, many = 3 * (n + 2) * {block}, 9 * (n + 1) * {block}
     size = (1 + 3 * (4 + int(N[2]))) * {block}
     still, S = S[:n], S[n:]
     D, X, S = S[:width], S[width:3 * width], S[3 * width:]
     still[:] = 0.0
     for block in range(blocks):
         C = T[block * size + {block}:(block + 1) * size]
-        U = V[block * rows:(block + 1) * rows]
-        start = propagate(n, 3, N, q, still, C[12 * {block}:], S)
+        U = V[block * many:(block + 1) * many]
+        start = propagate(n, rows, N, q, still, C[12 * {block}:], S)
         out = S[start:start + 3 * width]
-        positions(n, C, width, out, D)
-        slopes_by_place(n, 3, C, width, out, X)
+        positions(n + 2, C, width, out, D)
+        slopes_by_place(rows, C, width, out, X)
         for r in range(3 * (n + 1)):
             c, i = r // 3, r % 3
             for k in range({block}):

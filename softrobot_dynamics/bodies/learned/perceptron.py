@@ -7,7 +7,8 @@ value z, its derivatives z_j by the n coordinates, and its second derivative z_b
 derivatives by place are wanted too there is one more bundle for each direction t: dz/dt, its
 derivatives by the coordinates, and its second derivative along qd. A linear layer acts on all
 rows alike; only the activation mixes them. The loops run over layers of any size, so that one
-compiled kernel serves all networks.
+compiled kernel serves all networks. ``rows`` are (those of z, those of each dz/dt, directions);
+bundles of other rows are in :mod:`softrobot_dynamics.bodies.learned.perceptron_slopes`.
 """
 
 import math
@@ -16,42 +17,9 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.reductions import BLOCK
 
-# 1 / j!, the series of the exponential function
-_C2 = 0.5
-_C3 = 0.16666666666666666
-_C4 = 0.041666666666666664
-_C5 = 0.008333333333333333
-_C6 = 0.001388888888888889
-_C7 = 0.0001984126984126984
-_C8 = 2.48015873015873e-05
-_C9 = 2.7557319223985893e-06
-_C10 = 2.755731922398589e-07
-_C11 = 2.505210838544172e-08
-_C12 = 2.08767569878681e-09
-_C13 = 1.6059043836821613e-10
-
 
 @kernel
-def vector_tanh(x):
-    """
-    Hyperbolic tangent without branches or library calls, so that loops vectorise; 8 ulp.
-
-    From m = exp(-2 |x|) - 1 by a series of m at 1/128 of the argument and seven doublings
-    m (2 + m), none of which loses digits.
-    """
-    size = abs(x)
-    size = 20.0 if size > 20.0 else size  # where the result is 1; NaN stays
-    r = size * (-1.0 / 64.0)
-    high = _C7 + r * (_C8 + r * (_C9 + r * (_C10 + r * (_C11 + r * (_C12 + r * _C13)))))
-    m = r * (1.0 + r * (_C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * high))))))
-    for _ in range(7):
-        m = m * (2.0 + m)
-    value = m / (2.0 + m)
-    return value if x < 0.0 else -value
-
-
-@kernel
-def first_layer(n, bundles, units, weights, q, table, Z):
+def first_layer(n, rows, units, weights, q, table, Z):
     """
     Bundles of the first layer, whose part that depends on x is a ``table``.
 
@@ -59,7 +27,8 @@ def first_layer(n, bundles, units, weights, q, table, Z):
     ``weights`` (units, n) are those of q.
     """
     B = BLOCK
-    width = bundles * (n + 2) * B
+    base, each, directions = rows
+    width = (base + directions * each) * B
     for u in range(units):
         row, own = Z[u * width : (u + 1) * width], weights[u * n : (u + 1) * n]
         row[:] = 0.0
@@ -68,8 +37,9 @@ def first_layer(n, bundles, units, weights, q, table, Z):
             shift += own[j] * q[j]
             column = row[(1 + j) * B : (2 + j) * B]
             column[:] = own[j]
-        for g in range(bundles):
-            value = row[g * (n + 2) * B : (g * (n + 2) + 1) * B]
+        for g in range(1 + directions):
+            first = (base + (g - 1) * each) * B if g > 0 else 0
+            value = row[first : first + B]
             given = table[(g * units + u) * B : (g * units + u + 1) * B]
             for k in range(B):
                 value[k] = given[k] + shift
@@ -114,7 +84,7 @@ def _add_tile(stride, width, W, A, Z):
 
 
 @kernel
-def activate(n, bundles, qd, slopes, row):
+def activate(n, directions, qd, slopes, row):
     """
     Chain rule through one unit: bundles of z in ``row`` become those of f(z).
 
@@ -126,11 +96,11 @@ def activate(n, bundles, qd, slopes, row):
     rate, turn = slopes[4 * B : 5 * B], slopes[5 * B : 6 * B]
     base = row[:C]
     bias = base[C - B : C]
-    _along(n, qd, base, rate)
-    for g in range(1, bundles):
+    along(n, qd, base, rate)
+    for g in range(1, 1 + directions):
         own = row[g * C : (g + 1) * C]
         t, t_bias = own[:B], own[C - B : C]
-        _along(n, qd, own, turn)
+        along(n, qd, own, turn)
         for k in range(B):
             r = rate[k]
             t_bias[k] = (
@@ -154,7 +124,7 @@ def activate(n, bundles, qd, slopes, row):
 
 
 @kernel
-def _along(n, qd, bundle, out):
+def along(n, qd, bundle, out):
     """Differentiate a bundle along qd: sum_j z_j qd_j."""
     B = BLOCK
     for k in range(B):
@@ -166,15 +136,15 @@ def _along(n, qd, bundle, out):
 
 
 @kernel
-def positions(n, table, width, N, out):
+def positions(columns, table, width, N, out):
     """
-    Bundles of p = c + s N, c and s of ``table`` (4 rows: s, c), at rows 3 c + i of ``out``.
+    Rows 3 c + i of ``out``: c-th row of p = c + s N, c and s of ``table`` (4 rows: s, c).
 
-    ``N``: three rows of ``width``, of which the first bundle counts.
+    ``N``: three units of ``width``, of which the first ``columns`` rows count.
     """
     B = BLOCK
     s = table[:B]
-    for c in range(n + 2):
+    for c in range(columns):
         for i in range(3):
             to, given = out[(3 * c + i) * B : (3 * c + i + 1) * B], N[i * width + c * B :]
             for k in range(B):
@@ -184,23 +154,24 @@ def positions(n, table, width, N, out):
 
 
 @kernel
-def slopes_by_place(n, bundles, table, width, N, out):
+def slopes_by_place(rows, table, width, N, out):
     """
-    Bundles of dp/dt = c_t + s_t N + s dN/dt of all directions t, at rows (3 c + i) T + t.
+    Bundles of dp/dt = c_t + s_t N + s dN/dt of all T directions t, at rows (3 c + i) T + t.
 
-    T = ``bundles`` - 1; ``table``: four rows s, c, then four rows s_t, c_t for each direction.
+    ``table``: four rows s, c, then four rows s_t, c_t for each direction.
     """
     B = BLOCK
-    s, T = table[:B], bundles - 1
+    base, each, T = rows
+    s = table[:B]
     for t in range(T):
         own = table[4 * B * (t + 1) : 4 * B * (t + 2)]
         s_t = own[:B]
-        for c in range(n + 2):
+        for c in range(each):
             for i in range(3):
                 r = (3 * c + i) * T + t
                 to, N_i = out[r * B : (r + 1) * B], N[i * width : (i + 1) * width]
                 value = N_i[c * B : (c + 1) * B]
-                slope = N_i[((t + 1) * (n + 2) + c) * B : ((t + 1) * (n + 2) + c + 1) * B]
+                slope = N_i[(base + t * each + c) * B : (base + t * each + c + 1) * B]
                 for k in range(B):
                     to[k] = s_t[k] * value[k] + s[k] * slope[k]
         for i in range(3):

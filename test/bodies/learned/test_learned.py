@@ -13,12 +13,12 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.learned import fit, networks
 from softrobot_dynamics.bodies.learned.body import Learned
-from softrobot_dynamics.bodies.learned.perceptron import vector_tanh
 from softrobot_dynamics.bodies.learned.samples import Samples
 from softrobot_dynamics.bodies.pcc import PiecewiseConstantCurvature
 from softrobot_dynamics.compiling.jit import kernel as compiled
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MISSING
 from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.functions import vector_tanh
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
 from softrobot_dynamics.schema.parsing import Problems
 from softrobot_dynamics.tracing import graph, traversal
