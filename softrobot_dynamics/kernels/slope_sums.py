@@ -47,7 +47,7 @@ def _double(mass, w, p, v, out):
 
 
 @reduction
-def _moment(p, f, out):
+def add_moment(p, f, out):
     """Add the sum of p x f to out (3,)."""
     m0 = m1 = m2 = 0.0
     for k in range(B):
@@ -61,7 +61,7 @@ def _moment(p, f, out):
 
 
 @reduction
-def _force(f, out):
+def add_force(f, out):
     """Add the sum of f to out (3,)."""
     f0 = f1 = f2 = 0.0
     for k in range(B):
@@ -83,7 +83,7 @@ def _work(J, f):
 
 
 @reduction
-def _spin(mass, p, v, out):
+def add_spin(mass, p, v, out):
     """Add the matrix of e -> 2 int p x (e x v) dm to out (9,): 2 (p . v) e - 2 v (p . e)."""
     xx = yy = zz = xy = yx = xz = zx = yz = zy = 0.0
     for k in range(B):
@@ -126,24 +126,24 @@ def slope_block(n, mass, motion, zero, S, D):
         zero[c] = motion[c]
     zero[6] = zero[7] = zero[8] = 0.0
     _accelerate(mass, motion, p, v, S[6 * B : 9 * B], push)
-    _spin(mass, p, v, D[spin : spin + 9])
+    add_spin(mass, p, v, D[spin : spin + 9])
     second = (9 + 9 * n) * B
     for k in range(n):
         J = S[(9 + 9 * k) * B : (18 + 9 * k) * B]
         along, moving, bending = J[: 3 * B], J[3 * B : 6 * B], J[6 * B : 9 * B]
         _accelerate(mass, zero, along, moving, bending, change)
         f = forces + 6 * k
-        _moment(along, push, D[f : f + 3])
-        _moment(p, change, D[f : f + 3])
-        _force(change, D[f + 3 : f + 6])
+        add_moment(along, push, D[f : f + 3])
+        add_moment(p, change, D[f : f + 3])
+        add_force(change, D[f + 3 : f + 6])
         _add_works(n, S, change, D[own + n * k : own + n * k + n])
         _double(mass, motion, along, moving, change)
         f += 6 * n
-        _moment(p, change, D[f : f + 3])
-        _force(change, D[f + 3 : f + 6])
+        add_moment(p, change, D[f : f + 3])
+        add_force(change, D[f + 3 : f + 6])
         _add_works(n, S, change, D[own + n * n + n * k : own + n * n + n * k + n])
         _double(mass, motion, p, v, change)
-        _moment(change, along, D[spins + 3 * k : spins + 3 * k + 3])
+        add_moment(change, along, D[spins + 3 * k : spins + 3 * k + 3])
         for j in range(k + 1):
             value = _work(S[second : second + 3 * B], push)
             second += 3 * B

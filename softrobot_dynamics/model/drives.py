@@ -41,6 +41,7 @@ class CableTables(NamedTuple):
     stiffness: Vector  # (s,)
     free: Vector  # (s,)
     rest: Vector  # (s,)
+    parts: Sequence[Segment] = ()  # of all cables, row by row of the segments
 
 
 def cable_tables(model: Any) -> CableTables:
@@ -64,6 +65,7 @@ def cable_tables(model: Any) -> CableTables:
         stiffness=np.array([cable.stiffness for cable in each]),
         free=np.array([cable.tension for cable in each]),
         rest=np.zeros(len(each)),
+        parts=tables.segments,
     )
     evaluate, q = model.evaluator(), np.zeros(model.n)
     drives = _drives(model, found, evaluate.robot, True)
