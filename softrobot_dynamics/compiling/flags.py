@@ -13,6 +13,10 @@ from typing import Any
 from numba.core.targetconfig import TargetConfig
 
 
+def _class(flags: Any) -> Any:
+    return type(flags)
+
+
 @functools.cache
 def _defaults(cls: Any) -> dict[str, Any]:
     return {name: option.default for name, option in cls.options.items()}
@@ -20,7 +24,7 @@ def _defaults(cls: Any) -> dict[str, Any]:
 
 def _values(self: Any) -> dict[str, Any]:
     """All options and their values, as ``TargetConfig.values``."""
-    return {**_defaults(type(self)), **self._values}
+    return {**_defaults(_class(self)), **self._values}
 
 
 def _equal(self: Any, other: object) -> bool:
@@ -37,7 +41,7 @@ def _hash_of(cls: Any) -> int:
 
 def _hash(self: Any) -> int:
     """Hash of the options' names, as that of ``TargetConfig``."""
-    return _hash_of(type(self))
+    return _hash_of(_class(self))
 
 
 def compare_fast() -> None:

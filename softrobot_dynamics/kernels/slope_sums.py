@@ -83,7 +83,7 @@ def _work(J, f):
 
 
 @reduction
-def add_spin(mass, p, v, out):
+def _spin(mass, p, v, out):
     """Add the matrix of e -> 2 int p x (e x v) dm to out (9,): 2 (p . v) e - 2 v (p . e)."""
     xx = yy = zz = xy = yx = xz = zx = yz = zy = 0.0
     for k in range(B):
@@ -126,7 +126,7 @@ def slope_block(n, mass, motion, zero, S, D):
         zero[c] = motion[c]
     zero[6] = zero[7] = zero[8] = 0.0
     _accelerate(mass, motion, p, v, S[6 * B : 9 * B], push)
-    add_spin(mass, p, v, D[spin : spin + 9])
+    _spin(mass, p, v, D[spin : spin + 9])
     second = (9 + 9 * n) * B
     for k in range(n):
         J = S[(9 + 9 * k) * B : (18 + 9 * k) * B]

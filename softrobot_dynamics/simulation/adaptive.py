@@ -2,7 +2,7 @@
 """Steps in time that are as long as a tolerance allows, in one compiled call."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -88,7 +88,7 @@ class Adaptive:
         own = {'bends': model.bends(), 'stiffness': jacobian.fibres, 'x': jacobian.x}
         stiffen = entry(fibre_stiffness, robot=robot, **own)
         if drives is not None:
-            cables = {'stiffness': np.zeros((n, n)), 'x': jacobian.x}
+            cables: Any = {'stiffness': np.zeros((n, n)), 'x': jacobian.x}
             cables['bends'] = model.bends(cables=True)
             stiffen = entry(
                 add_cable_stiffness,

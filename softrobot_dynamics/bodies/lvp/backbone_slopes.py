@@ -26,7 +26,7 @@ from softrobot_dynamics.bodies.lvp.backbone import (
     turn_rows,
 )
 from softrobot_dynamics.bodies.lvp.backbone_tables import NODES, read_numbers
-from softrobot_dynamics.compiling.jit import kernel, reduction
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.lanes import add_cross, cross, get3, put3
 from softrobot_dynamics.kernels.reductions import dot
@@ -201,10 +201,9 @@ def add_bends(n, numbers, loads, F, D, V):
         for j in range(n):
             a, phi, place = int(b.strains[j]), b.shapes[j * N : (j + 1) * N], 6 * n * k + 6 * j
             axis = X[6 * (a % 3) * N : 6 * (a % 3 + 1) * N]
-            if a < 3:
-                _sum_six(phi, axis, D[place : place + 6])
-            elif a < 6:
-                _sum_three(phi, axis, D[place + 3 : place + 6])
+            for r in range(6 if a < 3 else 3 if a < 6 else 0):
+                last = r if a < 3 else r + 3  # a shear moves along its axis, it does not turn
+                D[place + last] = dot(phi, axis[r * N : (r + 1) * N])
 
 
 @kernel
@@ -235,27 +234,6 @@ def _turn_axes(A, column, F, X):
             y = add_cross(cross(get3(F, ORIGIN * N, k), x), get3(moving, 0, k), r)
             put3(out, 0, k, (w * x[0], w * x[1], w * x[2]))
             put3(out, 3 * N, k, (w * y[0], w * y[1], w * y[2]))
-
-
-@reduction
-def _sum_six(phi, X, out):
-    """Fill out (6,) with the sums of six rows times phi."""
-    a = b = c = d = e = f = 0.0
-    for k in range(N):
-        p = phi[k]
-        a, b, c = a + p * X[k], b + p * X[N + k], c + p * X[2 * N + k]
-        d, e, f = d + p * X[3 * N + k], e + p * X[4 * N + k], f + p * X[5 * N + k]
-    out[0], out[1], out[2], out[3], out[4], out[5] = a, b, c, d, e, f
-
-
-@reduction
-def _sum_three(phi, X, out):
-    """Fill out (3,) with the sums of three rows times phi."""
-    a = b = c = 0.0
-    for k in range(N):
-        p = phi[k]
-        a, b, c = a + p * X[k], b + p * X[N + k], c + p * X[2 * N + k]
-    out[0], out[1], out[2] = a, b, c
 
 
 @kernel

@@ -28,13 +28,7 @@ from softrobot_dynamics.bodies.lvp.emit_points import (
 )
 from softrobot_dynamics.bodies.lvp.emit_sections import section_numbers, section_sums
 from softrobot_dynamics.bodies.lvp.emit_slopes import slopes_numbers, slopes_room
-from softrobot_dynamics.bodies.lvp.growth import (
-    growth,
-    trace_bends,
-    trace_slopes,
-    trace_terms,
-    trace_values,
-)
+from softrobot_dynamics.bodies.lvp.growth import growth, trace_slopes, trace_terms, trace_values
 from softrobot_dynamics.bodies.lvp.series import horner, power_series
 from softrobot_dynamics.bodies.lvp.strain_modes import Modes, SETS, strain_modes, STRAINS
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra, volume_rule
@@ -202,10 +196,11 @@ class LocallyVolumePreserving(Body):
     def fibre_bends(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
         """See :class:`Body`."""
         strains, polynomials = self._shapes()
-        traced = trace_bends(tuple(sorted(set(strains))))
+        symbolic, _ = self._symbolic()
+        traced = trace_slopes(tuple(sorted(set(strains))), symbolic.material)
         curve = points, slopes, weights
-        numbers = bends_numbers(traced.tables, curve, self.length, strains, polynomials)
-        module = load_module(traced.source, f'{self.type_name}_bends')
+        numbers = bends_numbers(traced.growth, curve, self.length, strains, polynomials)
+        module = load_module(traced.source, f'{self.type_name}_slopes')
         return Kernel(module.__name__, 'bends', numbers, bends_room(len(strains)))
 
     def cavity_kernel(self) -> Kernel:

@@ -1,34 +1,29 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The kernel of second derivatives of lengths through a body of sections on a backbone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Values, Vector
 from softrobot_dynamics.bodies.lvp import growth_rows as rows
-from softrobot_dynamics.bodies.lvp.emit_growth import emit_growth, with_rows
+from softrobot_dynamics.bodies.lvp.emit_growth import with_rows
 from softrobot_dynamics.bodies.lvp.emit_points import shape_rows
 from softrobot_dynamics.bodies.lvp.fibre_slopes import fibre_rows
 from softrobot_dynamics.tracing.emit import BLOCK, Tables
-from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
 
 OTHERS = 5  # rows of a block besides those of growth and coordinates: weight, x1, x2, both slopes
 
 
-def fibre_bends(moved: Iterable[int]) -> TracedKernel:
+def bends_source(traced_rows: int) -> str:
     """
-    Kernel ``bends(P, q, out, S)``: second derivatives (n n,) of the length of a material curve.
+    Source of ``bends(P, q, out, S)``: second derivatives (n n,) of the length of a material curve.
 
-    ``moved`` as in ``emit_slopes.point_slopes``; P is that of :func:`bends_numbers`.
+    It calls ``growth(C, z, U)``, that reads ``traced_rows``, of the same module; P is that of
+    :func:`bends_numbers`.
     """
-    code, growth = emit_growth(moved)
-    source = growth + _BENDS.format(
-        block=BLOCK,
-        rows=len(code.tables.rows) + 5,
-        strains=rows.STRAIN_ROWS,
-        growth=rows.GROWTH_ROWS,
+    return _BENDS_IMPORTS + _BENDS.format(
+        block=BLOCK, rows=traced_rows + OTHERS, strains=rows.STRAIN_ROWS, growth=rows.GROWTH_ROWS
     )
-    return TracedKernel(HEADER + _BENDS_IMPORTS + source, code.tables, 0)
 
 
 def bends_numbers(
@@ -39,7 +34,7 @@ def bends_numbers(
     polynomials: Sequence[Values],
 ) -> Vector:
     """
-    Return what the kernel of :func:`fibre_bends` reads, flat.
+    Return what the kernel of :func:`bends_source` reads, flat.
 
     ``curve``: points (K, 3) [m], slopes (K, 2) and weights (K,) [m]; the rest as before.
     """

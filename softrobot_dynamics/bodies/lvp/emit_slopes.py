@@ -16,6 +16,7 @@ from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp import growth_rows as rows
 from softrobot_dynamics.bodies.lvp.backbone_slopes import EACH, OWN, slopes_scratch
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables, NODES
+from softrobot_dynamics.bodies.lvp.emit_bends import bends_source
 from softrobot_dynamics.bodies.lvp.emit_growth import emit_growth, with_rows
 from softrobot_dynamics.bodies.lvp.emit_points import shape_rows
 from softrobot_dynamics.bodies.lvp.point_slopes import COLUMN, COLUMNS
@@ -41,26 +42,31 @@ def point_slopes(
     moved: Iterable[int], energy: Callable[[Sequence[Values]], Value]
 ) -> TracedSlopes:
     """
-    Kernel ``slopes(P, q, qd, qdd, motion, D, S)`` of a body on a backbone.
+    Kernels ``slopes(P, q, qd, qdd, motion, D, S)`` and ``bends`` of a body on a backbone.
 
     ``moved``: the strains that coordinates move; ``energy``: of a material, a function of three
-    rows of F. P is that of :func:`slopes_numbers`.
+    rows of F. P is that of :func:`slopes_numbers`, and of ``emit_bends.bends_numbers``.
     """
     code, growth = emit_growth(moved)
     moduli, tables = moduli_function(energy)
-    source = growth + _SLOPES.format(
-        block=BLOCK,
-        scalars=len(tables.scalars),
-        rows=len(code.tables.rows) + POINT,
-        nodes=NODES,
-        strains=rows.STRAIN_ROWS,
-        growth=rows.GROWTH_ROWS,
-        own=OWN,
-        each=EACH,
-        columns=backbone.COLUMNS,
-        points=COLUMNS,
-        column=COLUMN,
-        works=WORK_ROWS,
+    bends = bends_source(len(code.tables.rows))
+    source = (
+        growth
+        + bends
+        + _SLOPES.format(
+            block=BLOCK,
+            scalars=len(tables.scalars),
+            rows=len(code.tables.rows) + POINT,
+            nodes=NODES,
+            strains=rows.STRAIN_ROWS,
+            growth=rows.GROWTH_ROWS,
+            own=OWN,
+            each=EACH,
+            columns=backbone.COLUMNS,
+            points=COLUMNS,
+            column=COLUMN,
+            works=WORK_ROWS,
+        )
     )
     return TracedSlopes(HEADER + _IMPORTS + moduli + source, code.tables, tables)
 
@@ -157,7 +163,8 @@ def slopes(P, q, qd, qdd, motion, D, S):
         frames_in_motion(n, strains, H, L, G)
         tables = (weight, places, L)
         add_point_slopes(n, strains, shapes, tables, motion, (U, G, X), loads, D)
-        fill_gradients(places, Z, U, E[:9 * {block}], E[RATE * {block}:STRESS * {block}])
+        rate = E[RATE * {block}:STRESS * {block}]
+        fill_gradients(places, Z, U, E[:9 * {block}], rate, moving)
         fill_columns(n, strains, shapes, slopes, places, (Z, U), moved, moving)
         moduli(P, volume, E[:9 * {block}], E[STRESS * {block}:])
         for k in range(n):

@@ -48,7 +48,7 @@ def add_fibre_bends(n, strains, shapes, slopes, tables, rows, S, out):
     moved, columns = S[(EACH + 9 * n) * B : (EACH + 18 * n) * B], S[(EACH + 18 * n) * B :]
     stress, none, column = S[STRESS * B : NONE * B], S[NONE * B : COLUMN * B], S[COLUMN * B :]
     none[:] = 0.0
-    fill_gradients(places, Z, U, F, S[RATE * B : STRESS * B])
+    fill_gradients(places, Z, U, F, S[RATE * B : STRESS * B], moved)
     fill_columns(n, strains, shapes, slopes, places, (Z, U), G, moved)
     _stretch(weight, along, F, stress)
     for k in range(n):

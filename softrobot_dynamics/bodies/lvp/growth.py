@@ -6,7 +6,6 @@ import functools
 from typing import Any
 
 from softrobot_dynamics.annotations import Math, Value, Values
-from softrobot_dynamics.bodies.lvp.emit_bends import fibre_bends
 from softrobot_dynamics.bodies.lvp.emit_slopes import point_slopes, TracedSlopes
 from softrobot_dynamics.bodies.lvp.emit_values import section_values
 from softrobot_dynamics.tracing.graph import SYMBOLIC
@@ -30,14 +29,8 @@ def trace_values(strains: tuple[int, ...], source: bool) -> TracedKernel:
 
 @functools.cache
 def trace_slopes(moved: tuple[int, ...], material: Any) -> TracedSlopes:
-    """Return the kernel of slopes, see ``emit_slopes.point_slopes``."""
+    """Return the kernels of slopes and of bends, see ``emit_slopes.point_slopes``."""
     return point_slopes(moved, lambda F: material.energy(F, SYMBOLIC))
-
-
-@functools.cache
-def trace_bends(moved: tuple[int, ...]) -> TracedKernel:
-    """Return the kernel of second derivatives of lengths, see ``emit_bends.fibre_bends``."""
-    return fibre_bends(moved)
 
 
 @functools.cache

@@ -29,16 +29,16 @@ from softrobot_dynamics.bodies.lvp.backbone_slopes import (
 from softrobot_dynamics.bodies.lvp.backbone_tables import NODES
 from softrobot_dynamics.bodies.lvp.growth_rows import by_strain, PUSH, RATES
 from softrobot_dynamics.bodies.lvp.section_rows import slot
-from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
+from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.lanes import add_cross, cross
 from softrobot_dynamics.kernels.reductions import BLOCK, dot
-from softrobot_dynamics.kernels.slope_sums import add_force, add_moment, add_spin
+from softrobot_dynamics.kernels.slope_sums import add_force, add_moment
 
 B = BLOCK
 
-# rows of points: e and u, each with two derivatives by time, position, velocity in S_J, twice
-# the velocity with that of S_J times dm, moment about S_J and force of the acceleration
+# rows of points: e and u, each with two derivatives by time, position, twice the velocity in
+# S_J times dm, the same with that of S_J, moment about S_J and force of the acceleration
 ARM, LEVER, POSITION, VELOCITY, DOUBLE, MOMENT, FORCE, CHANGE = 0, 9, 18, 21, 24, 27, 30, 33
 COLUMNS = CHANGE + 10  # after d2J/dt2 dm, J x force, e . (force x eta), 2 dJ/dt dm of a coordinate
 COLUMN = 7  # rows of each coordinate: J, eta and phi df/dz
@@ -71,13 +71,12 @@ def add_scaled(x, b, y):
 @kernel
 def frames_in_motion(n, strains, H, L, G):
     """Frames at the points of a block, G, from those at the nodes, H, by L (16, B)."""
-    interpolate(0, OWN, B, H, L, G)
-    for j in range(n):
-        first = OWN + EACH * j
-        if strains[j] < 3:
-            interpolate(first, first + EACH, B, H, L, G)
-        elif strains[j] < 6:
-            interpolate(first + MOVING, first + EACH, B, H, L, G)
+    first, last = 0, OWN  # of the frames themselves, then of what moves in each coordinate
+    for j in range(n + 1):
+        interpolate(first, last, B, H, L, G)
+        if j < n:
+            last = OWN + EACH * (j + 1)
+            first = last - EACH if strains[j] < 3 else last - MOVING if strains[j] < 6 else last
 
 
 @kernel
@@ -92,11 +91,11 @@ def add_point_slopes(n, strains, shapes, tables, motion, rows, loads, D):
     U, G, S = rows
     _move_points(mass, places, motion, U, G, S)
     spin = layout.spin_offset(n)
-    add_spin(
-        mass, S[POSITION * B : VELOCITY * B], S[VELOCITY * B : DOUBLE * B], D[spin : spin + 9]
-    )
-    for m in range(NODES):
-        _share(L[m * B : (m + 1) * B], S[MOMENT * B : CHANGE * B], m, loads)
+    _add_spin(S[POSITION * B : DOUBLE * B], D[spin : spin + 9])
+    for r in range(6):
+        load = S[(MOMENT + r) * B : (MOMENT + r + 1) * B]
+        for m in range(NODES):
+            loads[NODES * r + m] += dot(load, L[m * B : (m + 1) * B])
     columns = S[COLUMNS * B :]
     for k in range(n):
         z, own = slot(strains[k]), G[(OWN + EACH * k) * B : (OWN + EACH * (k + 1)) * B]
@@ -136,26 +135,25 @@ def _move_points(mass, places, motion, U, G, S):
         put(S, (LEVER + 3) * B, k, u1)
         put(S, (LEVER + 6) * B, k, u2)
         put(S, POSITION * B, k, p)
-        put(S, VELOCITY * B, k, add_cross(v, p, (w0, w1, w2)))
+        r = add_cross(v, p, (w0, w1, w2))
+        put(S, VELOCITY * B, k, (2.0 * m * r[0], 2.0 * m * r[1], 2.0 * m * r[2]))
         put(S, DOUBLE * B, k, (2.0 * m * v[0], 2.0 * m * v[1], 2.0 * m * v[2]))
         put(S, MOMENT * B, k, cross(p, force))
         put(S, FORCE * B, k, force)
 
 
-@reduction
-def _share(L, wrench, m, loads):
-    """Add to the loads of node m its share in those of points."""
-    a = b = c = d = e = f = 0.0
-    for k in range(B):
-        x = L[k]
-        a, b, c = a + x * wrench[k], b + x * wrench[B + k], c + x * wrench[2 * B + k]
-        d, e, f = d + x * wrench[3 * B + k], e + x * wrench[4 * B + k], f + x * wrench[5 * B + k]
-    loads[m] += a
-    loads[NODES + m] += b
-    loads[2 * NODES + m] += c
-    loads[3 * NODES + m] += d
-    loads[4 * NODES + m] += e
-    loads[5 * NODES + m] += f
+@kernel
+def _add_spin(points, out):
+    """Add the matrix of e -> int p x (e x v) dm, row-major, of rows of p and of v dm."""
+    for a in range(3):
+        for c in range(3):
+            p, v = points[c * B : (c + 1) * B], points[(3 + a) * B : (4 + a) * B]
+            value = dot(p, v)
+            out[3 * a + c] -= value
+            if a == c:
+                out[0] += value
+                out[4] += value
+                out[8] += value
 
 
 @kernel

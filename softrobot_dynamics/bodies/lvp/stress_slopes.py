@@ -16,7 +16,7 @@ of F as four numbers do along those of X.
 
 from softrobot_dynamics.bodies.lvp.growth_rows import by_pair, by_strain, RATES, STRAIN_RATE
 from softrobot_dynamics.bodies.lvp.section_rows import slot, SLOTS
-from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
+from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels.reductions import BLOCK
 
 B = BLOCK
@@ -25,38 +25,55 @@ B = BLOCK
 # pairs of growing strains, and by one and the slope of another; by a growing strain and kz
 WORKS, BENT, SLOPED, TWISTED = 0, 7, 7 + SLOTS * SLOTS, 7 + 2 * SLOTS * SLOTS
 WORK_ROWS = TWISTED + SLOTS
-KAPPA_Z = 2
+KAPPA_Z, STRETCH = 2, 5
 
 
 @kernel
-def fill_gradients(places, Z, U, F, rate):
-    """F and dF/dt of points (2 rows) with strains Z and growth U, nine rows each."""
+def fill_gradients(places, Z, U, F, rate, room):
+    """F and dF/dt of points (2 rows) with strains Z and growth U, nine rows each; room for two."""
+    one, none = room[:B], room[B : 2 * B]
     for k in range(B):
-        x1, x2 = places[k], places[B + k]
-        kx, ky, kz = Z[k], Z[B + k], Z[KAPPA_Z * B + k]
-        f, v = U[k], U[RATES * B + k]
-        _put_linear(
-            F, k, (x1, x2), (f, U[B + k], U[2 * B + k], U[3 * B + k]), kz, kx * x2 - ky * x1
-        )
-        F[2 * B + k] += Z[3 * B + k]
-        F[5 * B + k] += Z[4 * B + k]
-        F[8 * B + k] += Z[5 * B + k]
-        X = v, U[(RATES + 1) * B + k], U[(RATES + 2) * B + k], U[(RATES + 3) * B + k]
-        _put_linear(rate, k, (x1, x2), X, kz, kx * x2 - ky * x1)
-        t, y = f * Z[(STRAIN_RATE + 2) * B + k], f * x2 * Z[STRAIN_RATE * B + k]
-        rate[2 * B + k] += Z[(STRAIN_RATE + 3) * B + k] - t * x2
-        rate[5 * B + k] += Z[(STRAIN_RATE + 4) * B + k] + t * x1
-        rate[8 * B + k] += Z[(STRAIN_RATE + 5) * B + k] + y - f * x1 * Z[(STRAIN_RATE + 1) * B + k]
+        one[k], none[k] = 1.0, 0.0
+    _fill_linear((one, none), places, Z, U, F)
+    _fill_linear((one, none), places, Z, U[RATES * B :], rate)
+    _add_moved(one, places, Z, U, rate)
+    for i in range(3):
+        row, by_time = Z[(3 + i) * B :], Z[(STRAIN_RATE + 3 + i) * B :]
+        out, out_rate = F[(2 + 3 * i) * B :], rate[(2 + 3 * i) * B :]
+        for k in range(B):
+            out[k] += row[k]
+            out_rate[k] += by_time[k]
 
 
-@inlined
-def _put_linear(F, k, x, X, kz, bend):
-    """Set F by four values, without what is not proportional to them."""
-    f, f1, f2, fs = X
-    x1, x2 = x
-    F[k], F[B + k], F[2 * B + k] = f + x1 * f1, x1 * f2, x1 * fs - kz * x2 * f
-    F[3 * B + k], F[4 * B + k], F[5 * B + k] = x2 * f1, f + x2 * f2, x2 * fs + kz * x1 * f
-    F[6 * B + k], F[7 * B + k], F[8 * B + k] = 0.0, 0.0, bend * f
+@kernel
+def _fill_linear(shape, places, Z, X, out):
+    """Nine rows that are linear in the four of X, times a shape with its slope."""
+    phi, slope = shape
+    for k in range(B):
+        x1, x2, p = places[k], places[B + k], phi[k]
+        f, f1, f2 = p * X[k], p * X[B + k], p * X[2 * B + k]
+        fs, twist = p * X[3 * B + k] + slope[k] * X[k], Z[KAPPA_Z * B + k] * f
+        out[k] = f + x1 * f1
+        out[B + k] = x1 * f2
+        out[2 * B + k] = x1 * fs - x2 * twist
+        out[3 * B + k] = x2 * f1
+        out[4 * B + k] = f + x2 * f2
+        out[5 * B + k] = x2 * fs + x1 * twist
+        out[6 * B + k] = 0.0
+        out[7 * B + k] = 0.0
+        out[8 * B + k] = (Z[k] * x2 - Z[B + k] * x1) * f
+
+
+@kernel
+def _add_moved(phi, places, Z, f, rate):
+    """Add to a derivative by time what the rates of kz, kx and ky make of f times a shape."""
+    rates = Z[STRAIN_RATE * B : (STRAIN_RATE + 3) * B]
+    for k in range(B):
+        x1, x2, p = places[k], places[B + k], phi[k] * f[k]
+        twist = rates[KAPPA_Z * B + k] * p
+        rate[2 * B + k] -= x2 * twist
+        rate[5 * B + k] += x1 * twist
+        rate[8 * B + k] += (rates[k] * x2 - rates[B + k] * x1) * p
 
 
 @kernel
@@ -87,26 +104,21 @@ def fill_columns(n, strains, shapes, slopes, places, rows, G, moved):
 @kernel
 def _grow(strain, shape, places, rows, grown, out, rate):
     """Column of a strain that grows sections."""
-    phi, slope = shape
+    phi, _ = shape
     Z, U = rows
-    by_2 = 1.0 if strain == 0 else 0.0
-    by_1 = -1.0 if strain == 1 else 0.0
-    stretch = 1.0 if strain == 5 else 0.0
-    for k in range(B):
-        x1, x2, p = places[k], places[B + k], phi[k]
-        kz, bend = Z[KAPPA_Z * B + k], Z[k] * x2 - Z[B + k] * x1
-        bent = Z[STRAIN_RATE * B + k] * x2 - Z[(STRAIN_RATE + 1) * B + k] * x1
-        turned = Z[(STRAIN_RATE + KAPPA_Z) * B + k]
-        f, arm = p * grown[k], by_2 * x2 + by_1 * x1
-        fs = p * grown[3 * B + k] + slope[k] * grown[k]
-        _put_linear(out, k, (x1, x2), (f, p * grown[B + k], p * grown[2 * B + k], fs), kz, bend)
-        out[8 * B + k] += p * (arm * U[k] + stretch)
-        v, fs = p * grown[4 * B + k], p * grown[7 * B + k] + slope[k] * grown[4 * B + k]
-        X = v, p * grown[5 * B + k], p * grown[6 * B + k], fs
-        _put_linear(rate, k, (x1, x2), X, kz, bend)
-        rate[2 * B + k] -= turned * x2 * f
-        rate[5 * B + k] += turned * x1 * f
-        rate[8 * B + k] += bent * f + p * arm * U[RATES * B + k]
+    _fill_linear(shape, places, Z, grown, out)
+    _fill_linear(shape, places, Z, grown[4 * B :], rate)
+    _add_moved(phi, places, Z, grown, rate)
+    last, last_rate = out[8 * B :], rate[8 * B :]
+    if strain < 2:  # kappa_x along x2, kappa_y against x1
+        arm, sign = places[(1 - strain) * B :], 1.0 - 2.0 * strain
+        for k in range(B):
+            x = sign * arm[k] * phi[k]
+            last[k] += x * U[k]
+            last_rate[k] += x * U[RATES * B + k]
+    elif strain == STRETCH:
+        for k in range(B):
+            last[k] += phi[k]
 
 
 @kernel
