@@ -49,8 +49,8 @@ def cable_tables(model: Any) -> CableTables:
     description, m = model.description, model.m
     if not model.positioned.any():
         nothing = np.zeros(0)
-        none = dict.fromkeys(('pull', 'stiffness', 'free', 'rest'), nothing)
-        return CableTables({}, 1, np.zeros((m, 2), np.int64), **none)
+        none = np.zeros((m, 2), np.int64)
+        return CableTables({}, 1, none, nothing, nothing, nothing, nothing)
     every = _AllCables([entry.actuator for entry in description.actuators])
     only: Any = NamedActuator('cables', every)  # type: ignore[arg-type]
     tables = Tables(replace(description, actuators=(only,)), model.n)

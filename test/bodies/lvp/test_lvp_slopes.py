@@ -1,10 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Derivatives of locally volume preserving bodies by their own coordinates, in many digits."""
+"""Derivatives of locally volume preserving bodies by their own coordinates."""
 
 import dataclasses
 
-from cylinders import body_of, hollow, RUBBER, SILICONE
-from kernel_calls import call
+from cylinders import body_of, close, hollow, postures, RUBBER, SILICONE
+from kernel_calls import BEYOND, call, fibre
 import numpy as np
 from oracles import slopes
 import pytest
@@ -52,8 +52,31 @@ def few(body):
 
 @pytest.mark.parametrize('name', BODIES)
 def test_slopes(name):
-    """All that the recursion asks for: every strain, with and without growth and viscosity."""
+    """All that the recursion asks for, in many digits: with and without growth and viscosity."""
     assert_body_slopes(*few(BODIES[name]()))
+
+
+@pytest.mark.parametrize('name', BODIES)
+def test_second_derivatives_of_lengths(name):
+    """The kernel of a slanting curve says what biases along one and two coordinates say."""
+    body = BODIES[name]()
+    n, L = len(body.coordinates()), body.length
+    sigma, weights = body.fibre_points(0.1, 0.9)
+    points = np.column_stack([0.014 + 0.02 * sigma, 0.01 - 0.3 * sigma * L, sigma * L])
+    slopes = np.column_stack([0.02 / L + 0.0 * sigma, -0.3 + 0.0 * sigma])
+    curve = points, slopes, L * weights
+    (q,) = postures(body, 1, seed=5)
+    length, units = body.fibre_kernel(*curve), np.eye(n)
+
+    def bias(v):
+        return fibre(length, q, v)[-1]
+
+    wanted = [[bias(u + v) - bias(u) - bias(v) for v in units] for u in units]
+    kernel, out = body.fibre_bends(*curve), np.full(n * n, np.nan)
+    scratch = np.full(kernel.scratch + BEYOND, np.nan)
+    call(kernel, 'P, q, out, S', q, out, scratch)
+    assert np.isnan(scratch[kernel.scratch :]).all()
+    assert close(out.reshape(n, n), 0.5 * np.array(wanted), 1e-13)
 
 
 def test_a_body_that_cannot_be_has_no_slopes():
