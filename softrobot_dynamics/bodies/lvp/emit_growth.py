@@ -96,7 +96,7 @@ class _Growth:
 
     def _along(self, first: int) -> dict[Symbol, Node | float]:
         """Return the direction of strains whose rates, or slopes, are rows from the first."""
-        every = first in (rows.STRAIN_RATE,)  # of all strains, not only of those that grow
+        every = first == rows.STRAIN_RATE  # of all strains, not only of those that grow
         return {
             ('z', rows.STRAIN + GROWING[z]): symbol('z', first + (GROWING[z] if every else z))
             for z in self.slots
@@ -107,11 +107,9 @@ class _Growth:
 
     def _slope(self, node: Node, direction: Mapping[Symbol, Node | float]) -> Node:
         """Return the derivative of a node along a direction, functions included."""
-        seeds, functions = (
-            dict(direction),
-            ((self.square, 'e'), (self.stretch, 'mn'), (self.bend, 'h')),
-        )
-        for argument, kinds in functions:  # bends depend on the others
+        seeds = dict(direction)
+        functions = (self.square, 'e'), (self.stretch, 'mn'), (self.bend, 'h')
+        for argument, kinds in functions:  # the last depends on the others
             (moved,) = tangent([argument], seeds)
             seeds |= {
                 (kind, k): symbol(kind, k + 1) * moved for kind in kinds for k in range(ORDERS + 1)

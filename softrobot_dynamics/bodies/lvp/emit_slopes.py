@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.annotations import Value, Values, Vector
+from softrobot_dynamics.annotations import Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp import growth_rows as rows
 from softrobot_dynamics.bodies.lvp.backbone_slopes import EACH, OWN, slopes_scratch
@@ -74,7 +74,7 @@ def point_slopes(
 def slopes_numbers(
     traced: TracedSlopes,
     frames: Vector,
-    cloud: tuple[Vector, Vector],
+    cloud: tuple[Matrix, Vector],
     size: tuple[float, float, float],
     polynomials: Sequence[Values],
     constants: Mapping[Symbol, float],
