@@ -67,4 +67,4 @@ def look_up_fast() -> None:
     """Let numba look up so."""
     TargetConfig.values, TargetConfig.__eq__ = _values, _equal
     TargetConfig.__hash__ = _hash
-    BaseFunction.get_call_type = _call_type
+    BaseFunction.get_call_type = _call_type  # type: ignore[method-assign]  # on purpose
