@@ -50,8 +50,8 @@ power {rigid}, that of planar constant curvature as N to the power
 {planar}, and Pinocchio's as N to the power {rnea}.
 """
 _BOUND = """
-`lvp` is differenced by its own coordinates: what bounds it is some 6 n + 6 evaluations of a body
-with n coordinates, of which a closed form needs none.
+`lvp` is summed over its material points, with the moduli of its material at each: that, and the
+second derivatives of the tendons' lengths, bound `trimmed_helicoid`.
 """
 
 

@@ -33,7 +33,7 @@ _BOUND = """
 K and D are made of columns, an evaluation of one body each: they spread over the ticks by
 themselves, and need nothing compiled that the robot has not. Derivatives in closed form would come
 all in one tick, which feels that more than the mean gains by it, and take as long to compile as
-the law itself; `lvp` has none.
+the law itself.
 """
 
 

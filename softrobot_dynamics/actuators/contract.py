@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What every actuator kind has: limits, a sign, a safe command, parts of the robot it needs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from softrobot_dynamics.actuators.imperfections import Imperfections
@@ -36,6 +36,7 @@ class FibreSegment(NamedTuple):
     body: str
     kernel: Kernel
     factor: float = 1.0  # of the function
+    bends: Callable[[], Kernel | None] = lambda: None  # makes that of second derivatives
 
 
 class LineSegment(NamedTuple):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.actuators.contract import (
-    FibreSegment,
     FramePoint,
     LineSegment,
     MaterialPoint,
@@ -38,7 +37,7 @@ def _along(passage: Any, parts: Parts) -> Iterator[Stretch]:
     first, last = passage.span
     yield _tangent(passage, parts, first, None)
     for a, b in pairwise(np.linspace(first, last, CELLS + 1).tolist()):
-        length = FibreSegment(body, passage.length(parts.body(body), (a, b)))
+        length = passage.segment(parts.body(body), (a, b))
         yield _tangent(passage, parts, 0.5 * (a + b), length)
     yield _tangent(passage, parts, last, None)
 

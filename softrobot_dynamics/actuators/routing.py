@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+import functools
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +15,7 @@ from softrobot_dynamics.actuators.contract import (
     Parts,
     Segment,
 )
-from softrobot_dynamics.annotations import Complaints, Matrix, Value
+from softrobot_dynamics.annotations import Complaints, Matrix, Value, Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import MISSING
@@ -109,11 +110,24 @@ class Passage:
 
     def length(self, body: Any, span: tuple[float, float] | None = None) -> Kernel:
         """Return the kernel of the length of this passage through `body`, or of a part of it."""
+        return body.fibre_kernel(*self._fibre(body, span))
+
+    def bends(self, body: Any, span: tuple[float, float] | None = None) -> Kernel | None:
+        """Return that of its second derivatives, see ``Body.fibre_bends``."""
+        return body.fibre_bends(*self._fibre(body, span))
+
+    def segment(self, body: Any, span: Any = None, factor: float = 1.0) -> FibreSegment:
+        """Return this passage through `body`, or a part of it, as a part of y."""
+        bends = functools.partial(self.bends, body, span)
+        return FibreSegment(self.body, self.length(body, span), factor, bends)
+
+    def _fibre(self, body: Any, span: tuple[float, float] | None) -> tuple[Matrix, Matrix, Vector]:
+        """Points (K, 3) [m], slopes (K, 2) and weights (K,) [m] of the curve in `body`."""
         sigma, weights = body.fibre_points(*(span or self.span))
         s, weights = sigma * body.length, weights * body.length
         points = np.column_stack([*np.broadcast_arrays(*self.offset.at(sigma), s)])
         slopes = np.column_stack([*np.broadcast_arrays(*self.offset.slope(sigma), s)])[:, :2]
-        return body.fibre_kernel(points, slopes / body.length, weights)
+        return points, slopes / body.length, weights
 
     def curve(self, body: Any, count: int) -> Matrix:
         """Return material points (K, 3) [m] of `body` along the passage, to be drawn."""
@@ -188,8 +202,7 @@ def along(path: Sequence[Passage], parts: Parts, factor: float = 1.0) -> list[Se
     result: list[Segment] = []
     for passage in path:
         if passage.points is None:
-            length = passage.length(parts.body(passage.body))
-            result.append(FibreSegment(passage.body, length, factor))
+            result.append(passage.segment(parts.body(passage.body), factor=factor))
     for last, this in pairwise(path):
         if last.body != this.body and not parts.rigidly_joined(last.body, this.body):
             ends = last.body, *last.end(-1), this.body, *this.end(0)

@@ -204,6 +204,15 @@ class Body:
         table = traced.tables.table(np.hstack([points, slopes]), weights, constants)
         return self._kernel(traced, 'length', np.zeros(0), table, constants)
 
+    def fibre_bends(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel | None:
+        """
+        Return the :class:`Kernel` ``bends(P, q, out, S)`` of the same curve as in `fibre_kernel`.
+
+        It fills out (n n,) with the second derivatives of the length by q. None where there is
+        none: they are then made of biases, of one coordinate and of two.
+        """
+        return None
+
     def points_kernel(self, points: Matrix) -> Kernel:
         """
         Return the :class:`Kernel` of material points (K, 3) [m], see ``programs.point_values``.

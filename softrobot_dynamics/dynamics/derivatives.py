@@ -26,7 +26,7 @@ from softrobot_dynamics.dynamics.response import (
 )
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.drives import drives_of
-from softrobot_dynamics.recursion.curvatures import fibre_stiffness
+from softrobot_dynamics.recursion.curvatures import Bends, fibre_stiffness, no_bends
 from softrobot_dynamics.recursion.drives import add_cable_stiffness, Drives, hold
 from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.recursion.masses import accelerations
@@ -93,7 +93,7 @@ class Differentiator:
         self.stiffness = self.response.stiffness
         after, whole = tangent_entries(robot, self.tangents)
         self._differentiate = cached(run_three, entry=whole)
-        self._actuation = self.along(robot)
+        self._actuation = self.along(robot, model.bends())
         self._respond = cached(
             respond,
             robot=robot,
@@ -116,18 +116,22 @@ class Differentiator:
         """
         return self._actuation(q, u * self.model.signs)
 
-    def along(self, robot: Robot) -> Callable[[Vector, Vector], Matrix]:
+    def along(
+        self, robot: Robot, bends: Bends | None = None
+    ) -> Callable[[Vector, Vector], Matrix]:
         """
         Return a function of q (n,) and forces (s,) along the lengths that are segments of a robot.
 
-        It is this one, or has its workspace. The function returns the derivative (n, n) by q of
-        their generalized force; what `inverse` has returned before may be lost.
+        It is this one, or has its workspace; ``bends`` are those of its segments. The function
+        returns the derivative (n, n) by q of their generalized force; what `inverse` has returned
+        before may be lost.
         """
         zero, stiffness, lines = np.zeros(self.model.n), np.zeros((self.model.n,) * 2), NOTHING
         given = {'robot': robot, 'stiffness': stiffness}
+        bends = no_bends(robot) if bends is None else bends
         if has_lines(robot):
             lines = entry(add_lines, t=self.tangents, **given)
-        fibres = entry(fibre_stiffness, x=self.response.x, **given)
+        fibres = entry(fibre_stiffness, bends=bends, x=self.response.x, **given)
         fill = cached(stiffen, fibres=fibres, lines=lines)
 
         def found(q: Vector, force: Vector) -> Matrix:
@@ -148,17 +152,18 @@ class Differentiator:
     def _stiffening(self, drives: Drives | None) -> tuple[Entry, Entry]:
         """Return what fills the stiffness of fibres, and what adds that of lines, or NOTHING."""
         t, given, lines = self.tangents, {'stiffness': self.stiffness}, NOTHING
-        fibres = entry(fibre_stiffness, robot=self.robot, x=self.response.x, **given)
+        own = {'bends': self.model.bends(), 'x': self.response.x}
+        fibres = entry(fibre_stiffness, robot=self.robot, **own, **given)
         if has_lines(self.robot):
             lines = entry(add_lines, robot=self.robot, t=t, **given)
         if drives is None:
             return fibres, lines
         pull, of_tension = np.zeros(len(drives.tension)), np.zeros_like(self.stiffness)
-        own = {'robot': drives.robot, 'x': self.response.x}
+        own = {'bends': self.model.bends(cables=True), 'x': self.response.x}
         fibres = entry(
             add_cable_stiffness,
             fibres=fibres,
-            cables=entry(fibre_stiffness, stiffness=of_tension, **own),
+            cables=entry(fibre_stiffness, robot=drives.robot, stiffness=of_tension, **own),
             drives=drives,
             of_tension=of_tension,
             pull=pull,

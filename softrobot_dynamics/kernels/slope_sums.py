@@ -47,7 +47,7 @@ def _double(mass, w, p, v, out):
 
 
 @reduction
-def _moment(p, f, out):
+def add_moment(p, f, out):
     """Add the sum of p x f to out (3,)."""
     m0 = m1 = m2 = 0.0
     for k in range(B):
@@ -61,7 +61,7 @@ def _moment(p, f, out):
 
 
 @reduction
-def _force(f, out):
+def add_force(f, out):
     """Add the sum of f to out (3,)."""
     f0 = f1 = f2 = 0.0
     for k in range(B):
@@ -133,17 +133,17 @@ def slope_block(n, mass, motion, zero, S, D):
         along, moving, bending = J[: 3 * B], J[3 * B : 6 * B], J[6 * B : 9 * B]
         _accelerate(mass, zero, along, moving, bending, change)
         f = forces + 6 * k
-        _moment(along, push, D[f : f + 3])
-        _moment(p, change, D[f : f + 3])
-        _force(change, D[f + 3 : f + 6])
+        add_moment(along, push, D[f : f + 3])
+        add_moment(p, change, D[f : f + 3])
+        add_force(change, D[f + 3 : f + 6])
         _add_works(n, S, change, D[own + n * k : own + n * k + n])
         _double(mass, motion, along, moving, change)
         f += 6 * n
-        _moment(p, change, D[f : f + 3])
-        _force(change, D[f + 3 : f + 6])
+        add_moment(p, change, D[f : f + 3])
+        add_force(change, D[f + 3 : f + 6])
         _add_works(n, S, change, D[own + n * n + n * k : own + n * n + n * k + n])
         _double(mass, motion, p, v, change)
-        _moment(change, along, D[spins + 3 * k : spins + 3 * k + 3])
+        add_moment(change, along, D[spins + 3 * k : spins + 3 * k + 3])
         for j in range(k + 1):
             value = _work(S[second : second + 3 * B], push)
             second += 3 * B

@@ -41,6 +41,7 @@ class CableTables(NamedTuple):
     stiffness: Vector  # (s,)
     free: Vector  # (s,)
     rest: Vector  # (s,)
+    parts: Sequence[Segment] = ()  # of all cables, row by row of the segments
 
 
 def cable_tables(model: Any) -> CableTables:
@@ -48,7 +49,8 @@ def cable_tables(model: Any) -> CableTables:
     description, m = model.description, model.m
     if not model.positioned.any():
         nothing = np.zeros(0)
-        return CableTables({}, 1, np.zeros((m, 2), np.int64), *[nothing] * 4)
+        none = np.zeros((m, 2), np.int64)
+        return CableTables({}, 1, none, nothing, nothing, nothing, nothing)
     every = _AllCables([entry.actuator for entry in description.actuators])
     only: Any = NamedActuator('cables', every)  # type: ignore[arg-type]
     tables = Tables(replace(description, actuators=(only,)), model.n)
@@ -64,6 +66,7 @@ def cable_tables(model: Any) -> CableTables:
         stiffness=np.array([cable.stiffness for cable in each]),
         free=np.array([cable.tension for cable in each]),
         rest=np.zeros(len(each)),
+        parts=tables.segments,
     )
     evaluate, q = model.evaluator(), np.zeros(model.n)
     drives = _drives(model, found, evaluate.robot, True)

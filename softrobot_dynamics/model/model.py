@@ -10,9 +10,10 @@ from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
-from softrobot_dynamics.model.slopes import slope_kernels
+from softrobot_dynamics.model.slopes import fibre_bends, slope_kernels
 from softrobot_dynamics.model.tables import note_identities, Tables
 from softrobot_dynamics.model.terms import allocate_terms
+from softrobot_dynamics.recursion.curvatures import Bends
 from softrobot_dynamics.recursion.differences import by_fourth_order, ENERGY_STEP
 from softrobot_dynamics.recursion.masses import least_masses
 from softrobot_dynamics.recursion.passes import Robot
@@ -71,7 +72,7 @@ class CompiledModel:
         tables = Tables(description, self.n)
         self.stiffness, self.damping, self.rest = tables.stiffness, tables.damping, tables.rest
         self.joint_friction = tables.joint_friction
-        self._arrays = tables.arrays()
+        self._arrays, self._segments = tables.arrays(), tables.segments
         self._sizes = tables.size, max(tables.scratch)
         recursion, *others = evaluation_parts(self.robot(), allocate_terms(self.n, self.m))
         share(recursion, tables.compile, *others)
@@ -91,6 +92,19 @@ class CompiledModel:
     def slopes(self) -> SlopeKernels:
         """Return the kernels of derivatives by own coordinates, compiled when first asked for."""
         return self._slopes
+
+    def bends(self, *, cables: bool = False) -> Bends:
+        """Return second derivatives of the lengths in bodies, or of those of cables; likewise."""
+        own = self._cable_bends if cables else self._bends
+        return own._replace(out=own.out.copy(), S=own.S.copy())  # its own for each thread
+
+    @functools.cached_property
+    def _bends(self) -> Bends:
+        return fibre_bends(self._segments, self.n)
+
+    @functools.cached_property
+    def _cable_bends(self) -> Bends:
+        return fibre_bends(self.cable_tables.parts, self.n)
 
     @functools.cached_property
     def _slopes(self) -> SlopeKernels:

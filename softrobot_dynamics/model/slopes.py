@@ -1,15 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The kernels of a robot's slopes, compiled when somebody asks for derivatives."""
+"""The kernels of a robot's slopes and bends, compiled when somebody asks for derivatives."""
+
+from collections.abc import Sequence
 
 import numpy as np
+from softrobot_dynamics.actuators.contract import FibreSegment, Segment
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.joints.contract import Joint
+from softrobot_dynamics.recursion.curvatures import Bends
 from softrobot_dynamics.recursion.slopes import CONSTANT, DIFFERENCES, SlopeKernels
 
-# arguments of the kernels of joints and bodies
+# arguments of the kernels of joints, bodies and lengths
+BENDS = 'P, q, out, S'
 JOINT, BODY = 'P, q, qd, qdd, D', 'P, q, qd, qdd, motion, D, S'
 
 
@@ -26,6 +31,21 @@ def slope_kernels(description: RobotDescription) -> SlopeKernels:
     table = np.array(addresses, dtype=np.uint64).reshape(-1, 2)
     places = np.array(starts, dtype=np.int64).reshape(-1, 2)
     return SlopeKernels(table, places, np.concatenate(numbers), scratch)
+
+
+def fibre_bends(segments: Sequence[Segment], n: int) -> Bends:
+    """Return the :class:`Bends` of rows of segments, compiled; ``n`` coordinates of a robot."""
+    addresses, starts, numbers, scratch = [], [], [np.zeros(1)], 1
+    for segment in segments:
+        kernel = segment.bends() if isinstance(segment, FibreSegment) else None
+        starts.append(sum(map(len, numbers)))
+        addresses.append(0)
+        if kernel is not None:
+            addresses[-1] = address(kernel.module, kernel.function, BENDS)
+            numbers.append(kernel.parameters)
+            scratch = max(scratch, kernel.scratch)
+    table, places = np.array(addresses, dtype=np.int64), np.array(starts, dtype=np.int64)
+    return Bends(table, places, np.concatenate(numbers), np.zeros(n * n), np.zeros(scratch))
 
 
 def _kernel(part: Joint | Body, arguments: str) -> tuple[int, Vector, int]:

@@ -64,11 +64,13 @@ class Tables:
         self._modules = np.array(rows, dtype=np.uint32)
         self._kernels = np.array(kernels, dtype=np.uint64)
         parts = _Parts(description, self._modules)
-        rows = [
-            self._segment(i, segment, parts)
+        each = [
+            (i, segment)
             for i, entry in enumerate(description.actuators)
             for segment in entry.actuator.segments(parts)
         ]
+        rows = [self._segment(i, segment, parts) for i, segment in each]
+        self.segments = [segment for _, segment in each]
         self._segments = np.array(rows, dtype=np.int64).reshape(-1, 6)
 
     def arrays(self) -> dict[str, Any]:

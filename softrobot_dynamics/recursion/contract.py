@@ -4,6 +4,7 @@
 from typing import Any, Protocol
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.recursion.curvatures import Bends
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.slopes import SlopeKernels
 
@@ -28,6 +29,9 @@ class Model(Protocol):
 
     def slopes(self) -> SlopeKernels:
         """Return the kernels of derivatives of its parts."""
+
+    def bends(self, *, cables: bool = False) -> Bends:
+        """Return the kernels of second derivatives of lengths in bodies, or of those of cables."""
 
     def evaluator(self) -> Any:
         """Return what evaluates all terms."""

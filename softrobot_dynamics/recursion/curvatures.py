@@ -2,13 +2,17 @@
 """
 The derivative by q of the generalized force J' f of the actuators: second derivatives of y.
 
-All in closed form. A length within a body has its second derivative along qd as its bias; those
-along a coordinate, and along two at once, make the whole matrix. Of a point, dp/dq_k turns with
+All in closed form. Of a length within a body they have a kernel of their own, or its second
+derivative along qd, its bias: those along a coordinate, and along two at once, make the whole
+matrix. Of a point, dp/dq_k turns with
 each coordinate j before k, w_j x dp/dq_k, and both go with how the twists of one part vary.
 """
 
 import math
+from typing import NamedTuple
 
+import numpy as np
+from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.spatial import read_six
@@ -21,6 +25,7 @@ from softrobot_dynamics.recursion.passes import (
     JOINT_FIRST,
     JOINT_POSE,
     PARENT,
+    Robot,
     STATE,
     TIP_POSE,
 )
@@ -28,12 +33,28 @@ from softrobot_dynamics.recursion.transmission import COORDINATE, LINE, POINT
 from softrobot_dynamics.recursion.twists import last_tip
 
 
+class Bends(NamedTuple):
+    """Kernels of second derivatives of lengths, row by row of the segments, and their room."""
+
+    addresses: Integers  # (segments,) 0 where there is none
+    numbers: Integers  # (segments,) offsets into P
+    P: Vector  # parameters
+    out: Vector  # (n n,)
+    S: Vector  # scratch
+
+
+def no_bends(robot: Robot) -> Bends:
+    """Return the :class:`Bends` of a robot whose lengths have none."""
+    none = np.zeros(len(robot.segments), dtype=np.int64)
+    return Bends(none, none, np.zeros(1), np.zeros(1), np.zeros(1))
+
+
 @kernel
-def fibre_stiffness(robot, stiffness, x, q, force):
+def fibre_stiffness(robot, bends, stiffness, x, q, force):
     """
     Fill ``stiffness`` (n, n) with the derivative by q of J' f, of all lengths within bodies.
 
-    ``force`` (m,) along y; ``x`` (2 n,) is room.
+    ``force`` (m,) along y; ``bends`` of the segments; ``x`` (2 n,) is room.
     """
     S = robot.S
     stiffness[:] = 0.0
@@ -43,6 +64,9 @@ def fibre_stiffness(robot, stiffness, x, q, force):
         if row[1] <= COORDINATE or weight == 0.0:
             continue
         weight *= robot.P[row[2]]
+        if bends.addresses[i] != 0:
+            _add_bends(bends, i, first, count, weight, q, stiffness)
+            continue
         P, out, v, own = robot.P[row[2] + 1 :], S[: count + 2], x[:count], x[count : 2 * count]
         v[:] = 0.0
         for j in range(count):
@@ -58,6 +82,15 @@ def fibre_stiffness(robot, stiffness, x, q, force):
                 stiffness[first + j, first + k] += value
                 stiffness[first + k, first + j] += value
             v[j] = 0.0
+
+
+@kernel
+def _add_bends(bends, i, first, count, weight, q, stiffness):
+    """Add those of a length of a body's coordinates, by its own kernel."""
+    call(bends.addresses[i], bends.P[bends.numbers[i] :], q[first:], bends.out, bends.S)
+    for j in range(count):
+        for k in range(count):
+            stiffness[first + j, first + k] += weight * bends.out[count * j + k]
 
 
 @kernel

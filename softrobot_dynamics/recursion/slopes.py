@@ -4,7 +4,7 @@ Derivatives of a joint or a body by its own coordinates, where nothing else move
 
 They are what :mod:`softrobot_dynamics.recursion.tangents` needs besides the terms, in the layout
 of :mod:`softrobot_dynamics.kernels.layout`. Parts without coordinates, and joints that move along
-one twist, need none. Traced ones have kernels of their own. Others are differenced: exactly by
+one twist, need none. Most have kernels of their own. Others are differenced: exactly by
 velocities, in which forces are quadratic, and to fourth order by q.
 """
 

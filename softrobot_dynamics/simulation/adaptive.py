@@ -2,7 +2,7 @@
 """Steps in time that are as long as a tolerance allows, in one compiled call."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -85,10 +85,11 @@ class Adaptive:
         robot, t = evaluate.robot, allocate_tangents(model, evaluate.robot)
         self.entry, drives, *_ = acting(model, evaluate, inputs, rubs)
         jacobian = _jacobian(n)
-        own = {'stiffness': jacobian.fibres, 'x': jacobian.x}
+        own = {'bends': model.bends(), 'stiffness': jacobian.fibres, 'x': jacobian.x}
         stiffen = entry(fibre_stiffness, robot=robot, **own)
         if drives is not None:
-            cables = {'stiffness': np.zeros((n, n)), 'x': jacobian.x}
+            cables: Any = {'stiffness': np.zeros((n, n)), 'x': jacobian.x}
+            cables['bends'] = model.bends(cables=True)
             stiffen = entry(
                 add_cable_stiffness,
                 fibres=stiffen,

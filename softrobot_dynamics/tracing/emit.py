@@ -8,8 +8,10 @@ Every value of a traced formula belongs to one of four levels, by the inputs it 
 offline    constants p            one number in the body's parameters
 row        x (and p)              one table row, a number per material point, made once
 call       q, qd, qdd (and p)     one number per call, before the loop over points
-point      x and q                in the loop, a block of points at a time
+point      x and q, or z          in the loop, a block of points at a time
 =========  =====================  ==================================================
+
+Where z are values of each point that are made anew by every call, before the formula.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -28,6 +30,7 @@ SERIES_LIMIT = 64.0  # vectorised Stumpff series: good for angles up to 8 rad, N
 SERIES_TERMS = 22
 FAMILY = 8  # Stumpff functions that are computed at once
 PER_CALL, PER_POINT = frozenset(('q', 'qd', 'qdd')), frozenset(('x',))
+PER_BOTH = frozenset(('z',))  # rows of a block, read as z
 
 _BINARY = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/'}
 
@@ -111,6 +114,8 @@ class Emitter:
 def _level(node: Node, kinds: frozenset[str]) -> str:
     if node.op == 'constant':
         return 'constant'
+    if kinds & PER_BOTH:
+        return 'point'
     if kinds & PER_CALL:
         return 'point' if kinds & PER_POINT else 'call'
     return 'row' if kinds & PER_POINT else 'offline'
@@ -132,7 +137,8 @@ def _statement(node: Node, name: Callable[[Node], str], vector: bool) -> list[st
     target, args = name(node), [name(arg) for arg in node.args]
     if node.op == 'symbol':
         kind, index = node.value
-        return [f'{target} = {kind}[{index}]']
+        place = f'{index * BLOCK} + k' if kind in PER_BOTH else f'{index}'
+        return [f'{target} = {kind}[{place}]']
     if node.op in _BINARY:
         return [f'{target} = {args[0]} {_BINARY[node.op]} {args[1]}']
     if node.op == 'neg':

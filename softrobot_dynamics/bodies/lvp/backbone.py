@@ -46,9 +46,9 @@ def backbone(n, B, q, qd, F, V):
     if not _rotations(n, b, q, F, V[2 * STRAINS * N :]):
         return False
     R, G, T = F[: 9 * N], V[2 * STRAINS * N :][: 6 * N], V[2 * STRAINS * N :][6 * N : 9 * N]
-    _rotated(R, Z[3 * N : 6 * N], G[: 3 * N])  # R gamma
-    _rotated(R, Z[(STRAINS + 3) * N : (STRAINS + 6) * N], G[3 * N :])  # R dgamma/dt
-    _integrals(b.integrals, G, F[ORIGIN * N : RATE * N])
+    turn_rows(R, Z[3 * N : 6 * N], G[: 3 * N])  # R gamma
+    turn_rows(R, Z[(STRAINS + 3) * N : (STRAINS + 6) * N], G[3 * N :])  # R dgamma/dt
+    integrate(b.integrals, G, F[ORIGIN * N : RATE * N])
     _columns(n, b, G, F, T)
     _biases(n, b.integrals, qd, Z[STRAINS * N : (STRAINS + 3) * N], G, F, T)
     return True
@@ -192,7 +192,7 @@ def _matrices(Q, R):
 
 
 @kernel
-def _rotated(R, v, out):
+def turn_rows(R, v, out):
     """Out = R v, rows of nodes."""
     N = NODES
     for c in range(3):
@@ -202,7 +202,7 @@ def _rotated(R, v, out):
 
 
 @kernel
-def _integrals(A, f, out):
+def integrate(A, f, out):
     """Integrals of three rows from 0 to each node; written out to stay in registers."""
     N = NODES
     A = A[: N * (N - 1)]
@@ -231,7 +231,7 @@ def _columns(n, b, G, F, T):
                 axis, t = F[(3 * c + row) * N :], T[c * N :]
                 for i in range(N):
                     t[i] = axis[i] * phi[i]
-            _integrals(A, T, eta)
+            integrate(A, T, eta)
             for i in range(N):
                 x, y, z = eta[i], eta[N + i], eta[2 * N + i]
                 T[i] = y * G[2 * N + i] - z * G[N + i]
@@ -243,7 +243,7 @@ def _columns(n, b, G, F, T):
                 axis, t = F[(3 * c + row - 3) * N :], T[c * N :]
                 for i in range(N):
                     t[i] = axis[i] * phi[i] if row < 6 else 0.0
-        _integrals(A, T, linear)
+        integrate(A, T, linear)
 
 
 @kernel
@@ -257,13 +257,13 @@ def _biases(n, A, qd, rates, G, F, T):
         for i in range(3 * N):
             w[i] += eta[i] * qd[j]
     bias, origin = F[SPIN_BIAS * N : BIAS * N], F[BIAS * N : COLUMNS * N]
-    _rotated(F[: 9 * N], rates, T)
+    turn_rows(F[: 9 * N], rates, T)
     for i in range(N):  # da/ds = w x R dkappa/dt
         x, y, z = T[i], T[N + i], T[2 * N + i]
         T[i] = w[N + i] * z - w[2 * N + i] * y
         T[N + i] = w[2 * N + i] * x - w[i] * z
         T[2 * N + i] = w[i] * y - w[N + i] * x
-    _integrals(A, T, bias)
+    integrate(A, T, bias)
     for i in range(N):  # a x g + w x (w x g + 2 R dgamma/dt), g = R gamma
         g0, g1, g2 = G[i], G[N + i], G[2 * N + i]
         w0, w1, w2 = w[i], w[N + i], w[2 * N + i]
@@ -274,4 +274,4 @@ def _biases(n, A, qd, rates, G, F, T):
         T[i] = a1 * g2 - a2 * g1 + w1 * u2 - w2 * u1
         T[N + i] = a2 * g0 - a0 * g2 + w2 * u0 - w0 * u2
         T[2 * N + i] = a0 * g1 - a1 * g0 + w0 * u1 - w1 * u0
-    _integrals(A, T, origin)
+    integrate(A, T, origin)

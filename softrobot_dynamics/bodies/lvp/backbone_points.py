@@ -14,21 +14,21 @@ from softrobot_dynamics.kernels.reductions import BLOCK
 @inlined
 def frames_at(n, strains, B, F, L, G):
     """Frames at B points, a literal, G, from those at the nodes, F, by L (16, B)."""
-    _interpolate(0, COLUMNS, B, F, L, G)
+    interpolate(0, COLUMNS, B, F, L, G)
     for j in range(n):
         turning, moving = COLUMNS + 3 * j, COLUMNS + 3 * (n + j)
         if strains[j] < 3:
-            _interpolate(turning, turning + 3, B, F, L, G)
+            interpolate(turning, turning + 3, B, F, L, G)
         else:
             G[turning * B : (turning + 3) * B] = 0.0
         if strains[j] < 6:
-            _interpolate(moving, moving + 3, B, F, L, G)
+            interpolate(moving, moving + 3, B, F, L, G)
         else:
             G[moving * B : (moving + 3) * B] = 0.0
 
 
 @inlined
-def _interpolate(first, last, B, F, L, G):
+def interpolate(first, last, B, F, L, G):
     """Rows at B points from those at 16 nodes, by L (16, B); in registers."""
     for r in range(first, last):
         f, g = F[NODES * r : NODES * r + NODES], G[B * r : B * r + B]

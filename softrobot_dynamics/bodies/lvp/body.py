@@ -3,7 +3,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-import functools
 from math import pi
 from typing import Any
 
@@ -20,6 +19,7 @@ from softrobot_dynamics.annotations import (
 )
 from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
+from softrobot_dynamics.bodies.lvp.emit_bends import bends_numbers, bends_room
 from softrobot_dynamics.bodies.lvp.emit_points import (
     gradient,
     point_numbers,
@@ -27,7 +27,8 @@ from softrobot_dynamics.bodies.lvp.emit_points import (
     strains_of,
 )
 from softrobot_dynamics.bodies.lvp.emit_sections import section_numbers, section_sums
-from softrobot_dynamics.bodies.lvp.emit_values import section_values
+from softrobot_dynamics.bodies.lvp.emit_slopes import slopes_numbers, slopes_room
+from softrobot_dynamics.bodies.lvp.growth import growth, trace_slopes, trace_terms, trace_values
 from softrobot_dynamics.bodies.lvp.series import horner, power_series
 from softrobot_dynamics.bodies.lvp.strain_modes import Modes, SETS, strain_modes, STRAINS
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra, volume_rule
@@ -39,7 +40,6 @@ from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.schema.fields import member, number
 from softrobot_dynamics.tracing import graph, programs
 from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.graph import SYMBOLIC
 from softrobot_dynamics.tracing.programs import TracedKernel
 
 _ALONG = np.linspace(0.0, 1.0, 65)  # s / L where strains are judged
@@ -173,11 +173,35 @@ class LocallyVolumePreserving(Body):
             rule = *places, self.density * self.fill * areas
         else:
             sums, numbers, rule = point_sums, point_numbers, self.material_points()
-        traced = _trace(sums, strains, symbolic.material, symbolic.density, self.has_cavity)
+        traced = trace_terms(sums, strains, symbolic.material, symbolic.density, self.has_cavity)
         frames = backbone_tables.numbers(*size, strains, polynomials)
         parameters = numbers(traced.tables, frames, rule, self.length, polynomials, constants)
         module = load_module(traced.source, f'{self.type_name}_terms')
         return Kernel(module.__name__, 'terms', parameters, traced.scratch)
+
+    def slopes_kernel(self) -> Kernel:
+        """Return the kernel of slopes, which sums over points."""
+        symbolic, constants = self._symbolic()
+        strains, polynomials = self._shapes()
+        frames = backbone_tables.numbers(
+            self.length, self.outer_radius, self.inner_radius, strains, polynomials
+        )
+        traced = trace_slopes(tuple(sorted(set(strains))), symbolic.material)
+        size = self.length, self.density, float(self.viscosity() or 0.0)
+        cloud = self.material_points()
+        numbers = slopes_numbers(traced, frames, cloud, size, polynomials, constants)
+        module = load_module(traced.source, f'{self.type_name}_slopes')
+        return Kernel(module.__name__, 'slopes', numbers, slopes_room(len(strains)))
+
+    def fibre_bends(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
+        """See :class:`Body`."""
+        strains, polynomials = self._shapes()
+        symbolic, _ = self._symbolic()
+        traced = trace_slopes(tuple(sorted(set(strains))), symbolic.material)
+        curve = points, slopes, weights
+        numbers = bends_numbers(traced.growth, curve, self.length, strains, polynomials)
+        module = load_module(traced.source, f'{self.type_name}_slopes')
+        return Kernel(module.__name__, 'bends', numbers, bends_room(len(strains)))
 
     def cavity_kernel(self) -> Kernel:
         """
@@ -198,7 +222,7 @@ class LocallyVolumePreserving(Body):
     def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`; points at 0 <= x3 <= length."""
         strains, polynomials = self._shapes()
-        traced = _trace_values(strains, self.has_cavity)
+        traced = trace_values(strains, self.has_cavity)
         size = self.length, self.outer_radius, self.inner_radius
         frames = backbone_tables.numbers(*size, strains, polynomials)
         cloud = along(points, self.length), np.ones(len(points))
@@ -246,37 +270,6 @@ class LocallyVolumePreserving(Body):
         terms = backbone.TERMS * turning + len(powers) + 1
         entries = power_series(powers, self.length, terms)
         return [horner(e, sigma) for e in entries[:9]], [horner(e, sigma) for e in entries[9:]]
-
-
-def growth(x1: Value, x2: Value, z: Values, math: Math, source: bool) -> Value:
-    """By what factor the point (x1, x2) [m] of a section with strains z is farther out."""
-    square = math.sqrt(z[5])
-    wider = math.sqrt(1.0 + z[6] / (x1 * x1 + x2 * x2)) if source else 1.0
-    # r = c wider / (w sqrt(lambda)) turns a r^3 + r^2 = c^2 / lambda into w^3 - w = b
-    b = (z[0] * x2 - z[1] * x1) * (2.0 / 3.0) * wider / (z[5] * square)
-    return wider / (math.cubic(b) * square)
-
-
-@functools.cache
-def _trace_values(strains: tuple[int, ...], source: bool) -> TracedKernel:
-    return section_values(lambda x1, x2, z: growth(x1, x2, z, SYMBOLIC, source), strains)
-
-
-@functools.cache
-def _trace(
-    sums: Callable[..., TracedKernel],
-    strains: tuple[int, ...],
-    material: Any,
-    density: Value,
-    source: bool,
-) -> TracedKernel:
-    return sums(
-        lambda x1, x2, z: growth(x1, x2, z, SYMBOLIC, source),
-        strains,
-        lambda F: material.energy(F, SYMBOLIC),
-        material.viscosity(),
-        density,
-    )
 
 
 def _fault(s: Value, strains: Any, outer: Any, inner: Any) -> str | None:

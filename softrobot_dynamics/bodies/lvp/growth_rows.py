@@ -1,0 +1,61 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Where strains of points, and what makes their sections grow by them, lie in blocks of rows.
+
+A point (x1, x2) of a section lies at d = f (x1, x2) in its plane. The *growth* f depends on it and
+on the strains that grow it, ``section_rows.GROWING``. Of it the derivatives of a body need four
+values, f, df/dx1, df/dx2 and df/ds, each with derivatives by strains and by time.
+"""
+
+from softrobot_dynamics.bodies.lvp.section_rows import slot, SLOTS
+from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.kernels.reductions import BLOCK
+
+B = BLOCK
+
+# rows of strains: all seven, d/ds of the growing ones; both by time; growing ones twice by time
+STRAIN, SLOPE, STRAIN_RATE, SLOPE_RATE, STRAIN_PUSH, STRAIN_ROWS = 0, 7, 11, 18, 22, 26
+
+# rows of the growth: its four values, the same by time, and f twice by time; these nine by each
+# growing strain; the four by each pair of them
+VALUES, RATES, PUSH, BY_STRAIN = 0, 4, 8, 9
+PAIRS = BY_STRAIN * (1 + SLOTS)
+GROWTH_ROWS = PAIRS + 4 * (SLOTS * (SLOTS + 1) // 2)
+
+
+@inlined
+def by_strain(z):
+    """First row of the nine by the growing strain of slot z."""
+    return BY_STRAIN * (1 + z)
+
+
+@inlined
+def by_pair(y, z):
+    """First row of the four by the growing strains of two slots."""
+    a, b = min(y, z), max(y, z)
+    return PAIRS + 4 * (a * (2 * SLOTS - 1 - a) // 2 + b)
+
+
+@kernel
+def lay_strains(n, strains, shapes, slopes, states, Z):
+    """Fill the rows Z of a block: ``shapes`` and ``slopes`` (n rows), states (q, qd, qdd)."""
+    q, qd, qdd = states
+    Z[:] = 0.0
+    for k in range(B):
+        Z[5 * B + k] = 1.0  # the factor of length, lambda
+    for j in range(n):
+        row, z, phi = int(strains[j]), slot(strains[j]), shapes[j * B : (j + 1) * B]
+        _add(q[j], phi, Z[(STRAIN + row) * B :])
+        _add(qd[j], phi, Z[(STRAIN_RATE + row) * B :])
+        if z >= 0:
+            slope = slopes[j * B : (j + 1) * B]
+            _add(q[j], slope, Z[(SLOPE + z) * B :])
+            _add(qd[j], slope, Z[(SLOPE_RATE + z) * B :])
+            _add(qdd[j], phi, Z[(STRAIN_PUSH + z) * B :])
+
+
+@kernel
+def _add(value, row, out):
+    """Add a row times a number; by its length: if a literal, it would be unrolled."""
+    for k in range(len(row)):
+        out[k] += value * row[k]

@@ -1,0 +1,91 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Derivatives of locally volume preserving bodies by their own coordinates."""
+
+import dataclasses
+
+from cylinders import body_of, close, hollow, postures, RUBBER, SILICONE
+from kernel_calls import BEYOND, call, fibre
+import numpy as np
+from oracles import slopes
+import pytest
+from slope_checks import assert_body_slopes
+from softrobot_dynamics.bodies.lvp.body import LocallyVolumePreserving
+from softrobot_dynamics.kernels import layout
+
+SOFT = {'type': 'st_venant_kirchhoff', 'young_modulus': 5e5, 'poisson_ratio': 0.3, 'damping': 0.1}
+EVERY = {
+    'kappa_x': [[1.0, 2.0]],
+    'kappa_y': [[1.0, -3.0]],
+    'kappa_z': [[4.0, 3.0]],
+    'gamma_y': [[0.2, 0.3]],
+    'stretch': [[0.1, 0.3]],
+    'source': [[1e-5, 1e-4]],
+}
+STILL = {'kappa_z': [[1.0]], 'gamma_x': [[0.1, 0.4]]}  # no section grows
+BODIES = {
+    'table_4': lambda: body_of(material=RUBBER),
+    'table_5': lambda: hollow(modes='table_5', material=SOFT),
+    'every': lambda: hollow(modes=EVERY, material=SILICONE),
+    'still': lambda: body_of(modes=STILL, material={**SILICONE, 'damping': 0.0}),
+}
+
+
+def few(body):
+    """Return a body with one of its material points, that evaluates a frame once, and this."""
+    known, masses = body.material_points()
+    some = [len(masses) - 2]
+    frames = {}
+
+    class Few(LocallyVolumePreserving):
+        def material_points(self):
+            return known[some], masses[some]
+
+        def _frame(self, sigma, q):
+            key = sigma, *q
+            if key not in frames:
+                frames[key] = super()._frame(sigma, q)
+            return frames[key]
+
+    fields = {f.name: getattr(body, f.name) for f in dataclasses.fields(body)}
+    return Few(**fields), [(slopes.vector(known[i]), masses[i]) for i in some]
+
+
+@pytest.mark.parametrize('name', BODIES)
+def test_slopes(name):
+    """All that the recursion asks for, in many digits: with and without growth and viscosity."""
+    assert_body_slopes(*few(BODIES[name]()))
+
+
+@pytest.mark.parametrize('name', BODIES)
+def test_second_derivatives_of_lengths(name):
+    """The kernel of a slanting curve says what biases along one and two coordinates say."""
+    body = BODIES[name]()
+    n, L = len(body.coordinates()), body.length
+    sigma, weights = body.fibre_points(0.1, 0.9)
+    points = np.column_stack([0.014 + 0.02 * sigma, 0.01 - 0.3 * sigma * L, sigma * L])
+    slopes = np.column_stack([0.02 / L + 0.0 * sigma, -0.3 + 0.0 * sigma])
+    curve = points, slopes, L * weights
+    (q,) = postures(body, 1, seed=5)
+    length, units = body.fibre_kernel(*curve), np.eye(n)
+
+    def bias(v):
+        return fibre(length, q, v)[-1]
+
+    wanted = [[bias(u + v) - bias(u) - bias(v) for v in units] for u in units]
+    kernel, out = body.fibre_bends(*curve), np.full(n * n, np.nan)
+    scratch = np.full(kernel.scratch + BEYOND, np.nan)
+    call(kernel, 'P, q, out, S', q, out, scratch)
+    assert np.isnan(scratch[kernel.scratch :]).all()
+    assert close(out.reshape(n, n), 0.5 * np.array(wanted), 1e-13)
+
+
+def test_a_body_that_cannot_be_has_no_slopes():
+    """What folds is not a number."""
+    body = body_of()
+    n = len(body.coordinates())
+    kernel, zero = body.slopes_kernel(), np.zeros(n)
+    found, scratch = np.zeros(layout.slopes_size(n)), np.zeros(kernel.scratch)
+    q = [0.0, 3.2, *zero[2:]]
+    arguments = 'P, q, qd, qdd, motion, D, S'
+    call(kernel, arguments, q, zero, zero, np.zeros(9), found, scratch)
+    assert np.isnan(found).all()
