@@ -31,9 +31,6 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.registry import CPUDispatcher
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.compiling.lookups import look_up_fast
-
-look_up_fast()
 
 OPTIONS = {'nogil': True, '_nrt': False, 'error_model': 'numpy', 'fastmath': {'contract'}}
 _FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}

@@ -5,11 +5,14 @@ What numba looks up at every operation while it infers types, found fast.
 Numba compares its flags at each of them, option by option through properties, and tries all that a
 `+` may mean in turn, each time anew. That is more than a third of all that compilation takes. Here
 the same flags are compared as dictionaries, and what an operation on plain numbers and arrays
-means is kept.
+means is kept: only while kernels of ours are compiled, and numba is as it was before and after.
 """
 
+from collections.abc import Iterator
+import contextlib
 import functools
 import operator
+import threading
 from typing import Any
 
 from numba import types
@@ -63,8 +66,30 @@ def _call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
     return known[key]
 
 
-def look_up_fast() -> None:
-    """Let numba look up so."""
-    TargetConfig.values, TargetConfig.__eq__ = _values, _equal
-    TargetConfig.__hash__ = _hash
-    BaseFunction.get_call_type = _call_type  # type: ignore[method-assign]  # on purpose
+_FAST: tuple[tuple[Any, str, Any], ...] = (
+    (TargetConfig, 'values', _values),
+    (TargetConfig, '__eq__', _equal),
+    (TargetConfig, '__hash__', _hash),
+    (BaseFunction, 'get_call_type', _call_type),
+)
+_OWN = tuple(getattr(cls, name) for cls, name, _ in _FAST)
+_lock = threading.Lock()
+_open = 0  # contexts
+
+
+@contextlib.contextmanager
+def fast_lookups() -> Iterator[None]:
+    """Within this context numba looks up so, in all threads; contexts may lie within others."""
+    _enter(1)
+    try:
+        yield
+    finally:
+        _enter(-1)
+
+
+def _enter(step: int) -> None:
+    global _open
+    with _lock:
+        _open += step
+        for (cls, name, fast), own in zip(_FAST, _OWN):
+            setattr(cls, name, fast if _open else own)

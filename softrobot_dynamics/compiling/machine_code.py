@@ -7,6 +7,7 @@ One file holds the code for one signature; its name says of which module, and so
 """
 
 from collections.abc import Callable
+import functools
 import hashlib
 from pathlib import Path
 import pickle
@@ -19,14 +20,16 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from softrobot_dynamics.compiling import folder
+from softrobot_dynamics.compiling.lookups import fast_lookups
 
 
 def for_python(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator: as ``numba.njit``, for a function of an emitted module."""
 
     def compiled(function: Callable[..., Any]) -> Any:
-        program = njit(**options)(function)
+        program: Any = njit(**options)(function)
         program._cache = MachineCode(function)
+        program.compile = _fast(program.compile)  # asked by numba at the first call
         return program
 
     return compiled
@@ -38,8 +41,17 @@ def by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]],
     def compiled(function: Callable[..., Any]) -> Any:
         program: Any = CFunc(function, normalize_signature(signature), locals={}, options=options)
         program._cache = MachineCode(function)
-        program.compile()
+        _fast(program.compile)()
         return program
+
+    return compiled
+
+
+def _fast(compile_it: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(compile_it)
+    def compiled(*arguments: Any) -> Any:
+        with fast_lookups():
+            return compile_it(*arguments)
 
     return compiled
 

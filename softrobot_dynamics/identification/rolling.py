@@ -14,7 +14,7 @@ at a given state, is a difference.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
@@ -280,7 +280,7 @@ def _steps(motion: Motion, longest: float) -> _Steps:
 
 def _strides(motion: Motion, steps: _Steps, longest: float) -> _Strides:
     """Put steps together from one instant that counts to the next, for no longer than a time."""
-    counts = np.isfinite(motion.measured).any(axis=1)
+    counts: Any = np.isfinite(motion.measured).any(axis=1)
     counts[motion.starts] = True
     instants, T = np.flatnonzero(counts), np.r_[steps.starts, steps.lengths.sum()]
     marks = np.unique(np.r_[steps.first[instants], len(steps.lengths)])

@@ -6,6 +6,7 @@ import operator
 from numba import types
 from numba.core.compiler import Flags
 from numba.core.registry import cpu_target
+from numba.core.targetconfig import TargetConfig
 import pytest
 from softrobot_dynamics.compiling import lookups
 
@@ -18,9 +19,26 @@ def flags(**options):
     return made
 
 
-def test_flags_are_equal_where_all_options_are():
+@pytest.fixture
+def fast():
+    """Let numba look up fast."""
+    with lookups.fast_lookups():
+        yield
+
+
+def test_numba_is_as_before_outside():
+    """When the last of several contexts has ended; what is kept by its flags is found in both."""
+    own, plain = [getattr(cls, name) for cls, name, _ in lookups._FAST], flags()
+    hashed = hash(plain)
+    with lookups.fast_lookups():
+        with lookups.fast_lookups():
+            pass
+        assert TargetConfig.values is lookups._values and hash(plain) == hashed
+    assert [getattr(cls, name) for cls, name, _ in lookups._FAST] == own == list(lookups._OWN)
+
+
+def test_flags_are_equal_where_all_options_are(fast):
     """One that is set to its default is as one that is not; hashes agree then."""
-    lookups.look_up_fast()
     plain, same, other = flags(), flags(nrt=Flags().nrt), flags(nrt=not Flags().nrt)
     assert plain == same and hash(plain) == hash(same)
     assert plain != other and plain != 'flags'
@@ -30,9 +48,8 @@ def test_flags_are_equal_where_all_options_are():
 
 @pytest.mark.parametrize('operation', [operator.add, operator.truediv, operator.lt])
 @pytest.mark.parametrize('kinds', [('float64',) * 2, ('int64', 'float64'), ('uint32', 'int64')])
-def test_operations_mean_what_they_mean(operation, kinds):
+def test_operations_mean_what_they_mean(fast, operation, kinds):
     """The first time and again; mixed numbers as numba has it."""
-    lookups.look_up_fast()
     context, given = cpu_target.typing_context, tuple(getattr(types, kind) for kind in kinds)
     context.refresh()
     function = context.resolve_value_type(operation)
