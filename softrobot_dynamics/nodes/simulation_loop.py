@@ -77,7 +77,8 @@ class SimulationLoop(Loop):
         self._behind = 0  # [ns] of stamps behind the clock, since somebody drives the robot
         self._u = np.zeros(plant.model.m)
         self._lower, self._upper = plant.model.lower, plant.model.upper
-        self._timing = CommandTiming(schedule.timing, self._dt, self._without_a_driver())
+        safe = self._without_a_driver()
+        self._timing = CommandTiming(schedule.timing, self._dt, safe, schedule.bus)
         self._arrival: Any = None  # of the last command, in simulated time [ns]
         self._came: int | None = None  # when that was, by the steady clock [ns]
         self._safe_since: Any = None
@@ -187,8 +188,8 @@ class SimulationLoop(Loop):
             return
         moment, simulator = now(), self._simulator
         u = self._applied()
-        if self.mode != DRIVEN:
-            self._timing.begin(u)
+        if self.mode != DRIVEN:  # the drives' own doing, whatever there is on a bus
+            self._timing.force(u)
         stretches = self._timing.share_out()
         if self.record is not None:
             trip = np.nan if round_trip is None else round_trip * 1e-9

@@ -104,6 +104,7 @@ def _close(
         plant=plant,
         ramp=parameters[RAMP],
         progress=lambda t, duration: None,
+        bus=experiment.changes(values, 'bus'),
         sensors=experiment.changes(values, 'sensors'),
         **{'delay': known, **experiment.changes(values, 'loop')},
     )
