@@ -9,7 +9,8 @@ The shipped gains and reference, off line. A line for each rate of the law, and 
 it hears, and each `delay` that it is told of: nothing, half of what the bus's period is longer
 than the law's, half the bus's period, all of it. RMS of what is left of the errors of the
 controlled outputs, as a share of the way, the largest of them; for a bus whose instants are a
-tenth, half and nine tenths of the shorter period after a state.
+tenth, half and nine tenths of the shorter period after a state. inf: the robot diverged; nan: the
+law had no command any more.
 """
 
 import argparse
