@@ -37,14 +37,13 @@ class SimulationLoop(Loop):
     One simulated robot.
 
     `plant` has the simulator and the safe command; `sensing` hears what is published of its
-    states; `inbox` brings commands, which `reader` turns
-    into (u, stamp); `outlet` takes away states. `schedule` says when, see :class:`Schedule`; its
-    `timeout` and `pace` are attributes, which may change. `epoch`: the stamp of the first state
-    [ns]; later ones are stamped with the simulated time that has passed since; what passes until
-    `run` begins, and what the loop has slipped, as soon as nobody drives the robot, is added.
-    `wrenches` of the attribute act from outside, as `Simulator.step` takes them, which has to be
-    prepared for them. A robot that waits for commands sets out at its initial rates when one
-    answers it.
+    states; `inbox` brings commands, which `reader` turns into (u, stamp); `outlet` takes away
+    states. `schedule` says when, see :class:`Schedule`; its `timeout` and `pace` are attributes,
+    which may change. `epoch`: the stamp of the first state [ns]; later ones are stamped with the
+    simulated time that has passed since; what passes until `run` begins, and what the loop has
+    slipped, as soon as nobody drives the robot, is added. `wrenches` of the attribute act from
+    outside, as `Simulator.step` takes them, which has to be prepared for them. A robot that waits
+    for commands sets out at its initial rates when one answers it.
     """
 
     def __init__(
@@ -60,14 +59,12 @@ class SimulationLoop(Loop):
     ) -> None:
         super().__init__('simulation', inbox, outlet)
         self.tally, self.round_trips, self.lateness = Tally(), Window(), Window()
-        self.mode = IDLE
+        self.mode, self.paused = IDLE, False
         self.timeout, self.pace = schedule.timeout, schedule.pace
         self.wrenches: Any = None
-        self.paused = False
         self._waits = self._waits_first = schedule.waits
         self._row: Any = None
-        self.record = record
-        self.deadlines = Deadlines()
+        self.record, self.deadlines = record, Deadlines()
         self.period = round(SECOND / schedule.rate)
         self._dt = 1.0 / schedule.rate
         self._simulator, self._safe, self._sensing = plant.simulator, plant.safe, sensing
@@ -251,9 +248,8 @@ class SimulationLoop(Loop):
 
     def _interval(self) -> int:
         """Return how long to wait for an answer [ns] of real time."""
-        if self.pace > 0.0:
-            return round(self.period / self.pace)
-        return round(self.period * (self.timeout if self.mode == DRIVEN else 1.0))
+        patience = self.timeout if self.mode == DRIVEN else 1.0
+        return round(self.period / self.pace if self.pace > 0.0 else self.period * patience)
 
     def _publish(self) -> None:
         if self.mode != DIVERGED:
