@@ -12,11 +12,11 @@ TIMINGS = {
 """What a command may do, and what is said of it."""
 
 
-def said_of(timing: str, bus: Bus) -> str:
-    """Return in words from when on commands act."""
-    if not bus.rate:
+def said_of(timing: str, taken: float) -> str:
+    """Return in words from when on commands act, of drives that take them at a rate [Hz] or 0."""
+    if not taken:
         return TIMINGS[timing]
-    return f'{TIMINGS[timing]}, the newest taken by the drives at {bus.rate:g} Hz'
+    return f'{TIMINGS[timing]}, the newest taken by the drives at {taken:g} Hz'
 
 
 class CommandTiming:

@@ -223,7 +223,7 @@ class SimulationNode(Node):
         total, values = loop.tally.counts, self.options.values
         return *self._judgement(loop, counts, refused), {
             'mode': simulation_loop.MODES[loop.mode],
-            'commands': said_of(values['command_timing'], bus_of(values)),
+            'commands': said_of(values['command_timing'], values['bus.rate']),
             'rate [Hz]': counts['ticks'] / seconds,
             'ticks': total['ticks'],
             'missed ticks': total['missed'],
