@@ -46,8 +46,13 @@ def bus_of(values: Mapping[str, Any]) -> Bus:
 
 
 def require_patience(values: Mapping[str, Any]) -> None:
-    """Raise ArgumentError if the simulated robot's `values` let it time out between two states."""
-    measured, patience = values['sensors.rate'], values['command_timeout_periods']
+    """
+    Raise ArgumentError if the simulated robot's `values` let it time out between two states.
+
+    With an estimator it is estimates that are answered, whatever the rate of its states.
+    """
+    measured = 0.0 if values['estimator'] else values['sensors.rate']
+    patience = values['command_timeout_periods']
     apart = values['rate'] / measured if measured else 1.0
     if not patience > apart:
         expected = f'more than {apart:g}, as a state is measured in so many periods'

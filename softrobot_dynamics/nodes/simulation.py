@@ -75,6 +75,7 @@ class SimulationNode(Node):
     def begin(self) -> Any:
         """Load, compile and start."""
         values = self.options.values
+        bus = bus_of(values)
         self.get_logger().info(
             f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
         )
@@ -115,7 +116,7 @@ class SimulationNode(Node):
                 timing=values['command_timing'],
                 waits=values['wait_for_commands'],
                 pace=values['real_time_factor'],
-                bus=bus_of(values),
+                bus=bus,
             ),
             epoch=self.get_clock().now().nanoseconds,
             record=record,

@@ -95,3 +95,4 @@ def test_the_bus_is_the_simulated_robot_s_and_off_by_default():
     words = 'command_timeout_periods: 50, expected more than 50, as a state'
     with pytest.raises(ArgumentError, match=words):
         settings.require_patience({**values, 'sensors.rate': 20.0})
+    settings.require_patience({**values, 'sensors.rate': 20.0, 'estimator': 'pcc_arm'})
