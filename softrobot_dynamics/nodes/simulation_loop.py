@@ -79,8 +79,7 @@ class SimulationLoop(Loop):
         self._arrival: Any = None  # of the last command, in simulated time [ns]
         self._came: int | None = None  # when that was, by the steady clock [ns]
         self._safe_since: Any = None
-        self._answered = 0
-        self._requests = Requests(inbox)
+        self._answered, self._requests = 0, Requests(inbox)
 
     # For any thread; each returns whether it was done within `patience` [s]
 
