@@ -82,6 +82,7 @@ class Figures(NamedTuple):
     held: bool
     lapses: tuple[str, ...]  # why not, in words
     command_timing: str | None = None  # from when on commands acted on the simulated robot
+    bus_rate_hz: float = 0.0  # at which its drives took them, 0: at any time
 
 
 def tips_of(run: Run, model: CompiledModel, targets: Any) -> Tips | None:
@@ -130,6 +131,7 @@ def judge(
         held=not lapses,
         lapses=lapses,
         command_timing=run.timing,
+        bus_rate_hz=run.bus_rate,
     )
 
 
@@ -215,7 +217,7 @@ def nothing(lapses: Any) -> Figures:
     """Return the Figures where nothing was recorded."""
     trips = {'p50': None, 'p99': None, 'max': None}
     absent: Any = [None] * 7
-    return Figures._make([*absent, trips, 0, 0, None, False, tuple(lapses), None])
+    return Figures._make([*absent, trips, 0, 0, None, False, tuple(lapses), None, 0.0])
 
 
 def write_json(path: Path, figures: Figures) -> None:

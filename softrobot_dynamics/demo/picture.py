@@ -10,7 +10,7 @@ from matplotlib.image import imsave
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.demo.curves import draw_curves, step_of
-from softrobot_dynamics.nodes.command_timing import TIMINGS
+from softrobot_dynamics.nodes.command_timing import said_of
 from softrobot_dynamics.viewing.shapes import Shape
 from softrobot_dynamics.viewing.space import add_surfaces, FAINT, frame_space, INK, Part, TIP
 
@@ -125,5 +125,5 @@ def subtitle(figures: Any, rate: float | None) -> str:
         trip = figures.round_trip_us
         parts.append(f'round trip {trip["p50"]:.0f} µs, p99 {trip["p99"]:.0f} µs')
     if figures.command_timing is not None:
-        parts.append(f'commands {TIMINGS[figures.command_timing]}')
+        parts.append(f'commands {said_of(figures.command_timing, figures.bus_rate_hz)}')
     return '  ·  '.join([*parts, f'{figures.missed_ticks} of {figures.ticks} ticks missed'])

@@ -31,6 +31,7 @@ class Run(NamedTuple):
     slipped: float  # [s] that the simulation lost by waking more than a period late
     lapses: tuple[str, ...]  # in words, modes of the two nodes in which the loop is not closed
     timing: str | None = None  # from when on commands act, of TIMINGS; None: it was not recorded
+    bus_rate: float = 0.0  # [Hz] at which the drives take a command, 0: at any time
 
 
 def read(folder: str | PathLike[str], duration: float | None = np.inf) -> Run:
@@ -80,6 +81,7 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
             *_lapses(simulation, seen, DRIVEN),
         ),
         timing=simulation.facts.get('command_timing'),
+        bus_rate=simulation.facts.get('bus_rate', 0.0),
     )
 
 

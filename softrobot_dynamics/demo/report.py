@@ -20,7 +20,7 @@ from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.model import compile_model
-from softrobot_dynamics.nodes.command_timing import TIMINGS
+from softrobot_dynamics.nodes.command_timing import said_of
 from softrobot_dynamics.nodes.parts import blended_in, controlled_of
 from softrobot_dynamics.nodes.settings import limits_of
 from softrobot_dynamics.references.contract import Targets
@@ -255,7 +255,8 @@ def rows(report: Report) -> Iterator[tuple[str, str]]:
         'round trip p50 / p99 / max',
         ' / '.join(_words(x, '{:.0f}') for x in trip.values()) + ' us',
     )
-    yield 'commands', TIMINGS.get(figures.command_timing or '', '-')
+    timing = figures.command_timing
+    yield 'commands', '-' if timing is None else said_of(timing, figures.bus_rate_hz)
     yield 'missed ticks', f'{figures.missed_ticks} of {figures.ticks}'
     yield 'ticks with a command at a limit', _words(figures.saturated_share, '{:.1%}')
 

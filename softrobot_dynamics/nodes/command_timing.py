@@ -1,9 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """From when on a command acts on the simulated robot."""
 
-from typing import NamedTuple
-
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.simulation.bus import Bus, HeldOverBus, Stretch
 
 TIMINGS = {
     'arrival': 'acting when they arrive',
@@ -13,30 +12,44 @@ TIMINGS = {
 """What a command may do, and what is said of it."""
 
 
-class Stretch(NamedTuple):
-    """A stretch of time in which one command acts."""
-
-    u: Vector  # (m,)
-    duration: float  # [s]
+def said_of(timing: str, taken: float) -> str:
+    """Return in words from when on commands act, of drives that take them at a rate [Hz] or 0."""
+    if not taken:
+        return TIMINGS[timing]
+    return f'{TIMINGS[timing]}, the newest taken by the drives at {taken:g} Hz'
 
 
 class CommandTiming:
     """
     Shares out the periods of a robot among the commands in force, by one of the `TIMINGS`.
 
-    `arrival`: as a robot does that takes a command when it comes; `next_period`: as a bus with a
-    cycle; `lockstep`: as if it took the law no time, the same whenever a command arrives.
+    `arrival`: as a robot does that takes a command when it comes; `next_period`: as a bus with
+    the robot's own cycle; `lockstep`: as if it took the law no time, the same whenever a command
+    arrives. Over a `bus` the drives take the command that would be in force, cycle by cycle.
     `period` [s]; `u` (m,) is in force at first.
     """
 
-    def __init__(self, timing: str, period: float, u: Vector) -> None:
+    def __init__(self, timing: str, period: float, u: Vector, bus: Bus) -> None:
         self._timing, self._period = timing, period
+        self._held = HeldOverBus(bus, u)  # knows a command by its array: none is written to
         self.begin(u)
 
     def begin(self, u: Vector) -> None:
+        """Begin anew, the cycles of the bus as well, with u (m,) in force."""
+        u = u.copy()
+        self._held.begin(u)
+        self._go_on(u)
+
+    def force(self, u: Vector) -> None:
         """Let u (m,) be in force from the beginning of this period on, whatever has arrived."""
+        u = u.copy()
+        self._held.force(u)
+        self._go_on(u)
+
+    def _go_on(self, u: Vector) -> None:
+        """Begin a period with u (m,) the newest command."""
         self._stretches: list[Stretch] = []
-        self._now = self._next = u.copy()
+        self._now = self._next = u
         self._passed = 0.0
 
     def arrived(self, u: Vector, after: float) -> None:
@@ -51,8 +64,8 @@ class CommandTiming:
         """Return the stretches of this period, as long as it together, and begin the next."""
         self._close(self._period)
         stretches, u = self._stretches, self._next
-        self.begin(u)
-        return stretches
+        self._go_on(u)
+        return list(self._held.share_out(stretches))
 
     def _close(self, moment: float) -> None:
         """End the stretch under way at a moment [s], if it has any length."""

@@ -3,7 +3,10 @@
 
 from typing import NamedTuple
 
+from softrobot_dynamics.simulation.bus import Bus, make_bus
+
 _SHORTEST = 0.7  # of a period, between one state and the next
+_AT_ANY_TIME = make_bus({})
 
 
 class Schedule(NamedTuple):
@@ -14,6 +17,7 @@ class Schedule(NamedTuple):
     timing: str  # from when on commands act, see `command_timing`
     waits: bool = False  # at the initial posture until a command answers a state
     pace: float = 1.0  # [s] of simulated time in one of real time; 0: as fast as answers come
+    bus: Bus = _AT_ANY_TIME  # when drives take the command that would act by then
 
 
 class Deadlines:

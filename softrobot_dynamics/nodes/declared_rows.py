@@ -22,6 +22,7 @@ from softrobot_dynamics.nodes.parts import (
 from softrobot_dynamics.nodes.rows import Row
 from softrobot_dynamics.references.contract import GROUP, REFERENCES
 from softrobot_dynamics.schema.bounds import ANY
+from softrobot_dynamics.simulation.bus import Bus
 from softrobot_dynamics.simulation.sensing import Sensors
 
 Declare: TypeAlias = Callable[[Sequence[Row]], Mapping[str, Any]]
@@ -139,8 +140,13 @@ def sensor_rows(robot: Any) -> tuple[Row, ...]:
 def _sensors(names: Sequence[str] = ()) -> list[Row]:
     """Return the rows of the simulated sensors, with those of single coordinates."""
     declared = [(p, names if p.each else ()) for p in Sensors.parameters()]
-    rows = [row for p, owners in declared for row in _declared(p, owners)]
-    return [row._replace(read_only=True) for row in rows]
+    return [row for p, owners in declared for row in _fixed(p, owners)]
+
+
+def _fixed(parameter: Any, owners: Sequence[str] = ()) -> Iterator[Row]:
+    """Yield the rows of a parameter of the simulated robot, set once."""
+    for row in _declared(parameter, owners):
+        yield row._replace(read_only=True)
 
 
 def _distinct(known: Sequence[Row], rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -189,4 +195,4 @@ def _limits(actuators: Sequence[str], commands: Any) -> Iterator[Row]:
             yield Row(path, 'double', nan, said, least)
 
 
-SIMULATION = (*OF_SIMULATION, *_sensors())
+SIMULATION = (*OF_SIMULATION, *(row for p in Bus.parameters() for row in _fixed(p)), *_sensors())

@@ -103,7 +103,11 @@ def of_simulation(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
             layouts.whole_number('~/mode', 'mode'),
         )
 
-    facts = {'modes': simulation_loop.MODES, 'command_timing': values['command_timing']}
+    facts = {
+        'modes': simulation_loop.MODES,
+        'command_timing': values['command_timing'],
+        'bus_rate': values['bus.rate'],
+    }
     return _start(node, plant, values, topics, facts)
 
 

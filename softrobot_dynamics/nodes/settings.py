@@ -8,7 +8,8 @@ from math import isnan
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.errors import DescriptionError, Problem
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
+from softrobot_dynamics.simulation.bus import Bus, make_bus
 from softrobot_dynamics.simulation.sensing import make_sensors, Sensors
 
 if TYPE_CHECKING:
@@ -37,6 +38,25 @@ def sensors_of(names: Sequence[str], values: Mapping[str, Any]) -> Sensors:
     owners = {'coordinate': names}
     own = {p.name: _own(p, owners.get(p.each), values) for p in Sensors.parameters()}
     return make_sensors(names, own)
+
+
+def bus_of(values: Mapping[str, Any]) -> Bus:
+    """Return the Bus of a simulated robot that parameters' `values` describe; DescriptionError."""
+    return make_bus({p.name: values[p.path] for p in Bus.parameters()})
+
+
+def require_patience(values: Mapping[str, Any]) -> None:
+    """
+    Raise ArgumentError if the simulated robot's `values` let it time out between two states.
+
+    With an estimator it is estimates that are answered, whatever the rate of its states.
+    """
+    measured = 0.0 if values['estimator'] else values['sensors.rate']
+    patience = values['command_timeout_periods']
+    apart = values['rate'] / measured if measured else 1.0
+    if not patience > apart:
+        expected = f'more than {apart:g}, as a state is measured in so many periods'
+        raise ArgumentError('command_timeout_periods', patience, expected)
 
 
 def limits_of(model: CompiledModel, values: Mapping[str, Any]) -> dict[str, Any]:

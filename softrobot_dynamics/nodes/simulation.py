@@ -20,7 +20,7 @@ from softrobot_dynamics.nodes import (
     recording,
     simulation_loop,
 )
-from softrobot_dynamics.nodes.command_timing import TIMINGS
+from softrobot_dynamics.nodes.command_timing import said_of
 from softrobot_dynamics.nodes.deadlines import Schedule
 from softrobot_dynamics.nodes.measured import estimator_file, MeasuredSensing
 from softrobot_dynamics.nodes.messaging import messages
@@ -29,6 +29,7 @@ from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.outlets import SensorOutlet, SimulationOutlet
 from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.nodes.pushes import Pushes, StateReader
+from softrobot_dynamics.nodes.settings import bus_of, require_patience
 from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
 from std_srvs.srv import SetBool, Trigger
 
@@ -74,6 +75,7 @@ class SimulationNode(Node):
     def begin(self) -> Any:
         """Load, compile and start."""
         values = self.options.values
+        bus = bus_of(values)
         self.get_logger().info(
             f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
         )
@@ -114,6 +116,7 @@ class SimulationNode(Node):
                 timing=values['command_timing'],
                 waits=values['wait_for_commands'],
                 pace=values['real_time_factor'],
+                bus=bus,
             ),
             epoch=self.get_clock().now().nanoseconds,
             record=record,
@@ -135,6 +138,7 @@ class SimulationNode(Node):
     def _accept(self, values: dict[str, Any], changed: Any) -> None:
         """Take changed parameters; SoftRobotError refuses them."""
         if self._loop is not None:
+            require_patience(values)
             if 'payload.mass' in changed:
                 self._plant.simulator.carry(values['payload.mass'])
             self._choose_safe(values)
@@ -145,6 +149,7 @@ class SimulationNode(Node):
     def _measured(self, plant: Any, values: dict[str, Any], quality: Any) -> Any:
         """Return the sensing of the robot's states, and perhaps of what is estimated from."""
         sensing = plant.sensing(values)
+        require_patience(values)
         if not values['estimator']:
             return sensing
         for name, free in (('wait_for_commands', False), ('real_time_factor', True)):
@@ -216,10 +221,10 @@ class SimulationNode(Node):
         if loop is None:
             return diagnostics.OK, 'starting', {}
         seconds, counts, refused = loop.tally.recent()
-        total = loop.tally.counts
+        total, values = loop.tally.counts, self.options.values
         return *self._judgement(loop, counts, refused), {
             'mode': simulation_loop.MODES[loop.mode],
-            'commands': TIMINGS[self.options.values['command_timing']],
+            'commands': said_of(values['command_timing'], values['bus.rate']),
             'rate [Hz]': counts['ticks'] / seconds,
             'ticks': total['ticks'],
             'missed ticks': total['missed'],

@@ -37,14 +37,13 @@ class SimulationLoop(Loop):
     One simulated robot.
 
     `plant` has the simulator and the safe command; `sensing` hears what is published of its
-    states; `inbox` brings commands, which `reader` turns
-    into (u, stamp); `outlet` takes away states. `schedule` says when, see :class:`Schedule`; its
-    `timeout` and `pace` are attributes, which may change. `epoch`: the stamp of the first state
-    [ns]; later ones are stamped with the simulated time that has passed since; what passes until
-    `run` begins, and what the loop has slipped, as soon as nobody drives the robot, is added.
-    `wrenches` of the attribute act from outside, as `Simulator.step` takes them, which has to be
-    prepared for them. A robot that waits for commands sets out at its initial rates when one
-    answers it.
+    states; `inbox` brings commands, which `reader` turns into (u, stamp); `outlet` takes away
+    states. `schedule` says when, see :class:`Schedule`; its `timeout` and `pace` are attributes,
+    which may change. `epoch`: the stamp of the first state [ns]; later ones are stamped with the
+    simulated time that has passed since; what passes until `run` begins, and what the loop has
+    slipped, as soon as nobody drives the robot, is added. `wrenches` of the attribute act from
+    outside, as `Simulator.step` takes them, which has to be prepared for them. A robot that waits
+    for commands sets out at its initial rates when one answers it.
     """
 
     def __init__(
@@ -60,14 +59,12 @@ class SimulationLoop(Loop):
     ) -> None:
         super().__init__('simulation', inbox, outlet)
         self.tally, self.round_trips, self.lateness = Tally(), Window(), Window()
-        self.mode = IDLE
+        self.mode, self.paused = IDLE, False
         self.timeout, self.pace = schedule.timeout, schedule.pace
         self.wrenches: Any = None
-        self.paused = False
         self._waits = self._waits_first = schedule.waits
         self._row: Any = None
-        self.record = record
-        self.deadlines = Deadlines()
+        self.record, self.deadlines = record, Deadlines()
         self.period = round(SECOND / schedule.rate)
         self._dt = 1.0 / schedule.rate
         self._simulator, self._safe, self._sensing = plant.simulator, plant.safe, sensing
@@ -77,12 +74,12 @@ class SimulationLoop(Loop):
         self._behind = 0  # [ns] of stamps behind the clock, since somebody drives the robot
         self._u = np.zeros(plant.model.m)
         self._lower, self._upper = plant.model.lower, plant.model.upper
-        self._timing = CommandTiming(schedule.timing, self._dt, self._without_a_driver())
+        safe = self._without_a_driver()
+        self._timing = CommandTiming(schedule.timing, self._dt, safe, schedule.bus)
         self._arrival: Any = None  # of the last command, in simulated time [ns]
         self._came: int | None = None  # when that was, by the steady clock [ns]
         self._safe_since: Any = None
-        self._answered = 0
-        self._requests = Requests(inbox)
+        self._answered, self._requests = 0, Requests(inbox)
 
     # For any thread; each returns whether it was done within `patience` [s]
 
@@ -187,8 +184,8 @@ class SimulationLoop(Loop):
             return
         moment, simulator = now(), self._simulator
         u = self._applied()
-        if self.mode != DRIVEN:
-            self._timing.begin(u)
+        if self.mode != DRIVEN:  # the drives' own doing, whatever there is on a bus
+            self._timing.force(u)
         stretches = self._timing.share_out()
         if self.record is not None:
             trip = np.nan if round_trip is None else round_trip * 1e-9
@@ -250,9 +247,8 @@ class SimulationLoop(Loop):
 
     def _interval(self) -> int:
         """Return how long to wait for an answer [ns] of real time."""
-        if self.pace > 0.0:
-            return round(self.period / self.pace)
-        return round(self.period * (self.timeout if self.mode == DRIVEN else 1.0))
+        patience = self.timeout if self.mode == DRIVEN else 1.0
+        return round(self.period / self.pace if self.pace > 0.0 else self.period * patience)
 
     def _publish(self) -> None:
         if self.mode != DIVERGED:

@@ -125,7 +125,8 @@ def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) ->
         return (
             f'{leave} and act {after * 1e3:.3g} ms later by the robot file (lag and delay of'
             f' actuators), but `delay` is {known * 1e3:.3g} ms: the law looks {rest * 1e3:.3g} ms'
-            ' too far ahead, or that is what commands take to the robot: then let the file say so'
+            ' too far ahead, or that is what commands take to the robot, or wait there for a bus:'
+            ' then let the file say so'
         )
     return ''
 
@@ -136,7 +137,10 @@ def wrong_rate(steps: Any, period: Any) -> str:
     if abs(step - period) <= DEVIATION * period:
         return ''
     come = f'{SECOND / step:.4g}' if step > 0 else 'inf'
-    return (
+    words = (
         f'states come at {come} Hz, but `rate` is {SECOND / period:.4g} Hz:'
         ' the law counts on the wrong period'
     )
+    if step < period:
+        return words
+    return f'{words}: give it `rate` {come}, or let an estimator say the state in between'

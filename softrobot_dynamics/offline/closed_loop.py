@@ -4,7 +4,8 @@ A law and a simulated robot in closed loop, tick by tick as the nodes do it, and
 
 In every tick the state that is heard is answered by the law; where it finds no command, by the
 safe one, after which it begins anew. What goes out keeps the limits of the rates, and is held for
-a period from when it arrives, ``delay`` after the state it answers was heard.
+a period from when it arrives, ``delay`` after the state it answers was heard; or, with a ``bus``,
+from a cycle of it to the next.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe import SafeCommand
-from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.instruments import EstimatedSensing, Instruments
 from softrobot_dynamics.offline.progress import Pace, Progress
+from softrobot_dynamics.offline.robot import LateRobot, SAFE
 from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import reconstruction
 from softrobot_dynamics.simulation.sensing import make_sensors, Measured, Sensing, Sensors
 
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 PERIOD = 1e-3  # [s] of a law that is given by name
-SAFE = 'auto', 1.0, 2.0  # mode, pretension [N] and ramp [s] of the safe command, as in the nodes
 _SLIGHT = 1e-9  # share of a period that is rounding
 
 
@@ -79,6 +80,7 @@ def closed_loop(
     u0: ArrayLike | None = None,
     ramp: float = 0.0,
     delay: float = 0.0,
+    bus: Mapping[str, Any] | None = None,
     sensors: Mapping[str, Any] | None = None,
     wrenches: Callable[[float], Wrenches | None] | None = None,
     changes: Iterable[tuple[float, Any]] = (),
@@ -104,7 +106,9 @@ def closed_loop(
     outside, as ``sd.forward_dynamics`` takes them: taken in the middle of every stretch of time
     in which the command is the same. ``substep`` and ``tolerance`` are the simulator's.
 
-    ``delay`` [s] passes from when a state is heard until the command that answers it acts.
+    ``delay`` [s] passes from when a state is heard until the command that answers it acts; or,
+    with a ``bus``, fields of :class:`~softrobot_dynamics.simulation.bus.Bus` by name such as
+    ``{'rate': 100.0, 'phase': 2e-3}``, until it waits for the drives to take the newest.
     ``sensors`` are fields of :class:`~softrobot_dynamics.simulation.sensing.Sensors` by name, such
     as ``{'noise': 1e-3, 'delay': 2e-3, 'seed': 1}`` (default: states are heard at once, exact);
     while none is heard, the last command stays. With an ``estimator`` for the model the law hears
@@ -115,14 +119,14 @@ def closed_loop(
     then with the time that has come and the duration [s] (default: a line on stderr, if that is
     a terminal).
 
-    Raises ArgumentError, DescriptionError and UnknownNameError for wrong sensors,
+    Raises ArgumentError, DescriptionError and UnknownNameError for a wrong bus or sensors,
     SimulationDivergedError, and what the law raises.
     """
     law = _law(model, controller, controlled, parameters, period)
     _require_reference(law, reference)
     plant = model if plant is None else plant
     seen = reconstruction(model, plant)
-    robot = _Robot(plant, law.period, _number('delay', delay), wrenches)
+    robot = LateRobot(plant, law.period, _number('delay', delay), make_bus(bus or {}), wrenches)
     options = {'substep': substep, 'tolerance': tolerance}
     robot.set_out(ActuatedSimulator(robot.model, q=q0, qd=qd0, **options), u0)
     driver = _Driver(law, reference, _number('ramp', ramp), sorted(changes, key=lambda c: c[0]))
@@ -137,7 +141,7 @@ def closed_loop(
 
 
 def _run(
-    driver: _Driver, robot: _Robot, sensing: Any, duration: float, progress: Progress | None
+    driver: _Driver, robot: LateRobot, sensing: Any, duration: float, progress: Progress | None
 ) -> ClosedLoop:
     """Go from tick to tick."""
     law, show = driver.law, Pace(progress, duration)
@@ -191,40 +195,6 @@ class _Driver:
 
     def _in_force(self) -> Any:
         return self.limiter.last if self.limiter.known else None
-
-
-class _Robot:
-    """The simulated robot, and the commands that are on their way to it."""
-
-    def __init__(self, model: CompiledModel, period: float, delay: float, wrenches: Any) -> None:
-        self.model = model
-        self._period, self._wrenches = period, wrenches
-        whole = math.floor(delay / period + _SLIGHT)
-        offset = delay - whole * period
-        self._offset = offset if offset > _SLIGHT * period else 0.0
-        self._sent: deque[Vector] = deque(maxlen=whole + 2)
-
-    def set_out(self, simulator: ActuatedSimulator, u0: ArrayLike | None) -> None:
-        """Begin with a simulator under u0 (m,), or under the safe command."""
-        self.simulator, model = simulator, self.model
-        safe = SafeCommand.of_model(model)
-        safe.choose(*SAFE)
-        safe.begin(simulator.q, None)
-        self.u = safe.at(0.0) if u0 is None else checked('u0', u0, (model.m,))
-        self._sent.extend([self.u] * (self._sent.maxlen or 0))
-        simulator.begin_under(self.u)
-
-    def step(self, t: float, u: Vector) -> None:
-        """Go from t [s] to the next tick, u (m,) being sent at t."""
-        self._sent.append(np.minimum(np.maximum(u, self.model.lower), self.model.upper))
-        before, then = self._sent[0], self._sent[1]
-        if self._offset:
-            self._go(t, before, self._offset)
-        self._go(t + self._offset, then, self._period - self._offset)
-
-    def _go(self, t: float, u: Vector, duration: float) -> None:
-        wrenches = self._wrenches and self._wrenches(t + 0.5 * duration)
-        self.simulator.step(u, duration, wrenches)
 
 
 def _law(model: Any, controller: Any, controlled: Any, parameters: Any, period: Any) -> Any:

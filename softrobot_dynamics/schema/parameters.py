@@ -13,13 +13,20 @@ whoever sets them::
         form: str = parameter(choice(('full', 'short'), default='full'), 'Form of the law')
 """
 
+from collections.abc import Iterable, Mapping
 import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.errors import ArgumentError, MISSING, Problem
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    DescriptionError,
+    MISSING,
+    Problem,
+    UnknownNameError,
+)
 from softrobot_dynamics.schema.parsing import Problems
 
 EACH = ('actuator', 'output', 'coordinate')
@@ -98,6 +105,25 @@ def parameters_of(cls: type, group: str) -> tuple[Parameter, ...]:
         for field in dataclasses.fields(cls)
         if 'words' in field.metadata
     )
+
+
+def read_all(
+    parameters: Iterable[Parameter], given: Mapping[str, Any], whose: str, count: int = 1
+) -> dict[str, Any]:
+    """
+    Return the value of each of the parameters, by name, from those that are ``given`` so.
+
+    ``whose`` they are, in words; ``count``: how many values there are of those for each.
+    DescriptionError with all that is wrong, UnknownNameError.
+    """
+    known, problems = {p.name: p for p in parameters}, Problems()
+    for name in given:
+        if name not in known:
+            raise UnknownNameError(f'parameter of {whose}', name, tuple(known))
+    read = {name: p.read(given.get(name, p.default), count, problems) for name, p in known.items()}
+    if problems:
+        raise DescriptionError(tuple(problems), 'parameters')
+    return read
 
 
 def frozen(array: ArrayLike) -> Vector:

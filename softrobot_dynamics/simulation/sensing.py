@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.errors import DescriptionError, UnknownNameError
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import integer, number
-from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of
-from softrobot_dynamics.schema.parsing import Problems
+from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of, read_all
+from softrobot_dynamics.simulation.cycles import Cycles
 
 if TYPE_CHECKING:
     from softrobot_dynamics.simulation.reconstruction import Reconstruction
@@ -42,6 +42,10 @@ class Sensors:
     velocity_bias: Vector = _amount(_RATE, 'What is added to a rate', None)
     resolution: Vector = _amount(_UNIT, 'Steps of a position, 0 for none')
     velocity_resolution: Vector = _amount(_RATE, 'Steps of a rate, 0 for none')
+    rate: float = _one(
+        number('Hz', at_least=0.0, default=0.0),
+        'Rate at which states are measured, from the first one on; 0: every one is',
+    )
     delay: float = _one(
         number('s', at_least=0.0, at_most=10.0, default=0.0),
         'Time from a state until it is heard, in whole periods or the next one more',
@@ -81,10 +85,11 @@ class Sensing:
     """
     Hears of a robot's states what its :class:`Sensors` say; the same for equal seeds and states.
 
-    States come once a ``period`` [s], and are heard at such an instant: the first one that is not
-    before they are there. One that is overtaken by a later one is lost. ``seen`` is the
-    :class:`~softrobot_dynamics.simulation.reconstruction.Reconstruction` of n coordinates from
-    those of the robot, None if they are the same.
+    States come once a ``period`` [s]; they are measured, and heard, at such an instant: the first
+    one that is not before the time for it. One that is overtaken by a later one is lost. ``seen``
+    is the :class:`~softrobot_dynamics.simulation.reconstruction.Reconstruction` of n coordinates
+    from those of the robot, None if they are the same. ArgumentError if states would have to be
+    measured more often than they come.
     """
 
     answered = True  # commands carry the stamps of these states
@@ -95,6 +100,11 @@ class Sensing:
         self.sensors, self._n, self._period, self._seen = sensors, n, period, seen
         self._noisy = bool(sensors.noise.any() or sensors.velocity_noise.any())
         self._perfect = _nothing(sensors)
+        most = 1.0 / period
+        if sensors.rate > most * (1.0 + _SLIGHT):
+            expected = f'a rate of {most:g} Hz at most, as the robot has its states'
+            raise ArgumentError(f'{GROUP}.rate', sensors.rate, expected)
+        self._cycles = Cycles(sensors.rate) if sensors.rate else None
         self.begin()
 
     def begin(self) -> None:
@@ -102,6 +112,8 @@ class Sensing:
         self._random = np.random.default_rng(self.sensors.seed)
         self._underway: list[_Underway] = []
         self._tick = 0
+        if self._cycles is not None:
+            self._cycles.begin()
         if self._seen is not None:
             self._seen.begin()
 
@@ -117,7 +129,8 @@ class Sensing:
             return Measured(stamp, q, qd)
         late, lost = self._random.random(2)  # drawn in any case: the noise is the same without
         measured = Measured(stamp, *self._measure(q, qd))
-        if lost >= self.sensors.dropout:
+        now = self._cycles is None or self._cycles.come(self._period)
+        if now and lost >= self.sensors.dropout:
             delay = self.sensors.delay + late * self.sensors.jitter
             due = self._tick + math.ceil(delay / self._period - _SLIGHT)
             self._underway.append(_Underway(due, self._tick, measured))
@@ -148,16 +161,7 @@ def make_sensors(names: Sequence[str], given: Mapping[str, Any]) -> Sensors:
     Of what there is one for each coordinate, a number stands for all. DescriptionError with all
     that is wrong, UnknownNameError.
     """
-    problems = Problems()
-    parameters = Sensors.parameters()
-    known = tuple(p.name for p in parameters)
-    for name in given:
-        if name not in known:
-            raise UnknownNameError('parameter of sensors', name, known)
-    read = {p.name: p.read(given.get(p.name, p.default), len(names), problems) for p in parameters}
-    if problems:
-        raise DescriptionError(tuple(problems), 'parameters')
-    return Sensors(**read)
+    return Sensors(**read_all(Sensors.parameters(), given, 'sensors', len(names)))
 
 
 def perfect(n: int, period: float) -> Sensing:

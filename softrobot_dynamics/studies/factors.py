@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.description.variation import vary
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
-from softrobot_dynamics.simulation.sensing import GROUP, Sensors
+from softrobot_dynamics.simulation import bus, sensing
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
 LOOP = {'delay': 's'}  # what the loop itself has, and in which unit
-SENSORS = f'{GROUP}.'  # begins the name of a fault of theirs
+FAULTS: Any = {bus.GROUP: bus.Bus, sensing.GROUP: sensing.Sensors}  # what has others, by group
 CONTROLLER = 'controller.'  # may begin the name of a parameter, and does where there are two
 _NUMBER = r'([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.,]*)'
 _RANGE = re.compile(rf'\s*{_NUMBER}\s*\.\.\s*{_NUMBER}\s*')
@@ -35,7 +35,7 @@ class Factor(NamedTuple):
     """One thing that is varied, in SI units or as a factor."""
 
     name: str
-    where: str  # robot, loop, sensors or controller
+    where: str  # robot, loop, bus, sensors or controller
     unit: str  # of its values; '×': factors
     low: float
     high: float
@@ -44,8 +44,8 @@ class Factor(NamedTuple):
     @property
     def path(self) -> str:
         """Its name where it belongs, without the word that says where that is."""
-        prefix = {'controller': CONTROLLER, 'sensors': SENSORS}.get(self.where, '')
-        return self.name.removeprefix(prefix)
+        known = self.where in FAULTS or self.where == 'controller'
+        return self.name.removeprefix(f'{self.where}.') if known else self.name
 
     @property
     def shown(self) -> tuple[float, str]:
@@ -100,9 +100,14 @@ def _place(name: str, description: Any, parameters: Mapping[str, Any]) -> tuple[
     """Return (where, unit) of a name; UnknownNameError with all that there are."""
     if name in LOOP:
         return 'loop', LOOP[name]
-    faults = {p.path: p for p in Sensors.parameters() if p.field['kind'] == 'double'}
+    faults = {
+        p.path: (where, p.unit if p.unit in ('s', 'Hz') else '')
+        for where, kind in FAULTS.items()
+        for p in kind.parameters()
+        if p.field['kind'] == 'double'
+    }
     if name in faults:
-        return 'sensors', 's' if faults[name].unit == 's' else ''
+        return faults[name]
     path = name.removeprefix(CONTROLLER)
     known = {
         path: row

@@ -31,8 +31,9 @@ from softrobot_dynamics.nodes.parts import blended_in, controlled_of, given_by, 
 from softrobot_dynamics.nodes.plants import law_of
 from softrobot_dynamics.nodes.rows import Row
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import reconstruction, require_alike
-from softrobot_dynamics.simulation.sensing import make_sensors
+from softrobot_dynamics.simulation.sensing import make_sensors, Sensing
 from softrobot_dynamics.studies.factors import Factor, read_factors
 from softrobot_dynamics.studies.sampling import sample
 from softrobot_dynamics.studies.table import table
@@ -78,7 +79,8 @@ def plan_study(
     :func:`~softrobot_dynamics.description.variation.plant_of`. ``vary`` maps names to ranges or
     values, see :func:`~softrobot_dynamics.studies.factors.read_factors`: of numbers in the robot
     file, as ``sd.vary`` names them, which change in the simulated robot alone; ``delay`` [s] until
-    a command acts; parameters of the controller, as ``gains.p``.
+    a command acts; ``bus.rate`` [Hz] and faults of the sensors; parameters of the controller, as
+    ``gains.p``.
 
     ``runs`` (default: 100) with values by ``design`` ('sobol', 'latin', 'random', 'grid') and
     ``seed``. Each takes ``seconds`` [s]; ``tolerance`` is what a demo judges by.
@@ -219,7 +221,9 @@ def _try(experiment: Experiment, factor: Factor, value: float, rows: Mapping[str
     if factor.where == 'robot':
         varied(experiment.plant, {factor.name: factor.change(value)})
     elif factor.where == 'sensors':
-        make_sensors(experiment.description.coordinate_names, {factor.path: value})
+        _try_sensors(experiment, {factor.path: value})
+    elif factor.where == 'bus':  # a phase needs a rate
+        make_bus({**_greatest(experiment, 'bus'), factor.path: value})
     elif factor.where == 'loop':
         _require_number(f'vary {factor.name}', value, 0.0)
     else:
@@ -228,6 +232,18 @@ def _try(experiment: Experiment, factor: Factor, value: float, rows: Mapping[str
         except ValueError:
             problem = Problem(factor.name, value, rows[factor.path].expected())
             raise DescriptionError((problem,), 'vary') from None
+
+
+def _try_sensors(experiment: Experiment, given: Mapping[str, float]) -> None:
+    """Raise our errors for sensors that cannot be, or not with states so often."""
+    names = experiment.description.coordinate_names
+    rates = {'rate': experiment.parameters['rate'], **_greatest(experiment, 'controller')}
+    Sensing(make_sensors(names, given), len(names), 1.0 / rates['rate'])
+
+
+def _greatest(experiment: Experiment, where: str) -> dict[str, float]:
+    """Return {name: greatest value} of the factors of one place."""
+    return {factor.path: factor.high for factor in experiment.factors if factor.where == where}
 
 
 def _require_number(name: str, value: Any, least: float, words: str = '') -> None:

@@ -21,6 +21,7 @@ from softrobot_dynamics.nodes.plants import law_of, plan_of
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.references.contract import GROUP
 from softrobot_dynamics.references.piecewise import constant, Reference
+from softrobot_dynamics.simulation.cycles import Cycles
 from softrobot_dynamics.studies.factors import Factor
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
         parameters = {**experiment.parameters, **experiment.changes(values, 'controller')}
         loop = _close(experiment, values, law_of(model, parameters), plant, parameters)
         task = task_of(model, parameters, experiment.tolerance)
-        return _judge(loop, plant, task, parameters)
+        measured = experiment.changes(values, 'sensors').get('rate', 0.0)
+        return _judge(loop, plant, task, parameters, measured)
     except SoftRobotError as error:
         words = ' '.join(f'{type(error).__name__}: {error}'.split())
         return Outcome(
@@ -104,20 +106,31 @@ def _close(
         plant=plant,
         ramp=parameters[RAMP],
         progress=lambda t, duration: None,
+        bus=experiment.changes(values, 'bus'),
         sensors=experiment.changes(values, 'sensors'),
         **{'delay': known, **experiment.changes(values, 'loop')},
     )
 
 
 def _judge(
-    loop: ClosedLoop, plant: CompiledModel, task: judgement.Task, parameters: Mapping[str, Any]
+    loop: ClosedLoop,
+    plant: CompiledModel,
+    task: judgement.Task,
+    parameters: Mapping[str, Any],
+    measured: float,
 ) -> Outcome:
-    run, targets = _run(loop, plant, 1.0 / parameters['rate']), targets_of(parameters)
+    """Return the Outcome of a loop whose states are ``measured`` at a rate [Hz], 0: all are."""
+    period, targets = 1.0 / parameters['rate'], targets_of(parameters)
+    run = _run(loop, plant, period, bool(measured))
     finite = bool(np.isfinite(run.q).all())
     tips = judgement.tips_of(run, plant, targets) if targets and finite else None
     figures = judgement.judge(run, task, tips=tips)
     share = max((x for x in (figures.tip_share, figures.y_share) if x is not None), default=nan)
-    unanswered = 1.0 - float(loop.ok.mean())
+    ticks = len(loop.ok)
+    if measured:
+        due = Cycles(measured)
+        ticks = sum(due.come(period) for _ in range(ticks))
+    unanswered = 1.0 - float(loop.ok.sum() / ticks)
     lost = not (finite and share <= LOST) or unanswered >= judgement.MOST_MISSED
     return Outcome(
         state=FAILED if lost else FOLLOWED if figures.held else DEGRADED,
@@ -129,13 +142,16 @@ def _judge(
     )
 
 
-def _run(loop: ClosedLoop, plant: CompiledModel, period: float) -> Run:
-    """Return what a demo would have recorded of a loop, every so many ticks."""
-    rows = slice(None, None, _EVERY)
+def _run(loop: ClosedLoop, plant: CompiledModel, period: float, heard_only: bool) -> Run:
+    """Return what a demo would have recorded of a loop, every so many ticks, or states heard."""
+    rows: Any = slice(None, None, _EVERY)
+    if heard_only:  # in the other ticks there is nothing to answer
+        heard = np.flatnonzero(np.isfinite(loop.q_heard[:, 0]))
+        rows = heard[:: max(1, round(_EVERY * len(heard) / len(loop.t)))]
     return Run(
         coordinates=plant.coordinate_names,
         actuators=plant.actuator_names,
-        period=_EVERY * period,
+        period=period * len(loop.t) / max(1, len(rows)) if heard_only else _EVERY * period,
         t=loop.t[rows],
         q=loop.q[rows],
         u=loop.u[rows],

@@ -12,6 +12,7 @@ from softrobot_dynamics.demo import judgement, records
 from softrobot_dynamics.demo.targets import targets_of, time_along
 from softrobot_dynamics.demo.units import in_words
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.nodes.command_timing import said_of
 from softrobot_dynamics.references.piecewise import spline
 
 pytestmark = pytest.mark.quick
@@ -264,6 +265,21 @@ def test_json_has_the_keys_and_no_nan(tmp_path):
                 'saturated_share', 'held'} <= set(content)  # fmt: skip
         assert set(content['round_trip_us']) == {'p50', 'p99', 'max'}
         assert content['held'] is some.held
+
+
+def test_figures_say_when_commands_acted():
+    """By the record of the simulation; over a bus, how often drives took them."""
+    simulation, controller = recordings()
+    for told, words in (
+        ({}, None),
+        ({'command_timing': 'arrival', 'bus_rate': 0.0}, 'acting when they arrive'),
+        ({'command_timing': 'arrival', 'bus_rate': 50.0}, 'the newest taken by the drives at 50'),
+    ):
+        facts = {key: x for key, x in simulation.facts.items() if key != 'command_timing'}
+        _, figures = judged(replace(simulation, facts={**facts, **told}), controller)
+        assert figures.command_timing == told.get('command_timing')
+        if words:
+            assert words in said_of(figures.command_timing, figures.bus_rate_hz)
 
 
 def test_csv_has_a_line_for_every_tick(tmp_path):

@@ -193,6 +193,38 @@ def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start_arm):
     assert observer.value(SIMULATION, 'command time-outs') == 0.0
 
 
+def test_a_loop_at_three_rates_follows(arm, observer, start_arm, tmp_path):
+    """
+    The robot moves at 1 kHz, is measured at 200 Hz, and takes a command at 100 Hz.
+
+    The controller hears its states at the rate that it is told, and is told of the drives as well.
+    """
+    first, second = _setpoints(arm)
+    record = tmp_path / 'simulation.mcap'
+    simulation = start_arm(
+        'simulation', sensors__rate='200.0', bus__rate='100.0', bus__phase='0.001', record=record
+    )
+    start_arm(
+        'controller', rate='200.0', delay='0.0035', autostart='true', reference__type='setpoint',
+        reference__setpoint=first, reference__ramp_time='0.5',
+    )  # fmt: skip
+    observer.until_running()
+    observer.until(lambda: _near(observer, first), 'the first set-point')
+    assert observer.set(reference__setpoint=second).successful
+    observer.until(lambda: _near(observer, second), 'the second')
+    assert 'rate' not in observer.words()[CONTROLLER]
+    said = {each.key: each.value for each in observer.status[SIMULATION].values}
+    assert 'taken by the drives at 100 Hz' in said['commands']
+    steps = np.diff([stamp_of(state) for state in observer.states[-200:]])
+    assert (steps % 5_000_000 == 0).all() and np.median(steps) == 5_000_000
+    simulation.send_signal(signal.SIGTERM)
+    assert simulation.wait(PATIENCE) == 0
+    data = sd.read_recording(record)
+    driven = data['mode'] == data.facts['modes'].index('driven by commands')
+    changes = np.flatnonzero(np.diff(data['u'], axis=0).any(axis=1) & driven[1:] & driven[:-1])
+    assert len(changes) > 50 and len(set(changes % 10)) == 1
+
+
 def test_a_delay_that_is_not_what_the_law_is_told_is_said_until_it_is(observer, start_arm):
     """States leave two periods late, as their stamps tell."""
     start_arm('simulation', rate=500.0, sensors__delay='0.004')

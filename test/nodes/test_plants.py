@@ -10,7 +10,7 @@ pytest.importorskip('rclpy')
 
 from robots import soft_arm  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
-from softrobot_dynamics.nodes import declared_rows, plants  # noqa: E402
+from softrobot_dynamics.nodes import declared_rows, plants, settings  # noqa: E402
 
 VALUES = {row.name: row.default for row in declared_rows.SIMULATION}
 
@@ -74,3 +74,25 @@ def test_sensors_are_for_all_coordinates_or_each():
     assert sensing.sensors.noise.tolist() == [0.1, 0.2] and sensing.sensors.delay == 2e-3
     with pytest.raises(DescriptionError, match='sensors.resolution: -1'):
         plant.sensing({**given, 'sensors.elbow.resolution': -1.0})
+    assert plant.sensing({**given, 'sensors.rate': 200.0}).sensors.rate == 200.0
+    with pytest.raises(ArgumentError, match='sensors.rate: 1200.0, expected .* 1000 Hz'):
+        plant.sensing({**given, 'sensors.rate': 1200.0})
+
+
+def test_the_bus_is_the_simulated_robot_s_and_off_by_default():
+    """By parameters that are set once; a robot must not time out between two states."""
+    rows = {row.name: row for row in declared_rows.SIMULATION}
+    assert rows['bus.rate'].read_only and rows['bus.phase'].read_only
+    values = {name: row.default for name, row in rows.items()}
+    assert vars(settings.bus_of(values)) == {'rate': 0.0, 'phase': 0.0}
+    found = settings.bus_of({**values, 'bus.rate': 100.0, 'bus.phase': 2e-3})
+    assert vars(found) == {'rate': 100.0, 'phase': 2e-3}
+    with pytest.raises(DescriptionError, match='bus.phase: 0.002, expected 0'):
+        settings.bus_of({**values, 'bus.phase': 2e-3})
+    for rate, periods in ((0.0, 2), (200.0, 6), (20.0, 51)):
+        given = {**values, 'sensors.rate': rate, 'command_timeout_periods': periods}
+        settings.require_patience(given)
+    words = 'command_timeout_periods: 50, expected more than 50, as a state'
+    with pytest.raises(ArgumentError, match=words):
+        settings.require_patience({**values, 'sensors.rate': 20.0})
+    settings.require_patience({**values, 'sensors.rate': 20.0, 'estimator': 'pcc_arm'})

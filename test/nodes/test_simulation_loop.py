@@ -16,6 +16,7 @@ from softrobot_dynamics.nodes import simulation_loop  # noqa: E402
 from softrobot_dynamics.nodes.deadlines import Schedule  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from softrobot_dynamics.nodes.simulation_loop import DIVERGED, DRIVEN, IDLE, SimulationLoop  # noqa: E402
+from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
 from softrobot_dynamics.simulation.sensing import make_sensors, perfect, Sensing  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -25,8 +26,9 @@ class Simulation:
     """A simulation loop, driven by the test; `answer` is the command for every state, or None."""
 
     def __init__(
-        self, monkeypatch, record=None, waits=False, timing='lockstep', pace=1.0, sensing=None
-    ):
+        self, monkeypatch, record=None, waits=False, timing='lockstep', pace=1.0, sensing=None,
+        **bus,
+    ):  # fmt: skip
         self.clock, self.outlet = Clock(monkeypatch), Outlet()
         self.plant = simulated({})
         self.epoch = 1_000 * messages.SECOND
@@ -36,7 +38,9 @@ class Simulation:
             self.clock,
             messages.CommandReader(ACTUATORS),
             self.outlet,
-            Schedule(rate=1000.0, timeout=50, timing=timing, waits=waits, pace=pace),
+            Schedule(
+                rate=1000.0, timeout=50, timing=timing, waits=waits, pace=pace, bus=make_bus(bus)
+            ),  # fmt: skip
             epoch=self.epoch,
             record=record,
         )
@@ -114,6 +118,7 @@ class Steps:
 
 
 ONE, TWO, WHOLE = [1.0, 0.0], [2.0, 0.0], 1e-3
+THREE, FOUR = [3.0, 0.0], [4.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +141,43 @@ def test_a_command_acts_when_it_should(monkeypatch, timing, expected):
     steps.made.clear()
     simulation.go()
     assert steps.made == [(SAFE, WHOLE)]
+
+
+@pytest.mark.parametrize(
+    'timing, phase, expected',
+    [
+        ('lockstep', 0.0, [ONE, ONE, ONE, FOUR, FOUR, FOUR]),
+        ('arrival', 0.0, [SAFE, SAFE, SAFE, THREE, THREE, THREE]),
+        ('arrival', 4e-4, [SAFE, ONE, ONE, ONE, ONE, FOUR, FOUR, FOUR]),
+        ('next_period', 4e-4, [SAFE, SAFE, SAFE, SAFE, THREE, THREE, THREE]),
+    ],
+)
+def test_drives_take_what_is_newest_every_so_often(monkeypatch, timing, phase, expected):
+    """Every third state; what comes in between never acts. The robot's own does at once."""
+    simulation = Simulation(monkeypatch, timing=timing, rate=1000.0 / 3.0, phase=phase)
+    steps = Steps(simulation.plant.simulator)
+    for u in (ONE, TWO, THREE, FOUR, TWO, ONE):
+        simulation.go(u, after=2 * PERIOD // 10)
+    assert [u for u, _ in steps.made] == expected
+    assert sum(dt.expected for _, dt in steps.made) == pytest.approx(6 * WHOLE)
+    for _ in range(49):
+        simulation.go()
+    steps.made.clear()
+    simulation.go()
+    simulation.go()
+    assert [u for u, _ in steps.made] == [SAFE, SAFE]
+
+
+def test_states_that_are_measured_seldom_are_all_answered(monkeypatch):
+    """One in five leaves; no tick without one is missed; a late answer to the last one counts."""
+    simulation = Simulation(monkeypatch, timing='arrival', sensing=sensing(rate=200.0))
+    for _ in range(20):
+        simulation.go(ONE if simulation.loop._heard is not None else None)
+    stamps = [stamp for *_, stamp in simulation.outlet.states]
+    assert stamps == [simulation.epoch + 5 * k * PERIOD for k in range(5)]
+    counts = simulation.loop.tally.counts
+    assert (counts['answered'], counts['missed'], counts['ticks']) == (4, 0, 20)
+    assert simulation.loop.mode == DRIVEN
 
 
 def test_a_late_answer_acts_from_when_it_comes(monkeypatch):

@@ -70,6 +70,7 @@ def test_the_rate_is_that_of_most_states(step, words):
     found = wrong_rate(window, PERIOD)
     assert words in found and bool(words) == bool(found)
     assert not words or '`rate` is 1000 Hz' in found
+    assert ('give it `rate` 250' in found) is (step == 4.0)
 
 
 def quiet_loop(**given):

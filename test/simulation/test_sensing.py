@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from softrobot_dynamics.errors import DescriptionError, UnknownNameError
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.simulation.sensing import make_sensors, perfect, Sensing
 
 pytestmark = pytest.mark.quick
@@ -82,6 +82,35 @@ def test_jitter_delays_each_state_otherwise_and_none_is_heard_twice():
     assert 0.2 < 1.0 - len(stamps) / 5000 < 0.5
 
 
+@pytest.mark.parametrize(
+    'rate, ticks', [(200.0, [0, 5, 10, 15]), (300.0, [0, 4, 7, 10, 14, 17]), (50.0, [0])]
+)
+def test_states_are_measured_every_so_often(rate, ticks):
+    """The first one, and those that come not before it is time again; with their own stamps."""
+    assert [s.stamp for s in heard(sensing(rate=rate), 20) if s] == ticks
+    states = heard(sensing(rate=rate, delay=2e-3), 22)
+    assert [(k, s.stamp) for k, s in enumerate(states) if s] == [(k + 2, k) for k in ticks]
+    assert sum(s is not None for s in heard(sensing(rate=rate), 3000)) == 3 * rate
+
+
+def test_states_measured_more_seldom_are_those_of_the_others():
+    """Bit by bit, with noise and losses; a rate that is that of the robot leaves none out."""
+    given = {'noise': 1e-3, 'dropout': 0.3, 'seed': 4}
+    whole = {s.stamp: s.q.tobytes() for s in heard(sensing(**given), 1000) if s}
+    for rate, every in ((250.0, 4), (1000.0, 1)):
+        sensors = sensing(**given, rate=rate)
+        some = {s.stamp: s.q.tobytes() for s in heard(sensors, 1000) if s}
+        assert some == {k: q for k, q in whole.items() if k % every == 0}
+        sensors.begin()
+        assert {s.stamp: s.q.tobytes() for s in heard(sensors, 1000) if s} == some
+
+
+def test_states_cannot_be_measured_more_often_than_the_robot_has_them():
+    """It says how often that is."""
+    with pytest.raises(ArgumentError, match='sensors.rate: 1001.0, expected .* 1000 Hz'):
+        sensing(rate=1001.0)
+
+
 @pytest.mark.parametrize('share', [0.0, 0.1, 0.7, 1.0])
 def test_so_many_are_lost(share):
     """Within four standard deviations of a binomial distribution."""
@@ -96,6 +125,7 @@ def test_so_many_are_lost(share):
         ({'noise': [0.1, 0.1, 0.1]}, 'sensors.noise: .* expected a number, or 2'),
         ({'bias': np.nan}, 'sensors.bias: nan'),
         ({'dropout': 1.5}, 'sensors.dropout: 1.5, expected a number .* 1'),
+        ({'rate': -5.0}, 'sensors.rate: -5.0, expected a number >= 0'),
         ({'delay': -1e-3}, 'sensors.delay: -0.001'),
         ({'seed': -1}, 'sensors.seed: -1, expected a whole number'),
     ],

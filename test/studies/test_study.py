@@ -220,6 +220,28 @@ def test_faults_of_sensors_are_what_the_law_sees(controller):
             planned(controller, {name: given})
 
 
+def test_rates_of_states_and_drives_are_varied_unknown_to_the_law(controller):
+    """No tick without a state is held against it; what no run could have is refused at once."""
+    vary = {'bus.rate': '0,50,120Hz', 'bus.phase': '0', 'sensors.rate': '0,100'}
+    with pytest.raises(SoftRobotError, match='bus.phase: 0.002, expected 0, .* no bus.rate'):
+        planned(controller, {'bus.phase': '0..2ms'})
+    experiment = planned(controller, vary, runs=None)
+    found = run_study(experiment, jobs=1)
+    assert len(set(found.share)) == 6 and not found.unanswered.any()
+    assert (found.state == 0).all() and found.share.argmin() == 0
+    lossy = planned(controller, {'sensors.rate': '100', 'sensors.dropout': '0.3'}, runs=None)
+    found = run_study(lossy, jobs=1)
+    assert 0.1 < found.unanswered[0] < 0.5 and found.state[0] == 2
+    for name, given, words in (
+        ('sensors.rate', '100,2000', 'sensors.rate: 2000.0, .* 1000 Hz'),
+        ('bus.rate', '-1..5', 'bus.rate: -1'),
+        ('bus.rat', '1,2', 'bus.rate'),
+        ('bus.rate', '1..5ms', 'Hz'),
+    ):
+        with pytest.raises(SoftRobotError, match=words):
+            planned(controller, {name: given})
+
+
 def test_the_same_seed_is_the_same_study(controller, tmp_path):
     """Bit by bit, in one process or two, kept in a folder or not."""
     one = run_study(planned(controller, seed=3), jobs=1)
