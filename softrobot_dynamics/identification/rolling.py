@@ -14,7 +14,7 @@ at a given state, is a difference.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
@@ -25,6 +25,7 @@ from softrobot_dynamics.identification.balance import Balance, Tangents
 from softrobot_dynamics.identification.motions import Motion
 from softrobot_dynamics.identification.parameters import Parameters
 from softrobot_dynamics.identification.prediction import markers_at
+from softrobot_dynamics.identification.strides import steps_of, Strides, strides_of
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.simulation.actuation import Actuation
 from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
@@ -34,31 +35,7 @@ from softrobot_dynamics.simulation.stepping import Fixed, Inputs
 STEP = 1e-3  # [s] of the simulation, at most
 STRIDE = 4e-3  # [s] of what follows from it by the numbers, at most
 _NEAR = 5  # measurements of a coordinate that tell its rate
-_SLIGHT = 1e-9  # [s] that is rounding
 LEAST = 1e-6  # of what the coordinate that moves a robot most does, what another counts for
-
-
-class _Steps(NamedTuple):
-    """A motion in E steps."""
-
-    lengths: Vector  # (E,) [s]
-    row: Integers  # (E,) instant whose command is the last
-    first: Integers  # (T,) step that begins at an instant; of the last instant E
-
-    @property
-    def starts(self) -> Vector:
-        """When each begins (E,), after the first [s]."""
-        return np.cumsum(self.lengths) - self.lengths
-
-
-class _Strides(NamedTuple):
-    """The same in F strides of whole steps, which begin at all instants that count."""
-
-    lengths: Vector  # (F,) [s]
-    first: Integers  # (F,) step with which each begins
-    last: Integers  # (F,) and ends
-    instants: Integers  # (I,) those instants
-    places: Integers  # (I,) stride that begins at each; of the end F
 
 
 class _Seen(NamedTuple):
@@ -90,8 +67,8 @@ class MotionPredictor:
         for name, value in (('step', step), ('stride', stride)):
             if not 0.0 < value < math.inf:
                 raise ArgumentError(name, value, 'a time > 0 [s]')
-        self._steps, self._step = _steps(motion, step), step
-        self._strides = _strides(motion, self._steps, stride)
+        self._steps, self._step = steps_of(motion, step), step
+        self._strides = strides_of(motion, self._steps, stride)
         self._free = motion.starts[int(motion.rest) :]
         self._rest: Vector | None = None
         self._last: tuple[bytes, _Seen] | None = None
@@ -267,40 +244,8 @@ def _culprit(model: CompiledModel, fixed: Fixed) -> str:
     return model.coordinate_names[wrong[0] if len(wrong) else 0]
 
 
-def _steps(motion: Motion, longest: float) -> _Steps:
-    """Cut a motion into steps no longer than so many seconds."""
-    gaps = np.diff(motion.times)
-    counts = np.maximum(1, np.ceil(gaps / longest - 1e-9)).astype(int)
-    return _Steps(
-        lengths=np.repeat(gaps / counts, counts),
-        row=np.repeat(np.arange(len(gaps)), counts),
-        first=np.r_[0, np.cumsum(counts)],
-    )
-
-
-def _strides(motion: Motion, steps: _Steps, longest: float) -> _Strides:
-    """Put steps together from one instant that counts to the next, for no longer than a time."""
-    counts: Any = np.isfinite(motion.measured).any(axis=1)
-    counts[motion.starts] = True
-    instants, T = np.flatnonzero(counts), np.r_[steps.starts, steps.lengths.sum()]
-    marks = np.unique(np.r_[steps.first[instants], len(steps.lengths)])
-    first = []
-    for begin, end in zip(marks, marks[1:]):
-        pieces = max(1, math.ceil((T[end] - T[begin]) / longest - 1e-9))
-        inner = np.linspace(T[begin], T[end], pieces + 1)[:-1]
-        first.append(np.unique(np.searchsorted(T[begin:end], inner - _SLIGHT)) + begin)
-    begins = np.concatenate(first)
-    return _Strides(
-        lengths=np.diff(T[np.r_[begins, len(steps.lengths)]]),
-        first=begins,
-        last=np.r_[begins[1:], len(steps.lengths)] - 1,
-        instants=instants,
-        places=np.searchsorted(begins, steps.first[instants]),
-    )
-
-
 def _half_way(
-    seen: _Seen, strides: _Strides, forces: Matrix
+    seen: _Seen, strides: Strides, forces: Matrix
 ) -> list[tuple[Vector, Vector, Vector, Vector]]:
     """Return (q, qd, qdd, u) half way in each stride."""
     begin, end = seen.begin[strides.first], seen.end[strides.last]
