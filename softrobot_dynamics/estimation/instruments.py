@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -99,11 +99,14 @@ class EstimatedSensing:
     """
     Hears of a robot's states what an estimator makes of measurements; called as a ``Sensing``.
 
-    The robot may differ from the estimator's model, but has its bodies.
+    The robot may differ from the estimator's model, but has its bodies. ``acting()`` is what its
+    actuators do (m,); the estimator knows what they were told.
     """
 
-    def __init__(self, estimator: Estimator, instruments: Instruments) -> None:
-        self._estimator, self._instruments = estimator, instruments
+    def __init__(
+        self, estimator: Estimator, instruments: Instruments, acting: Callable[[], Vector]
+    ) -> None:
+        self._estimator, self._instruments, self._acting = estimator, instruments, acting
 
     def begin(self, u: Vector, q: Any = None, qd: Any = None, delay: float = 0.0) -> None:
         """
@@ -111,18 +114,17 @@ class EstimatedSensing:
 
         Commands act a ``delay`` [s] after they are sent.
         """
-        self._u, self._delay = u.copy(), delay
+        self._delay = delay
         self._estimator.begin(0.0, q=q, qd=qd, u=u)
         self._instruments.begin(0.0)
 
     def hear(self, time: float, q: Vector, qd: Vector) -> Measured:
         """Take the robot's state (q, qd); return what is believed of the model's."""
-        for reading in self._instruments.look(time, q, qd, self._u):
+        for reading in self._instruments.look(time, q, qd, self._acting()):
             self._estimator.measure(*reading)
         found = self._estimator.estimate(time)
         return Measured(time, found.q, found.qd)
 
     def told(self, time: float, u: Vector) -> None:
         """Take notice of a command u (m,) that is sent."""
-        self._u = u.copy()
         self._estimator.command(time + self._delay, u)

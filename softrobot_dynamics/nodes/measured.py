@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.estimation.instruments import Instruments
@@ -21,16 +20,21 @@ class MeasuredSensing:
     """
     A Sensing beside which the sensors of an estimator look at the robot, too.
 
-    ``send(sensor name, value, stamp [ns])`` is called with what has come by the time of a state.
+    ``send(sensor name, value, stamp [ns])`` is called with what has come by the time of a state;
+    ``acting()`` is what the actuators do (m,).
     """
 
     answered = False  # but those of estimates
 
     def __init__(
-        self, sensing: Any, instruments: Instruments, send: Callable[[str, Any, int], None], m: int
+        self,
+        sensing: Any,
+        instruments: Instruments,
+        send: Callable[[str, Any, int], None],
+        acting: Callable[[], Vector],
     ) -> None:
         self._sensing, self._instruments, self._send = sensing, instruments, send
-        self._u = np.zeros(m)
+        self._acting = acting
         self.begin()
 
     def begin(self) -> None:
@@ -44,6 +48,6 @@ class MeasuredSensing:
             self._epoch = stamp
             self._instruments.begin(0.0)
         passed = (stamp - self._epoch) * 1e-9
-        for reading in self._instruments.look(passed, q, qd, self._u):
+        for reading in self._instruments.look(passed, q, qd, self._acting()):
             self._send(reading.sensor, reading.value, self._epoch + round(1e9 * reading.time))
         return self._sensing.hear(stamp, q, qd)

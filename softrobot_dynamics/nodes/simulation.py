@@ -161,7 +161,8 @@ class SimulationNode(Node):
             plant.model, settings.sensors, seed=known.seed, dropout=known.dropout
         )
         outlet = SensorOutlet(self, settings.sensors, quality)
-        return MeasuredSensing(sensing, instruments, outlet.send, plant.model.m)
+        simulator = plant.simulator
+        return MeasuredSensing(sensing, instruments, outlet.send, lambda: simulator.acting)
 
     def _choose_safe(self, values: dict[str, Any]) -> None:
         self._plant.safe.choose(

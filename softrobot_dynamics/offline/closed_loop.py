@@ -134,7 +134,7 @@ def closed_loop(
     given = make_sensors(model.coordinate_names, sensors or {})
     sensing: Any = Sensing(given, model.n, law.period, seen)
     if estimator is not None:
-        sensing = _estimated(estimator, model, plant, given, sensors or {})
+        sensing = _estimated(estimator, model, robot, given, sensors or {})
         known = seen is None
         sensing.begin(robot.u, q0 if known else None, qd0 if known else None, delay)
     return _run(driver, robot, sensing, _number('duration', duration), progress)
@@ -222,7 +222,7 @@ def _require_reference(law: Controller, reference: Any) -> None:
 
 
 def _estimated(
-    estimator: Any, model: Any, plant: Any, given: Sensors, named: Mapping[str, Any]
+    estimator: Any, model: Any, robot: LateRobot, given: Sensors, named: Mapping[str, Any]
 ) -> EstimatedSensing:
     """Return what hears an estimator's states; ArgumentError for what it does not know."""
     if not isinstance(estimator, Estimator) or estimator.model is not model:
@@ -232,8 +232,8 @@ def _estimated(
         expected = 'a seed and a dropout: with an estimator, its own sensors have noise and delay'
         raise ArgumentError('sensors', others, expected)
     own = estimator.settings.sensors
-    instruments = Instruments(plant, own, seed=given.seed, dropout=given.dropout)
-    return EstimatedSensing(estimator, instruments)
+    instruments = Instruments(robot.model, own, seed=given.seed, dropout=given.dropout)
+    return EstimatedSensing(estimator, instruments, lambda: robot.simulator.acting)
 
 
 def _number(name: str, value: Any) -> float:

@@ -126,16 +126,29 @@ class ActuatedSimulator(Simulator):
         """Return to time zero, as a Simulator; the next command has been there for long."""
         super().reset(q, qd)
         self._actuation.begin()
+        self._acting = np.clip(np.zeros(self.model.m), self.model.lower, self.model.upper)
+
+    @property
+    def acting(self) -> Vector:
+        """
+        What the actuators made of the commands last (m,), in their units.
+
+        That of the step before, or what they began under. Not to be written to.
+        """
+        return self._acting
 
     def begin_under(self, u: ArrayLike) -> None:
         """Begin with actuators at rest under a command (m,)."""
-        self._actuation.begin(checked('u', u, (self.model.m,)))
+        self._acting = checked('u', u, (self.model.m,))
+        self._actuation.begin(self._acting)
 
     def step(self, u: ArrayLike, dt: float, wrenches: Wrenches | None = None) -> None:
         """Advance by dt [s] under the constant command u (m,), as a Simulator does."""
+        u = checked('u', u, (self.model.m,))
         if self._actuation.direct:
             super().step(u, dt, wrenches)
+            self._acting = u
             return
-        u = checked('u', u, (self.model.m,))
         for force, h in self._actuation.share_out(u, dt, self.substep, self.q):
             super().step(force, h, wrenches)
+            self._acting = force
