@@ -12,7 +12,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import SimulationDivergedError
-from softrobot_dynamics.estimation.commands import Commands
+from softrobot_dynamics.estimation.efforts import Acting
 from softrobot_dynamics.estimation.square_root import allocate_spreading, spread
 from softrobot_dynamics.estimation.stillness import allocate_carrying, carry
 from softrobot_dynamics.recursion.loads import push
@@ -72,7 +72,7 @@ class Mover:
         self._fixed.reset(q)
 
     def move(
-        self, belief: Belief, time: float, commands: Commands, mean: Vector | None = None
+        self, belief: Belief, time: float, commands: Acting, mean: Vector | None = None
     ) -> Belief:
         """
         Return the belief at a later time [s], in the arrays of the earlier one.
@@ -101,7 +101,7 @@ class Mover:
             now += h
         return Belief(time, x, S, N)
 
-    def move_mean(self, x: Vector, start: float, time: float, commands: Commands) -> None:
+    def move_mean(self, x: Vector, start: float, time: float, commands: Acting) -> None:
         """Move x (3 n,) from a start to a later time [s]."""
         if time - start > _SLIGHT:
             n = self.model.n
@@ -114,7 +114,7 @@ class Mover:
         n = self.model.n
         self.q[:], self.qd[:], self.force[:] = x[:n], x[n : 2 * n], x[2 * n :]
 
-    def _go(self, start: float, end: float, commands: Commands) -> None:
+    def _go(self, start: float, end: float, commands: Acting) -> None:
         """Advance q and qd, the command of each step its mean; then the force has faded."""
         since = start
         for until, u in commands.between(start, end, self._substep):

@@ -15,7 +15,6 @@ from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.belief import Belief, Mover
-from softrobot_dynamics.estimation.commands import Commands
 from softrobot_dynamics.estimation.contact import (
     Contact,
     find_contact,
@@ -25,6 +24,7 @@ from softrobot_dynamics.estimation.contact import (
     Spotted,
 )
 from softrobot_dynamics.estimation.correction import Correction
+from softrobot_dynamics.estimation.efforts import Acting
 from softrobot_dynamics.estimation.observability import Observability, observability
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
 from softrobot_dynamics.estimation.sensors.contract import Place
@@ -100,7 +100,8 @@ class Estimator:
         self._bound = [Correction(sensor, place) for sensor in own.sensors]
         self._patience = 2.5 / min(sensor.rate for sensor in own.sensors)  # [s]: all have spoken
         self._numbers = {sensor.name: i for i, sensor in enumerate(own.sensors)}
-        self._commands = Commands(2.0 * own.history)
+        self._efforts = {effort.name: effort for effort in own.efforts}
+        self._commands = Acting(2.0 * own.history, own.efforts, model.actuator_names)
         self._places: list[Spotted] = []
         self.begin(0.0)
         self._warm()
@@ -145,26 +146,32 @@ class Estimator:
         Take a measurement with a stamp [s]; return what became of it.
 
         It was true the ``delay`` of its sensor before. Commands that act until then must have been
-        told. Raises UnknownNameError, ArgumentError for a value that the sensor cannot give, and
+        told. Of one of the ``efforts`` the values count for commands from then on. Raises
+        UnknownNameError, ArgumentError for a value that the sensor cannot give, and
         SimulationDivergedError where the state would no longer be a number: begin anew then.
         """
-        if sensor not in self._numbers:
-            raise UnknownNameError('sensor', sensor, tuple(self._numbers))
-        number = self._numbers[sensor]
-        own = self._bound[number].sensor
+        number = self._numbers.get(sensor)
+        if number is None and sensor not in self._efforts:
+            raise UnknownNameError('sensor', sensor, (*self._numbers, *self._efforts))
+        own: Any = self._efforts[sensor] if number is None else self._bound[number].sensor
         z, time = own.read(value), _time(time) - own.delay
         place = bisect_right(self._moments, time, key=_time_of)
+        if number is None:
+            self._commands.measure(time, sensor, z)
         if place == 0:
             return Innovation(sensor, time, 0.0, 0, 0, too_old=True, late=True)
         later = self._moments[place:]
-        if later:
+        if later or (number is None and self._ahead is not None and time < self._ahead[0]):
             self._ahead = None
         del self._moments[place:]
-        found = self._take(number, z, time)._replace(late=bool(later))
+        found = Innovation(sensor, time, 0.0, 0, 0, too_old=False, late=bool(later))
+        if number is not None:
+            found = self._take(number, z, time)._replace(late=bool(later))
         for moment in later:
             if moment.sensor is not None:
                 self._take(moment.sensor, moment.z, moment.belief.time)
-        self._ahead = None
+        if number is not None or later:
+            self._ahead = None
         self._forget()
         return found
 

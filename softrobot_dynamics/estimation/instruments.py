@@ -10,6 +10,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Observation, Place, Sensor
 from softrobot_dynamics.simulation.sensing import Measured
@@ -52,11 +53,25 @@ class _Instrument:
         return self.sensor.value(self.sensor.blur(seen.predicted, error))
 
 
+class _Gauge(_Instrument):
+    """What measures efforts of the simulated robot."""
+
+    def __init__(self, effort: Effort, place: Place) -> None:
+        self.sensor: Any = effort
+        self._which, self._u = effort.numbers(place.model.actuator_names), place.u
+
+    def look(self, q: Vector, qd: Vector, random: np.random.Generator) -> Any:
+        """Return values with noise, of a new array."""
+        noise = self.sensor.noise * random.standard_normal(len(self._which))
+        return self._u[self._which] + noise
+
+
 class Instruments:
     """
     The sensors of a simulated robot, each at its own ``rate``; equal seeds give equal noise.
 
-    Values come when their ``delay`` is over. ``dropout`` is the share of those that are lost.
+    Values, those of measured ``efforts`` among them, come when their ``delay`` is over.
+    ``dropout`` is the share of those that are lost.
     """
 
     def __init__(
@@ -64,6 +79,7 @@ class Instruments:
         model: CompiledModel,
         sensors: Sequence[Sensor],
         *,
+        efforts: Sequence[Effort] = (),
         seed: int = 0,
         dropout: float = 0.0,
     ) -> None:
@@ -72,6 +88,7 @@ class Instruments:
         self._place = Place(model, Differentiator(model, commanded=True), np.zeros(model.m))
         self._seed, self._dropout = seed, dropout
         self._all = [_Instrument(sensor, sensor.bind(self._place)) for sensor in sensors]
+        self._all += [_Gauge(effort, self._place) for effort in efforts]
         self.begin(0.0)
 
     def begin(self, time: float) -> None:

@@ -7,6 +7,8 @@ Such as::
     sensors:
       - {name: camera, type: pose, body: segment3, position_noise: 1.0e-3, delay: 0.02}
       - {name: cables, type: joint, names: [t1, t2, t3], noise: 2.0e-4}
+    efforts:                              # measured beside the commands, if any
+      - {name: gauges, names: [t1, t2, t3]}
     disturbance: {force: 1.0, moment: 0.02, fading: 1.0}
     initial: {position: 0.02, velocity: 0.1}
 """
@@ -21,6 +23,7 @@ from typing import Any
 
 from softrobot_dynamics.annotations import Complaints
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.sensors.contract import Sensor, SENSORS
 from softrobot_dynamics.schema.fields import items, member, nested, number
 from softrobot_dynamics.schema.parsing import parse, Problems
@@ -51,13 +54,14 @@ class Initial:
 @dataclass(frozen=True, kw_only=True)
 class EstimatorSettings:
     """
-    Sensors and uncertainties; steps of the prediction [s] and how long the past is kept [s].
+    Sensors, measured efforts, uncertainties; steps of the prediction [s], how long it is kept [s].
 
     Covariances move in steps no longer than ``step``, states in such of ``substep``. A measurement
     may be ``history`` older than the newest one.
     """
 
     sensors: tuple[Sensor, ...] = items(member(SENSORS))
+    efforts: tuple[Effort, ...] = items(nested(Effort), default=())
     disturbance: Disturbance = nested(Disturbance, default=Disturbance())
     initial: Initial = nested(Initial, default=Initial())
     step: float = number('s', above=0.0, default=1e-2)
@@ -65,11 +69,15 @@ class EstimatorSettings:
     history: float = number('s', above=0.0, default=0.5)
 
     def validate(self) -> Complaints:
-        """Yield sensors of the same name."""
-        names = [sensor.name for sensor in self.sensors]
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                yield f'sensors[{i}].name', name, 'a name that no other sensor has'
+        """Yield sensors, or efforts, of the same name, and actuators that are measured twice."""
+        named = [(f'sensors[{i}].name', each.name) for i, each in enumerate(self.sensors)]
+        named += [(f'efforts[{i}].name', each.name) for i, each in enumerate(self.efforts)]
+        for i, (place, name) in enumerate(named):
+            if name in [other for _, other in named[:i]]:
+                yield place, name, 'a name that no other sensor has'
+        actuators = [name for effort in self.efforts for name in effort.names]
+        for name in sorted({name for name in actuators if actuators.count(name) > 1}):
+            yield 'efforts', name, 'each actuator once'
 
     def sensor(self, name: str) -> Sensor:
         """Return a sensor by name; UnknownNameError."""

@@ -55,6 +55,8 @@ class ShapeFit:
         differentiate = Differentiator(model)
         place = Place(model, differentiate, np.zeros(model.m), still=True)
         self._sensors = {s.name: (s, s.bind(place)) for s in self.settings.sensors}
+        efforts = self.settings.efforts
+        self._efforts = {e.name: (e, e.numbers(model.actuator_names)) for e in efforts}
         self._statics = Statics(model, (), differentiate, commanded=True)
         self._rest = np.zeros(model.n)
         force = force_factor(extent(model, model.q0), self.settings.disturbance)
@@ -66,14 +68,20 @@ class ShapeFit:
         """
         Return the :class:`Shape` by values of some or all sensors under u (m,), from q0 (n,) on.
 
-        Raises UnknownNameError, ArgumentError, and NotConvergedError.
+        What efforts were measured takes the place of u. Raises UnknownNameError, ArgumentError,
+        and NotConvergedError.
         """
-        u = checked('u', u, (self.model.m,))
+        u = checked('u', u, (self.model.m,)).copy()
         q = checked('q0', self.model.q0 if q0 is None else q0, (self.model.n,)).copy()
         seen = []
         for name, value in values.items():
+            if name in self._efforts:
+                effort, which = self._efforts[name]
+                measured = effort.read(value)
+                u[which] = np.where(np.isfinite(measured), measured, u[which])
+                continue
             if name not in self._sensors:
-                raise UnknownNameError('sensor', name, tuple(self._sensors))
+                raise UnknownNameError('sensor', name, (*self._sensors, *self._efforts))
             sensor, observation = self._sensors[name]
             seen.append((observation, sensor.read(value)))
         r, J = self._left(q, u, seen)

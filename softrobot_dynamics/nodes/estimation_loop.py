@@ -22,6 +22,7 @@ from softrobot_dynamics.errors import (
     SimulationDivergedError,
     SingularMassError,
 )
+from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.nodes.deadlines import Deadlines
 from softrobot_dynamics.nodes.looping import Loop
 from softrobot_dynamics.nodes.messaging.measurements import checked_value
@@ -82,6 +83,7 @@ class EstimationLoop(Loop):
     """
     Hears `streams` and commands, and says in what state the robot is.
 
+    Streams of efforts take the place of commands while something comes there.
     `commands` is an inbox, `reader` turns what comes there into (u, stamp), `initial` (m,) is in
     force until the first. `fit` finds the posture to begin with; `sufficient` says which sensors
     are enough. `outlet` takes away states and reports. With too few sensors no state goes out.
@@ -106,8 +108,11 @@ class EstimationLoop(Loop):
         self.missing: tuple[str, ...] = ()  # sensors that told nothing lately
         self.doubted: tuple[str, ...] = ()  # those of them that speak, but are not believed
         self.lacking: tuple[str, ...] = ()  # coordinates that the others do not tell
+        self.ungauged: tuple[str, ...] = ()  # efforts of which nothing came lately
         self.squares = {s.sensor.name: np.zeros(2) for s in streams}  # sums: squares, numbers
-        self._estimator, self._fit, self._streams = estimator, fit, streams
+        self._estimator, self._fit = estimator, fit
+        self._gauges = [each for each in streams if isinstance(each.sensor, Effort)]
+        self._streams = [each for each in streams if each not in self._gauges]
         self._reader, self._plan, self._sufficient = reader, plan, sufficient
         self._u = initial.copy()
         self._deadlines = Deadlines()
@@ -122,7 +127,7 @@ class EstimationLoop(Loop):
         self._came: dict[str, int] = {}  # and when it said anything
         self._since = self._reported = 0
         self._hit = False  # something pushes harder than it may
-        for stream in self._streams:
+        for stream in (*self._streams, *self._gauges):
             self._stamps[stream.sensor.name] = deque(maxlen=_REMEMBERED)
 
     def _begin(self) -> None:
@@ -139,7 +144,7 @@ class EstimationLoop(Loop):
         if self.mode == RUNNING:
             self._say()
         before = self.tally.counts['measurements']
-        for stream in self._streams:
+        for stream in (*self._gauges, *self._streams):  # what acts counts for what is measured
             self._listen(stream)
         if self._plan.collision and self.mode == RUNNING:
             if self.tally.counts['measurements'] > before:
@@ -238,8 +243,9 @@ class EstimationLoop(Loop):
     def _look_around(self) -> None:
         """See who is there, begin or end accordingly, and report now and then."""
         moment = now()
-        self.missing = self._without(self._heard, moment)
-        mute = self._without(self._came, moment) if self.missing else ()
+        self.missing = self._without(self._streams, self._heard, moment)
+        mute = self._without(self._streams, self._came, moment) if self.missing else ()
+        self._miss_gauges(moment)
         self.doubted = tuple(name for name in self.missing if name not in mute)
         if self.mode == WAITING:
             self._try_to_begin(moment)
@@ -255,12 +261,24 @@ class EstimationLoop(Loop):
             self._reported = moment
             self._outlet.report(self._estimator, self._present.at(moment), self._epoch)
 
-    def _without(self, heard: Mapping[str, int], moment: int) -> tuple[str, ...]:
+    def _miss_gauges(self, moment: int) -> None:
+        """Let commands count again for efforts of which nothing comes any more."""
+        before, self.ungauged = self.ungauged, self._without(self._gauges, self._came, moment)
+        if self.mode == WAITING:
+            return
+        for stream in self._gauges:
+            name, count = stream.sensor.name, len(stream.sensor.names)
+            if name in self.ungauged and name not in before:
+                self._measure(name, self._present.at(moment), np.full(count, np.nan), moment)
+
+    def _without(
+        self, streams: Sequence[Stream], heard: Mapping[str, int], moment: int
+    ) -> tuple[str, ...]:
         """Return the sensors that were not `heard` for too long at a moment."""
         least = {
             each.sensor.name: moment
             - max(self._plan.timeout, round(2.5 * SECOND / each.sensor.rate))
-            for each in self._streams
+            for each in streams
         }
         return tuple(name for name in least if heard.get(name, -SECOND * SECOND) < least[name])
 
@@ -283,7 +301,8 @@ class EstimationLoop(Loop):
         self._since = self._since or moment
         if self.missing and moment - self._since < self._plan.settling:
             return  # they may be about to come
-        values = {name: self._first[name] for name in there}
+        gauged = [s.sensor.name for s in self._gauges if s.sensor.name not in self.ungauged]
+        values = {name: self._first[name] for name in (*there, *gauged)}
         try:
             q = self._fit(values, u=self._u).q
         except (NotConvergedError, ArgumentError, np.linalg.LinAlgError):
@@ -303,12 +322,14 @@ class EstimationLoop(Loop):
         self._enter(WAITING)
 
     def complaint(self) -> str:
-        """Return what is wrong with the sensors that are missing, '' if none is."""
+        """Return what is wrong with sensors and efforts that are missing, '' if none is."""
         silent = [name for name in self.missing if name not in self.doubted]
         said = [f'{", ".join(silent)} silent'] if silent else []
         if self.doubted:
             words = 'not believed: they are wrong, or the model is by more than `disturbance` says'
             said.append(f'{", ".join(self.doubted)} {words}')
+        if self.ungauged:
+            said.append(f'{", ".join(self.ungauged)} silent: commands count in their place')
         return '; '.join(said)
 
     def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:

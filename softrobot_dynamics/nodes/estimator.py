@@ -44,8 +44,8 @@ class EstimatorNode(LifecycleNode):
 
     - subscribes to `sensors/NAME` for every sensor of the estimator file: for a `pose`
       geometry_msgs/PoseStamped, for `markers` geometry_msgs/PoseArray, for a `joint`
-      sensor_msgs/JointState, for an `imu` sensor_msgs/Imu; and to the commands, as the controller
-      publishes them
+      sensor_msgs/JointState, for an `imu` sensor_msgs/Imu, for `efforts` sensor_msgs/JointState;
+      and to the commands, as the controller publishes them
     - publishes `joint_states` (sensor_msgs/JointState) at `rate`: all coordinates and their rates,
       of the moment, stamped by the sensors' clock; `~/covariance` (std_msgs/Float64MultiArray) of
       coordinates, rates and forces; `~/push` (geometry_msgs/WrenchStamped), the force on a tip
@@ -96,7 +96,8 @@ class EstimatorNode(LifecycleNode):
         if body not in model.body_names:
             raise ArgumentError('push', body, f'a body, one of {", ".join(model.body_names)}')
         settings = load_estimator(_sensors_of(values))
-        forms = [form_of(sensor) for sensor in settings.sensors]
+        every: tuple[Any, ...] = (*settings.sensors, *settings.efforts)
+        forms = [form_of(each) for each in every]
         self._estimator, self._fit = Estimator(model, settings), ShapeFit(model, settings)
         self._initial = _undriven(model)
         self._estimator.begin(0.0, u=self._initial)
@@ -104,7 +105,7 @@ class EstimatorNode(LifecycleNode):
         self._warm(body)
         self._streams = [
             Stream(each, self._inbox(form.message_type, TOPIC.format(each.name)), form)
-            for each, form in zip(settings.sensors, forms)
+            for each, form in zip(every, forms)
         ]
         self._reader = COMMAND_READERS[values['command_type']](model.actuator_names)
         topic = _COMMANDS[values['command_type']]
@@ -190,6 +191,7 @@ class EstimatorNode(LifecycleNode):
             'times begun anew': total['losses'],
             'collisions': total['collisions'],
             'silent sensors': ', '.join(x for x in loop.missing if x not in loop.doubted),
+            'silent efforts': ', '.join(loop.ungauged),
             'sensors not believed': ', '.join(loop.doubted),
             **{
                 f'innovation squared of {name}, a number': float(s / k) if k else np.nan
@@ -206,7 +208,7 @@ class EstimatorNode(LifecycleNode):
 def _judgement(loop: Any, refused: Any, coarse: int) -> tuple[Any, str]:
     if loop.error is not None:
         return diagnostics.ERROR, f'the loop ended: {loop.error}'
-    said = [loop.complaint()] if loop.missing else []
+    said = [loop.complaint()] if loop.missing or loop.ungauged else []
     if loop.lacking and loop.mode != RUNNING:
         said.append(f'nothing tells of {", ".join(loop.lacking)}')
     if coarse:

@@ -11,6 +11,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
@@ -218,7 +219,7 @@ class EstimationOutlet(_Words):
 class SensorOutlet:
     """Where what the sensors of an estimator measure of a simulated robot goes."""
 
-    def __init__(self, node: Any, sensors: Iterable[Sensor], quality: Any) -> None:
+    def __init__(self, node: Any, sensors: Iterable[Sensor | Effort], quality: Any) -> None:
         forms = {sensor.name: form_of(sensor) for sensor in sensors}
         self._ways = {
             name: (form, publisher(node, form.message_type, TOPIC.format(name), quality))

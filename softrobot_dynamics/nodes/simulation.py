@@ -158,9 +158,13 @@ class SimulationNode(Node):
                 raise ArgumentError(name, values[name], expected)
         settings, known = load_estimator(estimator_file(values['estimator'])), sensing.sensors
         instruments = Instruments(
-            plant.model, settings.sensors, seed=known.seed, dropout=known.dropout
+            plant.model,
+            settings.sensors,
+            efforts=settings.efforts,
+            seed=known.seed,
+            dropout=known.dropout,
         )
-        outlet = SensorOutlet(self, settings.sensors, quality)
+        outlet = SensorOutlet(self, (*settings.sensors, *settings.efforts), quality)
         simulator = plant.simulator
         return MeasuredSensing(sensing, instruments, outlet.send, lambda: simulator.acting)
 

@@ -231,8 +231,10 @@ def _estimated(
     if others:
         expected = 'a seed and a dropout: with an estimator, its own sensors have noise and delay'
         raise ArgumentError('sensors', others, expected)
-    own = estimator.settings.sensors
-    instruments = Instruments(robot.model, own, seed=given.seed, dropout=given.dropout)
+    own, seed = estimator.settings, given.seed
+    instruments = Instruments(
+        robot.model, own.sensors, efforts=own.efforts, seed=seed, dropout=given.dropout
+    )
     return EstimatedSensing(estimator, instruments, lambda: robot.simulator.acting)
 
 

@@ -45,12 +45,15 @@ U = np.full(9, 2.0)
 COLLISION = 1.0  # [N]
 
 
+EFFORTS = [{'name': 'gauges', 'names': ['t1', 't2']}]
+
+
 @functools.cache
-def parts():
+def parts(gauged=False):
     """Return model, estimator, fit and sufficiency of the shipped arm."""
-    model = compiled('pcc_arm')
-    estimator = sd.Estimator(model, GIVEN)
-    return model, estimator, sd.ShapeFit(model, GIVEN), Sufficient(estimator, ())
+    model, given = compiled('pcc_arm'), {**GIVEN, 'efforts': EFFORTS} if gauged else GIVEN
+    estimator = sd.Estimator(model, given)
+    return model, estimator, sd.ShapeFit(model, given), Sufficient(estimator, ())
 
 
 class Box:
@@ -107,23 +110,24 @@ class Outlet:
 class Rig:
     """An arm under tension at rest, its sensors, and the loop."""
 
-    def __init__(self, monkeypatch):
-        model, estimator, fit, sufficient = parts()
+    def __init__(self, monkeypatch, gauged=False):
+        model, estimator, fit, sufficient = parts(gauged)
         self.time, self.outlet, self.commands = 1000 * SECOND, Outlet(), Box()
         monkeypatch.setattr(estimation_loop, 'now', lambda: self.time)
         monkeypatch.setattr(estimation_loop, 'sleep_until', self._sleep_until)
-        sensors = estimator.settings.sensors
-        self.forms = {each.name: form_of(each) for each in sensors}
-        self.boxes = {each.name: Box() for each in sensors}
+        sensors, efforts = estimator.settings.sensors, estimator.settings.efforts
+        every = (*sensors, *efforts)
+        self.forms = {each.name: form_of(each) for each in every}
+        self.boxes = {each.name: Box() for each in every}
         self.loop = EstimationLoop(
             estimator, fit,
-            [Stream(each, self.boxes[each.name], self.forms[each.name]) for each in sensors],
+            [Stream(each, self.boxes[each.name], self.forms[each.name]) for each in every],
             self.commands, CommandReader(model.actuator_names), self.outlet,
             Plan(MS, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION),
             initial=U, sufficient=sufficient,
         )  # fmt: skip
-        self.q = sd.equilibrium(model, u=U).q
-        self.instruments = Instruments(model, sensors, seed=3)
+        self.q, self.acting = sd.equilibrium(model, u=U).q, U
+        self.instruments = Instruments(model, sensors, efforts=efforts, seed=3)
         self.silent, self.spoil, self.stamps = set(), {}, []
         self.loop._begin()
 
@@ -139,7 +143,7 @@ class Rig:
         """Let periods pass, with what the sensors measure at rest."""
         for _ in range(periods):
             at = self.present
-            for reading in self.instruments.look(1e-9 * at, self.q, 0.0 * self.q, U):
+            for reading in self.instruments.look(1e-9 * at, self.q, 0.0 * self.q, self.acting):
                 if reading.sensor not in self.silent:
                     self.bring(reading.sensor, reading.value, at)
             self.loop._cycle()
@@ -358,3 +362,23 @@ def test_the_present_is_that_of_the_quickest_messages():
         assert last < time < last + 150 * MS
         last = time
     assert last == 50 * SECOND + (3990 - 20) * MS
+
+
+def test_efforts_count_for_commands_while_they_come(monkeypatch):
+    """A drive that pulls otherwise than told is no push; silent gauges are said, and no loss."""
+    rig = Rig(monkeypatch, gauged=True)
+    rig.acting = np.r_[3.0, 1.0, U[2:]]
+    rig.q = sd.equilibrium(parts(True)[0], u=rig.acting).q
+    rig.until(RUNNING)
+    rig.go(300)
+    estimator = rig.loop._estimator
+    assert not rig.loop.ungauged and rig.loop.complaint() == ''
+    assert estimator._commands.at(estimator.time) == pytest.approx(rig.acting)
+    rig.silent = {'gauges'}
+    rig.go(300)
+    assert rig.loop.mode == RUNNING and rig.loop.tally.counts['losses'] == 0
+    assert rig.loop.ungauged == ('gauges',) and 'gauges silent: commands' in rig.loop.complaint()
+    assert estimator._commands.at(estimator.time) == pytest.approx(U)
+    rig.silent = set()
+    rig.go(100)
+    assert not rig.loop.ungauged

@@ -10,6 +10,7 @@ from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion, V
 from scipy.spatial.transform import Rotation  # noqa: E402
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from softrobot_dynamics.errors import DescriptionError, MessageError  # noqa: E402
+from softrobot_dynamics.estimation.efforts import Effort  # noqa: E402
 from softrobot_dynamics.estimation.sensors.contract import Sensor  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import checked_value, form_of  # noqa: E402
@@ -100,3 +101,17 @@ def test_a_kind_without_messages_is_refused():
 
     with pytest.raises(DescriptionError, match='nose.type: .smell., expected .*pose, markers'):
         form_of(Smell(name='nose'))
+
+
+def test_efforts_are_those_of_a_joint_state():
+    """By name, some of them and others too; positions are not looked at, sizes are."""
+    cells = Effort(name='cells', names=('t1', 't2'))
+    form = form_of(cells)
+    message = JointState(name=['t2', 'other'], position=[7.0, 7.0], effort=[2.5, 9.0])
+    np.testing.assert_allclose(checked_value(cells, form.read(message)), [NAN, 2.5])
+    assert list(form.write(np.array([1.0, 2.0])).effort) == [1.0, 2.0]
+    for wrong in (JointState(name=['t1'], position=[1.0]), JointState(name=['x'], effort=[1.0])):
+        with pytest.raises(MessageError, match='wrong'):
+            form.read(wrong)
+    with pytest.raises(MessageError, match='not a number'):
+        checked_value(cells, form.read(JointState(name=['t1'], effort=[float('inf')])))

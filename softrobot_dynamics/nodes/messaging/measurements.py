@@ -17,6 +17,7 @@ from sensor_msgs.msg import Imu as ImuMessage
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MessageError, Problem
+from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.sensors.imu import Imu
 from softrobot_dynamics.estimation.sensors.joint import JointSensor
@@ -75,20 +76,21 @@ class MarkersForm:
         return PoseArray(poses=[Pose(position=_point(p)) for p in value])
 
 
-class JointForm:
-    """A sensor_msgs/JointState as coordinates (K,), nan for one that is not there, and back."""
+class _NamedForm:
+    """A field of a sensor_msgs/JointState as numbers (K,), nan for one that is not there."""
 
-    sensor, message_type = JointSensor, JointState
+    message_type, field = JointState, 'position'
 
-    def __init__(self, sensor: JointSensor) -> None:
+    def __init__(self, sensor: JointSensor | Effort) -> None:
         self._names = list(sensor.names)
 
     def read(self, message: Any) -> Vector:
-        """Return the coordinates (K,), of which one at least has to be there."""
-        if len(message.position) != len(message.name):
-            words = f'position has {len(message.position)} values, expected {len(message.name)}'
+        """Return the numbers (K,), of which one at least has to be there."""
+        given = getattr(message, self.field)
+        if len(given) != len(message.name):
+            words = f'{self.field} has {len(given)} values, expected {len(message.name)}'
             raise MessageError(f'wrong size: {words}')
-        found = dict(zip(message.name, message.position))
+        found = dict(zip(message.name, given))
         values = np.array([found.get(name, math.nan) for name in self._names])
         if not any(name in found for name in self._names):
             words = f'{list(message.name)[:3]}, expected some of {self._names}'
@@ -96,8 +98,20 @@ class JointForm:
         return values
 
     def write(self, value: Vector) -> Any:
-        """Return a message of coordinates (K,), without its header."""
-        return JointState(name=self._names, position=[float(x) for x in value])
+        """Return a message of numbers (K,), without its header."""
+        return JointState(name=self._names, **{self.field: [float(x) for x in value]})
+
+
+class JointForm(_NamedForm):
+    """Positions of a sensor_msgs/JointState as coordinates (K,), and back."""
+
+    sensor = JointSensor
+
+
+class EffortForm(_NamedForm):
+    """Efforts of a sensor_msgs/JointState as those of actuators (K,), and back."""
+
+    sensor, field = Effort, 'effort'
 
 
 class ImuForm:
@@ -140,17 +154,19 @@ class ImuForm:
 FORMS: tuple[Any, ...] = PoseForm, MarkersForm, JointForm, ImuForm
 
 
-def form_of(sensor: Sensor) -> Any:
+def form_of(sensor: Sensor | Effort) -> Any:
     """Return what reads and writes the messages of a sensor; DescriptionError if nothing can."""
-    for form in FORMS:
+    for form in (*FORMS, EffortForm):
         if isinstance(sensor, form.sensor):
             return form(sensor)
     known = ', '.join(form.sensor.type_name for form in FORMS)
-    problem = Problem(f'{sensor.name}.type', sensor.type_name, f'one that has messages: {known}')
+    problem = Problem(
+        f'{sensor.name}.type', getattr(sensor, 'type_name', ''), f'one that has messages: {known}'
+    )
     raise DescriptionError((problem,), 'sensors')
 
 
-def checked_value(sensor: Sensor, value: Any) -> Any:
+def checked_value(sensor: Sensor | Effort, value: Any) -> Any:
     """Return a value that the sensor can give; MessageError."""
     try:
         sensor.read(value)

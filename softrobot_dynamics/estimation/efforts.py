@@ -1,0 +1,100 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What actuators do, where that is measured: tensions, torques, pressures beside the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Integers, Vector
+from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.estimation.commands import Commands
+from softrobot_dynamics.schema.fields import items, name, number, text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """
+    Load cells, torque or pressure sensors of some actuators; what they say counts for commands.
+
+    So lag, delay and friction on the way to them need not be known. Values (K,) are in the units
+    of the actuators, in the order of the ``names``, NaN for one that is not measured: its command
+    counts again. They are as old as ``delay`` [s] at their stamps; one counts until the next, come
+    at ``rate`` [Hz]. ``noise``, in the unit of the actuators, is that of simulated ones: the
+    estimator takes them as they are, and errors of theirs for what acts from outside.
+    """
+
+    name: str = name()
+    names: tuple[str, ...] = items(text())
+    noise: float = number('of the actuator', at_least=0.0, default=0.0)
+    delay: float = number('s', at_least=0.0, at_most=10.0, default=0.0)
+    rate: float = number('Hz', above=0.0, default=100.0)
+
+    def read(self, value: ArrayLike) -> Vector:
+        """Return the values (K,); ArgumentError."""
+        expected = f'{len(self.names)} numbers, NaN for one that is not measured'
+        try:
+            found = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ArgumentError(self.name, value, expected) from None
+        if found.shape != (len(self.names),) or np.isinf(found).any():
+            raise ArgumentError(self.name, value, expected)
+        return found
+
+    def numbers(self, actuators: Sequence[str]) -> Integers:
+        """Return which of a robot's ``actuators`` they are (K,); UnknownNameError."""
+        for each in self.names:
+            if each not in actuators:
+                raise UnknownNameError('actuator', each, tuple(actuators))
+        return np.array([actuators.index(each) for each in self.names])
+
+
+class Acting:
+    """
+    What acts on a robot when: commands u (m,), or in their place what was measured of them.
+
+    As :class:`~.commands.Commands`, which keep each of the two.
+    """
+
+    def __init__(
+        self, kept: float, efforts: Sequence[Effort] = (), actuators: Sequence[str] = ()
+    ) -> None:
+        self._told = Commands(kept)
+        self._measured = {e.name: (e.numbers(actuators), Commands(kept)) for e in efforts}
+
+    def begin(self, u: Vector) -> None:
+        """Forget all; u (m,) has been told for ever, and nothing measured."""
+        self._told.begin(u)
+        for numbers, series in self._measured.values():
+            series.begin(np.full(len(numbers), np.nan))
+
+    def add(self, time: float, u: Vector) -> None:
+        """Let u (m,) be told from a time [s] on; one at the same time is replaced."""
+        self._told.add(time, u)
+
+    def measure(self, time: float, effort: str, values: Vector) -> None:
+        """Let values (K,) of an effort count from a time [s] on."""
+        self._measured[effort][1].add(time, values)
+
+    def at(self, time: float) -> Vector:
+        """Return what acts at a time [s]."""
+        series = self._measured.values()
+        return _with(self._told.at(time), ((which, each.at(time)) for which, each in series))
+
+    def between(self, start: float, end: float, longest: float) -> Iterator[tuple[float, Vector]]:
+        """Yield (until [s], u (m,)) as Commands do; where any of a part was not measured, told."""
+        parts = [each.between(start, end, longest) for _, each in self._measured.values()]
+        which = [numbers for numbers, _ in self._measured.values()]
+        for (until, u), *measured in zip(self._told.between(start, end, longest), *parts):
+            yield until, _with(u, ((k, values) for k, (_, values) in zip(which, measured)))
+
+
+def _with(u: Vector, measured: Iterator[tuple[Integers, Vector]]) -> Vector:
+    """Return u (m,) with what was measured in its place."""
+    own = None
+    for numbers, values in measured:
+        own = u.copy() if own is None else own
+        own[numbers] = np.where(np.isfinite(values), values, own[numbers])
+    return u if own is None else own

@@ -1,0 +1,141 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Measured tensions in place of commands: what acts when, and what that is good for."""
+
+import numpy as np
+import pytest
+from robots import compiled
+import softrobot_dynamics as sd
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+from softrobot_dynamics.estimation.efforts import Acting, Effort
+from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.settings import load_estimator
+from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+
+CABLES = [f't{k}' for k in range(1, 10)]
+SENSORS = [{'name': 'cables', 'type': 'joint', 'names': CABLES, 'noise': 2e-4}]
+GAUGES = {'name': 'gauges', 'names': CABLES, 'noise': 0.02}
+QUIET = {'force': 0.05, 'moment': 5e-4}
+
+
+@pytest.mark.quick
+def test_what_acts_is_what_was_measured_last():
+    """From its time on, whatever order it came in; means are those of the parts."""
+    acting = Acting(10.0, [Effort(name='g', names=('c', 'a'))], ('a', 'b', 'c'))
+    acting.begin(np.array([1.0, 2.0, 3.0]))
+    acting.add(1.0, np.array([4.0, 5.0, 6.0]))
+    assert acting.at(2.0).tolist() == [4.0, 5.0, 6.0]
+    acting.measure(3.0, 'g', np.array([np.nan, 9.0]))
+    acting.measure(2.0, 'g', np.array([8.0, 7.0]))
+    assert acting.at(1.5).tolist() == [4.0, 5.0, 6.0]
+    assert acting.at(2.0).tolist() == [7.0, 5.0, 8.0]
+    assert acting.at(3.5).tolist() == [9.0, 5.0, 6.0]
+    ((until, mean),) = acting.between(2.5, 3.5, 1.0)
+    assert until == 3.5 and mean == pytest.approx([8.0, 5.0, 6.0])  # c: the command's, in part
+    acting.begin(np.zeros(3))
+    assert acting.at(9.0).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize('gauged', [False, True])
+def test_tensions_that_nobody_commanded_are_no_push(gauged):
+    """A drive that gives less: a load cell tells so, or it is taken for a force from outside."""
+    arm = compiled('pcc_arm')
+    own = sd.Estimator(arm, {'sensors': SENSORS, 'efforts': [GAUGES]})
+    told, true = np.full(9, 3.0), np.r_[2.0, np.full(8, 3.0)]
+    q = sd.equilibrium(arm, u=true).q
+    eyes = Instruments(arm, own.settings.sensors, efforts=own.settings.efforts, seed=1)
+    own.begin(0.0, q=q, u=told)
+    for k in range(60):
+        for reading in eyes.look(0.01 * k, q, 0.0 * q, true):
+            if gauged or reading.sensor == 'cables':
+                own.measure(*reading)
+    force = sd.actuation(arm, q=q, qd=0.0 * q).matrix @ (true - told)
+    expected = 0.0 * force if gauged else force
+    found = own.estimate(0.6).force
+    assert np.abs(found - expected).max() < 0.35 * np.abs(force).max()
+
+
+def test_late_efforts_count_from_when_they_were_true():
+    """What was believed since is computed again, as if they had come in time."""
+    arm = compiled('pcc_arm')
+    gauges = {**GAUGES, 'delay': 0.03}
+    own = [sd.Estimator(arm, {'sensors': SENSORS, 'efforts': [gauges]}) for _ in range(2)]
+    y, pulled = np.zeros(9), np.r_[6.0, np.zeros(8)]
+    for each, late in zip(own, (0.0, 0.05)):
+        each.begin(0.0, u=np.zeros(9))
+        events = [(0.01 * k, 'cables', y) for k in range(12)]
+        events.append((0.05 + late, 'gauges', pulled))
+        for at, name, value in sorted(events, key=lambda event: event[0]):
+            stamp = 0.05 if name == 'gauges' else at
+            each.measure(stamp, name, value)
+    first, second = (each.estimate(0.11, covariance=True) for each in own)
+    assert second.q == pytest.approx(first.q, abs=1e-12)
+    assert second.force == pytest.approx(first.force, abs=1e-9)
+    assert np.abs(first.q).max() > 1e-4
+
+
+def test_a_lag_that_nobody_told_of_is_seen_by_gauges():
+    """In closed loop: rates are as much better as what acts is known."""
+    arm = compiled('pcc_arm')
+    slow = sd.compile_model(sd.vary(arm.description, {'lag': 0.05}))
+    q = sd.equilibrium(arm, u=np.tile([3.0, 1.0, 1.0], 3)).q
+    y = sd.actuation(arm, q=q, qd=0.0 * q).coordinates
+    errors = []
+    for efforts in ({}, {'efforts': [{**GAUGES, 'rate': 500.0}]}):
+        own = sd.Estimator(arm, {'sensors': SENSORS, **efforts, 'disturbance': QUIET})
+        run = sd.closed_loop(
+            arm, 'pd_plus', constant(y), 0.6, parameters={'p': 4.0, 'd': 4.0}, ramp=0.1,
+            plant=slow, estimator=own, sensors={'seed': 2},
+        )  # fmt: skip
+        errors.append(np.sqrt(np.mean((run.qd_heard - run.qd)[50:] ** 2)))
+    assert errors[1] < 0.7 * errors[0]
+
+
+def test_a_posture_at_rest_is_under_what_was_measured():
+    """Of a robot whose commands are not what pulls."""
+    arm = compiled('pcc_arm')
+    fit = sd.ShapeFit(arm, {'sensors': SENSORS, 'efforts': [GAUGES]})
+    true = np.r_[5.0, np.ones(8)]
+    found = fit({'gauges': true}, u=np.ones(9))
+    assert found.q == pytest.approx(sd.equilibrium(arm, u=true).q, abs=1e-6)
+    assert fit({'gauges': np.full(9, np.nan)}, u=true).q == pytest.approx(found.q, abs=1e-6)
+
+
+def test_inertial_units_of_a_robot_at_rest_feel_weight_alone():
+    """As what its actuators do is known, with lag or without; not what they were told."""
+    slow = sd.compile_model(sd.vary(sd.load_robot('pcc_arm'), {'lag': 0.05}))
+    unit = {'name': 'imu', 'type': 'imu', 'body': 'segment2', 'acceleration_noise': 1e-6}
+    settings = load_estimator({'sensors': [unit], 'efforts': [{**GAUGES, 'noise': 0.0}]})
+    u = np.r_[8.0, np.ones(8)]
+    robot = ActuatedSimulator(slow, q=sd.equilibrium(slow, u=u).q)
+    robot.begin_under(u)
+    eyes = Instruments(slow, settings.sensors, efforts=settings.efforts)
+    told = {r.sensor: r.value for r in eyes.look(0.0, robot.q, robot.qd, robot.acting)}
+    assert np.linalg.norm(told['imu'][-1]) == pytest.approx(9.81, abs=1e-4)
+    assert told['gauges'] == pytest.approx(u)
+    robot.step(np.ones(9), 0.01)
+    assert 1.0 < robot.acting[0] < 8.0 and robot.acting[1:] == pytest.approx(np.ones(8))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(('efforts', 'error', 'words'), [
+    ([{**GAUGES, 'name': 'cables'}], DescriptionError, 'no other sensor has'),
+    ([GAUGES, {**GAUGES, 'name': 'more'}], DescriptionError, 'each actuator once'),
+    ([{**GAUGES, 'names': ['thumb']}], UnknownNameError, 'thumb'),
+    ([{**GAUGES, 'gate': 0.5}], DescriptionError, 'gate'),
+])  # fmt: skip
+def test_wrong_efforts_are_refused(efforts, error, words):
+    """By the entry."""
+    with pytest.raises(error, match=words):
+        sd.Estimator(compiled('pcc_arm'), {'sensors': SENSORS, 'efforts': efforts})
+
+
+@pytest.mark.quick
+def test_wrong_values_of_efforts_are_refused():
+    """As those of sensors are; names, too."""
+    own = sd.Estimator(compiled('pcc_arm'), {'sensors': SENSORS, 'efforts': [GAUGES]})
+    for value in ([1.0], [np.inf] * 9, 'tight'):
+        with pytest.raises(ArgumentError, match='gauges'):
+            own.measure(0.1, 'gauges', value)
+    with pytest.raises(UnknownNameError, match='gauges'):
+        own.measure(0.1, 'gouges', np.zeros(9))
