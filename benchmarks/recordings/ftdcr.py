@@ -17,6 +17,7 @@ from arcs import Arcs
 from ftdcr_page import draw, FOUND, TEXT
 import numpy as np
 import softrobot_dynamics as sd
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
@@ -144,11 +145,17 @@ def statics(recording, say):
     return fits
 
 
-def held(robot, recording, rows):
-    """Return rows of a recording as postures; those of a pattern have its name."""
+def held(robot, recording, rows, sliding=None):
+    """
+    Return rows of a recording as postures; those of a pattern have its name.
+
+    ``sliding`` (P, 9) is which way tendons slid last in all rows of the recording, if they rub.
+    """
     there = recording.tips[rows][:, None]
     names = [recording.patterns[row] for row in rows]
-    return postures(robot, recording.u[rows], [Marker('tip', 'tip', (0, 0, 0))], there, names)
+    ways = None if sliding is None else sliding[rows]
+    tip = [Marker('tip', 'tip', (0, 0, 0))]
+    return postures(robot, recording.u[rows], tip, there, names, ways)
 
 
 def predicted(fit, recording):
@@ -159,12 +166,24 @@ def predicted(fit, recording):
 
 
 def baseline(file, recording):
-    """Return tips (P, 3) [m] that another simulator predicts, NaN for rows that it leaves out."""
-    there = np.full_like(recording.tips, np.nan)
+    """
+    Return tips (P, 3) [m] that another simulator predicts, NaN for rows that it leaves out.
+
+    Raises ArgumentError for a file that is not as the command's help says.
+    """
+    there, count = np.full_like(recording.tips, np.nan), len(recording.tips)
+    expected = f'lines of arm, row (0 to {count - 1} of {recording.arm}), x, y, z [mm]'
     with open(file, encoding='utf-8', newline='') as lines:
-        for line in csv.DictReader(lines):
-            if line['arm'] == recording.arm:
-                there[int(line['row'])] = [1e-3 * float(line[axis]) for axis in 'xyz']
+        for number, line in enumerate(csv.DictReader(lines), 2):
+            try:
+                if line['arm'] != recording.arm:
+                    continue
+                row, tip = int(line['row']), [1e-3 * float(line[axis]) for axis in 'xyz']
+            except (KeyError, TypeError, ValueError):
+                raise ArgumentError(f'{file}, line {number}', line, expected) from None
+            if not 0 <= row < count:
+                raise ArgumentError(f'{file}, line {number}', line, expected)
+            there[row] = tip
     return there
 
 

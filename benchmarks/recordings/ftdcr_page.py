@@ -45,7 +45,11 @@ third pattern, in this order of the file, holds out tendons 3, 6 and 9 pulled al
 slack: when such a tendon takes up depends on its own offset and nothing else, and no pattern
 that is fitted pulls one of these alone. In v6 that is the error: offsets of tendons 6 and 9 that
 serve well as long as all are taut are off by millimetres when they are alone (33 and 32 mm of
-tip). The last column is without these.
+tip). The last column is without these; the next section leaves out every pattern once.
+
+`--baseline FILE` judges what another simulator predicts in the same table and draws it beside
+ours: a CSV file with the columns arm (as v4), row (of the arm's file, from 0 on), and x, y, z,
+where the tip would be [mm].
 
 What the data cannot tell:
 
@@ -54,14 +58,9 @@ What the data cannot tell:
 * Offsets of tendons from patterns in which all are taut: one that is drawn in while its
   neighbours give way moves the tip little. Each has to be pulled alone.
 * Angles of single tendons: they lower the error where they are fitted, not on patterns left out.
-* What the tendons did before: where rows repeat their displacements, tips do not repeat. Tried
-  beside this benchmark, by a script, on patterns fitted: capstan friction by the direction in
-  which each tendon slides from row to row (v6: 7.3 to 7.1 mm fitted, left out 2 % less),
-  friction before the base (v4: 4.1 to 3.9 mm, v6: nothing), play of the drives (v4: 3 % less
-  left out), a delay between displacements and tips, weight (v6: 7.3 to 7.1 mm fitted). None
-  explains the hysteresis of v6. In v6 other lengths of segments than the file's, a compliance or
-  radius for each segment, and a wire that is bent at rest or softens predict worse what is left
-  out. The statics here have none of these.
+* What the tendons did before: where rows repeat their displacements, tips do not repeat. What
+  friction along the tendons makes of that, by the order of rows, is in the next section. Play of
+  the drives, friction before the base, weight and delays are none of the statics here.
 """
 
 

@@ -21,11 +21,13 @@ from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.newton import Found, newton
 from softrobot_dynamics.dynamics.points import Placement
-from softrobot_dynamics.dynamics.settling import settle
+from softrobot_dynamics.dynamics.ramping import MAX_ITERATIONS, ramped
+from softrobot_dynamics.dynamics.sliding import read_sliding, Sliding, Ways
 from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.dynamics.wrenches import generalized_force, Load, read_wrenches, Wrenches
-from softrobot_dynamics.errors import ArgumentError, NotConvergedError
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
+from softrobot_dynamics.model.routes import rubs
 from softrobot_dynamics.recursion.differences import (
     by_second_order,
     STATIC_NOISE,
@@ -48,11 +50,7 @@ from softrobot_dynamics.schema.poses import transform
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-MAX_ITERATIONS = 100
 LEAST_SIZE = 1e-3  # of the forces at play [N, N m]: below, all is noise
-
-# the ramp: shares of the load, and Newton iterations for each of them, few so as to stay near
-FIRST, LEAST, FEW = 0.125, 2.0**-10, 15
 
 
 class Equilibrium(NamedTuple):
@@ -79,6 +77,7 @@ def equilibrium(
     command: ArrayLike | None = None,
     q0: ArrayLike | None = None,
     wrenches: Wrenches | None = None,
+    sliding: Ways = None,
     ramp: bool = False,
 ) -> Equilibrium:
     """
@@ -86,6 +85,11 @@ def equilibrium(
 
     Instead of u, what acts, a ``command`` (m,) may be given: the same, but for tendons that are
     told positions, whose tension then follows from the posture.
+
+    At rest friction along the routes of tendons is what is left of the motion before.
+    ``sliding`` tells which way each tendon slid last, 1, 'in', towards the base, -1, 'out',
+    towards the tip, or 0, 'none': by actuator (m,), one word for all, or a mapping of actuators
+    to words. Without it there is no friction, nor is there any of joints.
 
     Newton's method with a line search from q0 (n,), by default the description's initial
     posture, finds one that q0 is next to, be it ``stable`` or not. From any other the robot must
@@ -98,8 +102,8 @@ def equilibrium(
     ``wrenches`` as in :mod:`softrobot_dynamics.dynamics.calls`: in the 'base' frame a dead load,
     in the 'body' frame one that follows the body.
 
-    Raises ArgumentError, or NotConvergedError with the share of the load that was balanced, the
-    residual [N, N m] of the full load there, and the reason why it was no more.
+    Raises ArgumentError, UnknownNameError, or NotConvergedError with the share of the load that
+    was balanced, the residual [N, N m] of the full load there, and the reason why it was no more.
     """
     told = u is None
     name, given = ('command', command) if u is None else ('u', u)
@@ -107,20 +111,15 @@ def equilibrium(
         raise ArgumentError('u', (u, command), 'either u or a command')
     u = checked(name, given, (model.m,))
     statics = Statics(model, read_wrenches(model, wrenches), Differentiator(model), told)
+    statics.slide(read_sliding(model, sliding))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
     if obstacle := statics.obstacle(q0):
         raise ArgumentError('q0', q0, f'a posture with stretches > 0; {obstacle}')
     found = None if ramp else newton(statics, q0, u, MAX_ITERATIONS)
     if not (found and (found.balanced and found.direct or statics.stands(found, u))):
-        found = _ramped(statics, q0, u, found.iterations if found else 0)
+        found = ramped(statics, q0, u, found.iterations if found else 0)
     lowest, _, stable = statics.linearised(found.q, u).stability()
-    return Equilibrium(
-        q=found.q,
-        residual=found.residual,
-        iterations=found.iterations,
-        stability=lowest,
-        stable=stable,
-    )
+    return Equilibrium(found.q, found.residual, found.iterations, lowest, stable)
 
 
 class Statics:
@@ -130,7 +129,8 @@ class Statics:
     If ``commanded``, what is u here are commands, see :func:`equilibrium`.
     Of everything that loads the model only a share acts, see :meth:`set_share`. The derivative
     is that of ``derivatives``, the model's Differentiator, which takes some seconds to compile
-    for new types of bodies; without one it consists of differences of the residual.
+    for new types of bodies; without one it consists of differences of the residual, as that of
+    friction always does, see :meth:`slide`.
     """
 
     def __init__(
@@ -155,6 +155,8 @@ class Statics:
         held = model.positioned & commanded
         self._acts = np.where(held, 0.0, 1.0)  # of u, as it is
         self._cables: HeldCables | None = None
+        self._sliding: Sliding | None = None  # made when tendons slide for the first time
+        self._rubbing, self._commanded = False, commanded
         if held.any() or (model.cable_tables.cables[:, 1] == 2).any():
             self._cables = HeldCables(model, self._evaluate.robot, derivatives, commanded)
 
@@ -165,6 +167,12 @@ class Statics:
             each.robot.gravity[:] = gravity
         self._share = share
 
+    def slide(self, ways: Vector) -> None:
+        """From now on tendons rub that slid last as ``ways`` (m,) say: 1, in, -1, out, or 0."""
+        if self._sliding is None and ways.any() and rubs(self.model):
+            self._sliding = Sliding(self.model, self._evaluate, self._commanded)
+        self._rubbing = self._sliding is not None and self._sliding.take(ways)
+
     def residual(self, q: Vector, u: Vector) -> tuple[Vector, float]:
         """Return the static residual (n,) and the size of the forces in it."""
         elastic, t = self._evaluate.passive(q, self._zero)[0], self._evaluate.terms
@@ -173,6 +181,8 @@ class Statics:
             parts = np.vstack([parts, -self._share * self._cables.pulls(q, u)])
         if self._loads:
             parts = np.vstack([parts, self._load_force(q)])
+        if self._sliding and self._rubbing:
+            parts = np.vstack([parts, self._share * self._sliding.force(q, u)])
         size = max(np.abs(t.h).max(), np.abs(elastic).max(), np.abs(parts).max(initial=0.0))
         return t.h - parts.sum(axis=0), max(size, LEAST_SIZE)
 
@@ -192,6 +202,8 @@ class Statics:
             K += self._share * self._cables.stiffness(q, u)
         if self._loads:
             K -= by_second_order(self._load_force_at, q)
+        if self._sliding and self._rubbing:
+            K -= self._share * self._sliding.slope(q, u)
         return K
 
     def linearised(self, q: Vector, u: Vector) -> Linearised:
@@ -281,31 +293,3 @@ class Statics:
             self._jacobian(robot, body, True, point, J)
             jacobians.append(J.reshape(6, -1).copy())
         return np.array(poses), np.array(jacobians)
-
-
-def _ramped(statics: Statics, q: Vector, u: Vector, iterations: int) -> Found:
-    """Follow equilibria from no load to all of it; return :class:`Found`, or raise."""
-    share = step = 0.0  # at first only the load is taken off
-    reason = ''
-    while True:
-        target = min(1.0, share + step)
-        statics.set_share(target)
-        found = newton(statics, q, u, FEW if target else MAX_ITERATIONS)
-        iterations += found.iterations
-        stays = statics.stands(found, u)
-        if not stays and step <= LEAST:  # what was followed ends here
-            settled, reason, steps = settle(statics, q, u, lambda q: newton(statics, q, u, FEW))
-            found, stays = settled or found, bool(settled)
-            iterations += steps + (settled.iterations if settled else 0)
-        if stays and target == 1.0:
-            return found._replace(iterations=iterations)
-        if stays:
-            q, share = found.q, target
-            step = 2.0 * step or FIRST
-        elif step > LEAST:
-            step *= 0.5
-        else:
-            break
-    statics.set_share(1.0)
-    residual = float(np.abs(statics.residual(q, u)[0]).max())
-    raise NotConvergedError('equilibrium', iterations, residual, share, reason)

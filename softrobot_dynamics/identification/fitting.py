@@ -108,8 +108,10 @@ class Identification:
 
     def _slopes_under(self, u: Vector) -> Any:
         """Return the weighted slopes (3 K, p) under commands u (m,), None if nothing rests."""
+        rubbed = isinstance(self.data, Postures) and bool(self.data.sliding.any())
         seen = np.zeros((1, *self.data.positions.shape[1:]))
-        one = Postures(('',), u[None], self.data.markers, seen)
+        ways = np.full_like(u[None], float(rubbed))  # drawn in from nothing
+        one = Postures(('',), u[None], self.data.markers, seen, ways)
         try:
             slopes = Predictor(self.parameters, one).slopes(self.x)
         except NotConvergedError:

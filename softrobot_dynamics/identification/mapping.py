@@ -8,13 +8,14 @@ Postures and motions from tables, and a mapping that says what their columns are
       - {name: tip, body: segment2, point: [0, 0, 0.055], columns: [x, y, z], unit: mm}
     frame: world
 
+Which way tendons slid last, for their friction at rest, is `sliding`: in, out, or by rows.
+
 With a column of times it is a motion: `time: {column: t}`, and `coordinates`, as markers. Tables
 are CSV files, or of motions ROS bags.
 """
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 import math
 from os import PathLike
@@ -23,16 +24,13 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
-from softrobot_dynamics.errors import (
-    ArgumentError,
-    DescriptionError,
-    MISSING,
-    Problem,
-    UnknownNameError,
-)
+from softrobot_dynamics.dynamics.sliding import WORDS
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.identification.bags import Bag, is_bag
 from softrobot_dynamics.identification.motions import Coordinate, Motion, motion, STARTS
 from softrobot_dynamics.identification.postures import Marker, Postures, postures
+from softrobot_dynamics.identification.reached import BY_ROWS, read_ways, ways_of
+from softrobot_dynamics.identification.tables import Table
 from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
 from softrobot_dynamics.schema.parsing import custom, parse, Problems
 from softrobot_dynamics.schema.yaml_files import read_yaml
@@ -71,6 +69,8 @@ class _Command:
 
     column: str = text()
     unit: str = choice(tuple(UNITS), default='')
+    sliding: str = text(default='')  # the column with which way it slid last
+    least: float = number('of the command, in its unit', at_least=0.0, default=0.0)
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,7 @@ class Mapping:
     start: str | None = choice(STARTS, default=None)
     frame: str = choice(('base', 'world'), default='base')
     name: str = text(default='')  # of the column with the postures' names
+    sliding: str = choice((*WORDS, BY_ROWS), default='none')
 
     def validate(self) -> Complaints:
         """Yield what is wrong."""
@@ -130,6 +131,11 @@ class Mapping:
             yield 'markers', self.markers, 'markers, or of a motion coordinates'
         if self.coordinates and not self.time:
             yield 'coordinates', self.coordinates, 'markers alone, of postures without a time'
+        if self.time and self.sliding != 'none':
+            yield 'sliding', self.sliding, 'nothing: what is simulated in time slides by itself'
+        for name, command in self.commands.items():
+            if self.time and command and command.sliding:
+                yield f'commands.{name}.sliding', command.sliding, 'nothing, as there is a time'
 
     def columns(self) -> list[str]:
         """Return the columns of commands, markers and coordinates."""
@@ -156,11 +162,17 @@ def read_postures(
     An empty cell of a marker: it was not seen. Raises ArgumentError that names file, line and
     column, UnknownNameError for actuators and bodies that there are not.
     """
-    rows = _Table(Path(table))
+    rows = Table(Path(table))
     u = _columns(description, rows, mapping, empty=False)
     markers, positions = _markers(description, rows, mapping)
     names = rows.texts(mapping.name) if mapping.name else ()
-    return postures(description, u, markers, positions, names)
+    sliding = read_ways(mapping.sliding, u, _least(description, mapping))
+    for name, command in mapping.commands.items():
+        if command.sliding:
+            cells = rows.texts(command.sliding)
+            k = description.actuator_names.index(name)
+            sliding[:, k] = ways_of(cells, f'{table}, column {command.sliding}')
+    return postures(description, u, markers, positions, names, sliding)
 
 
 def read_motion(
@@ -179,7 +191,7 @@ def read_motion(
     anew. Raises as `read_postures`.
     """
     path = Path(table).expanduser()
-    rows = Bag(path, mapping.time.column, mapping.columns()) if is_bag(path) else _Table(path)
+    rows = Bag(path, mapping.time.column, mapping.columns()) if is_bag(path) else Table(path)
     t = rows.numbers(mapping.time.column, empty=False) * TIMES[mapping.time.unit]
     u = _columns(description, rows, mapping, empty=True)
     markers, positions = _markers(description, rows, mapping)
@@ -210,7 +222,7 @@ def held(u: Matrix) -> Matrix:
 
 
 def _columns(
-    description: RobotDescription, rows: _Table | Bag, mapping: Mapping, empty: bool
+    description: RobotDescription, rows: Table | Bag, mapping: Mapping, empty: bool
 ) -> Matrix:
     """Return the commands (P, m); UnknownNameError, ArgumentError."""
     unknown = set(mapping.commands) - set(description.actuator_names)
@@ -227,8 +239,16 @@ def _columns(
     return u
 
 
+def _least(description: RobotDescription, mapping: Mapping) -> Vector:
+    """Return the change (m,) of each command that turns the way in which its tendon slides."""
+    least = np.zeros(len(description.actuator_names))
+    for name, command in mapping.commands.items():
+        least[description.actuator_names.index(name)] = command.least * UNITS[command.unit]
+    return least
+
+
 def _markers(
-    description: RobotDescription, rows: _Table | Bag, mapping: Mapping
+    description: RobotDescription, rows: Table | Bag, mapping: Mapping
 ) -> tuple[list[Marker], Array]:
     """Return the markers (K,) and where they were (P, K, 3) [m], base frame."""
     markers = [
@@ -243,47 +263,7 @@ def _markers(
     return markers, positions
 
 
-def _positions(rows: _Table | Bag, marker: _Marker) -> Matrix:
+def _positions(rows: Table | Bag, marker: _Marker) -> Matrix:
     """Return the positions (P, 3) [m] of a marker."""
     columns = [rows.numbers(name, empty=True) for name in marker.columns]
     return np.stack(columns, axis=1) * UNITS[marker.unit]
-
-
-class _Table:
-    """A CSV file: the names in its first line, and the lines below, which are not empty."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            with path.expanduser().open(encoding='utf-8-sig', newline='') as file:
-                self.names, *self.lines = [row for row in csv.reader(file) if any(row)] or [[]]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise ArgumentError('recording', str(path), f'a CSV file ({error})') from error
-        if not self.lines:
-            raise ArgumentError('recording', str(path), 'a line of names and lines of numbers')
-
-    def texts(self, name: str) -> list[str]:
-        """Return the cells of a column."""
-        names = [each.strip() for each in self.names]
-        if names.count(name) != 1:
-            expected = (
-                f'one of the columns of {self._path}, {", ".join(names)}, that is there once'
-            )
-            raise ArgumentError('column', name, expected)
-        k = names.index(name)
-        return [row[k].strip() if k < len(row) else '' for row in self.lines]
-
-    def numbers(self, name: str, empty: bool) -> Vector:
-        """Return the numbers of a column, NaN for an empty cell if there may be ``empty`` ones."""
-        cells = self.texts(name)
-        return np.array([self._number(i, name, cell, empty) for i, cell in enumerate(cells)])
-
-    def _number(self, i: int, name: str, cell: str, empty: bool) -> float:
-        try:
-            value = np.nan if empty and not cell else float(cell)
-        except ValueError:
-            value = np.inf
-        if np.isinf(value) or (np.isnan(value) and not empty):
-            place = f'{self._path}, row {i + 1}, column {name}'
-            raise ArgumentError(place, cell or MISSING, 'a finite number')
-        return value

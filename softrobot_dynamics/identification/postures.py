@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.identification.reached import read_ways
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
@@ -32,13 +33,14 @@ class Postures:
 
     Attributes: ``names`` (P,), the same for those that belong together; ``commands`` (P, m) in
     actuator units; ``markers`` (K,); ``positions`` (P, K, 3) [m], base frame, NaN where a marker
-    was not seen.
+    was not seen; ``sliding`` (P, m), which way tendons slid last: 1, in, -1, out, 0, not known.
     """
 
     names: tuple[str, ...]
     commands: Matrix
     markers: tuple[Marker, ...]
     positions: Array
+    sliding: Matrix
 
     kind, coordinates = 'postures', ()
 
@@ -49,7 +51,8 @@ class Postures:
         """Return some of them."""
         rows = list(rows)
         names = tuple(self.names[row] for row in rows)
-        return Postures(names, self.commands[rows], self.markers, self.positions[rows])
+        given = self.commands[rows], self.markers, self.positions[rows], self.sliding[rows]
+        return Postures(names, *given)
 
     def named(self, name: str) -> list[int]:
         """Return the rows of a name."""
@@ -78,9 +81,12 @@ def postures(
     markers: Sequence[Marker],
     positions: ArrayLike,
     names: Sequence[str] = (),
+    sliding: ArrayLike | str | None = None,
 ) -> Postures:
     """
     Return :class:`Postures` of commands (P, m) and positions (P, K, 3) [m], base frame.
+
+    ``sliding`` is which way tendons slid last, as :func:`.reached.read_ways` takes it.
 
     Raises ArgumentError, and UnknownNameError for a marker on a body that the robot has not.
     """
@@ -96,7 +102,7 @@ def postures(
     for marker in markers:
         check_marker(description, marker)
     names = tuple(names) or tuple(str(row + 1) for row in range(len(u)))
-    return Postures(names, u, tuple(markers), measured)
+    return Postures(names, u, tuple(markers), measured, read_ways(sliding, u))
 
 
 def check_marker(description: RobotDescription, marker: Marker) -> None:

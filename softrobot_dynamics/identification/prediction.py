@@ -62,10 +62,11 @@ class Predictor:
     def slopes(self, x: Vector) -> Array:
         """Return the derivatives of the markers by x, (P, K, 3, p); raises as `points`."""
         seen = self._seen(x)
-        before = _residuals(seen.statics, seen.q, self.postures.commands)
+        before = self._residuals(seen.statics, seen.q)
         by_theta = [self._by(seen, before, x, k) for k in range(len(x))]
         slopes = np.empty((*seen.points.shape, len(x)))
         for i, (u, q) in enumerate(zip(self.postures.commands, seen.q)):
+            seen.statics.slide(self.postures.sliding[i])
             forces = np.array([r[i] for r, _ in by_theta]).reshape(len(x), -1).T
             K = seen.statics.tangent(q, u)
             change = -np.linalg.lstsq(K, forces, rcond=None)[0]
@@ -90,27 +91,31 @@ class Predictor:
     def _rest(self, statics: Statics) -> Matrix:
         """Return the postures (P, n), from those of the last robot if there was one."""
         q = []
-        for i, u in enumerate(self.postures.commands):
+        for i, (u, ways) in enumerate(zip(self.postures.commands, self.postures.sliding)):
             near = None if self._last is None else self._last[1].q[i]
+            statics.slide(ways)
             found = None if near is None else newton(statics, near, u, _FEW)
             if found is not None and found.balanced and found.direct:
                 q.append(found.q)
             else:
-                q.append(equilibrium(statics.model, command=u, q0=near).q)
+                q.append(equilibrium(statics.model, command=u, q0=near, sliding=ways).q)
         return np.array(q)
 
     def _by(self, seen: _Seen, before: Matrix, x: Vector, k: int) -> tuple[Matrix, Array]:
         """Return derivatives by x_k at fixed q: residuals (P, n) and markers (P, K, 3)."""
         robot, step = self.parameters.beside(x, k)
         model = compile_model(robot)
-        after = _residuals(Statics(model, commanded=True), seen.q, self.postures.commands)
+        after = self._residuals(Statics(model, commanded=True), seen.q)
         points = markers_at(model, self.postures.markers, seen.q)[0]
         return (after - before) / step, (points - seen.points) / step
 
-
-def _residuals(statics: Statics, q: Matrix, commands: Matrix) -> Matrix:
-    """Return the static residuals (P, n) at postures q (P, n) under their commands (P, m)."""
-    return np.array([statics.residual(*pair)[0] for pair in zip(q, commands)])
+    def _residuals(self, statics: Statics, q: Matrix) -> Matrix:
+        """Return the static residuals (P, n) at q (P, n), under the postures' commands."""
+        found = []
+        for row, u, ways in zip(q, self.postures.commands, self.postures.sliding):
+            statics.slide(ways)
+            found.append(statics.residual(row, u)[0])
+        return np.array(found)
 
 
 def markers_at(model: CompiledModel, markers: Sequence[Marker], q: Matrix) -> tuple[Array, Array]:

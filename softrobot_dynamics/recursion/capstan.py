@@ -9,6 +9,10 @@ v, which is smooth at rest. (A tendon that pushes rubs as much: it then goes up 
 generalized force is -sum T_i dl_i/dq; without friction it were -T_0 dy/dq. What is between, the
 drops times the gradients of the lengths beyond, takes the power sum of drop v >= 0 from the robot
 at every state, whatever the route, and is that of the damping matrix sum (drop / v) G^T G.
+
+At rest friction is what is left of the motion before: a tendon that was drawn in last has the
+tensions of one that slides towards the base, one that was paid out those of one that slides
+towards the tip (:func:`rub_towards`).
 """
 
 import math
@@ -27,6 +31,7 @@ from softrobot_dynamics.recursion.passes import JOINT_POSE, Robot, STATE
 from softrobot_dynamics.recursion.transmission import add_lines, transmit
 
 SPEED = 1e-4  # [m/s] of sliding: at less friction is viscous, and what it holds creeps
+_FULL = 1e4  # [m/s] at which the sign of v is 1 to the last digit
 _LEAST = 1e-9  # [m, or of the tangent] below which a stretch points nowhere
 TENDON, PIECE, POINT = range(3)  # of a row of ``stretches``: the first of three points
 
@@ -73,6 +78,22 @@ def rub_along(evaluate, capstan, h, rates, q, qd):
 
 
 @kernel
+def rub_towards(evaluate, capstan, direction, friction, q, qd):
+    """
+    Evaluate at (q, qd), and fill ``friction`` (n,) with that of tendons that slide one way each.
+
+    It is what :func:`rub` adds to h. By ``direction`` (m,) all of a tendon slides towards the base
+    (1), towards the tip (-1), or does not rub (0), at whatever qd.
+    """
+    run(evaluate, q, qd)
+    friction[:] = 0.0
+    _follow_route(capstan, q, qd)
+    for i in range(len(capstan.stretches)):
+        capstan.sliding[i] = _FULL * direction[capstan.stretches[i, TENDON]]
+    _drop(capstan, friction)
+
+
+@kernel
 def resist(follow, capstan, D, damping, q, qd):
     """Fill ``damping`` (n, n) with D, which ``follow`` updates first, and that of friction."""
     if follow.address != 0:
@@ -92,12 +113,18 @@ def resist(follow, capstan, D, damping, q, qd):
 @kernel
 def _rub(capstan, h, q, qd):
     """Take the force of friction at (q, qd) from h (n,)."""
+    _follow_route(capstan, q, qd)
+    _drop(capstan, h)
+
+
+@kernel
+def _follow_route(capstan, q, qd):
+    """Fill the lengths of stretches, their points, G and the speeds of sliding."""
     transmit(capstan.robot, capstan.y, capstan.J, capstan.bias, q, qd)
     if capstan.lines:
         add_lines(capstan.robot, capstan.y, capstan.J, capstan.bias, q, qd)
     _place(capstan, q)
     _slide(capstan, qd)
-    _drop(capstan, h)
 
 
 @kernel

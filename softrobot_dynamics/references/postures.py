@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics.calls import actuation
-from softrobot_dynamics.dynamics.statics import MAX_ITERATIONS, Statics
+from softrobot_dynamics.dynamics.ramping import MAX_ITERATIONS
+from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError, SoftRobotError
 
 if TYPE_CHECKING:
