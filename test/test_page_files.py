@@ -8,6 +8,7 @@ import numpy as np
 from pages import files_of, of_kind, ROOT
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.identification.mapping import read_mapping
 from softrobot_dynamics.nodes.declared_rows import sensor_rows, SIMULATION
 from softrobot_dynamics.nodes.parameter_files import controller_values
@@ -40,7 +41,7 @@ def robot_of(page):
     'block', [block for block in of_kind('yaml') if block.page not in ELSEWHERE], ids=str
 )
 def test_yaml_is_accepted(block, tmp_path):
-    """As a robot, parameters, a mapping of columns: whatever it is meant to be."""
+    """As a robot, parameters, sensors, a mapping of columns: whatever it is meant to be."""
     file = tmp_path / 'block.yaml'
     file.write_text(block.text, encoding='utf-8')
     content = yaml.safe_load(block.text)
@@ -52,6 +53,8 @@ def test_yaml_is_accepted(block, tmp_path):
         assert sd.load_robot(content).n
     elif 'markers' in content:
         assert read_mapping(file).markers
+    elif 'sensors' in content:
+        assert load_estimator(file).sensors
     elif '/**' in content:
         _require_parameters(content['/**'], robot_of(block.page), file)
     else:
