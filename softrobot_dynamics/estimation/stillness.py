@@ -35,6 +35,7 @@ class Stirring(NamedTuple):
     """What :func:`stir` works with, for k measured numbers and 3 n uncertain ones."""
 
     K: Matrix  # (3 n, k) gain of what is taken
+    G: Matrix  # (k, 3 n) the same, row by row
     C: Matrix  # (k, 3 n) H N
     Z: Matrix  # (3 n, 3 n) (1 - K H) N
     L: Matrix  # (3 n, k) Z H' - K R
@@ -47,7 +48,8 @@ def allocate_carrying(n: int) -> Carrying:
 
 def allocate_stirring(k: int, N: int) -> Stirring:
     """Return a :class:`Stirring` of k measured numbers."""
-    return Stirring(np.zeros((N, k)), np.zeros((k, N)), np.zeros((N, N)), np.zeros((N, k)))
+    gain, Z = np.zeros((N, k)), np.zeros((N, N))
+    return Stirring(gain, np.zeros((k, N)), np.zeros((k, N)), Z, np.zeros((N, k)))
 
 
 def beginning(P: Matrix) -> Matrix:
@@ -87,6 +89,8 @@ def stir(w, b, N):
         for a in range(count):
             gain[a] = own[a]
         solve_lower_transposed(root, gain[:count])
+        for a in range(count):
+            b.G[a, i] = gain[a]
     for a in range(count):
         row_times(w.H[w.rows[a]], N, b.C[a])
     for i in range(size):
@@ -100,7 +104,14 @@ def stir(w, b, N):
         for a in range(count):
             r = w.rows[a]
             b.L[i, a] = dot(row, w.H[r]) - gain[a] * w.noise[r] ** 2
+    for i in range(size):  # the same above the diagonal as below it, but for rounding
+        row, own = b.Z[i], N[i]
+        for c in range(size):
+            own[c] = row[c]
+        for a in range(count):
+            factor, source = b.L[i, a], b.G[a]
+            for c in range(size):
+                own[c] -= factor * source[c]
     for i in range(size):
-        for c in range(i + 1):
-            N[i, c] = b.Z[i, c] - dot(b.L[i, :count], b.K[c, :count])
+        for c in range(i):
             N[c, i] = N[i, c]
