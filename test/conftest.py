@@ -41,6 +41,7 @@ if not _WORKER:  # the others find all of it in their environment
     _private('ROS_DOMAIN_ID', str(1 + os.getpid() % (_DOMAINS - 1)))
     _private('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     _private('MPLBACKEND', 'Agg')
+    _private('SOFTROBOT_COMPILERS', '1')  # workers share the processors already
 else:
     _domain = int(os.environ['ROS_DOMAIN_ID']) + 50 * int(_WORKER[2:])
     os.environ['ROS_DOMAIN_ID'] = str(_domain % _DOMAINS)

@@ -14,7 +14,6 @@ import inspect
 import itertools
 import sys
 import textwrap
-from types import ModuleType
 from typing import Any
 
 from numba.extending import is_jitted
@@ -25,14 +24,15 @@ from softrobot_dynamics.compiling.cache import import_line, load_module
 from softrobot_dynamics.errors import ArgumentError
 
 
-def cached(function: Any, /, **given: Any) -> Callable[..., Any]:
+def cached(function: Any, types: str = '', /, **given: Any) -> Callable[..., Any]:
     """
     Return a kernel for Python: a callable of the arguments that are not ``given``.
 
     Given may be floats, integers, contiguous arrays, and NamedTuples of such. The numbers in
-    arrays may change afterwards. Raises ArgumentError.
+    arrays may change afterwards. It is compiled when it is first called, or here and now if the
+    ``types`` of the other arguments are told, as 'VECTOR, float64'. Raises ArgumentError.
     """
-    program = _emitted(function, _kinds(given), False)
+    program = _emitted(function, _kinds(given), False, types)
     return functools.partial(program, _table(given)) if given else program
 
 
@@ -45,7 +45,6 @@ def entry(function: Any, /, **given: Any) -> Entry:
     return Entry(_emitted(function, _kinds(given), True).address, _table(given))
 
 
-@functools.cache
 def address(module: str, function: str, arguments: str) -> int:
     """
     Return the address of the C function for a kernel found by its import path.
@@ -61,20 +60,21 @@ def address(module: str, function: str, arguments: str) -> int:
     return _emitted(found, (), True).address
 
 
-@functools.cache
-def _emitted(function: Any, kinds: tuple[Any, ...], by_address: bool) -> Any:
+def _emitted(function: Any, kinds: tuple[Any, ...], by_address: bool, types: str = '') -> Any:
     """Return the emitted function; it takes the table first, if anything is given."""
-    python_function = function.py_func
-    lines = [_import_line(name, value) for name, value in _globals_used(python_function).items()]
-    return getattr(_module(python_function, lines, kinds, by_address), function.__name__)
+    name = function.__name__
+    return getattr(load_module(_source(function.py_func, kinds, by_address, types), name), name)
 
 
-def _module(
-    function: Any, lines: list[str], kinds: tuple[Any, ...], by_address: bool
-) -> ModuleType:
-    """Return the module of a function, compiled for Python or as a C function of pointers."""
+@functools.cache
+def _source(function: Any, kinds: tuple[Any, ...], by_address: bool, types: str) -> str:
+    """Return the source of a function's module, compiled for Python or as one of pointers."""
+    lines = [_import_line(name, value) for name, value in _globals_used(function).items()]
     names = [name for name in inspect.signature(function).parameters if name not in dict(kinds)]
     first, decorator = [], 'for_python('
+    if types:
+        lines = [*lines, _TYPES]
+        decorator += f'({"TABLE, " * bool(kinds)}{types},), '
     if by_address:
         pointers = ['INTEGERS'] * bool(kinds) + ['FLOATS'] * len(names)
         decorator = f'by_address(void({", ".join(pointers)}), '
@@ -89,7 +89,7 @@ def _module(
         lines += [import_line(c.__module__, c.__name__, name) for name, c in classes.items()]
     head = [f'\n\n@{decorator}**OPTIONS)', f'def {function.__name__}({", ".join(names)}):']
     body = [f'    {line}' for line in first] + _body(function)
-    return load_module('\n'.join([_HEADER, *sorted(lines), *head, *body, '']), function.__name__)
+    return '\n'.join([_HEADER, *sorted(lines), *head, *body, ''])
 
 
 def _body(function: Any) -> list[str]:
@@ -114,6 +114,9 @@ import numpy as np
 from softrobot_dynamics.compiling.jit import OPTIONS
 '''
 _GIVEN = 'from softrobot_dynamics.compiling.addresses import given_array, given_float'
+_TYPES = """\
+from numba.types import float64, int64
+VECTOR, TABLE = float64[::1], int64[::1]"""
 _ADDRESSES = """\
 from numba.types import CPointer, float64, int64, void
 from softrobot_dynamics.compiling.addresses import array_at

@@ -10,8 +10,9 @@ written the module is compiled in memory, and a warning says so; see
 :mod:`~softrobot_dynamics.compiling.folder` for what else may be wrong with it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 import contextlib
+from contextvars import ContextVar
 import functools
 import gc
 import hashlib
@@ -39,6 +40,9 @@ except ImportError:  # not a POSIX system: every process compiles for itself
 
 PREFIX = 'softrobot_dynamics_emitted_'
 _COMPILER = threading.RLock()  # one thread at a time, taken before any lock of a file
+_COLLECTED: ContextVar[dict[str, str] | None] = ContextVar('collected', default=None)
+_AT_ONCE = '@by_address(', '@for_python(('  # decorators of what loading a module compiles
+_READY: set[str] = set()  # names of modules that are loaded, to their end
 
 
 def load_module(source: str, label: str) -> ModuleType:
@@ -49,12 +53,73 @@ def load_module(source: str, label: str) -> ModuleType:
     decorators of :mod:`softrobot_dynamics.compiling.machine_code` without importing them. Raises
     CacheError for a folder that others could have put code into.
     """
-    name = f'{PREFIX}{label}_{_digest(source)}'
+    name, collected = _name(source, label), _COLLECTED.get()
+    if collected is not None and name not in _READY and any(x in source for x in _AT_ONCE):
+        collected[name] = source
+        return _NotLoaded(name)
+    load(name, source)
+    return sys.modules[name]
+
+
+def load(name: str, source: str, wait: bool = True) -> bool:
+    """
+    Load the module of a name and source, unless it is there; return whether it is then.
+
+    It is not where another process is compiling it, and this one shall not ``wait``.
+    """
+    if name in _READY:
+        return True
     with _COMPILER:  # another thread may be loading it, and the addresses in it must not change
-        if name not in sys.modules:
-            with _rarely_collected(), _locked(name):  # loading compiles what has a given type
-                _load(name, source)
-        return sys.modules[name]
+        if name not in _READY:
+            with _rarely_collected(), _locked(name, wait) as free:
+                if not free:
+                    return False
+                _load(name, source)  # which compiles what has a given type
+                _READY.add(name)
+    return True
+
+
+def is_kept(name: str) -> bool:
+    """Tell whether there is machine code of the module of a name, in this process or the cache."""
+    own = own_folder()
+    return name in _READY or bool(own and next(own.glob(f'{name}.*.nbc'), None))
+
+
+def source_of(name: str) -> str:
+    """Return the source of a module that is loaded."""
+    return ''.join(linecache.cache[f'<{name}>'][2])  # type: ignore[misc]  # no lazy entry of ours
+
+
+@contextlib.contextmanager
+def collecting() -> Iterator[dict[str, str]]:
+    """
+    Within this context nothing is compiled but at a call.
+
+    Yields the sources of the modules that would be, by name. What is in them are stand-ins.
+    """
+    collected: dict[str, str] = {}
+    token = _COLLECTED.set(collected)
+    try:
+        yield collected
+    finally:
+        _COLLECTED.reset(token)
+
+
+class _NotLoaded(ModuleType):
+    """A module that is not loaded; in it are stand-ins of any name."""
+
+    def __getattr__(self, name: str) -> '_StandIn':
+        return _StandIn()
+
+
+class _StandIn:
+    """What is not compiled: nothing is at its address."""
+
+    address = 2  # unlike all that stands for an address where there is no kernel
+
+    def __call__(self, *arguments: object) -> None:
+        """Refuse to be called."""
+        raise RuntimeError('what is compiled together may not be called while it is collected')
 
 
 @contextlib.contextmanager
@@ -82,24 +147,6 @@ def _rarely_collected() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-def share(*functions: Callable[[], object]) -> None:
-    """
-    Call functions that compile, first those that no other process is calling.
-
-    So processes that start together share the work.
-    """
-    left = list(enumerate(functions))
-    while left:
-        for item in left:
-            with _locked(f'share_{item[0]}', wait=False) as free:
-                if free:
-                    item[1]()
-                    left.remove(item)
-                    break
-        else:  # all are being called: wait for the first
-            left.pop(0)[1]()
 
 
 @contextlib.contextmanager
@@ -146,6 +193,11 @@ def _environment() -> bytes:
     for fact in (*versions, *cpu):
         digest.update(fact.encode())
     return digest.digest()
+
+
+@functools.cache
+def _name(source: str, label: str) -> str:
+    return f'{PREFIX}{label}_{_digest(source)}'
 
 
 def _digest(source: str) -> str:

@@ -110,7 +110,7 @@ def _closed(state: os.stat_result) -> bool:
 
 
 def _say_unwritable(error: OSError) -> None:
-    _say(
+    warn_once(
         'unwritable',
         f'the kernel cache {cache_folder()} cannot be written ({error.strerror}): kernels are '
         f'compiled anew in every process; {_CHOOSE} that is writable and has room',
@@ -118,14 +118,14 @@ def _say_unwritable(error: OSError) -> None:
 
 
 def _say_damaged(path: Path, what: object) -> None:
-    _say(
+    warn_once(
         'damaged',
         f'a file of the kernel cache {cache_folder()} was damaged and is made anew ({path.name}: '
         f'{what}); if this comes again, {_CHOOSE} on another disk',
     )
 
 
-def _say(kind: str, words: str) -> None:
+def warn_once(kind: str, words: str) -> None:
     """Warn, once in a process for each kind."""
     if kind not in _said:
         _said.add(kind)

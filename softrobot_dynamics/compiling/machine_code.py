@@ -23,13 +23,19 @@ from softrobot_dynamics.compiling import folder
 from softrobot_dynamics.compiling.lookups import fast_lookups
 
 
-def for_python(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator: as ``numba.njit``, for a function of an emitted module."""
+def for_python(types: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """
+    Return a decorator: as ``numba.njit``, for a function of an emitted module.
+
+    Compiled at the first call, or at once for arguments of given ``types``.
+    """
 
     def compiled(function: Callable[..., Any]) -> Any:
         program: Any = njit(**options)(function)
         program._cache = MachineCode(function)
         program.compile = _fast(program.compile)  # asked by numba at the first call
+        if types is not None:
+            program.compile(types)
         return program
 
     return compiled

@@ -12,6 +12,7 @@ from softrobot_dynamics.annotations import Array, Integers, Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.compiling.together import together
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
 from softrobot_dynamics.controllers.contract import Command, Controller, Plan, Settings
 from softrobot_dynamics.controllers.held.command import HeldCommand, Lines
@@ -29,6 +30,8 @@ from softrobot_dynamics.schema.parameters import parameter
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+
+_STATE = 'VECTOR, VECTOR, float64'  # q, qd, t
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,15 @@ class HeldLaw(Controller):
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
-        held = HeldCommand(model, self.period)
-        self._rubbing = Rubbing(model)
+        self._rubbing, told = Rubbing(model), self.tell(self.settings)
+
+        def build() -> HeldCommand:
+            held = HeldCommand(model, self.period)
+            fixed = self._make_fixed(held.lines, held.entry, rubbed=self._rubbing.any)
+            self._bind(fixed, self.plan, told)
+            return held
+
+        (held,) = together(build)
         self._held: HeldCommand | None = held  # None: somebody else keeps it up to date
         self._prediction = Prediction(model, self.period)
         self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
@@ -159,7 +169,7 @@ class HeldLaw(Controller):
         free = np.full(self.model.m, np.inf)
         stay = constant(self.outputs(place, fixed.rest)[0][self.controlled])
         told = self.tell(settings.replace(lower=-free, upper=free, rate=free), place)
-        tick = cached(self.tick, fixed=fixed, plan=Plan(stay, stay, 0.0, 0.0), settings=told)
+        tick = self._bind(fixed, Plan(stay, stay, 0.0, 0.0), told)
 
         def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
             fixed.last[:], fixed.b.asked[:] = u, -self.period
@@ -207,7 +217,11 @@ class HeldLaw(Controller):
         """Prepare the law for a plan and settings: given once, they cost a tick no time."""
         self._obeyed = plan, settings
         told = self.tell(settings)
-        self._tick = cached(self.tick, fixed=self._fixed, plan=plan, settings=told)
+        self._tick = self._bind(self._fixed, plan, told)
+
+    def _bind(self, fixed: Fixed, plan: Any, told: Any) -> Callable[[Vector, Vector, float], int]:
+        """Return the kernel of a tick as a function of q, qd (n,) and the time [s]."""
+        return cached(self.tick, _STATE, fixed=fixed, plan=plan, settings=told)
 
 
 @kernel

@@ -73,7 +73,7 @@ class Differentiator:
     ) -> None:
         self.model, self._evaluate, n = model, model.evaluator(), model.n
         self.robot = robot = self._evaluate.robot
-        terms, self.tangents = self._evaluate.terms, allocate_tangents(model, robot)
+        terms, self.tangents = self._evaluate.terms, allocate_tangents(robot, model.slopes())
         self.response, evaluate = allocate_response(model), self._evaluate.entry
         self._command, drives = np.zeros(model.m), None
         if commanded and model.positioned.any():

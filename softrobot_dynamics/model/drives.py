@@ -54,7 +54,7 @@ def cable_tables(model: Any) -> CableTables:
     every = _AllCables([entry.actuator for entry in description.actuators])
     only: Any = NamedActuator('cables', every)  # type: ignore[arg-type]
     tables = Tables(replace(description, actuators=(only,)), model.n)
-    tables.compile()
+    tables.place(tables.addresses())
     arrays, each = tables.arrays(), [cable for cables in every.each for cable in cables]
     sizes, counts = [len(cable.segments) for cable in each], list(map(len, every.each))
     arrays['segments'][:, 0] = np.repeat(np.arange(len(each)), sizes)

@@ -5,8 +5,8 @@ import functools
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.cache import share
 from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.compiling.together import together
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
@@ -18,6 +18,7 @@ from softrobot_dynamics.recursion.differences import by_fourth_order, ENERGY_STE
 from softrobot_dynamics.recursion.masses import least_masses
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.slopes import SlopeKernels
+from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 _KEPT = 64  # sets of material points whose tables stay
@@ -74,8 +75,8 @@ class CompiledModel:
         self.joint_friction = tables.joint_friction
         self._arrays, self._segments = tables.arrays(), tables.segments
         self._sizes = tables.size, max(tables.scratch)
-        recursion, *others = evaluation_parts(self.robot(), allocate_terms(self.n, self.m))
-        share(recursion, tables.compile, *others)
+        parts = evaluation_parts(self.robot(), allocate_terms(self.n, self.m))
+        tables.place(together(tables.addresses, *parts)[0])
         evaluator = self.evaluator()
         evaluator(np.zeros(self.n), np.zeros(self.n))
         note_identities(evaluator.robot)
@@ -100,7 +101,7 @@ class CompiledModel:
 
     @functools.cached_property
     def _bends(self) -> Bends:
-        return fibre_bends(self._segments, self.n)
+        return self._new_bends()
 
     @functools.cached_property
     def _cable_bends(self) -> Bends:
@@ -108,7 +109,17 @@ class CompiledModel:
 
     @functools.cached_property
     def _slopes(self) -> SlopeKernels:
-        return slope_kernels(self.description)
+        kernels, _ = together(self._slopes_and_tangents, self._new_bends)
+        return kernels
+
+    def _slopes_and_tangents(self) -> SlopeKernels:
+        """Compile what works with the kernels of slopes as well, and return these."""
+        kernels, robot = slope_kernels(self.description), self.robot()
+        tangent_entries(robot, allocate_tangents(robot, kernels))
+        return kernels
+
+    def _new_bends(self) -> Bends:
+        return fibre_bends(self._segments, self.n)
 
     def robot(self) -> Robot:
         """Return the arrays kernels take, workspace and gravity its own: one for each thread."""

@@ -49,7 +49,7 @@ def capstan_of(model: Any, robot: Robot, force: Vector) -> Capstan | None:
     routes = Routes(actuators)
     only: Any = NamedActuator('routes', routes)  # type: ignore[arg-type]
     tables = Tables(replace(description, actuators=(only,)), model.n)
-    tables.compile()
+    tables.place(tables.addresses())
     arrays, count = tables.arrays(), sum(map(len, routes.chains))
     segments, scratch = arrays['segments'], np.zeros(max(tables.scratch))
     segments[:, 0] = np.arange(len(segments))

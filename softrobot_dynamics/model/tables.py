@@ -42,7 +42,7 @@ def _slab_size(n: int) -> int:
 
 
 class Tables:
-    """The arrays of a robot while they are being filled, at last by :meth:`compile`."""
+    """The arrays of a robot while they are being filled, at last by :meth:`place`."""
 
     def __init__(self, description: RobotDescription, n: int) -> None:
         self.stiffness, self.damping = np.zeros((2, n, n))
@@ -84,9 +84,12 @@ class Tables:
             'P': np.concatenate([np.zeros(1), *self._numbers]),
         }
 
-    def compile(self) -> None:
+    def addresses(self) -> Integers:
+        """Return the addresses of all kernels (.,), compiled."""
+        return np.array([address(*code) for code in self._codes], dtype=np.uint64)
+
+    def place(self, addresses: Integers) -> None:
         """Put the addresses of all kernels where their numbers have been until now."""
-        addresses = np.array([address(*code) for code in self._codes], dtype=np.uint64)
         self._kernels[:] = addresses[self._kernels]
         fibres = self._segments[:, 1] == FIBRE
         self._segments[fibres, 5] = addresses[self._segments[fibres, 5]]

@@ -26,7 +26,6 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.spatial import between, move_wrench, read_six
-from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.gathering import (
     add_body_slopes,
     add_springs,
@@ -80,9 +79,9 @@ class Tangents(NamedTuple):
     work: Work
 
 
-def allocate_tangents(model: Model, robot: Robot) -> Tangents:
-    """Return :class:`Tangents` for a model and its robot."""
-    n, kernels = model.n, model.slopes()
+def allocate_tangents(robot: Robot, kernels: SlopeKernels) -> Tangents:
+    """Return :class:`Tangents` for a robot and its model's kernels of slopes."""
+    n = len(robot.armature)
     counts = robot.modules[:, [JOINT_COUNT, BODY_COUNT]].astype(int)
     N, own = len(counts), int(counts.max())
     needed = kernels.addresses != CONSTANT

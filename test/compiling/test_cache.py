@@ -2,8 +2,6 @@
 """The cache of compiled kernels: where it is, when it is used, and when it must not be."""
 
 from concurrent.futures import ThreadPoolExecutor
-import fcntl
-import functools
 import importlib
 import os
 from pathlib import Path
@@ -229,18 +227,6 @@ def test_threads_load_the_same_module():
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: cache.load_module(source, 'threads').x, range(4)))
     assert all(each is found[0] for each in found)
-
-
-def test_processes_that_start_together_share_the_work():
-    """What another process has begun is left until the rest is done."""
-    done = []
-    jobs = [functools.partial(done.append, i) for i in range(3)]
-    cache.share(*jobs)
-    cache_folder().mkdir(parents=True, exist_ok=True)
-    with open(cache_folder() / 'share_1.lock', 'w') as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        cache.share(*jobs)
-    assert done == [0, 1, 2, 0, 2, 1]
 
 
 def use(model):

@@ -141,7 +141,7 @@ def foreign(own, monkeypatch):
 def test_a_folder_of_another_user_is_refused(foreign):
     """Though nobody but he may write to it; the error names it, its owner and the remedy."""
     with pytest.raises(CacheError, match='SOFTROBOT_CACHE_DIR') as caught:
-        cache.share(lambda: None)
+        cache.load_module('x = 1\n', 'refused')
     assert f'belongs to user {foreign.stat().st_uid}' in str(caught.value)
     assert str(foreign) in str(caught.value) and not list(foreign.iterdir())
 

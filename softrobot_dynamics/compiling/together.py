@@ -1,0 +1,131 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What is compiled at once, shared by several processes where there are several processors.
+
+Each C function is a module of its own (:mod:`~softrobot_dynamics.compiling.binding`), so another
+process can compile it into the kernel cache, from which this one then takes it. Helpers are
+ordinary processes of low priority that get sources and leave machine code. They are never needed:
+where one fails, or there is no folder to share, this process does the work.
+``SOFTROBOT_COMPILERS`` is how many processes may compile at once (default: one for each processor,
+at most four).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+from softrobot_dynamics.compiling import cache
+from softrobot_dynamics.compiling.folder import own_folder, warn_once
+
+_MOST = 4  # processes: no robot has more that takes long
+_PRIORITY = 5  # of helpers: less than that of a loop in real time beside them
+_EMITTED = re.compile(rf'\b{cache.PREFIX}\w+')
+_HELPER = """
+import sys
+sys.path[:] = {path!r}
+from softrobot_dynamics.compiling.together import compile_asked
+compile_asked()
+"""
+
+
+def together(*builders: Callable[[], Any]) -> tuple[Any, ...]:
+    """
+    Return what builders return, after all that they compile has been compiled, most of it at once.
+
+    They are called twice, first with stand-ins for all addresses: so that they may put these into
+    tables, but not call them, nor have any effect besides what they return.
+    """
+    with cache.collecting() as sources:
+        for builder in builders:
+            builder()
+    _load(sources)
+    return tuple(builder() for builder in builders)
+
+
+def _load(sources: dict[str, str]) -> None:
+    """Load modules, those that take long first, and first those that nobody else is compiling."""
+    every = {name: _with_imported(source) for name, source in sources.items()}
+    left = sorted(every, key=lambda name: -sum(map(len, every[name].values())))
+    with _helpers({name: every[name] | {name: sources[name]} for name in left}):
+        while left:
+            free = (name for name in left if cache.load(name, sources[name], wait=False))
+            done = next(free, left[0])
+            cache.load(done, sources[done])
+            left.remove(done)
+
+
+def _with_imported(source: str) -> dict[str, str]:
+    """Return the sources of the emitted modules that one imports, directly or not, by name."""
+    found: dict[str, str] = {}
+    for name in _EMITTED.findall(source):
+        own = cache.source_of(name)
+        found |= {**_with_imported(own), name: own}
+    return found
+
+
+@contextlib.contextmanager
+def _helpers(modules: dict[str, dict[str, str]]) -> Iterator[None]:
+    """Have others compile modules, each given with all that it imports, within this context."""
+    missing = {name: needed for name, needed in modules.items() if not cache.is_kept(name)}
+    count = min(_most(), len(missing)) - 1 if own_folder() and sys.executable else 0
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            with contextlib.suppress(OSError):  # no more processes, or no room for a file
+                stack.callback(_end, _start(missing))
+        yield
+
+
+def _most() -> int:
+    """Return how many processes may compile at once, this one included."""
+    chosen = os.environ.get('SOFTROBOT_COMPILERS', '')
+    if chosen.isdecimal():
+        return max(1, int(chosen))
+    if chosen:
+        warn_once(
+            'compilers', f'SOFTROBOT_COMPILERS is {chosen!r}: expected a number of processes'
+        )
+    if not hasattr(os, 'sched_getaffinity'):  # not Linux
+        return 1
+    return min(_MOST, len(os.sched_getaffinity(0)))
+
+
+def _start(modules: dict[str, dict[str, str]]) -> subprocess.Popen[bytes]:
+    words = _HELPER.format(path=sys.path)
+    with tempfile.TemporaryFile() as file:
+        file.write(json.dumps(list(modules.values())).encode())
+        file.seek(0)
+        return subprocess.Popen(
+            [sys.executable, '-c', words],
+            stdin=file,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # it ends with this process's work, not by Ctrl-C
+        )
+
+
+def _end(helper: subprocess.Popen[bytes]) -> None:
+    """End a helper, which has nothing left to do once all is loaded here."""
+    helper.kill()
+    helper.wait()
+
+
+def compile_asked() -> None:
+    """Compile, in a helper, the modules given at the standard input, but for those in work."""
+    os.nice(_PRIORITY)
+    for needed in json.load(sys.stdin):
+        _compile(needed.items())
+
+
+def _compile(needed: Iterable[tuple[str, str]]) -> None:
+    """Compile the last of some modules, after the others, which it imports."""
+    *imported, (name, source) = needed
+    with contextlib.suppress(Exception):  # who asked will see it, where it can be said
+        for other, text in imported:
+            cache.load(other, text)
+        cache.load(name, source, wait=False)
