@@ -125,8 +125,8 @@ def judge(
         y_share=_largest(shares),
         rate_hz=_rate(run),
         round_trip_us={name: _quantile(trips, share) for name, share in _QUANTILES.items()},
-        missed_ticks=int(np.isnan(run.round_trip).sum()),
-        ticks=len(run.t),
+        missed_ticks=run.missed,
+        ticks=run.ticks,
         saturated_share=_mean(_at_a_limit(run.u[:, task.controlled], *task.limits)),
         held=not lapses,
         lapses=lapses,
@@ -265,7 +265,7 @@ def _lapses(run: Run, expected: Any) -> Iterator[str]:
     yield from run.lapses
     if not (np.isfinite(run.q).all() and np.isfinite(run.u).all()):
         yield 'a state or a command is not a number'
-    missed = np.isnan(run.round_trip).mean()
+    missed = run.missed / max(1, run.ticks)
     if missed >= MOST_MISSED:
         yield f'{missed:.1%} of the ticks had no command in time'
     if len(run.t) < LEAST_STATES * expected:

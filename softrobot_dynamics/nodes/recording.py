@@ -101,6 +101,7 @@ def of_simulation(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
             layouts.number('~/round_trip', 'round_trip'),
             layouts.number('~/lateness', 'late'),
             layouts.whole_number('~/mode', 'mode'),
+            layouts.whole_number('~/asked', 'asked'),
         )
 
     facts = {

@@ -64,6 +64,7 @@ class SimulationLoop(Loop):
         self.wrenches: Any = None
         self._waits = self._waits_first = schedule.waits
         self._row: Any = None
+        self._asked = 1  # whether a state left in the tick of that row
         self.record, self.deadlines = record, Deadlines()
         self.period = round(SECOND / schedule.rate)
         self._dt = 1.0 / schedule.rate
@@ -191,6 +192,7 @@ class SimulationLoop(Loop):
             trip = np.nan if round_trip is None else round_trip * 1e-9
             state = simulator.q.copy(), simulator.qd.copy()
             self._row = moment, self._stamp, *state, stretches[-1].u, simulator.time, trip
+            self._asked = int(self._heard is not None)
         try:
             for stretch in stretches:
                 simulator.step(*stretch, self.wrenches)
@@ -235,7 +237,7 @@ class SimulationLoop(Loop):
         late = woken - self.deadlines.next
         self.lateness.add(late)
         if self._row is not None and self.mode != DIVERGED:
-            self.record.add(*self._row, late * 1e-9, self.mode)
+            self.record.add(*self._row, late * 1e-9, self.mode, self._asked)
         if slip := self.deadlines.meet(woken, self._interval()):
             self.tally.count('slips')
             self._outlet.slipped(slip)

@@ -214,6 +214,17 @@ def test_a_loop_holds_with_fewer_than_five_percent_missed(share, held):
     assert held or 'no command in time' in figures.lapses[0]
 
 
+def test_a_tick_without_a_state_is_not_missed():
+    """Where sensors are slower than the simulation, nobody could answer between their states."""
+    simulation, controller = recordings()
+    asked = np.arange(len(simulation['round_trip'])) % 5 == 0
+    simulation['round_trip'][~asked] = np.nan
+    simulation.columns['asked'] = asked.astype(int)
+    simulation['round_trip'][100] = np.nan  # of all that were asked the only one
+    _, figures = judged(simulation, controller)
+    assert figures.held and figures.missed_ticks == 1
+
+
 @pytest.mark.parametrize('change, words', [
     (lambda s, c: s['q'].__setitem__((100, 0), np.nan), 'not a number'),
     (lambda s, c: s['u'].__setitem__((100, 0), np.inf), 'not a number'),

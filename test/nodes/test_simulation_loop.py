@@ -118,6 +118,7 @@ class Steps:
 
 
 ONE, TWO, WHOLE = [1.0, 0.0], [2.0, 0.0], 1e-3
+COLUMNS = 'q', 'qd', 'u', 't', 'round_trip', 'late', 'mode', 'asked'  # of the record, in its order
 THREE, FOUR = [3.0, 0.0], [4.0, 0.0]
 
 
@@ -193,8 +194,7 @@ def test_a_late_answer_acts_from_when_it_comes(monkeypatch):
     simulation.clock.bring(simulation.command(TWO, stamp=late), 2 * PERIOD // 10)
     simulation.loop._cycle()
     assert late > first and steps.made == [(ONE, 2e-4), (TWO, 8e-4)]
-    names = 'q', 'qd', 'u', 't', 'round_trip', 'late', 'mode'
-    columns = record.columns(*names)
+    columns = record.columns(*COLUMNS)
     assert columns['u'][-1].tolist() == TWO and np.isnan(columns['round_trip'][-1])
 
 
@@ -419,6 +419,17 @@ def test_a_state_heard_late_keeps_its_stamp_and_is_answered(monkeypatch):
     assert counts['answered'] == 3 and counts['missed'] == 0
 
 
+def test_the_record_says_in_which_ticks_nobody_was_asked(monkeypatch):
+    """States at half the rate of the simulation: a command can only answer every other tick."""
+    simulation = Simulation(monkeypatch, Record(), sensing=sensing(rate=500.0))
+    for k in range(6):
+        simulation.go(*([(2.0, 0.0)] * (k % 2 == 0)))
+    columns = simulation.loop.record.columns(*COLUMNS)
+    assert columns['asked'] == (1, 0, 1, 0, 1, 0)
+    assert np.isnan(columns['round_trip']).tolist() == [False, True] * 3
+    assert simulation.loop.tally.counts['missed'] == 0
+
+
 def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(monkeypatch):
     """Time goes on at once where there is nothing to answer; the last command stays."""
     simulation = Simulation(monkeypatch, pace=0.0, sensing=sensing(dropout=0.5, seed=2))
@@ -472,7 +483,7 @@ def test_the_record_has_round_trips_and_misses(monkeypatch):
     simulation.go()
     simulation.clock.overslept = 5_000
     simulation.go((1.0, 2.0), after=200_000)
-    columns = simulation.loop.record.columns('q', 'qd', 'u', 't', 'round_trip', 'late', 'mode')
+    columns = simulation.loop.record.columns(*COLUMNS)
     assert columns['round_trip'] == pytest.approx([3e-4, np.nan, 2e-4], nan_ok=True)
     assert columns['late'] == pytest.approx([0.0, 0.0, 5e-6])
     assert np.array(columns['u']).tolist() == [[1.0, 2.0]] * 3
