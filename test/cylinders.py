@@ -5,10 +5,12 @@ from generated import instance
 from kernel_calls import body_slab
 import numpy as np
 from oracles.jets import Jet, jet, JETS
+import pytest
 from robots import possible
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.kernels import layout
+from solids import box
 
 C, ETA = 1.8e5, 0.05
 RUBBER = {'type': 'incompressible_neo_hookean', 'modulus': C, 'damping': ETA}
@@ -40,6 +42,23 @@ def body_of(**fields):
 def hollow(**fields):
     """Return a hollow body."""
     return body_of(inner_radius=0.012, **fields)
+
+
+def round_off(mesh, radius):
+    """Points of a mesh whose square sections, of sides 2, become discs of a radius."""
+    x, y, z = mesh.points.T
+    return np.column_stack([
+        radius * x * np.sqrt(1.0 - y**2 / 2.0), radius * y * np.sqrt(1.0 - x**2 / 2.0), z
+    ])  # fmt: skip
+
+
+def mesh_file(folder, count, radius=0.02, length=0.1, scale=1.0):
+    """Write a mesh of a cylinder, finer for a larger count; return its path."""
+    meshio = pytest.importorskip('meshio')
+    mesh = box((2 * count, 2 * count, 3 * count), (2.0, 2.0, length))
+    path = folder / f'{count}.vtu'
+    meshio.Mesh(round_off(mesh, radius) / scale, [('tetra', mesh.tetrahedra)]).write(path)
+    return str(path)
 
 
 BODIES_OF = {

@@ -33,7 +33,11 @@ class Few(Learned):
     (3, (4, 7, 5), 'silu', {'material': RUBBER}),
     (2, (9, 4), 'tanh', {'material': NeoHookean(young_modulus=2e5, poisson_ratio=0.4)}),
     (4, (6, 5), 'tanh', {}),
-], ids=['sin', 'softplus', 'silu', 'tanh-elastic', 'tanh'])  # fmt: skip
+    (2, (4,), 'sin', {'material': RUBBER}),
+    (1, (6, 3), 'softplus', {'material': RUBBER}),
+    (2, (5, 4), 'silu', {}),
+], ids=['sin', 'softplus', 'silu-elastic', 'tanh-elastic', 'tanh', 'sin-elastic',
+        'softplus-elastic', 'silu'])  # fmt: skip
 def test_slopes_of_networks(n, hidden, activation, fields):
     """Of any size and activation, with a constant stiffness, a material, or none."""
     body = Few(network(n, hidden, activation), radius=(0.02, 0.016), density=1070.0, **fields)

@@ -3,14 +3,16 @@
 
 import dataclasses
 
-from cylinders import body_of, close, hollow, postures, RUBBER, SILICONE
+from cylinders import body_of, close, hollow, mapping, mesh_file, postures, robot, RUBBER, SILICONE
 from kernel_calls import BEYOND, call, fibre
 import numpy as np
 from oracles import slopes
 import pytest
 from slope_checks import assert_body_slopes
+import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.lvp.body import LocallyVolumePreserving
 from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.materials.contract import determinant, first_invariant, Material
 
 SOFT = {'type': 'st_venant_kirchhoff', 'young_modulus': 5e5, 'poisson_ratio': 0.3, 'damping': 0.1}
 EVERY = {
@@ -22,10 +24,26 @@ EVERY = {
     'source': [[1e-5, 1e-4]],
 }
 STILL = {'kappa_z': [[1.0]], 'gamma_x': [[0.1, 0.4]]}  # no section grows
+
+
+@dataclasses.dataclass(frozen=True)
+class Yeoh(Material):
+    """A user's energy: psi = c1 I + c2 I^2 + bulk/2 (J - 1)^2, I = I1 - 3 - 2 ln J."""
+
+    c1, c2, bulk = 2e5, 3e4, 8e5
+
+    def energy(self, F, math):
+        """Return psi for F, three rows of three."""
+        J = determinant(F)
+        shape = first_invariant(F) - 3.0 - 2.0 * math.log(J)
+        return self.c1 * shape + self.c2 * shape * shape + 0.5 * self.bulk * (J - 1.0) * (J - 1.0)
+
+
 BODIES = {
     'table_4': lambda: body_of(material=RUBBER),
     'table_5': lambda: hollow(modes='table_5', material=SOFT),
     'every': lambda: hollow(modes=EVERY, material=SILICONE),
+    'own energy': lambda: dataclasses.replace(hollow(modes=EVERY), material=Yeoh()),
     'still': lambda: body_of(modes=STILL, material={**SILICONE, 'damping': 0.0}),
 }
 
@@ -77,6 +95,31 @@ def test_second_derivatives_of_lengths(name):
     call(kernel, 'P, q, out, S', q, out, scratch)
     assert np.isnan(scratch[kernel.scratch :]).all()
     assert close(out.reshape(n, n), 0.5 * np.array(wanted), 1e-13)
+
+
+@pytest.mark.parametrize('own', [False, True], ids=['shipped', 'own energy'])
+def test_slopes_over_a_mesh(tmp_path, own):
+    """All points of a mesh, of no sections: as differences of the inverse dynamics have it."""
+    modes = {name: rows for name, rows in EVERY.items() if name != 'source'}
+    model = robot(mapping(quadrature={'mesh': mesh_file(tmp_path, 2), 'order': 2}, modes=modes))
+    if own:
+        (only,) = model.description.modules
+        modules = (
+            dataclasses.replace(only, body=dataclasses.replace(only.body, material=Yeoh())),
+        )
+        model = sd.compile_model(dataclasses.replace(model.description, modules=modules))
+    (q,) = postures(model.description.modules[0].body, 1, seed=3)
+    qd, qdd = np.random.default_rng(4).normal(size=(2, model.n))
+    found = sd.inverse_dynamics_derivatives(model, q=q, qd=qd, qdd=qdd)
+
+    def torque(q):
+        return sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
+
+    step, slopes = 1e-3, np.empty((model.n, model.n))
+    for j, unit in enumerate(step * np.eye(model.n)):
+        near, back, far, away = (torque(q + k * unit) for k in (1.0, -1.0, 2.0, -2.0))
+        slopes[:, j] = (8.0 * (near - back) - (far - away)) / (12.0 * step)
+    assert close(found.by_q, slopes, 1e-9)
 
 
 def test_a_body_that_cannot_be_has_no_slopes():

@@ -3,31 +3,13 @@
 
 from dataclasses import replace
 
-from cylinders import body_of, close, hollow, mapping, postures, robot, slab
+from cylinders import body_of, close, hollow, mapping, mesh_file, postures, robot, slab
 import numpy as np
 import pytest
 from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, NotConvergedError
 from softrobot_dynamics.kernels import layout
-from solids import box
-
-
-def round_off(mesh, radius):
-    """Points of a mesh whose square sections, of sides 2, become discs of a radius."""
-    x, y, z = mesh.points.T
-    return np.column_stack([
-        radius * x * np.sqrt(1.0 - y**2 / 2.0), radius * y * np.sqrt(1.0 - x**2 / 2.0), z
-    ])  # fmt: skip
-
-
-def mesh_file(folder, count, radius=0.02, length=0.1, scale=1.0):
-    """Write a mesh of a cylinder, finer for a larger count; return its path."""
-    meshio = pytest.importorskip('meshio')
-    mesh = box((2 * count, 2 * count, 3 * count), (2.0, 2.0, length))
-    path = folder / f'{count}.vtu'
-    meshio.Mesh(round_off(mesh, radius) / scale, [('tetra', mesh.tetrahedra)]).write(path)
-    return str(path)
 
 
 def test_the_estimate_is_the_error():
