@@ -168,6 +168,7 @@ def main():
     parser.add_argument('--span', type=float, default=0.5, help='of a run [s]')
     parser.add_argument('--pushes', type=int, default=20)
     parser.add_argument('--sensors', action='store_true', help='in the loop, finer ones, too')
+    parser.add_argument('--seeds', type=int, default=1, help='of the noise, in the loop')
     parser.add_argument('--sizes', type=float, nargs='+', default=[0.5], help='of pushes [N]')
     parser.add_argument('--first', type=int, default=0, help='seed of pushes and of noise')
     parser.add_argument('--minutes', type=float, default=10.0, help='of noise')

@@ -13,6 +13,8 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.efforts import Acting
+from softrobot_dynamics.estimation.model_error import Columns, OffModel
+from softrobot_dynamics.estimation.settings import EstimatorSettings
 from softrobot_dynamics.estimation.square_root import allocate_spreading, spread
 from softrobot_dynamics.estimation.stillness import allocate_carrying, carry
 from softrobot_dynamics.recursion.loads import push
@@ -26,9 +28,9 @@ _SLIGHT = 1e-9  # [s] that is rounding
 
 class Belief(NamedTuple):
     """
-    What is believed at a time [s]: x = (q, qd, force) (3 n,), and S (3 n, 3 n), P = S S^T.
+    What is believed at a time [s]: x = (q, qd, force, shares) (N,), and S (N, N), P = S S^T.
 
-    N (3 n, 3 n) is the covariance of its errors if nothing pushes, see :mod:`~.stillness`.
+    N (N, N) is the covariance of its errors if nothing pushes, see :mod:`~.stillness`.
     """
 
     time: float
@@ -45,27 +47,35 @@ class Mover:
     """
     Moves beliefs on in time, in its own arrays; for one thread.
 
-    ``q``, ``qd``, ``force`` (n,) and ``u`` (m,) are those of the last move: the simulator's steps,
-    no longer than ``substep`` [s], under the commands and a force from outside that fades with
-    ``fading`` [s]. Covariances move in steps no longer than ``step`` [s], each by the derivatives
-    at its beginning; the force's in the long run is that of the factor ``noise`` (n, n).
+    ``q``, ``qd``, ``force`` (n,), ``shares`` (k,) and ``u`` (m,) are those of the last move: the
+    simulator's steps, no longer than a ``substep``, under the commands and a force from outside
+    that fades. Covariances move in steps no longer than a ``step``, each by the derivatives at its
+    beginning; the force's in the long run is that of the factor ``noise`` (n, n), that of the
+    shares that of the ``deviations`` (k,): none, or three, which act as forces along ``E`` (n, k),
+    see :mod:`.model_error`. Steps [s] and how long all that lasts are ``given`` by the settings.
     """
 
     def __init__(
-        self, model: CompiledModel, noise: Matrix, fading: float, step: float, substep: float
+        self, model: CompiledModel, noise: Matrix, deviations: Vector, given: EstimatorSettings
     ) -> None:
-        n = model.n
-        self.model, self._fading, self._step, self._substep = model, fading, step, substep
+        n, off = model.n, OffModel(model) if len(deviations) else None
+        self.model, self._step, self._substep = model, given.step, given.substep
+        self._fading, self._lasting = given.disturbance.fading, given.model_error.fading
+        self.shares = np.zeros(0) if off is None else off.shares
+        model = off or model  # type: ignore[assignment]  # it has what a model has
         self.q, self.qd, self.force = np.zeros(n), np.zeros(n), np.zeros(n)
         self.u = np.zeros(model.m)
         self._inputs = Inputs(model, commanded=True)
-        fixed = Fixed(model, substep, self._inputs)
-        given = {'evaluate': fixed.entry, 'h': fixed.terms.h, 'force': self.force}
-        self._fixed, self._advance = fixed, fixed.bind(entry(push, **given))
+        fixed = Fixed(model, self._substep, self._inputs)
+        pushed = entry(push, evaluate=fixed.entry, h=fixed.terms.h, force=self.force)
+        self._fixed, self._advance = fixed, fixed.bind(pushed)
         self.differentiate = own = Differentiator(model, self.force, commanded=True)
-        work = allocate_spreading(own.M, own.by_state, own.stiffness, noise)
+        self._columns = None if off is None else Columns(off, own)
+        self.E = np.zeros((n, 0)) if self._columns is None else self._columns.E
+        known = {'M': own.M, 'by_state': own.by_state, 'stiffness': own.stiffness, 'E': self.E}
+        work = allocate_spreading(noise, deviations, self._lasting, **known)
         self._spread: Callable[..., int] = cached(spread, w=work)
-        self._carry = cached(carry, w=work, b=allocate_carrying(n))
+        self._carry = cached(carry, w=work, b=allocate_carrying(3 * n + len(deviations)))
 
     def begin(self, q: Vector) -> None:
         """Begin anew near q (n,)."""
@@ -77,10 +87,10 @@ class Mover:
         """
         Return the belief at a later time [s], in the arrays of the earlier one.
 
-        ``mean`` is x (3 n,) then, where it is known and the way is no longer than a ``step``.
+        ``mean`` is x (N,) then, where it is known and the way is no longer than a ``step``.
         """
         _, x, S, N = belief
-        n, now = self.model.n, belief.time
+        now = belief.time
         count = max(1, math.ceil((time - now) / self._step - _SLIGHT))
         if time - now <= _SLIGHT:
             return belief
@@ -88,7 +98,7 @@ class Mover:
         for _ in range(count):
             self.take(x)
             self.u[:] = commands.at(now)
-            self.differentiate.forward(self.q, self.qd, self.u)
+            self.look()
             keep = math.exp(-h / self._fading)
             if self._spread(S, h, keep):
                 self._fail(now)
@@ -97,22 +107,33 @@ class Mover:
                 self.take(mean)
             else:
                 self._go(now, now + h, commands)
-            x[:n], x[n : 2 * n], x[2 * n :] = self.q, self.qd, self.force
+            self._write(x)
             now += h
         return Belief(time, x, S, N)
 
     def move_mean(self, x: Vector, start: float, time: float, commands: Acting) -> None:
-        """Move x (3 n,) from a start to a later time [s]."""
+        """Move x (N,) from a start to a later time [s]."""
         if time - start > _SLIGHT:
-            n = self.model.n
             self.take(x)
             self._go(start, time, commands)
-            x[:n], x[n : 2 * n], x[2 * n :] = self.q, self.qd, self.force
+            self._write(x)
 
     def take(self, x: Vector) -> None:
-        """Stand at x (3 n,)."""
+        """Stand at x (N,)."""
         n = self.model.n
-        self.q[:], self.qd[:], self.force[:] = x[:n], x[n : 2 * n], x[2 * n :]
+        self.q[:], self.qd[:], self.force[:] = x[:n], x[n : 2 * n], x[2 * n : 3 * n]
+        self.shares[:] = x[3 * n :]
+
+    def _write(self, x: Vector) -> None:
+        n = self.model.n
+        x[:n], x[n : 2 * n], x[2 * n : 3 * n] = self.q, self.qd, self.force
+        x[3 * n :] = self.shares
+
+    def look(self) -> None:
+        """Differentiate where it stands, under ``u``."""
+        self.differentiate.forward(self.q, self.qd, self.u)
+        if self._columns is not None:
+            self._columns.fill()
 
     def _go(self, start: float, end: float, commands: Acting) -> None:
         """Advance q and qd, the command of each step its mean; then the force has faded."""
@@ -123,6 +144,7 @@ class Mover:
                 self._fail(since)
             since = until
         self.force *= math.exp(-(end - start) / self._fading)
+        self.shares *= math.exp(-(end - start) / self._lasting)
 
     def _fail(self, time: float) -> None:
         there = np.isfinite(self.q) & np.isfinite(self.qd)

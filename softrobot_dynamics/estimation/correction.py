@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.belief import Belief
@@ -32,22 +32,29 @@ class Correction:
     """
     A ``sensor`` on the robot that ``place`` says; it corrects beliefs by its measurements.
 
-    ``observe`` looks at one, ``take`` and ``draw`` are then to correct the same belief.
+    ``E`` (n, k) are the columns along which shares of x act as forces. ``observe`` looks at one,
+    ``take`` and ``draw`` are then to correct the same belief.
     """
 
-    def __init__(self, sensor: Sensor, place: Place) -> None:
+    def __init__(self, sensor: Sensor, place: Place, E: Matrix) -> None:
         self.sensor, self.observation = sensor, sensor.bind(place)
         observed, starts = self.observation.observed, self.observation.starts
         gates = np.array([_gate(sensor.gate, size) for size in np.diff(starts)])
         self._noise = self.observation.noise.copy()  # the kernel's own, which `draw` makes coarser
-        self._work = allocate_weighing(observed.residual, observed.H, self._noise, starts, gates)
+        self._n, self._E, self._H = len(E), E, observed.H
+        if E.shape[1]:
+            self._H = np.zeros((len(observed.H), 3 * len(E) + E.shape[1]))
+        self._work = allocate_weighing(observed.residual, self._H, self._noise, starts, gates)
         self._weigh, self._names = cached(weigh, w=self._work), place.model.coordinate_names
-        self._stir = cached(stir, w=self._work, b=allocate_stirring(*observed.H.shape))
+        self._stir = cached(stir, w=self._work, b=allocate_stirring(*self._H.shape))
 
     def observe(self, belief: Belief, z: Vector) -> None:
         """See what is missing of a measurement from what is believed."""
-        n = len(belief.x) // 3
+        n, seen = self._n, self.observation.observed.H
         self.observation.observe(belief.x[:n], belief.x[n : 2 * n], z)
+        if seen is not self._H:
+            self._H[:, : 3 * n] = seen
+            np.matmul(seen[:, 2 * n :], self._E, out=self._H[:, 3 * n :])
 
     def take(self, belief: Belief) -> Verdict:
         """Correct the belief by what passes the gates; SimulationDivergedError."""

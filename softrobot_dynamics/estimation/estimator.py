@@ -43,7 +43,8 @@ class Estimate(NamedTuple):
     q: Vector  # (n,)
     qd: Vector  # (n,)
     force: Vector  # (n,) generalized, from outside
-    covariance: Matrix | None  # (3 n, 3 n) of all three, if it was asked for
+    covariance: Matrix | None  # (N, N) of q, qd, force and model_error, if it was asked for
+    model_error: Vector  # (3,) shares, see ModelError; (0,) if none is looked for
 
 
 class Innovation(NamedTuple):
@@ -80,7 +81,8 @@ class Estimator:
     It is an extended one: it predicts by steps of the simulator and their derivatives, and
     corrects by the Jacobians of what the sensors measure, see
     :mod:`softrobot_dynamics.estimation.square_root`. The force from outside (n,), generalized,
-    stands also for what is wrong in the model.
+    stands also for what is wrong in the model, but for shares by which all of its inertia,
+    stiffness or damping may be off (``model_error``): these are learned as the robot moves.
 
     ``given`` is a path to a YAML file, a mapping, a list of sensors, or EstimatorSettings, see
     :mod:`softrobot_dynamics.estimation.settings`. Measurements may come late and in any order: a
@@ -94,10 +96,11 @@ class Estimator:
         self.model, self.settings = model, load_estimator(given)
         own, there = self.settings, extent(model, model.q0)
         force = force_factor(there, own.disturbance)
-        self._prior = initial_factor(there, own.initial, force)
-        self._mover = Mover(model, force, own.disturbance.fading, own.step, own.substep)
+        shares = own.model_error.deviations
+        self._prior = initial_factor(there, own.initial, force, shares)
+        self._mover = Mover(model, force, shares, own)
         place = Place(model, self._mover.differentiate, self._mover.u)
-        self._bound = [Correction(sensor, place) for sensor in own.sensors]
+        self._bound = [Correction(sensor, place, self._mover.E) for sensor in own.sensors]
         self._patience = 2.5 / min(sensor.rate for sensor in own.sensors)  # [s]: all have spoken
         self._numbers = {sensor.name: i for i, sensor in enumerate(own.sensors)}
         self._efforts = {effort.name: effort for effort in own.efforts}
@@ -119,15 +122,18 @@ class Estimator:
         Begin anew at a time [s] near q and qd (n,), under u (m,) until another command is told.
 
         By default these are the robot's initial state and the admissible command nearest to zero,
-        and the ``covariance`` (3 n, 3 n) of q, qd and force is that of the settings.
+        and the ``covariance`` (N, N) of q, qd, force and the three shares of the model's error, if
+        there are any, is that of the settings. A share that was learned is forgotten.
         """
         model, n = self.model, self.model.n
         q = model.q0 if q is None else checked('q', q, (n,))
         qd = np.zeros(n) if qd is None else checked('qd', qd, (n,))
         nearest = np.clip(np.zeros(model.m), model.lower, model.upper)
         u = nearest if u is None else checked('u', u, (model.m,))
-        S = self._prior.copy() if covariance is None else _factor(covariance, 3 * n)
-        x, N = np.concatenate([q, qd, np.zeros(n)]), beginning(covariance_of(S))
+        size = len(self._prior)
+        S = self._prior.copy() if covariance is None else _factor(covariance, size)
+        x = np.concatenate([q, qd, np.zeros(size - 2 * n)])
+        N = beginning(covariance_of(S), n)
         belief = Belief(_time(time), x, S, N)
         self._commands.begin(u)
         self._mover.begin(q)
@@ -217,8 +223,9 @@ class Estimator:
         """
         n, belief = self.model.n, self._moments[-1].belief
         J = jacobian(self.model, q=belief.x[:n], body=body, point=point, frame=frame)
-        S, prior = belief.S[2 * n :], self._prior[2 * n :, 2 * n :]
-        force, still = belief.x[2 * n :], belief.N[2 * n :, 2 * n :]
+        own = slice(2 * n, 3 * n)
+        S, prior = belief.S[own], self._prior[own, own]
+        force, still = belief.x[own], belief.N[own, own]
         return fit_push(J if moment else J[3:], force, covariance_of(S), prior, still)
 
     def contact(self, places: Sequence[Spotted] | None = None) -> Contact:
@@ -259,7 +266,8 @@ class Estimator:
         self._mover.u[:], q = u, belief.x[: model.n]
         bound = [self._bound[self._numbers[each]] for each in chosen]
         seen = [(b.sensor.rate, b.observation) for b in bound]
-        force = self._prior[2 * model.n :, 2 * model.n :]
+        own = slice(2 * model.n, 3 * model.n)
+        force = self._prior[own, own]
         return observability(model, self._mover.differentiate, seen, force, q, u, horizon)
 
     @property
@@ -331,5 +339,5 @@ def _time_of(moment: _Moment) -> float:
 
 
 def _estimate(time: float, x: Vector, n: int, covariance: Matrix | None) -> Estimate:
-    q, qd, force = x[:n].copy(), x[n : 2 * n].copy(), x[2 * n :].copy()
-    return Estimate(time, q, qd, force, covariance)
+    q, qd, force, shares = (part.copy() for part in np.split(x, (n, 2 * n, 3 * n)))
+    return Estimate(time, q, qd, force, covariance, shares)

@@ -44,12 +44,13 @@ def force_factor(extent: Extent, given: Disturbance) -> Matrix:
     return np.linalg.cholesky(rows.T @ rows + np.diag(least**2))
 
 
-def initial_factor(extent: Extent, given: Initial, force: Matrix) -> Matrix:
-    """Return S (3 n, 3 n) at the beginning, P = S S^T of (q, qd, force)."""
-    n = len(extent.scales)
+def initial_factor(extent: Extent, given: Initial, force: Matrix, shares: Vector) -> Matrix:
+    """Return S (N, N) at the beginning, P = S S^T of (q, qd, force, shares)."""
+    n, k = len(extent.scales), len(shares)
     moved = np.maximum(extent.scales, 1e-6 * extent.scales.max())
-    S = np.zeros((3 * n, 3 * n))
+    S = np.zeros((3 * n + k, 3 * n + k))
     S[:n, :n] = np.diag(given.position / moved)
     S[n : 2 * n, n : 2 * n] = np.diag(given.velocity / moved)
-    S[2 * n :, 2 * n :] = force
+    S[2 * n : 3 * n, 2 * n : 3 * n] = force
+    S[3 * n :, 3 * n :] = np.diag(shares)
     return S

@@ -10,6 +10,7 @@ Such as::
     efforts:                              # measured beside the commands, if any
       - {name: gauges, names: [t1, t2, t3]}
     disturbance: {force: 1.0, moment: 0.02, fading: 1.0}
+    model_error: {inertia: 0.1, stiffness: 0.2}
     initial: {position: 0.02, velocity: 0.1}
 """
 
@@ -21,7 +22,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from softrobot_dynamics.annotations import Complaints
+import numpy as np
+from softrobot_dynamics.annotations import Complaints, Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.sensors.contract import Sensor, SENSORS
@@ -44,6 +46,27 @@ class Disturbance:
 
 
 @dataclass(frozen=True)
+class ModelError:
+    """
+    By what shares the robot may differ from its model throughout: deviations, 0: not at all.
+
+    Of all inertia and weight, of elastic forces, of damping. They are learned as the robot moves,
+    and forgotten within ``fading`` [s].
+    """
+
+    inertia: float = number('-', at_least=0.0, at_most=0.5, default=0.0)
+    stiffness: float = number('-', at_least=0.0, at_most=0.5, default=0.0)
+    damping: float = number('-', at_least=0.0, at_most=0.5, default=0.0)
+    fading: float = number('s', above=0.0, default=100.0)
+
+    @property
+    def deviations(self) -> Vector:
+        """Those of the three shares (3,), or none (0,) if all are 0."""
+        each = np.array([self.inertia, self.stiffness, self.damping])
+        return each if each.any() else np.zeros(0)
+
+
+@dataclass(frozen=True)
 class Initial:
     """How well the initial state is known: deviations of what a coordinate moves of the robot."""
 
@@ -63,6 +86,7 @@ class EstimatorSettings:
     sensors: tuple[Sensor, ...] = items(member(SENSORS))
     efforts: tuple[Effort, ...] = items(nested(Effort), default=())
     disturbance: Disturbance = nested(Disturbance, default=Disturbance())
+    model_error: ModelError = nested(ModelError, default=ModelError())
     initial: Initial = nested(Initial, default=Initial())
     step: float = number('s', above=0.0, default=1e-2)
     substep: float = number('s', above=0.0, default=1e-3)

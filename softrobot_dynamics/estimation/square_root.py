@@ -2,10 +2,12 @@
 """
 A Kalman filter that keeps the covariance P = S S^T by its factor S, which is triangular.
 
-What is uncertain is x = (q, qd, force), 3 n numbers, the force being one from outside. Rotations
-from the right make a matrix lower triangular (a QR decomposition of its transpose), and leave its
-product with its transpose as it is. So of Phi [S, G] remains the S of what has moved by Phi with
-noise G, and of the array of Kailath, Sayed and Hassibi (Linear Estimation, 2000, Sec. 12.3) ::
+What is uncertain is x = (q, qd, force, shares), N = 3 n + k numbers: the force is one from
+outside, and each of the k shares another along a column of E (n, k), see :mod:`.model_error`.
+Rotations from the right make a matrix lower triangular (a QR decomposition of its transpose), and
+leave its product with its transpose as it is. So of Phi [S, G] remains the S of what has moved by
+Phi with noise G, and of the array of Kailath, Sayed and Hassibi (Linear Estimation, 2000, Sec.
+12.3) ::
 
     [R^1/2  H S]      [R_e^1/2   0 ]
     [  0     S ]  ->  [  K'      S+]
@@ -14,6 +16,7 @@ the innovation's factor, the gain K' = K R_e^1/2, and S after a measurement. P c
 symmetry, nor become indefinite.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -27,26 +30,33 @@ UNSEEN, TAKEN, OUTLIER = 0, 1, 2  # what became of a part of a measurement
 
 
 class Spreading(NamedTuple):
-    """What :func:`spread` works with; the first three are those of a Differentiator."""
+    """
+    What :func:`spread` works with; the first three are those of a Differentiator.
+
+    ``shares`` has the deviation of each of k in the long run, and ``fading`` [s].
+    """
 
     M: Matrix  # (n, n)
     by_state: Matrix  # (n, 2 n)
     stiffness: Matrix  # (n, n)
+    E: Matrix  # (n, k)
     inverse: Matrix  # (n, n) of M + g D + g^2 K
     K: Matrix  # (n, n)
-    start: Matrix  # (3 n, 4 n)
-    once: Matrix  # (3 n, 4 n)
-    twice: Matrix  # (3 n, 4 n)
-    push: Vector  # (4 n,)
-    array: Matrix  # (3 n, 5 n)
+    start: Matrix  # (N, N + n)
+    once: Matrix  # (N, N + n)
+    twice: Matrix  # (N, N + n)
+    push: Vector  # (N + n,)
+    array: Matrix  # (N, N + 2 n + k)
     noise: Matrix  # (n, n) factor of the force's covariance in the long run
+    shares: Vector  # (k,)
+    fading: float
 
 
 class Weighing(NamedTuple):
     """What :func:`weigh` works with for k numbers in G parts; the first two are an Observed's."""
 
     residual: Vector  # (k,) NaN: not seen
-    H: Matrix  # (k, 3 n)
+    H: Matrix  # (k, N)
     noise: Vector  # (k,)
     starts: Integers  # (G + 1,)
     gates: Vector  # (G,) largest normalised square of a part that passes
@@ -54,26 +64,28 @@ class Weighing(NamedTuple):
     squares: Vector  # (G,) filled: normalised squares of the parts, each alone
     total: Vector  # (2,) filled: that of all that is taken, and how many numbers these are
     rows: Integers  # (k,) of what is taken
-    T: Matrix  # (k, 3 n) H S
+    T: Matrix  # (k, N) H S
     C: Matrix  # (k, k)
     e: Vector  # (k,)
-    array: Matrix  # (k + 3 n, k + 3 n)
+    array: Matrix  # (k + N, k + N)
 
 
-def allocate_spreading(M: Matrix, by_state: Matrix, stiffness: Matrix, noise: Matrix) -> Spreading:
-    """Return a :class:`Spreading`."""
-    n = len(M)
-    squares = {name: np.zeros((n, n)) for name in ('inverse', 'K')}
-    wholes = {name: np.zeros((3 * n, 4 * n)) for name in ('start', 'once', 'twice')}
+def allocate_spreading(noise: Matrix, shares: Vector, fading: float, **given: Matrix) -> Spreading:
+    """Return a :class:`Spreading`; ``given`` are its first fields, up to E."""
+    n, k = len(noise), len(shares)
+    N = 3 * n + k
     return Spreading(
-        M=M,
-        by_state=by_state,
-        stiffness=stiffness,
-        **squares,
-        **wholes,
-        push=np.zeros(4 * n),
-        array=np.zeros((3 * n, 5 * n)),
+        **given,
+        inverse=np.zeros((n, n)),
+        K=np.zeros((n, n)),
+        start=np.zeros((N, N + n)),
+        once=np.zeros((N, N + n)),
+        twice=np.zeros((N, N + n)),
+        push=np.zeros(N + n),
+        array=np.zeros((N, N + 2 * n + k)),
         noise=noise,
+        shares=shares,
+        fading=fading,
     )
 
 
@@ -102,16 +114,16 @@ def allocate_weighing(
 @kernel
 def spread(w, S, h, keep):
     """
-    Move S (3 n, 3 n) by h [s]: as the robot does near where it was differentiated, with noise.
+    Move S (N, N) by h [s]: as the robot does near where it was differentiated, with noise.
 
     The force has kept a share ``keep`` of itself in the end, and its noise makes up for the rest.
     Half of that acts from the beginning, half in the end: so the force and what follows it at
-    once, against damping, are neither the same nor strangers.
-    Motions follow M dv' = -K dq - D dv + df by the method of
+    once, against damping, are neither the same nor strangers. Shares fade, too, more slowly.
+    Motions follow M dv' = -K dq - D dv + df + E de by the method of
     :mod:`softrobot_dynamics.simulation.exponential`, which stiff ones cannot upset. Returns 0, or
     1 if the step cannot be made.
     """
-    n, g = len(w.M), GAMMA * h
+    n, g, N = len(w.M), GAMMA * h, len(S)
     for i in range(n):
         for j in range(n):
             w.K[i, j] = w.by_state[i, j] - w.stiffness[i, j]
@@ -119,38 +131,46 @@ def spread(w, S, h, keep):
     if invert(w.inverse) != 0:
         return 1
     late = (0.5 * (1.0 - keep * keep)) ** 0.5
-    early = late / keep
-    for i in range(3 * n):
-        for c in range(3 * n):
+    early, lasting = late / keep, math.exp(-h / w.fading)
+    for i in range(N):
+        for c in range(N):
             w.start[i, c] = S[i, c]
     for i in range(n):
         for c in range(n):
-            w.start[2 * n + i, 3 * n + c] = early * w.noise[i, c]
+            w.start[2 * n + i, N + c] = early * w.noise[i, c]
     settle(w, g, w.start, w.once)
     settle(w, g, w.once, w.twice)
     A = w.array
-    for i in range(3 * n):
-        share = keep if i >= 2 * n else 1.0
+    for i in range(N):
+        share = 1.0 if i < 2 * n else keep if i < 3 * n else lasting
         row, once, twice = A[i], w.once[i], w.twice[i]
-        for c in range(4 * n):
+        for c in range(N + n):
             row[c] = share * (TWICE * twice[c] + ONCE * once[c])
         for c in range(n):
-            row[4 * n + c] = late * w.noise[i - 2 * n, c] if i >= 2 * n else 0.0
-    triangularise(A, 0, 3 * n, 5 * n)
-    for i in range(3 * n):
-        for c in range(3 * n):
+            row[N + n + c] = late * w.noise[i - 2 * n, c] if 2 * n <= i < 3 * n else 0.0
+        for c in range(len(w.shares)):
+            row[N + 2 * n + c] = 0.0
+    for c in range(len(w.shares)):
+        A[3 * n + c, N + 2 * n + c] = (1.0 - lasting * lasting) ** 0.5 * w.shares[c]
+    triangularise(A, 0, N, A.shape[1])
+    for i in range(N):
+        for c in range(N):
             S[i, c] = A[i, c] if c <= i else 0.0
     return 0
 
 
 @inlined
 def settle(w, g, X, Y):
-    """Make a step of g [s] by backward Euler's method, of all columns of X (3 n, 4 n) to Y."""
+    """Make a step of g [s] by backward Euler's method, of all columns of X (N, .) to Y."""
     n, N, push = len(w.M), X.shape[1], w.push
     for i in range(n):  # into Y[2 n:] what M v is to become, at first
         row, own = Y[2 * n + i], X[2 * n + i]
         for c in range(N):
             row[c] = g * own[c]
+        for k in range(w.E.shape[1]):
+            along, share = g * w.E[i, k], X[3 * n + k]
+            for c in range(N):
+                row[c] += along * share[c]
         for j in range(n):
             of_v, of_q = w.M[i, j], -g * w.K[i, j]
             v, x = X[n + j], X[j]
@@ -167,8 +187,8 @@ def settle(w, g, X, Y):
         for c in range(N):
             row[c] = push[c]
             x[c] = before[c] + g * push[c]
-    for i in range(n):
-        row, own = Y[2 * n + i], X[2 * n + i]
+    for i in range(2 * n, len(X)):
+        row, own = Y[i], X[i]
         for c in range(N):
             row[c] = own[c]
 
@@ -201,7 +221,7 @@ def triangularise(A, count, rows, columns):
 @kernel
 def weigh(w, S, x):
     """
-    Correct x (3 n,) and S (3 n, 3 n) by a measurement, after it was observed at x.
+    Correct x (N,) and S (N, N) by a measurement, after it was observed at x.
 
     Parts that are further off than their gate are left out. Returns 0, or 1 if the result would
     be no number; then nothing has changed.

@@ -2,14 +2,16 @@
 """
 What noise alone does to the estimate of a robot that nothing pushes: the covariance of its errors.
 
-The filter's own P allows for forces that may act. Where none does, errors e of x = (q, qd, force)
-are smaller: with the gain K of the filter, and R of the measurements, of covariance N with ::
+The filter's own P allows for forces that may act. Where none does, errors e of what it believes,
+x = (q, qd, force, shares), are smaller: with the gain K of the filter, and R of the measurements,
+of covariance N with ::
 
     N <- Phi N Phi'                          as the robot moves on
     N <- (1 - K H) N (1 - K H)' + K R K'     as it is measured
 
-So the force that is believed then, which is an error alone, has the covariance of the last n rows
-and columns of N: what is larger than that does not come of noise.
+So the force that is believed then, which is an error alone, has the covariance of its n rows and
+columns of N: what is larger than that does not come of noise. Shares by which the model is off
+(:mod:`.model_error`) are as unknown to N as to P.
 """
 
 from typing import NamedTuple
@@ -24,7 +26,7 @@ from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
 
 
 class Carrying(NamedTuple):
-    """What :func:`carry` works with, for 3 n numbers; all are (3 n, 3 n)."""
+    """What :func:`carry` works with, for N numbers; all are (N, N)."""
 
     once: Matrix
     twice: Matrix
@@ -32,18 +34,18 @@ class Carrying(NamedTuple):
 
 
 class Stirring(NamedTuple):
-    """What :func:`stir` works with, for k measured numbers and 3 n uncertain ones."""
+    """What :func:`stir` works with, for k measured numbers and N uncertain ones."""
 
-    K: Matrix  # (3 n, k) gain of what is taken
-    G: Matrix  # (k, 3 n) the same, row by row
-    C: Matrix  # (k, 3 n) H N
-    Z: Matrix  # (3 n, 3 n) (1 - K H) N
-    L: Matrix  # (3 n, k) Z H' - K R
+    K: Matrix  # (N, k) gain of what is taken
+    G: Matrix  # (k, N) the same, row by row
+    C: Matrix  # (k, N) H N
+    Z: Matrix  # (N, N) (1 - K H) N
+    L: Matrix  # (N, k) Z H' - K R
 
 
-def allocate_carrying(n: int) -> Carrying:
-    """Return a :class:`Carrying`."""
-    return Carrying(*(np.zeros((3 * n, 3 * n)) for _ in range(3)))
+def allocate_carrying(size: int) -> Carrying:
+    """Return a :class:`Carrying` of so many numbers."""
+    return Carrying(*(np.zeros((size, size)) for _ in range(3)))
 
 
 def allocate_stirring(k: int, N: int) -> Stirring:
@@ -52,34 +54,34 @@ def allocate_stirring(k: int, N: int) -> Stirring:
     return Stirring(gain, np.zeros((k, N)), np.zeros((k, N)), Z, np.zeros((N, k)))
 
 
-def beginning(P: Matrix) -> Matrix:
-    """Return N (3 n, 3 n) of the first covariance: as much, but that there is no force."""
-    N, n = P.copy(), len(P) // 3
-    N[2 * n :], N[:, 2 * n :] = 0.0, 0.0
+def beginning(P: Matrix, n: int) -> Matrix:
+    """Return N (N, N) of the first covariance: as much, but that there is no force (n,)."""
+    N, force = P.copy(), slice(2 * n, 3 * n)
+    N[force], N[:, force] = 0.0, 0.0
     return N
 
 
 @kernel
 def carry(w, b, N, h, keep):
-    """Move N (3 n, 3 n) by h [s], right after :func:`~.square_root.spread` with its ``w``."""
+    """Move N (N, N) by h [s], right after :func:`~.square_root.spread` with its ``w``."""
     n, g = len(w.M), GAMMA * h
     for _ in range(2):  # Phi (Phi N)' is Phi N Phi', as N is symmetric
         settle(w, g, N, b.once)
         settle(w, g, b.once, b.twice)
-        for i in range(3 * n):
-            share = keep if i >= 2 * n else 1.0
+        for i in range(len(N)):
+            share = keep if 2 * n <= i < 3 * n else 1.0
             once, twice = b.once[i], b.twice[i]
             row = b.moved[i]
-            for c in range(3 * n):
+            for c in range(len(N)):
                 row[c] = share * (TWICE * twice[c] + ONCE * once[c])
-        for i in range(3 * n):
-            for c in range(3 * n):
+        for i in range(len(N)):
+            for c in range(len(N)):
                 N[i, c] = b.moved[c, i]
 
 
 @kernel
 def stir(w, b, N):
-    """Measure N (3 n, 3 n), right after :func:`~.square_root.weigh` with its ``w``."""
+    """Measure N (N, N), right after :func:`~.square_root.weigh` with its ``w``."""
     count, size = int(w.total[1]), len(N)
     if count == 0:
         return

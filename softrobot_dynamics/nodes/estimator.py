@@ -197,6 +197,9 @@ class EstimatorNode(LifecycleNode):
                 f'innovation squared of {name}, a number': float(s / k) if k else np.nan
                 for name, (s, k) in squares.items()
             },
+            'inertia, stiffness, damping are more by': ', '.join(
+                f'{share:+.1%}' for share in self._outlet.model_error
+            ),
             'update p50 / p99 / max [us]': loop.update_times.report(),
             'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
             'last refusal': loop.tally.last_refusal,

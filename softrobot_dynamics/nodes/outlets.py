@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from geometry_msgs.msg import Vector3, WrenchStamped
+import numpy as np
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
@@ -149,14 +150,13 @@ class EstimationOutlet(_Words):
         self, node: Any, names: Sequence[str], quality: Any, changed: Callable[[], None], body: str
     ) -> None:
         super().__init__(node, changed)
-        self._body, n = body, 3 * len(names)
+        self._body = body
         self._state = messages.StateWriter(names)
         self._encode = Encoder(self._state.message).encode
         self._push = WrenchStamped()
         self._push.header.frame_id = f'{body} base'
-        size = [MultiArrayDimension(label=x, size=n) for x in ('rows', 'columns')]
-        size[0].stride, size[1].stride = n * n, n
-        self._covariance = Float64MultiArray(layout=MultiArrayLayout(dim=size))
+        self._covariance = Float64MultiArray()
+        self.model_error = np.zeros(0)  # as last reported
         self._publishers = [
             publisher(node, JointState, 'joint_states', quality),
             publisher(node, Float64MultiArray, '~/covariance', _REPORTS),
@@ -176,6 +176,9 @@ class EstimationOutlet(_Words):
     def report(self, estimator: Any, stamp: int, epoch: int) -> None:
         """Publish what an Estimator, whose time began at an epoch [ns], knows beside the state."""
         found = estimator.estimate((stamp - epoch) * 1e-9, covariance=True)
+        self.model_error = found.model_error
+        if not self._covariance.layout.dim:
+            self._covariance.layout = _square(len(found.covariance))
         self._covariance.data = array('d', found.covariance.tobytes())
         self._publish_covariance(self._covariance)
         if self._body:
@@ -272,3 +275,10 @@ class SimulationOutlet(_Words):
             f'woke {late * 1e-6:.1f} ms late: the simulated time waited',
             throttle_duration_sec=_THROTTLE,
         )
+
+
+def _square(n: int) -> Any:
+    """Return the layout of a matrix (n, n)."""
+    size = [MultiArrayDimension(label=x, size=n) for x in ('rows', 'columns')]
+    size[0].stride, size[1].stride = n * n, n
+    return MultiArrayLayout(dim=size)
