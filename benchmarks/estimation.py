@@ -21,7 +21,7 @@ in minutes of noise; ``contact``: how near to where it acts a force of 1 N acros
 import argparse
 import time
 
-from estimated_loop import loop, settings
+from estimated_loop import LEARNED, loop, settings
 from estimated_pushes import contact, push
 from estimated_runs import ARM, arm, PERIOD, QUIET, Run, tensions
 import numpy as np
@@ -56,7 +56,7 @@ def intervals(options):
 
 def speed(options):
     """Print what measurements cost."""
-    own = sd.Estimator(arm(), QUIET)
+    own = sd.Estimator(arm(), {**QUIET, 'model_error': LEARNED if options.learned else {}})
     run, times, heads = Run(own, 0), {}, []
     for _ in range(round(10.0 / PERIOD)):
         u = tensions(run.t, run.phase)
@@ -168,6 +168,7 @@ def main():
     parser.add_argument('--span', type=float, default=0.5, help='of a run [s]')
     parser.add_argument('--pushes', type=int, default=20)
     parser.add_argument('--sensors', action='store_true', help='in the loop, finer ones, too')
+    parser.add_argument('--learned', action='store_true', help='in speed, errors of the model')
     parser.add_argument('--seeds', type=int, default=1, help='of the noise, in the loop')
     parser.add_argument('--sizes', type=float, nargs='+', default=[0.5], help='of pushes [N]')
     parser.add_argument('--first', type=int, default=0, help='seed of pushes and of noise')
