@@ -22,7 +22,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         '--fit',
         required=True,
-        metavar='NAME[=A..B][+-D],...',
+        metavar='NAME[=[A..B][+-D]],...',
         help='numbers of the robot file; D: standard deviation to which they are known',
     )
     parser.add_argument(

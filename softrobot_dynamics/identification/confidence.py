@@ -40,11 +40,7 @@ def without(slopes: Matrix, others: Matrix) -> tuple[Matrix, int]:
 
 
 def confidence(
-    slopes: Matrix,
-    residuals: Vector,
-    scale: float = np.inf,
-    spent: int = 0,
-    least: float = 0.0,
+    slopes: Matrix, residuals: Vector, scale: float = np.inf, spent: int = 0, least: float = 0.0
 ) -> Confidence:
     """
     Return the :class:`Confidence` of a fit by its slopes (N, p) and weighted residuals (N,).
