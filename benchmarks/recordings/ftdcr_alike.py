@@ -101,6 +101,6 @@ def judged(errors):
     """Return in words what the errors [mm] say."""
     goal = ftdcr_folds.GOALS[ARM]
     met = ['within' if error <= goal else 'not within' for error in errors]
-    each = ' and '.join(f'{error:.1f} mm, {m} {goal} mm' for error, m in zip(errors, met))
-    text = f'* {ARM}: off by {each}, half of what others have found with arcs.'
+    each = ' and '.join(f'{error:.1f} mm ({m} {goal} mm)' for error, m in zip(errors, met))
+    text = f'* {ARM}: off by {each}; the goal is half of what others have found with arcs.'
     return textwrap.fill(text, 98, subsequent_indent='  ')
