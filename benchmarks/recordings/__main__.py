@@ -19,7 +19,7 @@ from pathlib import Path
 import re
 import sys
 
-ARMS = ('tentacle', 'ftdcr', 'ftdcr_folds', 'trunk', 'own')
+ARMS = ('tentacle', 'ftdcr', 'ftdcr_folds', 'ftdcr_alike', 'trunk', 'own')
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'docs' / 'recordings.md'
 INTRODUCTION = """# On recordings of real arms

@@ -33,6 +33,7 @@ EVERY = 3  # one pattern of so many is held out
 ROWS = 150  # of the others, evenly, that are fitted
 FOLDS = 4
 REPEATED = 1.5e-4  # [m] between displacements that count as the same
+NOISE = 5e-3  # [m] of a coordinate of the tip, what the model leaves out included
 LOOSE = -3e-3  # [m] below which all tendons are slack: how far does not matter
 GAP = 3  # rows between two that count as another time
 OTHERS = {'v4': 14.4, 'v6': 18.7}  # [mm] of a calibrated arc model, as others have found
@@ -154,7 +155,7 @@ def held(robot, recording, rows, sliding=None):
     there = recording.tips[rows][:, None]
     names = [recording.patterns[row] for row in rows]
     ways = None if sliding is None else sliding[rows]
-    tip = [Marker('tip', 'tip', (0, 0, 0))]
+    tip = [Marker('tip', 'tip', (0, 0, 0), NOISE)]
     return postures(robot, recording.u[rows], tip, there, names, ways)
 
 

@@ -20,7 +20,10 @@ def add_to(commands: Any) -> None:
         '--mapping', metavar='FILE', help='YAML: what the columns of a CSV file are'
     )
     parser.add_argument(
-        '--fit', required=True, metavar='NAME[=A..B],...', help='numbers of the robot file'
+        '--fit',
+        required=True,
+        metavar='NAME[=[A..B][+-D]],...',
+        help='numbers of the robot file; D: standard deviation to which they are known',
     )
     parser.add_argument(
         '--horizon', type=positive, metavar='S', help='a motion starts anew so often [s]'

@@ -40,15 +40,16 @@ def without(slopes: Matrix, others: Matrix) -> tuple[Matrix, int]:
 
 
 def confidence(
-    slopes: Matrix, residuals: Vector, scale: float = np.inf, spent: int = 0
+    slopes: Matrix, residuals: Vector, scale: float = np.inf, spent: int = 0, least: float = 0.0
 ) -> Confidence:
     """
     Return the :class:`Confidence` of a fit by its slopes (N, p) and weighted residuals (N,).
 
     So many other numbers were ``spent`` on the residuals, see :func:`without`.
 
-    Of independent errors of one size, which the residuals tell, with Student's t; where the loss
-    is soft_l1 of this ``scale``, as of an M-estimate [Huber 1981, Sec. 7.6].
+    Of independent errors of one size, which the residuals tell, at the ``least`` one that is
+    given, with Student's t; where the loss is soft_l1 of this ``scale``, as of an M-estimate
+    [Huber 1981, Sec. 7.6].
     """
     from scipy.stats import t  # late: scipy is slow to import
 
@@ -57,7 +58,7 @@ def confidence(
         return Confidence(np.full(p, np.nan), np.eye(p))
     z = (residuals / scale) ** 2
     psi, curvature = residuals / np.sqrt(1.0 + z), np.mean((1.0 + z) ** -1.5)
-    deviation = np.sqrt(psi @ psi / (N - p)) / curvature
+    deviation = max(least, np.sqrt(psi @ psi / (N - p)) / curvature)
     wide = float(t.ppf(0.5 + 0.5 * LEVEL, N - p))
     _, sizes, directions = np.linalg.svd(slopes, full_matrices=False)
     hidden = (sizes <= _ROUNDING * sizes[0]) | (wide * deviation > TOO_WIDE * sizes)

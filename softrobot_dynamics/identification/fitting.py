@@ -196,7 +196,7 @@ def fitted(
     z, scale = problem.best(starts, loss)
     p, every = len(parameters.each), problem.slopes(z)
     x, (slopes, spent) = z[:p], without(every[:, :p], every[:, p:])
-    known = confidence(slopes, problem.residuals(z), scale, spent)
+    known = confidence(slopes, problem.residuals(z), scale, spent, problem.least)
     return Identification(
         parameters=parameters,
         data=data,

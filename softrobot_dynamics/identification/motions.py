@@ -24,7 +24,7 @@ class Coordinate(NamedTuple):
     """A coordinate of the robot, or of an actuator (y, zero at q = 0), that is measured."""
 
     name: str
-    noise: float = 1.0  # in its unit; only the ratios to others, and to markers' in m, count
+    noise: float = 1.0  # in its unit; ratios to others, and to markers' in m, count, see Marker
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,16 @@ class Motion:
         return np.hstack([self.positions.reshape(len(self), -1), self.values])
 
     @property
+    def noises(self) -> Vector:
+        """Return the standard deviations of `measured`, (3 K + J,), in its units."""
+        of_markers = [float(marker.noise) for marker in self.markers]
+        of_coordinates = [float(each.noise) for each in self.coordinates]
+        return np.r_[np.repeat(of_markers, 3), of_coordinates]
+
+    @property
     def weights(self) -> Vector:
         """Return what residuals of `measured` are multiplied by, (3 K + J,)."""
-        noises = [marker.noise for marker in self.markers for _ in range(3)]
-        return weights_of([*noises, *(each.noise for each in self.coordinates)])
+        return weights_of(self.noises)
 
     def only(self, rows: Sequence[int]) -> Motion:
         """Return the same of which only some instants were measured."""

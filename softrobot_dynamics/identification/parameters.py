@@ -26,7 +26,8 @@ class Parameter(NamedTuple):
     A number of a robot file, or one factor of several that differ.
 
     ``relative``: it keeps its sign, and x is the logarithm of what it is multiplied by; else x is
-    the number in spans of its bounds.
+    the number in spans of its bounds. ``deviation`` is how well the nominal one was known before,
+    one standard deviation; infinite: not at all.
     """
 
     name: str  # as of `vary`
@@ -34,6 +35,7 @@ class Parameter(NamedTuple):
     lower: float
     upper: float
     factor: bool
+    deviation: float = math.inf
 
     @property
     def relative(self) -> bool:
@@ -51,6 +53,10 @@ class Parameter(NamedTuple):
         if self.relative:
             return math.log(value / self.nominal)
         return value / (self.upper - self.lower)
+
+    def slope(self, x: float) -> float:
+        """Return the derivative of `value` by x."""
+        return self.value(x) if self.relative else self.upper - self.lower
 
     def change(self, x: float) -> float | str:
         """Return what `vary` takes."""
@@ -81,6 +87,23 @@ class Parameters:
         ends = [sorted((p.x(p.lower), p.x(p.upper))) for p in self.each]
         return np.array(ends, dtype=float).reshape(-1, 2).T.copy()
 
+    @property
+    def known(self) -> tuple[int, ...]:
+        """Return which (k,) were known before."""
+        return tuple(i for i, p in enumerate(self.each) if math.isfinite(p.deviation))
+
+    def off(self, x: Vector) -> Vector:
+        """Return how far these are from the nominal ones (k,), in deviations."""
+        known = ((self.each[i], x[i]) for i in self.known)
+        return np.array([(p.value(v) - p.nominal) / p.deviation for p, v in known])
+
+    def off_slopes(self, x: Vector) -> Matrix:
+        """Return the derivatives of `off` by x, (k, p)."""
+        slopes = np.zeros((len(self.known), len(x)))
+        for row, i in zip(slopes, self.known):
+            row[i] = self.each[i].slope(x[i]) / self.each[i].deviation
+        return slopes
+
     def robot(self, x: Vector) -> RobotDescription:
         """Return the robot of an x (p,); DescriptionError where there is none."""
         return vary(self.description, {p.name: p.change(v) for p, v in zip(self.each, x)})
@@ -106,8 +129,10 @@ def read_parameters(description: RobotDescription, texts: Sequence[str]) -> Para
 
     Names are those of `vary`; one that means several numbers is one parameter, the number of all
     if they are equal, else what multiplies them. Bounds are such numbers, or factors; without any,
-    a thousandth and a thousandfold of the file's, as far as the file takes that. Raises
-    ArgumentError, UnknownNameError, DescriptionError for bounds that a robot cannot have.
+    a thousandth and a thousandfold of the file's, as far as the file takes that. 'density=+-50',
+    or 'density=900..1200+-50': the file's number, of a factor 1, was known before to such a
+    standard deviation. Raises ArgumentError, UnknownNameError, DescriptionError for bounds that a
+    robot cannot have.
     """
     if not texts:
         raise ArgumentError('fit', texts, 'names of numbers in the robot file: young_modulus')
@@ -120,20 +145,33 @@ def read_parameters(description: RobotDescription, texts: Sequence[str]) -> Para
 
 
 def _parameter(description: RobotDescription, text: str) -> Parameter:
-    name, given, ends = (part.strip() for part in text.partition('='))
+    name, _, said = (part.strip() for part in text.partition('='))
+    ends, about, spread = (part.strip() for part in said.partition('+-'))
     numbers = numbers_at(description, name)
     factor = any(number != numbers[0] for number in numbers)
     nominal = 1.0 if factor else numbers[0]
-    if given:
+    if ends or ('=' in text and not about):
         lower, upper = _range(text, ends)
     elif nominal == 0.0 or not math.isfinite(nominal):
         raise ArgumentError('fit', text, f'bounds, {name}=A..B, as the file has {nominal:g}')
     else:
         lower, upper = sorted(_reach(description, name, nominal, end) for end in (1 / FAR, FAR))
-    parameter = Parameter(name, nominal, lower, upper, factor)
+    deviation = _deviation(text, spread) if about else math.inf
+    parameter = Parameter(name, nominal, lower, upper, factor, deviation)
     for end in parameter.x(lower), parameter.x(upper):
         vary(description, {name: parameter.change(end)})  # refuses what a robot cannot have
     return parameter
+
+
+def _deviation(text: str, spread: str) -> float:
+    """Return the number of +-D."""
+    try:
+        deviation = float(spread)
+    except ValueError:
+        deviation = math.nan
+    if not 0.0 < deviation < math.inf:
+        raise ArgumentError('fit', text, 'NAME=+-D or NAME=A..B+-D with a deviation D > 0')
+    return deviation
 
 
 def _range(text: str, ends: str) -> tuple[float, float]:

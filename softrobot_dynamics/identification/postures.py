@@ -23,7 +23,7 @@ class Marker(NamedTuple):
     name: str
     body: str
     point: tuple[float, float, float]
-    noise: float = 1.0  # [m], of each coordinate; only the markers' ratios count
+    noise: float = 1.0  # [m], of each coordinate; only ratios count if nothing was known before
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,19 @@ class Postures:
         return self.positions.reshape(len(self), -1)
 
     @property
+    def noises(self) -> Vector:
+        """Return the standard deviations of `measured`, (3 K,) [m]."""
+        return np.repeat([float(marker.noise) for marker in self.markers], 3)
+
+    @property
     def weights(self) -> Vector:
         """Return what residuals of `measured` are multiplied by, (3 K,)."""
-        return weights_of([marker.noise for marker in self.markers for _ in range(3)])
+        return weights_of(self.noises)
 
 
-def weights_of(noises: Sequence[float]) -> Vector:
+def weights_of(noises: Vector) -> Vector:
     """Return what residuals of such noise are multiplied by, 1 on the average."""
-    weights = 1.0 / np.array(noises, dtype=float)
+    weights = 1.0 / noises
     return weights / weights.mean()
 
 

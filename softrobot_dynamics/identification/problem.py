@@ -28,6 +28,7 @@ _FAILS = DescriptionError, NotConvergedError, SimulationDivergedError
 _SETTLED = 0.9  # share of the knee before, from which it stays
 _ANCHOR = 1e-3  # what a metre, or 1 m/s, counts by which a fitted state is off its first guess
 _INSIDE = 0.05  # of x, or of the way between bounds: from nearer, a first step beyond ends a fit
+_UNSAID = 1.0  # noise of what is measured by default
 _EXACT = 1e-9  # [m] residuals that are rounding: of data that a model has made
 
 
@@ -43,7 +44,8 @@ class Problem:
     Residuals of what was measured, weighted, for scipy; one for a fit.
 
     Below them are those of states that are fitted, too, from the first guess: small, for what the
-    data hardly show of these should not run away.
+    data hardly show of these should not run away. Last are those of numbers that were known
+    before: one deviation counts as much as a residual of one deviation of its noise, ``least``.
     """
 
     def __init__(
@@ -51,7 +53,12 @@ class Problem:
     ) -> None:
         self.predictor, self._progress = predictor_of(parameters, data), progress
         self._measured, self._weights = data.measured, data.weights
-        self._p = len(parameters.each)
+        self._p, self._parameters = len(parameters.each), parameters
+        if parameters.known and (data.noises == _UNSAID).all():
+            expected = 'the noise of what was measured, which deviations of numbers are weighed by'
+            raise ArgumentError('fit', [parameters.names[i] for i in parameters.known], expected)
+        self._one = float(1.0 / np.mean(1.0 / data.noises))  # a residual of one deviation
+        self.least = self._one if parameters.known else 0.0
         self._seen, self._bounds = np.isfinite(data.measured), self.predictor.bounds
         self._count = int(self._seen.sum())
         if len(parameters.each) > self._count:
@@ -67,13 +74,16 @@ class Problem:
     def residuals(self, z: Vector) -> Vector:
         """Return what is off (N,), weighted; raises."""
         off = ((self.predicted(z) - self._measured) * self._weights)[self._seen]
-        return np.r_[off, _ANCHOR * (z - self._begun)[self._p :]]
+        before = self._one * self._parameters.off(z[: self._p])
+        return np.r_[off, _ANCHOR * (z - self._begun)[self._p :], before]
 
     def slopes(self, z: Vector) -> Matrix:
         """Return the derivatives of `residuals`, (N, .)."""
         slopes = self.predictor.slopes(z).reshape(*self._measured.shape, -1)
         anchor = _ANCHOR * np.eye(len(z))[self._p :]
-        return np.vstack([(slopes * self._weights[:, None])[self._seen], anchor])
+        before = np.zeros((len(self._parameters.known), len(z)))
+        before[:, : self._p] = self._one * self._parameters.off_slopes(z[: self._p])
+        return np.vstack([(slopes * self._weights[:, None])[self._seen], anchor, before])
 
     def best(self, starts: Sequence[Vector], loss: str) -> tuple[Vector, float]:
         """Return z of the least loss, and the knee of it [m]; raises if none begins."""
@@ -124,7 +134,8 @@ class Problem:
         try:
             off = self.residuals(z)
         except _FAILS:
-            return np.full(self._count + len(z) - self._p, _LOST)
+            more = len(z) - self._p + len(self._parameters.known)
+            return np.full(self._count + more, _LOST)
         size = float(np.sqrt(np.mean(off[: self._count] ** 2)))
         self._say(f'rms {size:.4g} a coordinate')
         return off
