@@ -20,7 +20,7 @@ _COARSEST = 1e6  # times more noise than said; what is further off is not looked
 
 
 class Verdict(NamedTuple):
-    """What became of a measurement; see :class:`~.estimator.Innovation`."""
+    """What became of a measurement; see :class:`~.findings.Innovation`."""
 
     square: float
     numbers: int

@@ -25,6 +25,7 @@ from softrobot_dynamics.estimation.contact import (
 )
 from softrobot_dynamics.estimation.correction import Correction
 from softrobot_dynamics.estimation.efforts import Acting
+from softrobot_dynamics.estimation.findings import Estimate, estimate_of, Innovation
 from softrobot_dynamics.estimation.observability import Observability, observability
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
 from softrobot_dynamics.estimation.sensors.contract import Place
@@ -34,35 +35,6 @@ from softrobot_dynamics.estimation.stillness import beginning
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-
-class Estimate(NamedTuple):
-    """What a robot is believed to do at a time [s]."""
-
-    time: float
-    q: Vector  # (n,)
-    qd: Vector  # (n,)
-    force: Vector  # (n,) generalized, from outside
-    covariance: Matrix | None  # (N, N) of q, qd, force and model_error, if it was asked for
-    model_error: Vector  # (3,) shares, see ModelError; (0,) if none is looked for
-
-
-class Innovation(NamedTuple):
-    """
-    What became of a measurement.
-
-    ``square`` is the normalised innovation squared of what was taken of it: that of a
-    right filter is as chi squared with as many degrees of freedom as ``numbers`` is.
-    """
-
-    sensor: str
-    time: float  # [s] at which it was true
-    square: float
-    numbers: int  # 0: nothing was seen, or nothing believed, or it is too old
-    outliers: int  # parts that were not believed
-    too_old: bool  # beyond the history: left out
-    late: bool  # others that are newer were there before it
-    coarse: float = 0.0  # times the noise with which it was taken as none were believed; 0: not so
 
 
 class _Moment(NamedTuple):
@@ -196,7 +168,7 @@ class Estimator:
         belief = self._moments[place - 1].belief
         if covariance:
             moved = self._mover.move(belief.copy(), time, self._commands)
-            return _estimate(time, moved.x, n, covariance_of(moved.S))
+            return estimate_of(time, moved.x, n, covariance_of(moved.S))
         start, x = belief.time, belief.x.copy()
         newest = place == len(self._moments)
         if newest and self._ahead is not None and self._ahead[0] <= time:
@@ -204,7 +176,7 @@ class Estimator:
         self._mover.move_mean(x, start, time, self._commands)
         if newest:
             self._ahead = time, x
-        return _estimate(time, x, n, None)
+        return estimate_of(time, x, n, None)
 
     def push(
         self,
@@ -336,8 +308,3 @@ def _time(time: Any) -> float:
 
 def _time_of(moment: _Moment) -> float:
     return moment.belief.time
-
-
-def _estimate(time: float, x: Vector, n: int, covariance: Matrix | None) -> Estimate:
-    q, qd, force, shares = (part.copy() for part in np.split(x, (n, 2 * n, 3 * n)))
-    return Estimate(time, q, qd, force, covariance, shares)

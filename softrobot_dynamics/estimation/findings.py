@@ -1,0 +1,44 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What an estimator tells: the state at a time, and what became of a measurement."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+
+
+class Estimate(NamedTuple):
+    """What a robot is believed to do at a time [s]."""
+
+    time: float
+    q: Vector  # (n,)
+    qd: Vector  # (n,)
+    force: Vector  # (n,) generalized, from outside
+    covariance: Matrix | None  # (N, N) of q, qd, force and model_error, if it was asked for
+    model_error: Vector  # (3,) shares, see ModelError; (0,) if none is looked for
+
+
+class Innovation(NamedTuple):
+    """
+    What became of a measurement.
+
+    ``square`` is the normalised innovation squared of what was taken of it: that of a
+    right filter is as chi squared with as many degrees of freedom as ``numbers`` is.
+    """
+
+    sensor: str
+    time: float  # [s] at which it was true
+    square: float
+    numbers: int  # 0: nothing was seen, or nothing believed, or it is too old
+    outliers: int  # parts that were not believed
+    too_old: bool  # beyond the history: left out
+    late: bool  # others that are newer were there before it
+    coarse: float = 0.0  # times the noise with which it was taken as none were believed; 0: not so
+
+
+def estimate_of(time: float, x: Vector, n: int, covariance: Matrix | None) -> Estimate:
+    """Return the :class:`Estimate` of x (N,) of a robot with n coordinates, and its covariance."""
+    q, qd, force, shares = (part.copy() for part in np.split(x, (n, 2 * n, 3 * n)))
+    return Estimate(time, q, qd, force, covariance, shares)
