@@ -108,7 +108,8 @@ def _observe(fixed, time, t):
     Bring the disturbance (c,), an acceleration of y, on by what y' gained in the last period.
 
     It follows what was gained beyond what the last command was to bring, limits included, as a
-    filter of first order by a ``time`` [s]. After a pause nothing is learned.
+    filter of first order by a ``time`` [s]. After a pause nothing is learned. Of states that are
+    predicted it is what the measured ones gained: predictions change with the force they know of.
     """
     b, period = fixed.b, fixed.period
     disturbance, aim = b.memory[DISTURBANCE], b.memory[AIM]
@@ -117,7 +118,10 @@ def _observe(fixed, time, t):
         if time == 0.0:
             disturbance[i] = 0.0
         elif one_period:
-            missed = (b.velocity[fixed.controlled[i]] - aim[i]) / period
+            k = fixed.controlled[i]
+            missed = (b.velocity[k] - aim[i]) / period
+            if fixed.missed[0] == fixed.missed[0]:
+                missed = dot(fixed.terms.J[k], fixed.missed) / period
             if abs(missed) < math.inf:  # once it is no number, it would stay that
                 disturbance[i] += (missed - disturbance[i]) * period / (time + period)
 
