@@ -110,6 +110,7 @@ def _observe(fixed, time, t):
     It follows what was gained beyond what the last command was to bring, limits included, as a
     filter of first order by a ``time`` [s]. After a pause nothing is learned. Of states that are
     predicted it is what the measured ones gained: predictions change with the force they know of.
+    What the response of the law itself has wrong, some 1e-3, then stays.
     """
     b, period = fixed.b, fixed.period
     disturbance, aim = b.memory[DISTURBANCE], b.memory[AIM]
