@@ -109,8 +109,8 @@ def _observe(fixed, time, t):
 
     It follows what was gained beyond what the last command was to bring, limits included, as a
     filter of first order by a ``time`` [s]. After a pause nothing is learned. Of states that are
-    predicted it is what the measured ones gained: predictions change with the force they know of.
-    What the response of the law itself has wrong, some 1e-3, then stays.
+    predicted it is what the last one has come to, or the force that changes predictions would be
+    counted twice (:class:`~softrobot_dynamics.controllers.held.prediction.Prediction`).
     """
     b, period = fixed.b, fixed.period
     disturbance, aim = b.memory[DISTURBANCE], b.memory[AIM]
@@ -120,9 +120,10 @@ def _observe(fixed, time, t):
             disturbance[i] = 0.0
         elif one_period:
             k = fixed.controlled[i]
-            missed = (b.velocity[k] - aim[i]) / period
-            if fixed.missed[0] == fixed.missed[0]:
-                missed = dot(fixed.terms.J[k], fixed.missed) / period
+            reached = b.velocity[k]
+            if fixed.reached[0] == fixed.reached[0]:
+                reached = dot(fixed.terms.J[k], fixed.reached)
+            missed = (reached - aim[i]) / period
             if abs(missed) < math.inf:  # once it is no number, it would stay that
                 disturbance[i] += (missed - disturbance[i]) * period / (time + period)
 

@@ -56,7 +56,7 @@ class Fixed(NamedTuple):
     rest: Vector  # (n,) zeros
     controlled: Integers  # (c,)
     last: Vector  # (m,) the command in force, NaN where unknown
-    missed: Vector  # (n,) of the Prediction, NaN where states are not predicted
+    reached: Vector  # (n,) of the Prediction, NaN where states are not predicted
     period: float
     b: Buffers
 
@@ -102,7 +102,7 @@ class HeldLaw(Controller):
     def _go_by(self, lines: Lines, held: Entry) -> None:
         """Work with the lines of a response, which the entry brings on by a tick."""
         fixed = self._make_fixed(lines, held, rubbed=self._rubbing.any)
-        self._fixed = fixed._replace(missed=self._prediction.missed)
+        self._fixed = fixed._replace(reached=self._prediction.reached)
         self.last, self._buffers = self._fixed.last, self._fixed.b
         self._obey(self.plan, self.settings)
 
@@ -201,7 +201,7 @@ class HeldLaw(Controller):
             rest=np.zeros(model.n),
             controlled=self.controlled,
             last=last,
-            missed=np.full(model.n, np.nan),
+            reached=np.full(model.n, np.nan),
             period=self.period,
             b=allocate_buffers(model.n, model.m, len(self.controlled), self.remembers),
         )

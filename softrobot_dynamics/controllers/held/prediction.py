@@ -18,7 +18,6 @@ from softrobot_dynamics.kernels.linalg import (
     solve_lower,
     solve_lower_transposed,
 )
-from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.simulation.stepping import Fixed, Inputs
 
 if TYPE_CHECKING:
@@ -39,18 +38,19 @@ class Prediction:
     force that is held for a period. It does as fast as the law finds it by itself, or else the law
     would hold for motion what is not yet known here.
 
-    Attributes: ``force`` (n,), and ``missed`` (n,), the rates that were measured last less those
-    that the model alone would have had then, since the state before: nan where that is not known.
+    Attributes: ``force`` (n,), and ``reached`` (n,), the rates to which the last command brings
+    the state that was predicted for it, within its period: by the model, that force, and what the
+    present state differs in from what was predicted for now; nan where that is not known.
     """
 
     def __init__(self, model: CompiledModel, period: float, G: Matrix) -> None:
         self._period, self._inputs = period, Inputs(model, commanded=True)
         self._stepper = stepper = Fixed(model, period, self._inputs)
-        self.force, self.missed = np.zeros(model.n), np.zeros(model.n)
+        self.force, self.reached, self._missed = np.zeros((3, model.n))
         pushed = entry(push, evaluate=stepper.entry, h=stepper.terms.h, force=self.force)
         self._step = stepper.bind(pushed)
-        room = {'L': np.zeros_like(G), 'x': np.zeros(model.n)}
-        self._learn = cached(learn, G=G, missed=self.missed, force=self.force, **room)
+        room = {'missed': self._missed, 'L': np.zeros_like(G)}
+        self._learn = cached(learn, G=G, force=self.force, **room)
         self._q, self._qd = np.zeros((2, model.n))
         self._sent: deque[Vector] = deque(maxlen=LONGEST)  # u (m,), the last one last
         self._next = np.zeros(model.n)  # rates when the next state is measured
@@ -67,13 +67,12 @@ class Prediction:
 
     def _forget(self) -> None:
         self._sent.clear()
-        self.force[:], self.missed[:], self._asked = 0.0, math.nan, math.nan
+        self.force[:], self.reached[:], self._asked = 0.0, math.nan, math.nan
 
     def sent(self, u: Vector) -> None:
         """Take note of a command (m,) that was sent."""
         self._sent.append(u.copy())
-        if self._left > _SLIGHT * self._period:  # it will act before the next state
-            self._advance(u, self._left)
+        self._advance(u, self._period)
 
     def __call__(
         self, t: float, q: Vector, qd: Vector, delay: float, last: Vector, time: float
@@ -90,13 +89,13 @@ class Prediction:
                 self._forget()
             return q, qd
         if not self._sent:
-            self._left = math.nan
-            self.sent(last)
-        self.missed[:] = math.nan  # after a pause nobody knows
+            self._sent.append(last.copy())
+        self.reached[:] = math.nan  # after a pause nobody knows
         if time == 0.0:
             self.force[:] = 0.0
         elif abs(t - self._asked - self._period) < 0.5 * self._period:
-            np.subtract(qd, self._next, out=self.missed)
+            np.subtract(qd, self._next, out=self._missed)
+            np.add(self._qd, self._missed, out=self.reached)
             self._learn(self._period / (self._period + time))
         self._asked, self._left, self._next[:] = t, self._period, math.nan
         self._q[:], self._qd[:] = q, qd
@@ -133,20 +132,14 @@ def push(evaluate, h, force, q, qd):
 
 
 @kernel
-def learn(G, missed, force, L, x, share):
-    """
-    Bring the force (n,) on by a share of what it lacked, by rates ``missed`` (n,) in spite of it.
-
-    They become those that were missed without it.
-    """
-    for i in range(len(x)):
-        x[i] = missed[i]
+def learn(G, force, missed, L, share):
+    """Bring the force (n,) on by a share of what would have brought ``missed`` rates, used up."""
+    for i in range(len(missed)):
         for j in range(i + 1):
             L[i, j] = G[i, j]
-        missed[i] += dot(G[i], force)
-    if not all_finite(x) or cholesky(L) != 0:  # once the force is no number, it would stay that
+    if not all_finite(missed) or cholesky(L) != 0:  # a force that is no number would stay that
         return
-    solve_lower(L, x)
-    solve_lower_transposed(L, x)
-    for i in range(len(x)):
-        force[i] += share * x[i]
+    solve_lower(L, missed)
+    solve_lower_transposed(L, missed)
+    for i in range(len(force)):
+        force[i] += share * missed[i]
