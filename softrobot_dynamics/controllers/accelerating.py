@@ -108,7 +108,9 @@ def _observe(fixed, time, t):
     Bring the disturbance (c,), an acceleration of y, on by what y' gained in the last period.
 
     It follows what was gained beyond what the last command was to bring, limits included, as a
-    filter of first order by a ``time`` [s]. After a pause nothing is learned.
+    filter of first order by a ``time`` [s]. After a pause nothing is learned. Of states that are
+    predicted it is what the last one has come to, or the force that changes predictions would be
+    counted twice (:class:`~softrobot_dynamics.controllers.held.prediction.Prediction`).
     """
     b, period = fixed.b, fixed.period
     disturbance, aim = b.memory[DISTURBANCE], b.memory[AIM]
@@ -117,7 +119,11 @@ def _observe(fixed, time, t):
         if time == 0.0:
             disturbance[i] = 0.0
         elif one_period:
-            missed = (b.velocity[fixed.controlled[i]] - aim[i]) / period
+            k = fixed.controlled[i]
+            reached = b.velocity[k]
+            if fixed.reached[0] == fixed.reached[0]:
+                reached = dot(fixed.terms.J[k], fixed.reached)
+            missed = (reached - aim[i]) / period
             if abs(missed) < math.inf:  # once it is no number, it would stay that
                 disturbance[i] += (missed - disturbance[i]) * period / (time + period)
 

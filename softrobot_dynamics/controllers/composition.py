@@ -96,10 +96,10 @@ class Composition(Controller):
         names = [first.actuator_names[k] for k in indices]
         super().__init__(first, period=period, controlled=names, settings=settings)
         m, self._held = first.m, HeldCommand(first, period)
+        self._prediction = Prediction(first, period, self._held.lines.now[0])
         for law in laws:
-            law.join(self._held)
+            law.join(self._held, self._prediction)
         self._ensembles = [Ensemble(first, period, [laws[i] for i in p.laws]) for p in phases]
-        self._prediction = Prediction(first, period)
         self._u, self._good, self._unmet = np.zeros((3, m))
         self._desired = np.zeros((3, len(indices)))
         self._pushes = self._u.view()  # what laws read as their feed-forward: it changes in place
@@ -150,8 +150,8 @@ class Composition(Controller):
         """Return the :class:`Command` for the state (q, qd) at time t [s]; no law, no command."""
         self._tell()
         delay = self.settings.delay
-        if delay > 0.0:
-            q, qd = self._prediction(q, qd, delay, self._in_force())
+        time = max((getattr(self.laws[i], 'observes', 0.0) for i in self._now.laws), default=0.0)
+        q, qd = self._prediction(t, q, qd, delay, self._in_force(), time)
         self._turn(q, qd)
         self._pending = False
         if self._now.over(t + delay):

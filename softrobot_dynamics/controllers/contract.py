@@ -27,6 +27,7 @@ from softrobot_dynamics.schema.registry import Registry
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.held.command import HeldCommand, Lines
     from softrobot_dynamics.controllers.held.loop import Answer
+    from softrobot_dynamics.controllers.held.prediction import Prediction
     from softrobot_dynamics.model.model import CompiledModel
 
 CONTROLLERS = Registry(
@@ -223,8 +224,12 @@ class Controller:
         """How many numbers the law keeps from one tick to the next, see :meth:`beside`."""
         return 0
 
-    def join(self, held: HeldCommand) -> None:
-        """Be one of several laws: the response to held commands is kept up to date for all."""
+    def join(self, held: HeldCommand, prediction: Prediction) -> None:
+        """
+        Be one of several laws: what is known of held commands is kept up to date for all.
+
+        That is the response to them, and the prediction of states over a known delay.
+        """
 
     def beside(self, lines: Lines) -> Callable[..., Answer] | None:
         """

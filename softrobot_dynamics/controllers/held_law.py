@@ -59,6 +59,7 @@ class Fixed(NamedTuple):
     rest: Vector  # (n,) zeros
     controlled: Integers  # (c,)
     last: Vector  # (m,) the command in force, NaN where unknown
+    reached: Vector  # (n,) of the Prediction, NaN where states are not predicted
     period: float
     b: Buffers
 
@@ -75,6 +76,9 @@ class HeldLaw(Controller):
     command will find the robot. Friction of the model, along the routes of tendons and of joints,
     is made up for where the reference moves
     (:mod:`~softrobot_dynamics.controllers.held.rubbing`).
+
+    Attribute: ``observes`` [s], the time in which forces become known that the model does not
+    know, the field ``observer`` of ``Told``; 0 without one: they are not looked for.
     """
 
     Settings: Any = HeldSettings
@@ -95,19 +99,20 @@ class HeldLaw(Controller):
 
         (held,) = together(build)
         self._held: HeldCommand | None = held  # None: somebody else keeps it up to date
-        self._prediction = Prediction(model, self.period)
+        self._prediction = Prediction(model, self.period, held.lines.now[0])
         self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
         self._aside = self.beside(self._sampled.lines)
         self._go_by(held.lines, held.entry)
 
-    def join(self, held: HeldCommand) -> None:
+    def join(self, held: HeldCommand, prediction: Prediction) -> None:
         """Go by a response for several laws, see :meth:`Controller.join`."""
-        self._held = None
+        self._held, self._prediction = None, prediction
         self._go_by(held.lines, entry(nothing))
 
     def _go_by(self, lines: Lines, held: Entry) -> None:
         """Work with the lines of a response, which the entry brings on by a tick."""
-        self._fixed = self._make_fixed(lines, held, rubbed=self._rubbing.any)
+        fixed = self._make_fixed(lines, held, rubbed=self._rubbing.any)
+        self._fixed = fixed._replace(reached=self._prediction.reached)
         self.last, self._buffers = self._fixed.last, self._fixed.b
         self._obey(self.plan, self.settings)
 
@@ -127,7 +132,8 @@ class HeldLaw(Controller):
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""
         super().start(q, qd, t, u)
-        self._prediction.begin(q)
+        if self._held is not None:
+            self._prediction.begin(q)
         self._rubbing.begin(q, self._in_force())
         self._obey(self.plan, self.settings)
         self._buffers.memory[:], self._buffers.asked[:] = 0.0, np.nan
@@ -144,8 +150,8 @@ class HeldLaw(Controller):
         if not (plan is self._obeyed[0] and settings is self._obeyed[1]):
             self._obey(plan, settings)
         delay = settings.delay
-        if delay > 0.0:
-            q, qd = self._prediction(q, qd, delay, self._in_force())
+        if self._held is not None:
+            q, qd = self._prediction(t, q, qd, delay, self._in_force(), self.observes)
         if self._rubbing.any:
             J = self.evaluate(q, qd).J[self.controlled]
             self._rubbing.go_on(q, self._in_force(), J, self.desired(t + delay)[1])
@@ -205,6 +211,7 @@ class HeldLaw(Controller):
             rest=np.zeros(model.n),
             controlled=self.controlled,
             last=last,
+            reached=np.full(model.n, np.nan),
             period=self.period,
             b=allocate_buffers(model.n, model.m, len(self.controlled), self.remembers),
         )
@@ -217,6 +224,7 @@ class HeldLaw(Controller):
         """Prepare the law for a plan and settings: given once, they cost a tick no time."""
         self._obeyed = plan, settings
         told = self.tell(settings)
+        self.observes = getattr(told, 'observer', 0.0)
         self._tick = self._bind(self._fixed, plan, told)
 
     def _bind(self, fixed: Fixed, plan: Any, told: Any) -> Callable[[Vector, Vector, float], int]:

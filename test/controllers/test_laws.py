@@ -176,6 +176,35 @@ def test_a_model_may_be_off_by_a_fifth(name, stiffness, density, loss):
     assert errors.max() < 0.1 * way.max()
 
 
+@pytest.mark.parametrize('name, u', [('pcc_arm', 2.0), ('servo_arm', 0.2)])
+@pytest.mark.parametrize('delay', [1e-3, 4.5e-3])
+@pytest.mark.parametrize('stiffness', [0.9, 1.1])
+def test_a_known_delay_is_made_up_for_on_a_model_that_is_off(name, u, delay, stiffness):
+    """The law knows the force that its model lacks, or it would predict motion where is none."""
+    model = compiled(name)
+    plant = sd.compile_model(sd.vary(model.description, {'young_modulus': f'x{stiffness}'}))
+    y = held_by(model, np.full(model.m, u))[1] - 1e-3
+    found = sd.closed_loop(
+        model,
+        law('pfbl', model, delay=delay),
+        constant(y),
+        2.5,
+        plant=plant,
+        ramp=1.0,
+        delay=delay,
+    )
+    errors, way = np.abs(found.y - found.y_d), np.abs(y - found.y[0])
+    assert found.ok.all() and errors[-1].max() < 1e-3 * way.max()
+
+
+def test_a_law_at_a_slow_rate_follows_what_moves():
+    """What a held command does is known where the robot is, not where it was some ticks ago."""
+    model = compiled('ur10e')
+    way = constant(np.array([1.5, -1.0, 1.0, 1.0, -1.0, 1.0]))
+    found = sd.closed_loop(model, 'pfbl', way, 4.0, period=0.02, ramp=2.0)
+    assert np.abs(found.y - found.y_d)[-1].max() < 1e-3 and np.abs(found.y - found.y_d).max() < 0.1
+
+
 @pytest.mark.parametrize(
     'name, chosen, late', [('double_pendulum', 0.02, 5e-3), ('pcc_arm', 0.001, 1e-3)]
 )

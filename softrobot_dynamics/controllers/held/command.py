@@ -15,9 +15,11 @@ move by 5 rad/s to 3e-3. The rest of dh/dqd would have to be symmetric here, and
 better (``test_held_command``).
 
 A tick does a small share of the work, by a schedule that is laid down beforehand: the same ticks
-do the same work, so that a replay gives the same numbers. Columns of K and D fit that, and need
-nothing compiled that a robot has not; its closed-form derivatives, where it has them, would come
-all in one tick, for a quarter less of the work (``benchmarks/performance law``).
+do the same work, so that a replay gives the same numbers. A tick of several milliseconds does as
+many shares: how far a robot moves between linearisations is a matter of time, and what is
+hundreds of milliseconds old can be wrong enough to let a loop diverge. Columns of K and D fit
+that, and need nothing compiled that a robot has not; its closed-form derivatives, where it has
+them, would come all in one tick, for a quarter less of the work (``benchmarks/performance law``).
 """
 
 from __future__ import annotations
@@ -63,11 +65,12 @@ from softrobot_dynamics.recursion.passes import Robot
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-CYCLE = 32  # ticks from one linearisation to the next, of up to some 30 coordinates
+SHARE = 1e-3  # [s] of a period in which a tick does one share of the work, at least
+CYCLE = 32  # shares from one linearisation to the next, of up to some 30 coordinates
 TICKS = 26  # of them in which the columns of K and D are measured
-BIT = 20_000  # multiplications by which matrices of many coordinates are worked on in a tick
+BIT = 20_000  # multiplications by which matrices of many coordinates are worked on in a share
 FARTHEST = 3.0  # as far as straight lines are followed [of the ticks between two linearisations]
-PAUSE, EVALUATE, BEGIN, COLUMNS = range(4)  # what there is to do; after a pause in the next tick
+PAUSE, EVALUATE, BEGIN, COLUMNS = range(4)  # what there is to do; after a pause in the next share
 SET_UP, ELIMINATE, FIRST, MULTIPLY, DOUBLE, SYMMETRISE, FINISH = range(4, 11)
 ROW, TICK, SINCE, TAKEN, SPAN = range(5)  # of the clock, see :class:`Held`
 
@@ -97,6 +100,8 @@ class Held(NamedTuple):
     schedule: Integers  # (., 3) what to do, and the rows or columns first to last of it
     clock: Integers  # (5,) next row; ticks: the present, of this linearisation, the last; apart
     period: float
+    shares: int  # of the work in a tick
+    cycle: int  # ticks from one linearisation to the next
 
 
 class HeldCommand:
@@ -115,9 +120,11 @@ class HeldCommand:
         self.response = allocate_response(n)
         self.response.D[:] = model.damping
         self._period, self._command = period, np.zeros(model.m)
+        shares = max(1, round(period / SHARE))
+        self._cycle = -(-CYCLE // shares)
         self.drives = drives_of(model, evaluate.robot)
         self._work, self._schedule = allocate_work(model, evaluate.robot), schedule(n)
-        self.clock = np.array([len(self._schedule), 0, 0, 0, CYCLE])
+        self.clock = np.array([len(self._schedule), 0, 0, 0, self._cycle])
         held = Held(
             robot=evaluate.robot,
             terms=evaluate.terms,
@@ -133,6 +140,8 @@ class HeldCommand:
             schedule=self._schedule,
             clock=self.clock,
             period=float(period),
+            shares=shares,
+            cycle=self._cycle,
         )
         self.entry = entry(advance, held=held)
         self._advance = cached(run_three, entry=self.entry)
@@ -143,7 +152,7 @@ class HeldCommand:
 
         And where the robot was a while ago if it has moved as it does: for the straight lines.
         """
-        for ago in (CYCLE, 0):
+        for ago in (self._cycle, 0):
             self._linearise(q, qd, u, ago)
 
     def stand(self, q: Vector, u: Vector) -> None:
@@ -155,10 +164,10 @@ class HeldCommand:
         """Linearise where the robot was so many ticks ago."""
         self._work.q[:], self._work.qd[:] = q - ago * self._period * qd, qd
         self._command[:] = u
-        self.clock[[ROW, SINCE, TAKEN]] = 0, -ago, -ago - CYCLE
+        self.clock[[ROW, SINCE, TAKEN]] = 0, -ago, -ago - self._cycle
         while self.clock[ROW] < len(self._schedule):
             self._advance(q, qd, u)
-        self.clock[TICK:] = 0, 0, 0, CYCLE
+        self.clock[TICK:] = 0, 0, 0, self._cycle
         self.lines.now[:] = self.lines.last
 
     def advance(self, q: Vector, qd: Vector, u: Vector) -> None:
@@ -191,21 +200,22 @@ def _shares(n: int, size: int) -> list[tuple[int, int]]:
 
 @kernel
 def advance(held, q, qd, u):
-    """Go one tick on: a share of the next linearisation, and what the lines have become."""
+    """Go one tick on: shares of the next linearisation, and what the lines have become."""
     clock, work, n = held.clock, held.work, len(held.work.q)
     clock[TICK] += 1
-    if clock[ROW] < len(held.schedule):
-        _work_a_tick(held)
-    elif clock[TICK] >= clock[SINCE] + CYCLE:
-        clock[ROW], clock[SINCE] = 0, clock[TICK]
-        copy(q[:n], work.q)
-        copy(qd[:n], work.qd)
-        copy(u[: len(held.command)], held.command)
+    for _ in range(held.shares):
+        if clock[ROW] < len(held.schedule):
+            _work_a_share(held)
+        elif clock[TICK] >= clock[SINCE] + held.cycle:
+            clock[ROW], clock[SINCE] = 0, clock[TICK]
+            copy(q[:n], work.q)
+            copy(qd[:n], work.qd)
+            copy(u[: len(held.command)], held.command)
     _follow(held.lines, min(FARTHEST, (clock[TICK] - clock[TAKEN]) / clock[SPAN]))
 
 
 @kernel
-def _work_a_tick(held):
+def _work_a_share(held):
     """Work on the schedule up to the next pause, or to its end."""
     clock = held.clock
     while clock[ROW] < len(held.schedule):

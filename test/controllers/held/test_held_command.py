@@ -99,6 +99,18 @@ def test_straight_lines_follow_the_motion():
     assert 0.5 < ahead(lines) < command.FARTHEST and errors[1] < 0.3 * errors[0]
 
 
+def test_a_slow_tick_works_for_as_long_as_fast_ones_do():
+    """A response is no older, in time, at 50 Hz than at 1 kHz."""
+    model, slow = compiled('pcc_arm'), 20 * PERIOD
+    (q, qd, _), u = states(model, 1, seed=2, size=0.5)[0], np.full(model.m, 2.0)
+    held = HeldCommand(model, slow)
+    held.begin(q, qd, u)
+    for k in range(1, 7):
+        held.advance(q + k * slow * qd, qd, u)
+        assert (held.clock[command.TICK] - held.clock[command.TAKEN]) * slow <= 3 * CYCLE * PERIOD
+    assert held.clock[command.TAKEN] > 0
+
+
 def ahead(lines):
     """Return how far straight lines are followed, in spans between the two responses."""
     span = lines.last - lines.before
