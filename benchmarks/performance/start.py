@@ -36,6 +36,7 @@ assert np.isfinite(found.by_q).all()
 print(time.perf_counter() - begin)
 """
 SLOWEST = 'trimmed_helicoid'  # of which it is said where the time goes
+MOST = 'hybrid_arm'  # that has most to compile, derivatives included
 IMPORTS = {'numba': 'import numba, scipy.linalg', 'all': 'import softrobot_dynamics'}
 IN_LLVM = (
     """
@@ -66,15 +67,16 @@ COLD, WITH_DERIVATIVES, WARM, MEMORY = 20.0, 36.0, 1.0, 350.0  # targets [s] and
 def measure(folder):
     """Return seconds to the first terms of each shipped robot, and memory of a controller."""
     figures = {'robots': {name: _start(name) for name in ROBOTS}, 'in_llvm': _in_llvm()}
+    figures['alone'] = _start(MOST, SOFTROBOT_COMPILERS='1')
     figures['imports'] = {name: _seconds(['-c', words]) for name, words in IMPORTS.items()}
     if importlib.util.find_spec('rclpy'):
         figures['memory'] = _memory()
     return figures
 
 
-def _start(name):
+def _start(name, **more):
     with tempfile.TemporaryDirectory() as cache:
-        surroundings = {**os.environ, 'SOFTROBOT_CACHE_DIR': cache}
+        surroundings = {**os.environ, 'SOFTROBOT_CACHE_DIR': cache, **more}
         cold = _seconds(['-c', CHILD, name], surroundings)
         more = float(_output(['-c', CHILD + DERIVATIVES, name], surroundings))
         warm = _seconds(['-c', CHILD, name], surroundings)
@@ -100,8 +102,8 @@ def _seconds(arguments, surroundings=os.environ):
 def _in_llvm():
     """Seconds of a cold start that are spent in LLVM."""
     with tempfile.TemporaryDirectory() as cache:
-        surroundings = {**os.environ, 'SOFTROBOT_CACHE_DIR': cache}
-        return float(_output(['-c', IN_LLVM, SLOWEST], surroundings))
+        own = {'SOFTROBOT_CACHE_DIR': cache, 'SOFTROBOT_COMPILERS': '1'}
+        return float(_output(['-c', IN_LLVM, SLOWEST], {**os.environ, **own}))
 
 
 def _memory():
@@ -152,14 +154,18 @@ forward dynamics are there as well, compiled by the next process.
         ['robot', 'cold [s]', 'with derivatives [s]', 'warm [s]'],
         [[f'`{name}`', *(each.text() for each in three)] for name, three in robots.items()],
     )
+    alone = [spread(runs, 'alone', kind) for kind in ('cold', 'derivatives')]
     page.text(f"""
 Of the cold start of `{SLOWEST}` {spread(runs, 'in_llvm').text()} s are LLVM's. The rest is
 numba's own: types of every expression of some eighty functions, and LLVM's input from them. A
 function is optimised, and its machine code written, once more within each one that calls it. So
 bodies, the recursion and the transmission are called by address, and compiled apart; what is not
 of a body is compiled once for all robots. Unused objects are looked for less often meanwhile, and
-what lets Python call inner functions is left out. Nodes that start together, `softrobot demo` and
-`softrobot compile` share the work between two processes.
+what lets Python call inner functions is left out. What is compiled at once, as all terms of a
+robot, all its derivatives, or a control law, is shared by as many processes as there are
+processors, at most four (`compiling/together.py`), here two; alone (`SOFTROBOT_COMPILERS=1`)
+`{MOST}` takes {alone[0].text()} s, with derivatives {alone[1].text()} s. So do nodes that start
+together, `softrobot demo` and `softrobot compile`.
 
 A warm start is mostly imports: numba and scipy.linalg, which numba loads with the first kernel,
 take {spread(runs, 'imports', 'numba').text()} s of a Python process that does nothing else, this
