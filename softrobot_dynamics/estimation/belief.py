@@ -122,12 +122,14 @@ class Mover:
         """Stand at x (N,)."""
         n = self.model.n
         self.q[:], self.qd[:], self.force[:] = x[:n], x[n : 2 * n], x[2 * n : 3 * n]
-        self.shares[:] = x[3 * n :]
+        if self._columns is not None:
+            self.shares[:] = x[3 * n :]
 
     def _write(self, x: Vector) -> None:
         n = self.model.n
         x[:n], x[n : 2 * n], x[2 * n : 3 * n] = self.q, self.qd, self.force
-        x[3 * n :] = self.shares
+        if self._columns is not None:
+            x[3 * n :] = self.shares
 
     def look(self) -> None:
         """Differentiate where it stands, under ``u``."""
@@ -144,7 +146,8 @@ class Mover:
                 self._fail(since)
             since = until
         self.force *= math.exp(-(end - start) / self._fading)
-        self.shares *= math.exp(-(end - start) / self._lasting)
+        if self._columns is not None:
+            self.shares *= math.exp(-(end - start) / self._lasting)
 
     def _fail(self, time: float) -> None:
         there = np.isfinite(self.q) & np.isfinite(self.qd)

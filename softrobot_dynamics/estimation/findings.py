@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 
 
@@ -40,5 +39,5 @@ class Innovation(NamedTuple):
 
 def estimate_of(time: float, x: Vector, n: int, covariance: Matrix | None) -> Estimate:
     """Return the :class:`Estimate` of x (N,) of a robot with n coordinates, and its covariance."""
-    q, qd, force, shares = (part.copy() for part in np.split(x, (n, 2 * n, 3 * n)))
-    return Estimate(time, q, qd, force, covariance, shares)
+    q, qd, force = x[:n].copy(), x[n : 2 * n].copy(), x[2 * n : 3 * n].copy()
+    return Estimate(time, q, qd, force, covariance, x[3 * n :].copy())
