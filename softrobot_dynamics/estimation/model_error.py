@@ -16,7 +16,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.compiling.addresses import run
-from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.recursion.passive import passive_forces
@@ -44,7 +44,7 @@ class OffModel:
         """Return a new Evaluator of what it is with the shares."""
         own, n = self._model.evaluator(), self._model.n
         self.elastic, self.damping_force, self.inertial = np.zeros((3, n))
-        own.entry = entry(
+        enlarged = entry(
             enlarge,
             evaluate=own.entry,
             robot=own.robot,
@@ -55,7 +55,7 @@ class OffModel:
             damping=self.damping_force,
             inertial=self.inertial,
         )
-        own._evaluate = cached(run, entry=own.entry)
+        own.go_by(enlarged)
         return own
 
 

@@ -32,14 +32,20 @@ class Evaluator:
         recursion, transmission, self.lines = (
             part() for part in evaluation_parts(self.robot, self.terms, with_mass)
         )
-        self.entry = entry(
-            evaluate_terms,
-            recursion=recursion,
-            transmission=transmission,
-            lines=self.lines,
-            zero=np.zeros(model.n),
+        self.go_by(
+            entry(
+                evaluate_terms,
+                recursion=recursion,
+                transmission=transmission,
+                lines=self.lines,
+                zero=np.zeros(model.n),
+            )
         )
-        self._evaluate = cached(run, entry=self.entry)
+
+    def go_by(self, evaluate: Entry) -> None:
+        """Evaluate by another entry of q and qd from now on, such as one that goes by this one."""
+        self.entry = evaluate
+        self._evaluate = cached(run, entry=evaluate)
 
     def __call__(self, q: Vector, qd: Vector) -> Terms:
         """Return the terms at (q, qd), contiguous arrays (n,) of floats, unchecked."""
