@@ -13,25 +13,15 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run_three
+from softrobot_dynamics.compiling.addresses import NOTHING, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.dynamics.response import (
-    add_both,
-    add_lines,
-    allocate_response,
-    Parts,
-    respond,
-    stiffen,
-)
+from softrobot_dynamics.dynamics.derivation import Derivation
+from softrobot_dynamics.dynamics.response import add_lines, respond, stiffen
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.recursion.curvatures import Bends, fibre_stiffness, no_bends
-from softrobot_dynamics.recursion.drives import add_cable_stiffness, Drives, hold
-from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.recursion.masses import accelerations
 from softrobot_dynamics.recursion.passes import Robot
-from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.transmission import has_lines
 
 if TYPE_CHECKING:
@@ -66,41 +56,29 @@ class Differentiator:
     derivatives of the forces that the acceleration balances are in ``M`` (n, n), by qdd,
     ``by_state`` (n, 2 n), of ID by q and qd, and ``stiffness`` (n, n), of A(q) u by q; the
     ``tangents`` have the twists and motions of all frames, the ``response`` the factors of M.
+
+    For kernels that do as :meth:`forward` does there is a :class:`~.derivation.Derivation`.
     """
 
     def __init__(
         self, model: CompiledModel, force: Vector | None = None, *, commanded: bool = False
     ) -> None:
-        self.model, self._evaluate, n = model, model.evaluator(), model.n
-        self.robot = robot = self._evaluate.robot
-        terms, self.tangents = self._evaluate.terms, allocate_tangents(robot, model.slopes())
-        self.response, evaluate = allocate_response(model), self._evaluate.entry
-        self._command, drives = np.zeros(model.m), None
-        if commanded and model.positioned.any():
-            drives = drives_of(model, robot)
-            self.response.signs[:] = np.where(model.positioned, 0.0, model.signs)
-            free = {'force': np.zeros(model.m), 'along': np.zeros(model.m)}  # all goes into h
-            evaluate = entry(
-                hold, evaluate=evaluate, drives=drives, command=self._command, h=terms.h, **free
-            )
-        if force is not None:
-            evaluate = entry(push, evaluate=evaluate, h=terms.h, force=force)
-        change = self.response.change
+        own, n = Derivation(model, force, commanded=commanded), model.n
+        self.model, self.robot, self.tangents, self._own = model, own.robot, own.tangents, own
+        self.response, self.M, self.by_state = own.response, own.terms.M, own.tangents.by_state
+        change, self.stiffness = own.response.change, own.response.stiffness
         self._forward = ForwardDynamicsDerivatives(
-            self.response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
+            own.response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
-        self.M, self.by_state = terms.M, self.tangents.by_state
-        self.stiffness = self.response.stiffness
-        after, whole = tangent_entries(robot, self.tangents)
-        self._differentiate = cached(run_three, entry=whole)
-        self._actuation = self.along(robot, model.bends())
+        self._differentiate = cached(run_three, entry=own.stages.whole)
+        self._actuation = self.along(own.robot, model.bends())
         self._respond = cached(
             respond,
-            robot=robot,
-            parts=Parts(evaluate, after, *self._stiffening(drives)),
-            terms=terms,
+            robot=own.robot,
+            parts=own.parts,
+            terms=own.terms,
             by_state=self.by_state,
-            r=self.response,
+            r=own.response,
         )
 
     def inverse(self, q: Vector, qd: Vector, qdd: Vector) -> tuple[Vector, Matrix]:
@@ -144,35 +122,10 @@ class Differentiator:
 
     def forward(self, q: Vector, qd: Vector, u: Vector) -> ForwardDynamicsDerivatives:
         """Return the :class:`ForwardDynamicsDerivatives`; SingularMassError."""
-        self._command[:] = u
+        self._own.command[:] = u
         if self._respond(q, qd, u):
-            accelerations(self.model, self._evaluate.terms.M, np.zeros(self.model.n))  # raises
+            accelerations(self.model, self.M, np.zeros(self.model.n))  # raises
         return self._forward
-
-    def _stiffening(self, drives: Drives | None) -> tuple[Entry, Entry]:
-        """Return what fills the stiffness of fibres, and what adds that of lines, or NOTHING."""
-        t, given, lines = self.tangents, {'stiffness': self.stiffness}, NOTHING
-        own = {'bends': self.model.bends(), 'x': self.response.x}
-        fibres = entry(fibre_stiffness, robot=self.robot, **own, **given)
-        if has_lines(self.robot):
-            lines = entry(add_lines, robot=self.robot, t=t, **given)
-        if drives is None:
-            return fibres, lines
-        pull, of_tension = np.zeros(len(drives.tension)), np.zeros_like(self.stiffness)
-        own = {'bends': self.model.bends(cables=True), 'x': self.response.x}
-        fibres = entry(
-            add_cable_stiffness,
-            fibres=fibres,
-            cables=entry(fibre_stiffness, robot=drives.robot, stiffness=of_tension, **own),
-            drives=drives,
-            of_tension=of_tension,
-            pull=pull,
-            out=self.stiffness,
-        )
-        if has_lines(drives.robot):
-            cables = entry(add_lines, robot=drives.robot, t=t, **given)
-            lines = entry(add_both, lines=lines, cables=cables, pull=pull)
-        return fibres, lines
 
 
 def inverse_dynamics_derivatives(

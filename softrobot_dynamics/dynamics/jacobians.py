@@ -86,7 +86,7 @@ def jacobian_derivatives(
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     index, point, robot = body_index(model, body), checked_point(point), model.evaluator().robot
     t = allocate_tangents(robot, model.slopes())
-    cached(run_three, entry=tangent_entries(robot, t)[1])(q, qd, np.zeros(model.n))
+    cached(run_three, entry=tangent_entries(robot, t).whole)(q, qd, np.zeros(model.n))
     require_finite(model, q, t.by_state)
     found = _tip(robot, t, index)
     if point is not None:

@@ -11,7 +11,7 @@ from softrobot_dynamics.kernels.mass_solve import factorise_mass, solve_columns,
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.curvatures import add_line_stiffness
 from softrobot_dynamics.recursion.masses import PIVOT
-from softrobot_dynamics.recursion.passes import FULL, lay_ground, pass_module
+from softrobot_dynamics.recursion.passes import forward, FULL
 
 
 class Response(NamedTuple):
@@ -78,16 +78,13 @@ class Parts(NamedTuple):
 
 
 @kernel
-def respond(robot, parts, terms, by_state, r, q, qd, u):
+def accelerate(parts, terms, r, q, qd, u):
     """
-    Fill a :class:`Response` at (q, qd) under u (m,); 1 + i where M has no inertia along q_i.
+    Fill the forces and the acceleration of a :class:`Response` at (q, qd) under u (m,).
 
-    ``parts`` fill the ``terms`` and ``by_state``.
+    ``parts`` fill the ``terms``. Returns 1 + i where M has no inertia along q_i.
     """
     run(parts.evaluate, q, qd)
-    failed = factorise_mass(terms.M, r.least, r.floor, r.L, r.scale)
-    if failed != 0:
-        return failed
     n, m = len(q), len(u)
     for k in range(m):
         r.force[k] = r.signs[k] * u[k]
@@ -95,12 +92,26 @@ def respond(robot, parts, terms, by_state, r, q, qd, u):
         r.qdd[i] = -terms.h[i]
         for k in range(m):
             r.qdd[i] += terms.J[k, i] * r.force[k]
-    solve_row(r.L, r.scale, r.qdd)
-    lay_ground(robot, FULL)
-    for i in range(len(robot.modules)):
-        pass_module(robot, i, q, qd, r.qdd, False)
+    failed = factorise_mass(terms.M, r.least, r.floor, r.L, r.scale)
+    if failed == 0:
+        solve_row(r.L, r.scale, r.qdd)
+    return failed
+
+
+@kernel
+def respond(robot, parts, terms, by_state, r, q, qd, u):
+    """
+    Fill a :class:`Response` at (q, qd) under u (m,); 1 + i where M has no inertia along q_i.
+
+    ``parts`` fill the ``terms`` and ``by_state``.
+    """
+    failed = accelerate(parts, terms, r, q, qd, u)
+    if failed != 0:
+        return failed
+    forward(robot, q, qd, r.qdd, FULL, False)
     run_three(parts.differentiate, q, qd, r.qdd)
     stiffen(parts.fibres, parts.lines, q, r.force)
+    n, m = len(q), len(u)
     for i in range(n):
         row, own = r.change[i], by_state[i]
         for j in range(n):

@@ -67,15 +67,16 @@ class Robot(NamedTuple):
 
 
 @kernel
-def forward(robot, q, qd, qdd, mode):
+def forward(robot, q, qd, qdd, mode, anew=True):
     """
     Forward pass: evaluate all terms; velocities and accelerations from base to tip.
 
     In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
+    If not ``anew``, the terms are those that there are.
     """
     lay_ground(robot, mode)
     for i in range(len(robot.modules)):
-        pass_module(robot, i, q, qd, qdd, True)
+        pass_module(robot, i, q, qd, qdd, anew)
 
 
 @inlined

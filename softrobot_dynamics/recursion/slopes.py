@@ -60,9 +60,9 @@ class Work(NamedTuple):
 
 @kernel
 def evaluate_slopes(robot, t, q, qd, qdd):
-    """Fill ``t.slopes`` of parts with kernels of their own, after a forward pass."""
+    """Fill ``t.slopes`` of parts with kernels of their own, of the modules whose turn it is."""
     own = t.kernels
-    for i in range(len(robot.modules)):
+    for i in range(t.turn[0], t.turn[1]):
         m = robot.modules[i]
         if own.addresses[i, 0] > DIFFERENCES:
             j, P, D = m[JOINT_FIRST], own.P[own.numbers[i, 0] :], t.slopes[t.places[i, 0] :]
@@ -75,9 +75,9 @@ def evaluate_slopes(robot, t, q, qd, qdd):
 
 @kernel
 def difference_slopes(robot, rough, t, q, qd, qdd):
-    """Fill ``t.slopes`` of the others, after a forward pass; ``rough``: one-sided for bodies."""
+    """Fill those of the others, after a forward pass; ``rough``: one-sided for bodies."""
     own = t.kernels
-    for i in range(len(robot.modules)):
+    for i in range(t.turn[0], t.turn[1]):
         if own.addresses[i, 0] == DIFFERENCES:
             joint_slopes(robot, i, q, qd, qdd, t.work, t.slopes[t.places[i, 0] :])
         if own.addresses[i, 1] == DIFFERENCES:

@@ -75,6 +75,7 @@ class Tangents(NamedTuple):
     matter: Vector  # (.,) I and B of what is beyond each frame
     slopes: Vector  # (.,) of all parts
     places: Integers  # (N, 2) where those of joint and body are in it; 0: they need none
+    turn: Integers  # (2,) modules whose slopes are filled next, first and last
     kernels: SlopeKernels
     work: Work
 
@@ -101,39 +102,78 @@ def allocate_tangents(robot: Robot, kernels: SlopeKernels) -> Tangents:
         matter=np.zeros((N + 1) * MATTER),
         slopes=np.zeros(starts[-1]),
         places=np.where(needed, starts[:-1].reshape(N, 2), 0).astype(np.uint32),
+        turn=np.array([0, N]),
         kernels=kernels,
         work=work,
     )
 
 
-def tangent_entries(robot: Robot, t: Tangents, rough: bool = False) -> tuple[Entry, Entry]:
+class Stages(NamedTuple):
     """
-    Return entries by q, qd and qdd that fill ``t.by_state``: after a forward pass, and with it.
+    Entries by q, qd and qdd that fill :class:`Tangents` of one robot, after a forward pass.
 
-    With ``rough`` those of bodies that are differenced are one-sided. ``t.force`` is ID.
+    The first three, one after the other, are the same as ``after``.
+    """
+
+    begin: Entry  # ID, and the poses
+    slopes: Entry  # those of the modules from ``t.turn[0]`` to before ``t.turn[1]``
+    gather: Entry  # ``t.by_state``, when all slopes are there
+    after: Entry
+    whole: Entry  # and the forward pass before
+
+
+def tangent_entries(robot: Robot, t: Tangents, rough: bool = False) -> Stages:
+    """
+    Return the :class:`Stages` that fill ``t.by_state``, and ``t.force`` with ID.
+
+    With ``rough`` those of bodies that are differenced are one-sided.
     """
     differenced = NOTHING
     if (t.kernels.addresses == DIFFERENCES).any():
         differenced = entry(difference_slopes, robot=robot, rough=rough, t=t)
-    after = entry(differentiate, robot=robot, differenced=differenced, t=t)
-    return after, entry(tangents, robot=robot, after=after)
+    stages = {
+        'begin': entry(begin, robot=robot, t=t),
+        'slopes': entry(fill_slopes, robot=robot, differenced=differenced, t=t),
+        'gather': entry(gather, robot=robot, t=t),
+    }
+    after = entry(differentiate, t=t, **stages)
+    return Stages(**stages, after=after, whole=entry(tangents, robot=robot, after=after))
 
 
 @kernel
 def tangents(robot, after, q, qd, qdd):
-    """Differentiate ID(q, qd, qdd) by q and qd; see :func:`tangent_entries`."""
+    """Differentiate ID(q, qd, qdd) by q and qd."""
     forward(robot, q, qd, qdd, FULL)
     run_three(after, q, qd, qdd)
 
 
 @kernel
-def differentiate(robot, differenced, t, q, qd, qdd):
-    """Fill ``t.by_state`` and ``t.force`` after a forward pass; all its terms are left."""
+def differentiate(begin, slopes, gather, t, q, qd, qdd):
+    """Do all :class:`Stages` after a forward pass; all its terms are left."""
+    t.turn[0], t.turn[1] = 0, len(t.places)
+    run_three(begin, q, qd, qdd)
+    run_three(slopes, q, qd, qdd)
+    run_three(gather, q, qd, qdd)
+
+
+@kernel
+def begin(robot, t, q, qd, qdd):
+    """Fill ID, and the wrenches and poses of all frames, after a forward pass."""
     backward(robot, q, qd, qdd, FULL, t.force)
     poses(robot)
+
+
+@kernel
+def fill_slopes(robot, differenced, t, q, qd, qdd):
+    """Fill the slopes of the modules whose turn it is."""
     evaluate_slopes(robot, t, q, qd, qdd)
     if differenced.address != 0:
         run_three(differenced, q, qd, qdd)
+
+
+@kernel
+def gather(robot, t, q, qd, qdd):
+    """Fill ``t.by_state`` from all slopes: the twists of frames, then what is beyond each."""
     carry_twists(robot, t, qd, qdd)
     _gather(robot, t, qd)
 

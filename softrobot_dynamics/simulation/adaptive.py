@@ -102,7 +102,7 @@ class Adaptive:
         self._work = AdaptiveWork(
             evaluate=self.entry,
             terms=self.terms,
-            differentiate=tangent_entries(robot, t, rough=True)[1],
+            differentiate=tangent_entries(robot, t, rough=True).whole,
             tangents=t,
             stiffen=stiffen,
             jacobian=jacobian,

@@ -7,19 +7,17 @@ Linearised where it is, and answered exactly for the period (:mod:`~.response`):
     v(T) = v + G (A u - h) - R K v
 
 Between linearisations G and R K go on along a straight line: twice as far as they were apart, at
-most, in a robot of up to some 30 coordinates. K is the derivative by q of h - A u with the
-acceleration in force, tension and gravity included, and cables that are held at a position, which
-are springs until the next command; D that of the damping forces by qd. What else velocities do is
-in h, and changes little within a period: v(T) - v is right to some 1e-3, with coordinates that
-move by 5 rad/s to 3e-3. The rest of dh/dqd would have to be symmetric here, and then makes it no
-better (``test_held_command``).
+most, in a robot of up to some 30 coordinates. M, D and K are the derivatives of M a + h - A u with
+the acceleration in force, tension and gravity included, and cables that are held at a position,
+which are springs until the next command (:mod:`softrobot_dynamics.dynamics.derivation`). Of what
+velocities do only the symmetric part counts: damping, and the rate of M. v(T) - v is right to
+some 1e-3, with coordinates that move by 5 rad/s to 3e-3.
 
 A tick does a small share of the work, by a schedule that is laid down beforehand: the same ticks
-do the same work, so that a replay gives the same numbers. A tick of several milliseconds does as
-many shares: how far a robot moves between linearisations is a matter of time, and what is
-hundreds of milliseconds old can be wrong enough to let a loop diverge. Columns of K and D fit
-that, and need nothing compiled that a robot has not; its closed-form derivatives, where it has
-them, would come all in one tick, for a quarter less of the work (``benchmarks/performance law``).
+do the same work, so that a replay gives the same numbers. Bodies are differentiated one by one. A
+tick of several milliseconds does as many shares: how far a robot moves between linearisations is
+a matter of time, and what is hundreds of milliseconds old can be wrong enough to let a loop
+diverge.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Vector
-from softrobot_dynamics.compiling.addresses import Entry, run, run_three
+from softrobot_dynamics.compiling.addresses import run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.held.response import (
@@ -41,36 +39,23 @@ from softrobot_dynamics.controllers.held.response import (
     set_up,
     symmetrise,
 )
+from softrobot_dynamics.dynamics.derivation import Derivation
+from softrobot_dynamics.dynamics.response import accelerate, Parts, stiffen
+from softrobot_dynamics.dynamics.response import Response as Motion
 from softrobot_dynamics.kernels.linalg import all_finite, copy
-from softrobot_dynamics.model.drives import drives_of
-from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.columns import (
-    accelerate,
-    allocate_work,
-    begin_columns,
-    columns,
-    Work,
-)
-from softrobot_dynamics.recursion.drives import (
-    add_common,
-    add_stiffness,
-    Drives,
-    effort_of,
-    measure,
-    tighten,
-)
-from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.recursion.passes import forward, FULL, Robot
+from softrobot_dynamics.recursion.tangents import Stages, Tangents
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 SHARE = 1e-3  # [s] of a period in which a tick does one share of the work, at least
 CYCLE = 32  # shares from one linearisation to the next, of up to some 30 coordinates
-TICKS = 26  # of them in which the columns of K and D are measured
+TICKS = 26  # of them in which bodies are differentiated, at most
 BIT = 20_000  # multiplications by which matrices of many coordinates are worked on in a share
 FARTHEST = 3.0  # as far as straight lines are followed [of the ticks between two linearisations]
-PAUSE, EVALUATE, BEGIN, COLUMNS = range(4)  # what there is to do; after a pause in the next share
+PAUSE, EVALUATE, SLOPES, GATHER = range(4)  # what there is to do; after a pause in the next share
 SET_UP, ELIMINATE, FIRST, MULTIPLY, DOUBLE, SYMMETRISE, FINISH = range(4, 11)
 ROW, TICK, SINCE, TAKEN, SPAN = range(5)  # of the clock, see :class:`Held`
 
@@ -88,15 +73,16 @@ class Held(NamedTuple):
 
     robot: Robot
     terms: Terms
-    evaluate: Entry  # of the terms
-    straight: Entry  # straight lines between bodies, as in the Evaluator
+    parts: Parts
+    stages: Stages
+    tangents: Tangents
+    motion: Motion  # where the robot is linearised, as are the next three
+    q: Vector  # (n,)
+    qd: Vector  # (n,)
+    command: Vector  # (m,)
     response: Response
-    work: Work
     new: Array  # (2, n, n) G and R K to be
     lines: Lines
-    drives: Drives
-    command: Vector  # (m,) where the robot is linearised
-    signs: Vector  # (m,)
     schedule: Integers  # (., 3) what to do, and the rows or columns first to last of it
     clock: Integers  # (5,) next row; ticks: the present, of this linearisation, the last; apart
     period: float
@@ -109,34 +95,35 @@ class HeldCommand:
     The response of a robot to a command held for ``period`` [s], in its own arrays.
 
     Attributes: ``lines`` (:class:`Lines`); ``response`` (:class:`Response`), with M, D and K of
-    the last linearisation after `begin`; ``entry``, the Entry of :meth:`advance` for kernels;
-    ``clock``, that of :class:`Held`.
+    the last linearisation after `begin`; ``drives``, the cables that are held there; ``entry``,
+    the Entry of :meth:`advance` for kernels; ``clock``, that of :class:`Held`.
     One object for each thread.
     """
 
     def __init__(self, model: CompiledModel, period: float) -> None:
-        n, evaluate = model.n, Evaluator(model)
+        n, own = model.n, Derivation(model, commanded=True, rough=True)
         self.lines = Lines(**{name: np.zeros((2, n, n)) for name in Lines._fields})
-        self.response = allocate_response(n)
-        self.response.D[:] = model.damping
-        self._period, self._command = period, np.zeros(model.m)
+        self.response = allocate_response(n)._replace(M=own.terms.M)
+        self._period, self.drives = period, own.drives
         shares = max(1, round(period / SHARE))
         self._cycle = -(-CYCLE // shares)
-        self.drives = drives_of(model, evaluate.robot)
-        self._work, self._schedule = allocate_work(model, evaluate.robot), schedule(n)
+        self._schedule = schedule(n, len(own.robot.modules))
         self.clock = np.array([len(self._schedule), 0, 0, 0, self._cycle])
+        self._place = np.zeros((2, n))
+        self._command = own.command
         held = Held(
-            robot=evaluate.robot,
-            terms=evaluate.terms,
-            evaluate=evaluate.entry,
-            straight=evaluate.lines,
+            robot=own.robot,
+            terms=own.terms,
+            parts=own.parts,
+            stages=own.stages,
+            tangents=own.tangents,
+            motion=own.response,
+            q=self._place[0],
+            qd=self._place[1],
+            command=self._command,
             response=self.response,
-            work=self._work,
             new=np.zeros((2, n, n)),
             lines=self.lines,
-            drives=self.drives,
-            command=self._command,
-            signs=model.signs,
             schedule=self._schedule,
             clock=self.clock,
             period=float(period),
@@ -162,7 +149,7 @@ class HeldCommand:
 
     def _linearise(self, q: Vector, qd: Vector, u: Vector, ago: int) -> None:
         """Linearise where the robot was so many ticks ago."""
-        self._work.q[:], self._work.qd[:] = q - ago * self._period * qd, qd
+        self._place[:] = q - ago * self._period * qd, qd
         self._command[:] = u
         self.clock[[ROW, SINCE, TAKEN]] = 0, -ago, -ago - self._cycle
         while self.clock[ROW] < len(self._schedule):
@@ -175,13 +162,17 @@ class HeldCommand:
         self._advance(q, qd, u)
 
 
-def schedule(n: int) -> Integers:
-    """Return the work of a linearisation of n coordinates, rows (what, first, last)."""
+def schedule(n: int, modules: int) -> Integers:
+    """
+    Return the work of a linearisation of n coordinates, rows (what, first, last).
+
+    What is done row by row is so of coordinates, or of the ``modules`` of a robot.
+    """
     pause, rows = (PAUSE, 0, 0), _shares(n, max(1, BIT // n**2))
-    found = [(EVALUATE, 0, n), pause, (BEGIN, 0, n)]
-    for share in _shares(n, -(-n // TICKS)):
-        found += [pause, (COLUMNS, *share)]
-    found.append((SET_UP, 0, n))
+    found = [(EVALUATE, 0, n)]
+    for share in _shares(modules, -(-modules // TICKS)):
+        found += [pause, (SLOPES, *share)]
+    found += [pause, (GATHER, 0, n), pause, (SET_UP, 0, n)]
     for share in rows:
         found += [pause, (ELIMINATE, *share)]
     found.append((FIRST, 0, n))
@@ -201,15 +192,15 @@ def _shares(n: int, size: int) -> list[tuple[int, int]]:
 @kernel
 def advance(held, q, qd, u):
     """Go one tick on: shares of the next linearisation, and what the lines have become."""
-    clock, work, n = held.clock, held.work, len(held.work.q)
+    clock, n = held.clock, len(held.q)
     clock[TICK] += 1
     for _ in range(held.shares):
         if clock[ROW] < len(held.schedule):
             _work_a_share(held)
         elif clock[TICK] >= clock[SINCE] + held.cycle:
             clock[ROW], clock[SINCE] = 0, clock[TICK]
-            copy(q[:n], work.q)
-            copy(qd[:n], work.qd)
+            copy(q[:n], held.q)
+            copy(qd[:n], held.qd)
             copy(u[: len(held.command)], held.command)
     _follow(held.lines, min(FARTHEST, (clock[TICK] - clock[TAKEN]) / clock[SPAN]))
 
@@ -229,17 +220,15 @@ def _work_a_share(held):
 @kernel
 def _do(held, what, first, last):
     """Do the work of a row of the schedule."""
-    x, work, new = held.response, held.work, held.new
+    x, new = held.response, held.new
     if what == EVALUATE:
-        run(held.evaluate, work.q, work.qd)
-        _pull(held)
-        accelerate(held.terms, x, work)
-    elif what == BEGIN:
-        begin_columns(held.robot, held.terms, held.straight, work)
-    elif what == COLUMNS:
-        columns(held.robot, held.terms, held.straight, x, work, first, last)
+        _evaluate(held)
+    elif what == SLOPES:
+        held.tangents.turn[0], held.tangents.turn[1] = first, last
+        run_three(held.stages.slopes, held.q, held.qd, held.motion.qdd)
+    elif what == GATHER:
+        _gather(held)
     elif what == SET_UP:
-        add_stiffness(held.drives, 0.0, work.qd, x.K)
         set_up(held.period, x)
     elif what == ELIMINATE:
         eliminate(x, first, last)
@@ -256,15 +245,26 @@ def _do(held, what, first, last):
 
 
 @kernel
-def _pull(held):
-    """Fill the forces along y under the command, where the robot was evaluated."""
-    work, drives = held.work, held.drives
-    if len(drives.tension) > 0:
-        measure(drives, work.q, work.qd)
-        tighten(drives, held.command)
-        add_common(drives, held.terms.h)
-    for k in range(len(work.force)):
-        work.force[k] = held.signs[k] * effort_of(drives, k, held.command[k])
+def _evaluate(held):
+    """Fill M, and what derivatives begin with, under the command in force."""
+    q, qd, motion = held.q, held.qd, held.motion
+    if accelerate(held.parts, held.terms, motion, q, qd, held.command) != 0:
+        motion.qdd[:] = 0.0  # nothing has inertia: without an answer, too
+    forward(held.robot, q, qd, motion.qdd, FULL, False)
+    run_three(held.stages.begin, q, qd, motion.qdd)
+
+
+@kernel
+def _gather(held):
+    """Fill K and D from the derivatives of all parts."""
+    x, q, motion, n = held.response, held.q, held.motion, len(held.q)
+    run_three(held.stages.gather, q, held.qd, motion.qdd)
+    stiffen(held.parts.fibres, held.parts.lines, q, motion.force)
+    for i in range(n):
+        row = held.tangents.by_state[i]
+        for j in range(n):
+            x.K[i, j] = row[j] - motion.stiffness[i, j]
+        copy(row[n:], x.D[i])
 
 
 @kernel
