@@ -1,8 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Derivatives of the Jacobian of a frame on a body, and of its bias, by the state."""
+"""Derivatives by the state of the Jacobian of a frame on a body, of its bias, and of loads."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,9 @@ from softrobot_dynamics.dynamics.arguments import (
     require_finite,
     require_frame,
 )
+from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.point_twists import point_twists, PointTwists
+from softrobot_dynamics.dynamics.wrenches import Load
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
     BODY_FIRST,
@@ -88,17 +91,11 @@ def jacobian_derivatives(
     t = allocate_tangents(robot, model.slopes())
     cached(run_three, entry=tangent_entries(robot, t).whole)(q, qd, np.zeros(model.n))
     require_finite(model, q, t.by_state)
-    found = _tip(robot, t, index)
-    if point is not None:
-        own = found.parts[0].own
-        there = point_twists(model, robot, index, point, q[own], qd[own])
-        require_frame(point, there.frame)
-        found = _at_point(robot, t, index, found, there, qd[own])
+    found = _frame(model, robot, t, index, point, q, qd)
     (S, rate, second), (V, A) = found.twists, found.motion
     second[3:] += np.cross(robot.gravity, S[:3], axisb=0).T  # the ground does not accelerate
     A[3:] += robot.gravity
-    X = _into_frame(robot, *found.pose)
-    J, by_q = X @ S, np.einsum('ab,bkj->akj', X, _changes(robot, found.parts, S))
+    X, (J, by_q) = _into_frame(robot, *found.pose), _own_axes(robot, found)
     return JacobianDerivatives(
         jacobian=J,
         by_q=by_q,
@@ -106,6 +103,50 @@ def jacobian_derivatives(
         bias_by_q=X @ (second + _bracket(rate, V[:, None])),
         bias_by_qd=np.einsum('akj,k->aj', by_q, qd) + np.einsum('ajk,k->aj', by_q, qd),
     )
+
+
+def load_stiffness(derivatives: Differentiator, q: Vector, loads: Sequence[Load]) -> Matrix:
+    """
+    Return the derivative (n, n) by q of the generalized force of loads on a robot at rest at q.
+
+    ``derivatives`` has just differentiated ID at (q, 0, 0). In the axes of a body a dead load
+    turns against it: dw/dq_k = -(J_k)_w x w, of moment and force each.
+    """
+    model, robot, t = derivatives.model, derivatives.robot, derivatives.tangents
+    K = np.zeros((model.n, model.n))
+    for index, wrench in loads:
+        found = _frame(model, robot, t, index, wrench.point, q, np.zeros(model.n))
+        (J, by_q), w = _own_axes(robot, found), wrench.value.reshape(2, 3)
+        if wrench.frame == 'base':
+            w = w @ found.pose[0]
+            K -= J.T @ np.cross(J[:3], w[:, :, None], axisa=0, axisb=1, axisc=1).reshape(6, -1)
+        K += np.einsum('a,akj->kj', w.ravel(), by_q)
+    return K
+
+
+def _frame(
+    model: CompiledModel,
+    robot: Robot,
+    t: Tangents,
+    index: int,
+    point: Vector | None,
+    q: Vector,
+    qd: Vector,
+) -> _Frame:
+    """Return the frame at a material point of a body, None: its tip; ArgumentError."""
+    tip = _tip(robot, t, index)
+    if point is None:
+        return tip
+    own = tip.parts[0].own
+    there = point_twists(model, robot, index, point, q[own], qd[own])
+    require_frame(point, there.frame)
+    return _at_point(robot, t, index, tip, there, qd[own])
+
+
+def _own_axes(robot: Robot, found: _Frame) -> tuple[Matrix, Array]:
+    """Return the Jacobian (6, n) of a frame in its axes, and its derivative (6, n, n) by q."""
+    X, S = _into_frame(robot, *found.pose), found.twists[0]
+    return X @ S, np.einsum('ab,bkj->akj', X, _changes(robot, found.parts, S))
 
 
 def _tip(robot: Robot, t: Tangents, index: int) -> _Frame:

@@ -11,7 +11,7 @@ from softrobot_dynamics.kernels.mass_solve import factorise_mass, solve_columns,
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.curvatures import add_line_stiffness
 from softrobot_dynamics.recursion.masses import PIVOT
-from softrobot_dynamics.recursion.passes import forward, FULL
+from softrobot_dynamics.recursion.passes import carry
 
 
 class Response(NamedTuple):
@@ -108,7 +108,7 @@ def respond(robot, parts, terms, by_state, r, q, qd, u):
     failed = accelerate(parts, terms, r, q, qd, u)
     if failed != 0:
         return failed
-    forward(robot, q, qd, r.qdd, FULL, False)
+    carry(robot, q, qd, r.qdd)
     run_three(parts.differentiate, q, qd, r.qdd)
     stiffen(parts.fibres, parts.lines, q, r.force)
     n, m = len(q), len(u)

@@ -16,7 +16,7 @@ from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.recursion.capstan import rub_towards
-from softrobot_dynamics.recursion.differences import static_stiffness
+from softrobot_dynamics.recursion.differences import by_second_order
 from softrobot_dynamics.recursion.drives import hold
 
 if TYPE_CHECKING:
@@ -86,10 +86,7 @@ class Sliding:
             direction=self._ways,
             friction=self._friction,
         )
-        self._rub, nothing = cached(run, entry=rub), np.zeros(0)
-        difference: Any = {'evaluate': rub, 'h': self._friction, 'J': np.zeros((0, n))}
-        self._difference = cached(static_stiffness, **difference, zero=self._zero, x=np.zeros(n))
-        self._nothing, self._n = nothing, n
+        self._rub = cached(run, entry=rub)
 
     def take(self, ways: Vector) -> bool:
         """Take the ways (m,) in which tendons slid last, and tell whether any did."""
@@ -99,16 +96,18 @@ class Sliding:
     def force(self, q: Vector, u: Vector) -> Vector:
         """Return the generalized force (n,) of friction on the robot at q (n,) under u (m,)."""
         self._tell(u)
-        self._rub(np.ascontiguousarray(q), self._zero)
-        return -self._friction
+        return self._at(np.ascontiguousarray(q))
 
     def slope(self, q: Vector, u: Vector) -> Matrix:
-        """Return the derivative (n, n) by q of `force`, by the static difference."""
+        """Return the derivative (n, n) by q of `force`, by central differences."""
         self._tell(u)
-        slope, q = np.empty((self._n, self._n)), np.ascontiguousarray(q)
-        self._difference(self._nothing, q, slope)
-        self._rub(q, self._zero)  # back: others go by the poses at q
-        return -slope
+        slope = by_second_order(self._at, np.asarray(q))
+        self._at(np.ascontiguousarray(q))  # back: others go by the poses at q
+        return slope
+
+    def _at(self, q: Vector) -> Vector:
+        self._rub(q, self._zero)
+        return -self._friction
 
     def _tell(self, u: Vector) -> None:
         np.multiply(self._signs, u, out=self._force)

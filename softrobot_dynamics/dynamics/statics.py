@@ -10,7 +10,7 @@ GIL.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.dynamics.jacobians import load_stiffness
 from softrobot_dynamics.dynamics.newton import Found, newton
 from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.ramping import MAX_ITERATIONS, ramped
@@ -28,11 +29,7 @@ from softrobot_dynamics.dynamics.wrenches import generalized_force, Load, read_w
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
 from softrobot_dynamics.model.routes import rubs
-from softrobot_dynamics.recursion.differences import (
-    by_second_order,
-    STATIC_NOISE,
-    static_stiffness,
-)
+from softrobot_dynamics.recursion.differences import STATIC_NOISE
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
@@ -110,7 +107,7 @@ def equilibrium(
     if given is None or not (u is None or command is None):
         raise ArgumentError('u', (u, command), 'either u or a command')
     u = checked(name, given, (model.m,))
-    statics = Statics(model, read_wrenches(model, wrenches), Differentiator(model), told)
+    statics = Statics(model, read_wrenches(model, wrenches), commanded=told)
     statics.slide(read_sliding(model, sliding))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
     if obstacle := statics.obstacle(q0):
@@ -127,44 +124,34 @@ class Statics:
     Static residual of one model, its derivative, and tips; ``loads`` act besides u and gravity.
 
     If ``commanded``, what is u here are commands, see :func:`equilibrium`.
-    Of everything that loads the model only a share acts, see :meth:`set_share`. The derivative
-    is that of ``derivatives``, the model's Differentiator, which takes some seconds to compile
-    for new types of bodies; without one it consists of differences of the residual, as that of
-    friction always does, see :meth:`slide`.
+    Of everything that loads the model only a share acts, see :meth:`set_share`. ``derivatives`` is
+    the model's Differentiator, if there is one already; friction, see :meth:`slide`, is
+    differenced.
     """
 
     def __init__(
         self,
         model: CompiledModel,
         loads: Sequence[Load] = (),
-        derivatives: Any = None,
+        derivatives: Differentiator | None = None,
         commanded: bool = False,
     ) -> None:
         self.model, self._evaluate, self._loads = model, model.evaluator(), loads
-        self._zero, self._share, self._derivatives = np.zeros(model.n), 1.0, derivatives
+        self._derivatives = own = derivatives or Differentiator(model)
+        self._zero, self._share = np.zeros(model.n), 1.0
         self._jacobian = cached(point_jacobian)
-        terms, n = self._evaluate.terms, model.n
-        self._stiffness = cached(
-            static_stiffness,
-            evaluate=self._evaluate.entry,
-            h=terms.h,
-            J=terms.J,
-            zero=self._zero,
-            x=np.zeros(n),
-        )
         held = model.positioned & commanded
         self._acts = np.where(held, 0.0, 1.0)  # of u, as it is
         self._cables: HeldCables | None = None
         self._sliding: Sliding | None = None  # made when tendons slide for the first time
         self._rubbing, self._commanded = False, commanded
         if held.any() or (model.cable_tables.cables[:, 1] == 2).any():
-            self._cables = HeldCables(model, self._evaluate.robot, derivatives, commanded)
+            self._cables = HeldCables(model, self._evaluate.robot, own, commanded)
 
     def set_share(self, share: float) -> None:
         """From now on let a share, from 0 to 1, of u, gravity and loads act."""
         gravity = share * np.array(self.model.description.gravity, dtype=float)
-        for each in filter(None, (self._evaluate, self._derivatives)):
-            each.robot.gravity[:] = gravity
+        self._evaluate.robot.gravity[:] = self._derivatives.robot.gravity[:] = gravity
         self._share = share
 
     def slide(self, ways: Vector) -> None:
@@ -188,20 +175,14 @@ class Statics:
 
     def tangent(self, q: Vector, u: Vector) -> Matrix:
         """Stiffness d residual / dq (n, n)."""
-        if self._derivatives is None and self._cables:
-            return by_second_order(lambda q: self.residual(q, u)[0], q)
-        force = self._acts * u
-        if self._derivatives is None:
-            K = np.empty((self.model.n, self.model.n))
-            self._stiffness(self._share * self.model.signs * force, np.ascontiguousarray(q), K)
-        else:
-            own = self._derivatives.inverse(q, self._zero, self._zero)[1][:, : self.model.n]
-            K = own - self._share * self._derivatives.actuation_stiffness(q, force)
+        own, n = self._derivatives.inverse(q, self._zero, self._zero)[1], self.model.n
+        K: Matrix = own[:, :n].copy()
+        if self._loads:
+            K -= self._share * load_stiffness(self._derivatives, q, self._loads)
+        K -= self._share * self._derivatives.actuation_stiffness(q, self._acts * u)
         if self._cables:
             self._evaluate(q, self._zero)
             K += self._share * self._cables.stiffness(q, u)
-        if self._loads:
-            K -= by_second_order(self._load_force_at, q)
         if self._sliding and self._rubbing:
             K -= self._share * self._sliding.slope(q, u)
         return K
@@ -230,10 +211,6 @@ class Statics:
             if not stretch > 0.0:
                 return f'{module.name} would be inside out, with a stretch of {stretch:.3g}'
         return ''
-
-    def _load_force_at(self, q: Vector) -> Vector:
-        self._evaluate(q, self._zero)
-        return self._load_force(q)
 
     def _load_force(self, q: Vector) -> Vector:
         """Generalized force (n,) of the loads at the posture that was evaluated last."""

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.statics import equilibrium, Statics
@@ -79,7 +78,7 @@ class Predictor:
         key = np.asarray(x, dtype=float).tobytes()
         if self._last is None or self._last[0] != key:
             model = compile_model(self.parameters.robot(x))
-            statics = Statics(model, (), Differentiator(model), commanded=True)
+            statics = Statics(model, commanded=True)
             q = self._rest(statics)
             self._last = (
                 key,

@@ -25,10 +25,8 @@ import math
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.compiling.addresses import call, run
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
-from softrobot_dynamics.recursion.transmission import FIBRE
 
 ENERGY_STEP = 1e-5
 ELEMENT_STEP = 5e-5  # errors of some 1e-11
@@ -44,31 +42,6 @@ def by_second_order(force: Callable[[Vector], Vector], q: Vector) -> Matrix:
     """Return the derivative (n, n) of a force (n,) by q (n,), by central differences."""
     pairs = [force(q + step) - force(q - step) for step in STATIC_STEP * np.eye(len(q))]
     return np.array(pairs).T / (2.0 * STATIC_STEP)
-
-
-@kernel
-def static_stiffness(evaluate, h, J, force, zero, x, q, K):
-    """
-    Fill K (n, n) with the derivative by q of h(q) - J(q)^T force at rest, by central differences.
-
-    ``evaluate``, an Entry of (q, qd), fills h (n,) and J (m, n); x (n,) is used up.
-    """
-    n, m = len(q), len(force)
-    K[:] = 0.0
-    copy(q, x)
-    for j in range(n):
-        for side in (1.0, -1.0):
-            x[j] = q[j] + side * STATIC_STEP
-            run(evaluate, x, zero)
-            for i in range(n):
-                r = h[i]
-                for k in range(m):
-                    r -= J[k, i] * force[k]
-                K[i, j] += side * r
-        x[j] = q[j]
-    for i in range(n):
-        for j in range(n):
-            K[i, j] /= 2.0 * STATIC_STEP
 
 
 def by_fourth_order(
@@ -138,44 +111,3 @@ def store_columns(parts, j, here, there, damping, K, D):
             if c < last and math.isfinite(slope) and math.isfinite(damping[r]):
                 K[r, c] = K[c, r] = slope
                 D[r, c] = D[c, r] = damping[r]
-
-
-@kernel
-def pull_fibres(robot, work):
-    """Fill the generalized force of lengths within bodies, where the robot is."""
-    work.fibres[:] = 0.0
-    for s in range(len(robot.segments)):
-        row = robot.segments[s]
-        if row[1] == FIBRE:
-            _add_fibre(robot, row, work, work.q, work.fibres)
-
-
-@kernel
-def subtract_fibres(robot, work, j, K):
-    """
-    Subtract from column j of K what lengths within the body of coordinate j pull more.
-
-    ``work`` is that of :mod:`softrobot_dynamics.recursion.columns`, displaced; its ``force_there``
-    is used up.
-    """
-    found, first, last = work.force_there, 0, 0  # rows of that body
-    for s in range(len(robot.segments)):
-        row = robot.segments[s]
-        if row[1] == FIBRE and row[3] <= j < row[3] + row[4]:
-            if last == 0:
-                first, last = row[3], row[3] + row[4]
-                found[first:last] = 0.0
-            _add_fibre(robot, row, work, work.x, found)
-    for i in range(first, last):
-        K[i, j] -= (found[i] - work.fibres[i]) / COLUMN_STEP
-
-
-@kernel
-def _add_fibre(robot, row, work, q, out):
-    """Add the generalized force of a length within a body to that of all (n,)."""
-    first, count, force = row[3], row[4], work.force[row[0]]
-    if force != 0.0:
-        P, found, S = robot.P[row[2] + 1 :], robot.S[: count + 2], robot.S[count + 2 :]
-        call(row[5], P, q[first:], work.qd[first:], found, S)
-        for i in range(count):
-            out[first + i] += robot.P[row[2]] * force * found[1 + i]

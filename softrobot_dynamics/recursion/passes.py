@@ -67,16 +67,23 @@ class Robot(NamedTuple):
 
 
 @kernel
-def forward(robot, q, qd, qdd, mode, anew=True):
+def forward(robot, q, qd, qdd, mode):
     """
     Forward pass: evaluate all terms; velocities and accelerations from base to tip.
 
     In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
-    If not ``anew``, the terms are those that there are.
     """
     lay_ground(robot, mode)
     for i in range(len(robot.modules)):
-        pass_module(robot, i, q, qd, qdd, anew)
+        pass_module(robot, i, q, qd, qdd, True)
+
+
+@kernel
+def carry(robot, q, qd, qdd):
+    """Forward pass of another acceleration, in mode FULL, by the terms that there are."""
+    lay_ground(robot, FULL)
+    for i in range(len(robot.modules)):
+        pass_module(robot, i, q, qd, qdd, False)
 
 
 @inlined

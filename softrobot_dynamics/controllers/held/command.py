@@ -44,7 +44,7 @@ from softrobot_dynamics.dynamics.response import accelerate, Parts, stiffen
 from softrobot_dynamics.dynamics.response import Response as Motion
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.passes import forward, FULL, Robot
+from softrobot_dynamics.recursion.passes import carry, Robot
 from softrobot_dynamics.recursion.tangents import Stages, Tangents
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def _evaluate(held):
     q, qd, motion = held.q, held.qd, held.motion
     if accelerate(held.parts, held.terms, motion, q, qd, held.command) != 0:
         motion.qdd[:] = 0.0  # nothing has inertia: without an answer, too
-    forward(held.robot, q, qd, motion.qdd, FULL, False)
+    carry(held.robot, q, qd, motion.qdd)
     run_three(held.stages.begin, q, qd, motion.qdd)
 
 
