@@ -12,21 +12,17 @@ ELEMENT_STEP    fourth order            a body by its own coordinates, where it 
                                         frames at material points
 TWICE_STEP      fourth order            these twice along a motion
 ROUGH_STEP      one-sided               the same, where 1e-6 will do
-STATIC_STEP     second order            the static residual, and loads
-COLUMN_STEP     one-sided               forces in motion, for the response to a held command
-FOLLOWED_STEP   one-sided               forces of a strain energy, column by column in a motion
+STATIC_STEP     second order            friction of routes
 ==============  ======================  ======================================================
 
 What is linear or quadratic is differenced by steps of 1, exactly.
 """
 
 from collections.abc import Callable, Sequence
-import math
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.kernels.linalg import copy
 
 ENERGY_STEP = 1e-5
 ELEMENT_STEP = 5e-5  # errors of some 1e-11
@@ -34,8 +30,6 @@ TWICE_STEP = 1e-2  # errors of some 1e-10
 ROUGH_STEP = 1e-7  # a third of the evaluations, errors of some 1e-6
 STATIC_STEP = 1e-6
 STATIC_NOISE = 2e-9  # of a derivative by it, of the forces at play
-COLUMN_STEP = 1e-7
-FOLLOWED_STEP = 1e-8
 
 
 def by_second_order(force: Callable[[Vector], Vector], q: Vector) -> Matrix:
@@ -83,31 +77,3 @@ def slope(y, points, step, r):
     if points == 2:
         return near / (2.0 * step)
     return (8.0 * near - (y[2, r] - y[3, r])) / (12.0 * step)
-
-
-@kernel
-def displace(parts, j, q, x, v):
-    """Fill x = q + FOLLOWED_STEP e and v = e, where e is the j-th coordinate of each part."""
-    copy(q[: len(x)], x)
-    v[:] = 0.0
-    for i in range(len(parts)):
-        if j < parts[i, 1]:
-            x[parts[i, 0] + j] += FOLLOWED_STEP
-            v[parts[i, 0] + j] = 1.0
-
-
-@kernel
-def store_columns(parts, j, here, there, damping, K, D):
-    """
-    Set column and row j of each part's blocks of K and D, after :func:`displace`.
-
-    By the elastic forces ``here`` and ``there``, displaced; what is not a number is left out.
-    """
-    for i in range(len(parts)):
-        first, last = parts[i, 0], parts[i, 0] + parts[i, 1]
-        c = first + j
-        for r in range(first, last):
-            slope = (there[r] - here[r]) / FOLLOWED_STEP
-            if c < last and math.isfinite(slope) and math.isfinite(damping[r]):
-                K[r, c] = K[c, r] = slope
-                D[r, c] = D[c, r] = damping[r]

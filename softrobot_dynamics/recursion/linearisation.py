@@ -1,17 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Stiffness and damping of a robot at the posture where it is, kept up to date in small bits."""
+"""Stiffness and damping of a robot at the posture where it is, kept up to date body by body."""
 
-from typing import Any, NamedTuple
+import math
+from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import NOTHING, run
+from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.recursion.differences import displace, store_columns
-from softrobot_dynamics.recursion.passes import forward, FULL
-from softrobot_dynamics.recursion.passive import passive_forces
+from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST
+from softrobot_dynamics.recursion.tangents import allocate_tangents, slopes_entry, Tangents
 
 
 class Near(NamedTuple):
@@ -19,13 +20,10 @@ class Near(NamedTuple):
 
     K: Matrix  # (n, n)
     D: Matrix  # (n, n)
-    parts: Integers  # (., 2) first coordinate and coordinates of each body to be measured
-    turn: Integers  # (2,) the next column of each part, and the largest number of them
-    q: Vector  # (n,) where columns are measured
-    qd: Vector  # (n,)
-    here: Vector  # (n,) elastic force where the robot is
-    there: Vector  # (n,) where it is displaced
-    damping: Vector  # (n,)
+    parts: Integers  # (., 3) module, first coordinate and coordinates of each body that varies
+    turn: Integers  # (2,) whose it is, and after how many it is the first one's again
+    slopes: Entry
+    tangents: Tangents
     zero: Vector  # (n,) zeros
 
 
@@ -34,57 +32,61 @@ class Linearisation:
     Derivatives of the elastic force by q and of the damping force by qd, in its own arrays.
 
     Attributes: ``stiffness`` and ``damping`` (n, n). They are the model's, constant, for a linear
-    robot. Otherwise each :meth:`refresh` evaluates the robot once and replaces one column of every
-    body with a strain energy, so that all are as old as one body has coordinates at most; the
-    columns of both are measured at once, damping forces being linear in qd. ``evaluate`` is the
-    Evaluator whose robot serves for that. ``near`` and ``follow`` are the same for kernels: the
-    :class:`Near`, and the Entry of :func:`follow` by q and qd, for robots that are not linear.
+    robot. Otherwise :attr:`follow`, an Entry by q and qd, differentiates a body with a strain
+    energy at q, the next time the next, so that all are as old as one has coordinates at most, or
+    as there are such bodies; ``near`` is the :class:`Near` of that.
     """
 
-    def __init__(self, model: Model, evaluate: Any) -> None:
+    def __init__(self, model: Model) -> None:
         self.stiffness, self.damping = model.stiffness.copy(), model.damping.copy()
-        parts, self._evaluate = model.nonlinear, evaluate
-        turn = np.array([0, parts[:, 1].max(initial=0)])
-        n = model.n
-        self.near = Near(
+        self.follow, self._near = NOTHING, None
+        if model.linear:
+            return
+        robot = model.robot()  # never evaluated: nothing moves, and nothing has weight
+        t, modules = allocate_tangents(robot, model.slopes()), robot.modules
+        varies = np.flatnonzero(np.isin(modules[:, BODY_FIRST], model.nonlinear[:, 0]))
+        parts = np.column_stack([varies, modules[varies][:, [BODY_FIRST, BODY_COUNT]]])
+        parts = parts[parts[:, 2] > 0].astype(np.int64)
+        self._near = Near(
             K=self.stiffness,
             D=self.damping,
             parts=parts,
-            turn=turn,
-            q=np.zeros(n),
-            qd=np.zeros(n),
-            here=np.zeros(n),
-            there=np.zeros(n),
-            damping=np.zeros(n),
-            zero=np.zeros(n),
+            turn=np.array([0, max(len(parts), parts[:, 2].max())]),
+            slopes=slopes_entry(robot, t, rough=True),
+            tangents=t,
+            zero=np.zeros(model.n),
         )
-        self.follow = NOTHING
-        self._nonlinear = not model.linear
-        if self._nonlinear:
-            self.follow = entry(follow, robot=evaluate.robot, near=self.near)
-            self._follow = cached(run, entry=self.follow)
+        self.follow = entry(follow, near=self._near)
+        self._follow = cached(run, entry=self.follow)
 
     def begin(self, q: Vector) -> None:
-        """Replace all columns by those at q (n,); the next :meth:`refresh` begins anew."""
-        if self._nonlinear:
-            self.near.turn[0] = 0
-            for _ in range(self.near.turn[1]):
-                self._evaluate(q, self.near.zero)
-                self._follow(q, self.near.zero)
-
-    def refresh(self, q: Vector, qd: Vector) -> None:
-        """Replace the next columns by those at q; the robot was evaluated last at (q, qd)."""
-        if self._nonlinear:
-            self._follow(q, qd)
+        """Differentiate all bodies at q (n,); the next turn is the first one's."""
+        if self._near is not None:
+            self._near.turn[0] = 0
+            for _ in range(self._near.turn[1]):
+                self._follow(q, self._near.zero)
 
 
 @kernel
-def follow(robot, near, q, qd):
-    """Replace the next columns after a forward pass at (q, qd), which is then lost."""
-    j = near.turn[0]
-    near.turn[0] = (j + 1) % near.turn[1]
-    passive_forces(robot, q, qd, near.here, near.damping)
-    displace(near.parts, j, q, near.q, near.qd)
-    forward(robot, near.q, near.qd, near.zero, FULL)
-    passive_forces(robot, near.q, near.qd, near.there, near.damping)
-    store_columns(near.parts, j, near.here, near.there, near.damping, near.K, near.D)
+def follow(near, q, qd):
+    """Differentiate the body whose turn it is, if any, at q (n,)."""
+    i, t = near.turn[0], near.tangents
+    near.turn[0] = (i + 1) % near.turn[1]
+    if i < len(near.parts):
+        module, first, count = near.parts[i]
+        t.turn[0], t.turn[1] = module, module + 1
+        run_three(near.slopes, q, near.zero, near.zero)
+        store_own(t.slopes[t.places[module, 1] :], first, count, near.K, near.D)
+
+
+@kernel
+def store_own(slopes, first, n, K, D):
+    """Set a body's blocks of K and D by its slopes, if all of them are numbers."""
+    own = slopes[layout.own_slopes_offset(n) :]
+    for k in range(2 * n * n):
+        if not math.isfinite(own[k]):
+            return
+    for k in range(n):
+        for j in range(n):
+            K[first + j, first + k] = own[n * k + j]
+            D[first + j, first + k] = own[n * n + n * k + j]

@@ -128,16 +128,21 @@ def tangent_entries(robot: Robot, t: Tangents, rough: bool = False) -> Stages:
 
     With ``rough`` those of bodies that are differenced are one-sided.
     """
-    differenced = NOTHING
-    if (t.kernels.addresses == DIFFERENCES).any():
-        differenced = entry(difference_slopes, robot=robot, rough=rough, t=t)
     stages = {
         'begin': entry(begin, robot=robot, t=t),
-        'slopes': entry(fill_slopes, robot=robot, differenced=differenced, t=t),
+        'slopes': slopes_entry(robot, t, rough),
         'gather': entry(gather, robot=robot, t=t),
     }
     after = entry(differentiate, t=t, **stages)
     return Stages(**stages, after=after, whole=entry(tangents, robot=robot, after=after))
+
+
+def slopes_entry(robot: Robot, t: Tangents, rough: bool = False) -> Entry:
+    """Return the Entry of the slopes alone, see :class:`Stages`."""
+    differenced = NOTHING
+    if (t.kernels.addresses == DIFFERENCES).any():
+        differenced = entry(difference_slopes, robot=robot, rough=rough, t=t)
+    return entry(fill_slopes, robot=robot, differenced=differenced, t=t)
 
 
 @kernel

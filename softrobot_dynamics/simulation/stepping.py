@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
@@ -18,7 +18,7 @@ from softrobot_dynamics.recursion.capstan import resist, rub
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.drives import hold, stiffen
 from softrobot_dynamics.recursion.joint_friction import brake, drag
-from softrobot_dynamics.recursion.linearisation import Linearisation, Near
+from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.simulation.exponential import (
     allocate_motion,
     correct,
@@ -98,7 +98,8 @@ class FixedWork(NamedTuple):
     evaluate: Entry  # of the robot, into the terms
     terms: Terms
     follow: Entry  # of the linearisation, or NOTHING where it is constant
-    near: Near
+    K: Matrix  # (n, n) of the linearisation
+    D: Matrix  # (n, n)
     motion: Motion
     clock: Clock
     substep: float  # [s]
@@ -118,27 +119,29 @@ class Fixed:
 
     def __init__(self, model: Model, substep: float, inputs: Inputs, rubs: bool = False) -> None:
         self.evaluate = evaluate = model.evaluator()
-        self._linearisation = near = Linearisation(model, evaluate)
+        self._linearisation = near = Linearisation(model)
         self.terms, self.clock = evaluate.terms, new_clock()
         self.entry, drives, capstan, dry = acting(model, evaluate, inputs, rubs)
-        follow, matrices, parts = near.follow, near.near, parts_of_step(model, substep)
+        follow, parts = near.follow, parts_of_step(model, substep)
+        K, D = near.stiffness, near.damping
         if drives is not None:
-            own = {'K': matrices.K, 'stiffness': matrices.K.copy()}
+            own = {'K': K, 'stiffness': K.copy()}
             follow = entry(stiffen, follow=follow, drives=drives, ahead=substep, **own)
-            matrices, parts = matrices._replace(K=own['stiffness']), 1
+            K, parts = own['stiffness'], 1
         if capstan is not None:
-            own = {'D': matrices.D, 'damping': matrices.D.copy()}
+            own = {'D': D, 'damping': D.copy()}
             follow = entry(resist, follow=follow, capstan=capstan, **own)
-            matrices = matrices._replace(D=own['damping'])
+            D = own['damping']
         if dry is not None:
-            own = {'D': matrices.D, 'damping': matrices.D.copy()}
+            own = {'D': D, 'damping': D.copy()}
             follow = entry(brake, follow=follow, friction=dry, **own)
-            matrices = matrices._replace(D=own['damping'])
+            D = own['damping']
         self._work = FixedWork(
             evaluate=self.entry,
             terms=self.terms,
             follow=follow,
-            near=matrices,
+            K=K,
+            D=D,
             motion=allocate_motion(model.n, parts),
             clock=self.clock,
             substep=substep,
@@ -157,7 +160,7 @@ class Fixed:
 @kernel
 def fixed_steps(work, force, q, qd, duration, once):
     """Make equal steps with stiffness and damping of the bodies alone, see :class:`Fixed`."""
-    terms, near, b, clock = work.terms, work.near, work.motion, work.clock
+    terms, K, D, b, clock = work.terms, work.K, work.D, work.motion, work.clock
     steps = max(1, math.ceil(duration / work.substep - 1e-9))
     h = duration / steps
     clock.passed[0] = clock.steps[0] = 0.0
@@ -166,10 +169,10 @@ def fixed_steps(work, force, q, qd, duration, once):
         start(terms, force, b)
         if work.follow.address != 0:
             run(work.follow, q, qd)
-        if predict(near.K, near.D, q, qd, h, b) != 0:
+        if predict(K, D, q, qd, h, b) != 0:
             return 1
         run(work.evaluate, b.q, b.qd)
-        if correct(terms, near.K, near.D, force, q, h, b) != 0:
+        if correct(terms, K, D, force, q, h, b) != 0:
             return 1
         copy(b.q, q)
         copy(b.qd, qd)
