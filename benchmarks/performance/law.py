@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What it costs a law to know what the robot does while a command is held."""
 
+import time
+
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import run_three
@@ -19,21 +21,21 @@ AIMS = {'pcc_arm': 60e-6, 'trimmed_helicoid': 600e-6}  # [s], of a response
 PERIOD = 1e-3  # [s]
 REACH = 0.02  # [rad, m, ...] from the initial posture
 NEVER = 1 << 60  # ticks
+CYCLES = 200  # in which ticks are timed one by one
 
 _WORDS = """
 What a law needs to be right over a period: how a held command acts on the velocities at its end,
 G, and what stiffness takes from them meanwhile, R K (`controllers/held/`). A *response* is one
 such pair: M, D and K where the robot is, with the acceleration and the tension in force, and the
-answer of that linear robot for the period. It is made in shares, one in {cycle} ticks; besides,
-every tick *follows* the last two along a straight line. A *tick* of `pfbl` is all of that on
-average, the projection on the outputs and the law itself, called from Python. *Forward* are the
-derivatives of the acceleration by `Differentiator.forward`, from which K could be had as well.
+answer of that linear robot for the period. It is made in shares, one in {cycle} ticks, of which the
+*longest* share is that of one tick; besides, every tick *follows* the last two along a straight
+line. A *tick* of `pfbl` is all of that on average, the projection on the outputs and the law
+itself, called from Python. *Forward* are all derivatives of the acceleration by
+`Differentiator.forward`, at once.
 """
 _BOUND = """
-K and D are made of columns, an evaluation of one body each: they spread over the ticks by
-themselves, and need nothing compiled that the robot has not. Derivatives in closed form would come
-all in one tick, which feels that more than the mean gains by it, and take as long to compile as
-the law itself.
+Derivatives are made body by body, one in a tick, in closed form where a body has one; that and a
+few rows of matrices are what the longest share is.
 """
 
 
@@ -67,7 +69,9 @@ def _times(model):
         'forward': python_loop(forward, q, qd, u),
     })  # fmt: skip
     assert resting.clock[SINCE] == NEVER > working.clock[SINCE] > CYCLE  # as was meant
+    longest = _longest(working, q, qd, u) - _longest(resting, q, qd, u)
     return {
+        'longest': longest,
         'response': found['working'] - found['resting'],
         'following': found['resting'] / CYCLE,
         'tick': found['tick'],
@@ -75,10 +79,21 @@ def _times(model):
     }
 
 
+def _longest(held, q, qd, u):
+    """Return the time [s] of the longest of the ticks of a cycle, each the median of many."""
+    times = np.empty((CYCLES, CYCLE))
+    for row in times:
+        for k in range(CYCLE):
+            start = time.perf_counter()
+            held.advance(q, qd, u)
+            row[k] = time.perf_counter() - start
+    return float(np.median(times, axis=0).max())
+
+
 def report(page, runs):
     """Write the section."""
     page.text(_WORDS.format(cycle=CYCLE))
-    calls = 'response', 'following', 'tick', 'forward'
+    calls = 'response', 'longest', 'following', 'tick', 'forward'
     rows = [
         [f'`{name}`'] + [spread(runs, name, call).text(1e-6) for call in calls] for name in ROBOTS
     ]

@@ -84,7 +84,7 @@ def jacobian_derivatives(
         dJ_k/dq_j = X (dS_k/dq_j - S_j x S_k),   d(bias)/dq_k = X (d2S_k/dt2 + dS_k/dt x V)
 
     At a point, what the coordinates of the body itself do is differenced: derivatives are good to
-    1e-10, ``bias_by_q`` to 1e-8 of the largest entry. Raises ArgumentError.
+    1e-10 of the largest entry. Raises ArgumentError.
     """
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     index, point, robot = body_index(model, body), checked_point(point), model.evaluator().robot

@@ -9,7 +9,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.points import cloud_of
-from softrobot_dynamics.recursion.differences import by_fourth_order, ELEMENT_STEP, twice_along
+from softrobot_dynamics.recursion.differences import along, FRAME_STEP
 from softrobot_dynamics.recursion.material_points import place_points
 from softrobot_dynamics.recursion.passes import Robot
 
@@ -34,7 +34,7 @@ def point_twists(
     """
     Return the :class:`PointTwists` of a body, by index, at a point x (3,) [m], its q and qd (k,).
 
-    Twists are exact; how they vary, by differences: 1e-11, twice 1e-9 of the largest entry.
+    Twists are exact; how they vary, by differences: 1e-12, twice 1e-10 of the largest entry.
     """
     n, count = model.n, len(q)
     cloud = cloud_of(model, robot, body, np.reshape(point, (1, 3)))
@@ -48,11 +48,18 @@ def point_twists(
         origin = frame.reshape(4, 4)[:3, 3]
         return np.hstack([angular.T, linear.T + np.cross(origin, angular.T)]).ravel()
 
-    slopes = by_fourth_order(twists, q, ELEMENT_STEP, [*range(count)])
-    second, here = twice_along(twists, q, qd), twists(q)
+    here = twists(q).reshape(count, 6)
+    angular, linear = np.abs(here).reshape(count, 2, 3).max(axis=2).T
+    reach = float(np.linalg.norm(frame.reshape(4, 4)[:3, 3])) or 1.0
+    moved = np.maximum(angular, linear / reach)  # by a unit of each coordinate
+    unit = FRAME_STEP / np.where(moved > 0.0, moved, 1.0)
+    slopes = [along(twists, q, way)[0] for way in np.diag(unit)]
+    speed = np.abs(qd / unit).sum() or 1.0
+    second = along(twists, q, qd / speed)[1] * speed**2
+    twists(q)  # back: the frame is that at q
     return PointTwists(
         frame=frame.reshape(4, 4),
-        twists=here.reshape(count, 6),
-        slopes=slopes.T.reshape(count, count, 6),
+        twists=here,
+        slopes=np.reshape(slopes, (count, count, 6)) / unit[:, None, None],
         second=second.reshape(count, 6),
     )

@@ -8,9 +8,9 @@ All of them are here, with their steps, in units of the coordinate (rad, m, 1/m,
 step            formula                 of what
 ==============  ======================  ======================================================
 ENERGY_STEP     fourth order            forces of a strain energy at q = 0: the model's matrices
-ELEMENT_STEP    fourth order            a body by its own coordinates, where it has no formulas;
-                                        frames at material points
-TWICE_STEP      fourth order            these twice along a motion
+ELEMENT_STEP    fourth order            a body by its own coordinates, where it has no formulas
+FRAME_STEP      eighth order            frames at material points, once and twice along a motion;
+                                        by how far these move: of their distance, or rad
 ROUGH_STEP      one-sided               the same, where 1e-6 will do
 STATIC_STEP     second order            friction of routes
 ==============  ======================  ======================================================
@@ -26,10 +26,17 @@ from softrobot_dynamics.compiling.jit import kernel
 
 ENERGY_STEP = 1e-5
 ELEMENT_STEP = 5e-5  # errors of some 1e-11
-TWICE_STEP = 1e-2  # errors of some 1e-10
+FRAME_STEP = 1e-2  # errors of some 1e-13, twice 1e-11
 ROUGH_STEP = 1e-7  # a third of the evaluations, errors of some 1e-6
 STATIC_STEP = 1e-6
 STATIC_NOISE = 2e-9  # of a derivative by it, of the forces at play
+
+_EIGHTH = (
+    (1.0, 4 / 5, 8 / 5),
+    (2.0, -1 / 5, -1 / 5),
+    (3.0, 4 / 105, 8 / 315),
+    (4.0, -1 / 280, -1 / 560),
+)  # steps away: weights of the first derivative, of the second
 
 
 def by_second_order(force: Callable[[Vector], Vector], q: Vector) -> Matrix:
@@ -49,13 +56,19 @@ def by_fourth_order(
     return np.array(slopes).T
 
 
-def twice_along(function: Callable[[Vector], Vector], x: Vector, rate: Vector) -> Vector:
-    """Return the second derivative of a function (.,) along x + t rate, (n,) each, at t = 0."""
-    speed = np.abs(rate).max(initial=0.0)
-    step = rate * (TWICE_STEP / speed if speed else 0.0)
-    here, near, back, far, farther = (function(x + k * step) for k in (0, 1, -1, 2, -2))
-    change = 16.0 * (near + back) - (far + farther) - 30.0 * here
-    return change * (speed / TWICE_STEP) ** 2 / 12.0
+def along(function: Callable[[Vector], Vector], x: Vector, way: Vector) -> tuple[Vector, Vector]:
+    """
+    Return the first two derivatives (.,) of a function along x + t way, (n,) each, at t = 0.
+
+    By differences of eighth order, whose steps are the way: choose it as FRAME_STEP says.
+    """
+    here = function(x)
+    first, second = np.zeros_like(here), -205.0 / 72.0 * here
+    for k, once, twice in _EIGHTH:
+        near, back = function(x + k * way), function(x - k * way)
+        first += once * (near - back)
+        second += twice * (near + back)
+    return first, second
 
 
 @kernel
