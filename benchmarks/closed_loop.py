@@ -84,12 +84,18 @@ def run_bare(options):
 
 def run_loop(options, folder):
     """Return the figures of one closed loop from the simulation's record."""
+    with contextlib.ExitStack() as ends:
+        return _run_loop(options, folder, ends)
+
+
+def _run_loop(options, folder, ends):
+    """Do the same; what ``ends`` has been told is ended afterwards, however it went."""
 
     def node(name, processor, *parameters):
         arguments = [part for p in parameters for part in ('-p', p)]
         place = [] if options.anywhere else ['--processor', processor]
         log = open(folder / f'{name}.log', 'w')
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [
                 sys.executable,
                 '-m',
@@ -105,6 +111,8 @@ def run_loop(options, folder):
             stdout=log,
             stderr=log,
         )
+        ends.callback(process.kill)
+        return process
 
     record = folder / 'simulation.mcap'
     record.unlink(missing_ok=True)

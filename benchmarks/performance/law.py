@@ -27,10 +27,10 @@ _WORDS = """
 What a law needs to be right over a period: how a held command acts on the velocities at its end,
 G, and what stiffness takes from them meanwhile, R K (`controllers/held/`). A *response* is one
 such pair: M, D and K where the robot is, with the acceleration and the tension in force, and the
-answer of that linear robot for the period. It is made in shares, one in {cycle} ticks, of which the
-*longest* share is that of one tick; besides, every tick *follows* the last two along a straight
-line. A *tick* of `pfbl` is all of that on average, the projection on the outputs and the law
-itself, called from Python. *Forward* are all derivatives of the acceleration by
+answer of that linear robot for the period. It is made in shares, one in {cycle} ticks, and the
+*longest* is what most of a tick's spread comes of; besides, every tick *follows* the last two
+along a straight line. A *tick* of `pfbl` is all of that on average, the projection on the outputs
+and the law itself, called from Python. *Forward* are all derivatives of the acceleration by
 `Differentiator.forward`, at once.
 """
 _BOUND = """
