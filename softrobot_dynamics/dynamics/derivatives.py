@@ -65,7 +65,9 @@ class Differentiator:
     which there are no derivatives. After that the
     derivatives of the forces that the acceleration balances are in ``M`` (n, n), by qdd,
     ``by_state`` (n, 2 n), of ID by q and qd, and ``stiffness`` (n, n), of A(q) u by q; the
-    ``tangents`` have the twists and motions of all frames, the ``response`` the factors of M.
+    ``tangents`` have the twists and motions of all frames, the ``response`` the factors of M, the
+    ``terms`` the gradients of lengths; ``drives``, None without, what cables pull with whose
+    positions are commanded.
     """
 
     def __init__(
@@ -73,11 +75,13 @@ class Differentiator:
     ) -> None:
         self.model, self._evaluate, n = model, model.evaluator(), model.n
         self.robot = robot = self._evaluate.robot
-        terms, self.tangents = self._evaluate.terms, allocate_tangents(robot, model.slopes())
+        self.terms = terms = self._evaluate.terms
+        self.tangents = allocate_tangents(robot, model.slopes())
         self.response, evaluate = allocate_response(model), self._evaluate.entry
         self._command, drives = np.zeros(model.m), None
+        self.drives: Drives | None = None
         if commanded and model.positioned.any():
-            drives = drives_of(model, robot)
+            self.drives = drives = drives_of(model, robot)
             self.response.signs[:] = np.where(model.positioned, 0.0, model.signs)
             free = {'force': np.zeros(model.m), 'along': np.zeros(model.m)}  # all goes into h
             evaluate = entry(
