@@ -85,4 +85,3 @@ class Correction:
         finally:
             self._noise[:] = self.observation.noise
         return belief, math.inf
-

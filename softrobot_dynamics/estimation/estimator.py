@@ -124,9 +124,9 @@ class Estimator:
         Take a measurement with a stamp [s]; return what became of it.
 
         It was true the ``delay`` of its sensor before. Commands that act until then must have been
-        told. Of one of the ``efforts`` the values count for commands from then on, but for
-        outliers: beside them, the one before counts on. Raises UnknownNameError, ArgumentError for a value that the sensor cannot give, and
-        SimulationDivergedError where the state would no longer be a number: begin anew then.
+        told. Of one of the ``efforts`` the values count for commands from then on, those that are
+        believed. Raises UnknownNameError, ArgumentError for a value that the sensor cannot give,
+        and SimulationDivergedError where the state would no longer be a number: begin anew then.
         """
         number = self._numbers.get(sensor)
         if number is None and sensor not in self._efforts:
