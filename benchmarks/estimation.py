@@ -4,7 +4,7 @@ The estimator: how right it is, how sure it may be of that, and what it costs.
 
     python benchmarks/estimation.py                    all of it
     python benchmarks/estimation.py intervals --runs 500
-    python benchmarks/estimation.py speed tip imu push contact gauges loop settings
+    python benchmarks/estimation.py speed tip imu push contact gauges momentum loop settings
     python benchmarks/estimation.py push --pushes 100 --sizes 0.3 0.5 1 3
     python benchmarks/estimation.py loop --sensors
 
@@ -15,6 +15,7 @@ estimator believes; ``speed``: a measurement, from call to return; ``tip``: the 
 the arm follows changing tensions; ``push``: how soon forces at the tip are found, and false alarms
 in minutes of noise; ``contact``: how near to where it acts a force of 1 N across the arm is found;
 ``gauges``: what noise of load cells does if it is known, and if not;
+``momentum``: the filter and momentum observers on the same states;
 ``loop``: a law on estimates and on true states, the robot being off;
 ``settings``: the same by what the estimator is told of disturbances.
 """
@@ -24,6 +25,7 @@ import time
 
 from estimated_gauges import gauges
 from estimated_loop import LEARNED, loop, settings
+from estimated_momentum import momentum
 from estimated_pushes import contact, push
 from estimated_runs import ARM, arm, PERIOD, QUIET, Run, tensions
 import numpy as np
@@ -158,6 +160,7 @@ PARTS = {
     'push': push,
     'contact': contact,
     'gauges': gauges,
+    'momentum': momentum,
     'loop': loop,
     'settings': settings,
 }
