@@ -61,6 +61,11 @@ class Effort:
                 raise UnknownNameError('actuator', each, tuple(actuators))
         return np.array([actuators.index(each) for each in self.names])
 
+    def readings(self, kept: float) -> Readings:
+        """Return the :class:`~.readings.Readings` of them, which are kept for so long [s]."""
+        given = {'noise': self.noise, 'gate': self.gate}
+        return Readings(kept, len(self.names), change=self.change, **given)
+
 
 class Acting:
     """
@@ -74,7 +79,7 @@ class Acting:
         self, kept: float, efforts: Sequence[Effort] = (), actuators: Sequence[str] = ()
     ) -> None:
         self._told = Commands(kept)
-        self._measured = {e.name: (e.numbers(actuators), Readings(e, kept)) for e in efforts}
+        self._measured = {e.name: (e.numbers(actuators), e.readings(kept)) for e in efforts}
 
     def begin(self, u: Vector) -> None:
         """Forget all; u (m,) has been told for ever, and nothing measured."""

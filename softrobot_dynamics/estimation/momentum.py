@@ -68,8 +68,12 @@ class MomentumObserver:
         self.begin(0.0)
 
     def begin(self, t: float, q: ArrayLike | None = None, qd: ArrayLike | None = None) -> None:
-        """Begin anew at a time [s] at q and qd (n,), by default the initial ones; ArgumentError."""
-        q, qd = self.model.q0 if q is None else q, self.model.qd0 if qd is None else qd
+        """
+        Begin anew at a time [s] at q and qd (n,), by default the initial q, at rest.
+
+        Raises ArgumentError.
+        """
+        q, qd = self.model.q0 if q is None else q, self._rest if qd is None else qd
         self._last, self.force = self._look(t, q, qd), np.zeros(self.model.n)
 
     def __call__(self, t: float, q: ArrayLike, qd: ArrayLike, u: ArrayLike) -> Vector:

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.estimation.commands import Commands, SLIGHT
 from softrobot_dynamics.estimation.gates import widest
-
-if TYPE_CHECKING:
-    from softrobot_dynamics.estimation.efforts import Effort
 
 
 class Judged(NamedTuple):
@@ -35,16 +32,18 @@ class _Reading(NamedTuple):
 
 class Readings:
     """
-    The values (K,) of an ``effort`` as they come, in any order; ``counting`` has what counts.
+    So many values (K,) of an effort as they come, in any order; ``counting`` has what counts.
 
-    An outlier counts as the value before it. A late reading is what those after it are judged by,
-    so they are judged again: what counts does not depend on the order in which they came.
+    ``noise``, ``change`` and ``gate`` are those of an :class:`~.efforts.Effort`. An outlier counts
+    as the value before it. A late reading is what those after it are judged by, so they are judged
+    again: what counts does not depend on the order in which they came.
     """
 
-    def __init__(self, effort: Effort, kept: float) -> None:
-        self.counting = Commands(kept)
-        self._kept, self._count, self._noise = kept, len(effort.names), effort.noise
-        self._change, self._most = effort.change, widest(effort.gate, 1)
+    def __init__(
+        self, kept: float, count: int, *, noise: float, change: float | None, gate: float
+    ) -> None:
+        self.counting, self._kept, self._count = Commands(kept), kept, count
+        self._noise, self._change, self._most = noise, change, widest(gate, 1)
 
     def begin(self) -> None:
         """Forget all: nothing was measured."""

@@ -11,7 +11,6 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.estimation.commands import Commands
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.instruments import Instruments
-from softrobot_dynamics.estimation.readings import Readings
 
 NAN = np.nan
 CABLES = [f't{k}' for k in range(1, 10)]
@@ -22,7 +21,7 @@ GAUGES = {'name': 'gauges', 'names': CABLES, 'noise': 0.02, 'change': 20.0}
 def readings(kept=10.0, **given):
     """Return Readings of two efforts, begun."""
     effort = Effort(name='g', names=('a', 'b'), **{'noise': 0.1, 'change': 5.0, **given})
-    own = Readings(effort, kept)
+    own = effort.readings(kept)
     own.begin()
     return own
 
