@@ -13,7 +13,7 @@ PERIOD = 1e-3  # [s] of measurements and commands
 TIMES = (0.005, 0.02, 0.1)  # [s] of observers
 SETTLING = 0.4  # [s] before what is found counts
 PATIENCE = 0.3  # [s] for a push to be found
-QUICK = 0.2  # [s] within which a filter forgets a force
+FADINGS = (1.0, 10.0)  # [s] within which filters forget a force
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Rigid:
         encoders = {'name': 'encoders', 'type': 'joint', 'names': names, 'noise': 1e-4}
         self.given = {
             'sensors': [{**encoders, 'rate': 1.0 / PERIOD}],
-            'disturbance': {'force': 5.0, 'moment': 0.5, 'fading': QUICK},
+            'disturbance': {'force': 5.0, 'moment': 0.5},
         }
         self.words = 'ur10e: encoders of 0.1 mrad; rates of 1 mrad/s, or by differences'
 
@@ -94,7 +94,7 @@ class Soft:
             }
             for name, which, noise in (('bends', ~self._long, 2e-3), ('lengths', self._long, 1e-4))
         ]
-        force = {'force': 0.2, 'moment': 2e-3, 'fading': QUICK}
+        force = {'force': 0.2, 'moment': 2e-3}
         self.given = {'sensors': sensors, 'disturbance': force}
         self.words = 'pcc_arm: bends of 2 mrad, lengths of 0.1 mm; rates of 10 times that a second'
 
@@ -114,9 +114,11 @@ class Soft:
 class Filter:
     """The estimator, on the measured coordinates, and on their rates if these are measured."""
 
-    def __init__(self, rig, rates):
-        self.words, self._rig, self._rates = 'filter' + ', rates' * rates, rig, rates
-        given = sd.load_estimator(rig.given)
+    def __init__(self, rig, fading, rates):
+        self.words, self._rig, self._rates = f'filter of {fading:g} s', rig, rates
+        self.words += ', rates' * rates
+        disturbance = {**rig.given['disturbance'], 'fading': fading}
+        given = sd.load_estimator({**rig.given, 'disturbance': disturbance})
         if rates:
             own = Rates(name='rates', noise=tuple(rig.rate_noise), rate=1.0 / PERIOD)
             given = replace(given, sensors=(*given.sensors, own))
@@ -201,8 +203,8 @@ def momentum(options):
     for rig in (Rigid(), Soft()):
         print(rig.words)
         observers = [Observer(rig, t, d) for d in (True, False) for t in TIMES]
-        all_ = [Filter(rig, False), *observers[: len(TIMES)]]
-        all_ += [Filter(rig, True), *observers[len(TIMES) :]]
+        all_ = [*(Filter(rig, t, False) for t in FADINGS), *observers[: len(TIMES)]]
+        all_ += [*(Filter(rig, t, True) for t in FADINGS), *observers[len(TIMES) :]]
         _learn(rig, observers, options)
         spans = {each.words: [] for each in all_}
         least, sizes, looks = _noise(rig, all_, options, spans)
