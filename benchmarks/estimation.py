@@ -4,7 +4,7 @@ The estimator: how right it is, how sure it may be of that, and what it costs.
 
     python benchmarks/estimation.py                    all of it
     python benchmarks/estimation.py intervals --runs 500
-    python benchmarks/estimation.py speed tip imu push contact loop settings
+    python benchmarks/estimation.py speed tip imu push contact gauges momentum loop settings
     python benchmarks/estimation.py push --pushes 100 --sizes 0.3 0.5 1 3
     python benchmarks/estimation.py loop --sensors
 
@@ -14,6 +14,8 @@ their 95 % intervals, when the initial state and the forces on every segment are
 estimator believes; ``speed``: a measurement, from call to return; ``tip``: the tip's velocity as
 the arm follows changing tensions; ``push``: how soon forces at the tip are found, and false alarms
 in minutes of noise; ``contact``: how near to where it acts a force of 1 N across the arm is found;
+``gauges``: what noise of load cells does if it is known, and if not;
+``momentum``: the filter and momentum observers on the same states;
 ``loop``: a law on estimates and on true states, the robot being off;
 ``settings``: the same by what the estimator is told of disturbances.
 """
@@ -21,7 +23,9 @@ in minutes of noise; ``contact``: how near to where it acts a force of 1 N acros
 import argparse
 import time
 
+from estimated_gauges import gauges
 from estimated_loop import LEARNED, loop, settings
+from estimated_momentum import momentum
 from estimated_pushes import contact, push
 from estimated_runs import ARM, arm, PERIOD, QUIET, Run, tensions
 import numpy as np
@@ -155,6 +159,8 @@ PARTS = {
     'imu': imu,
     'push': push,
     'contact': contact,
+    'gauges': gauges,
+    'momentum': momentum,
     'loop': loop,
     'settings': settings,
 }

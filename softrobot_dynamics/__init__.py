@@ -36,6 +36,7 @@ from softrobot_dynamics.dynamics.wrenches import Wrench
 from softrobot_dynamics.dynamics.zero_dynamics import zero_dynamics
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.estimation.momentum import MomentumObserver
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.model.model import compile_model
@@ -49,6 +50,7 @@ __all__ = [
     'ClosedLoop',
     'CustomBody',
     'Estimator',
+    'MomentumObserver',
     'Recording',
     'ShapeFit',
     'SoftRobotError',

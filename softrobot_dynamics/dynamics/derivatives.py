@@ -55,7 +55,9 @@ class Differentiator:
     which there are no derivatives. After that the
     derivatives of the forces that the acceleration balances are in ``M`` (n, n), by qdd,
     ``by_state`` (n, 2 n), of ID by q and qd, and ``stiffness`` (n, n), of A(q) u by q; the
-    ``tangents`` have the twists and motions of all frames, the ``response`` the factors of M.
+    ``tangents`` have the twists and motions of all frames, the ``response`` the factors of M, the
+    ``terms`` the gradients of lengths, ``drives`` what cables pull with whose positions are
+    commanded.
 
     For kernels that do as :meth:`forward` does there is a :class:`~.derivation.Derivation`.
     """
@@ -65,6 +67,7 @@ class Differentiator:
     ) -> None:
         own, n = Derivation(model, force, commanded=commanded), model.n
         self.model, self.robot, self.tangents, self._own = model, own.robot, own.tangents, own
+        self.terms, self.drives = own.terms, own.drives
         self.response, self.M, self.by_state = own.response, own.terms.M, own.tangents.by_state
         change, self.stiffness = own.response.change, own.response.stiffness
         self._forward = ForwardDynamicsDerivatives(

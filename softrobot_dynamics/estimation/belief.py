@@ -13,6 +13,7 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.efforts import Acting
+from softrobot_dynamics.estimation.gauging import Gauges
 from softrobot_dynamics.estimation.model_error import Columns, OffModel
 from softrobot_dynamics.estimation.settings import EstimatorSettings
 from softrobot_dynamics.estimation.square_root import allocate_spreading, spread
@@ -52,7 +53,8 @@ class Mover:
     that fades. Covariances move in steps no longer than a ``step``, each by the derivatives at its
     beginning; the force's in the long run is that of the factor ``noise`` (n, n), that of the
     shares that of the ``deviations`` (k,): none, or three, which act as forces along ``E`` (n, k),
-    see :mod:`.model_error`. Steps [s] and how long all that lasts are ``given`` by the settings.
+    see :mod:`.model_error`. Steps [s], how long all that lasts, and the noise of efforts are
+    ``given`` by the settings.
     """
 
     def __init__(
@@ -76,6 +78,8 @@ class Mover:
         work = allocate_spreading(noise, deviations, self._lasting, **known)
         self._spread: Callable[..., int] = cached(spread, w=work)
         self._carry = cached(carry, w=work, b=allocate_carrying(3 * n + len(deviations)))
+        noisy = [effort for effort in given.efforts if effort.noise]
+        self._gauges = Gauges(noisy, own, work) if noisy else None
 
     def begin(self, q: Vector) -> None:
         """Begin anew near q (n,)."""
@@ -103,6 +107,8 @@ class Mover:
             if self._spread(S, h, keep):
                 self._fail(now)
             self._carry(N, h, keep)
+            if self._gauges is not None:
+                self._gauges.blur(S, N, now, h, commands)
             if mean is not None and count == 1:
                 self.take(mean)
             else:

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The commands that a robot was given, as far back as somebody may ask."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 import math
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 
-_SLIGHT = 1e-9  # [s] that is rounding
+SLIGHT = 1e-9  # [s] that is rounding
 
 
 class Commands:
@@ -31,7 +31,9 @@ class Commands:
     def add(self, time: float, u: Vector) -> None:
         """Let u (m,) be in force from a time [s] on; one at the same time is replaced."""
         k = bisect_right(self._times, time)
-        if time - self._times[k - 1] < _SLIGHT:
+        if k == 0:
+            return  # older than what is kept
+        if time - self._times[k - 1] < SLIGHT:
             self._values[k - 1] = u.copy()
             return
         self._times.insert(k, time)
@@ -42,7 +44,15 @@ class Commands:
 
     def at(self, time: float) -> Vector:
         """Return what is in force at a time [s]."""
-        return self._values[max(0, bisect_right(self._times, time + _SLIGHT) - 1)]
+        return self._values[max(0, bisect_right(self._times, time + SLIGHT) - 1)]
+
+    def told(self, start: float, end: float) -> Vector:
+        """Return for what share of a time from start to end [s] there were numbers, (m,)."""
+        k = max(0, bisect_right(self._times, start + SLIGHT) - 1)
+        ends = [*self._times[k + 1 : bisect_left(self._times, end)], end]
+        spans = np.diff([start, *ends])
+        share: Vector = spans @ np.isfinite(self._values[k : k + len(ends)]) / (end - start)
+        return share
 
     def between(self, start: float, end: float, longest: float) -> Iterator[tuple[float, Vector]]:
         """
@@ -52,17 +62,17 @@ class Commands:
         """
         count = max(1, math.ceil((end - start) / longest - 1e-9))
         h = (end - start) / count
-        k = max(0, bisect_right(self._times, start + _SLIGHT) - 1)
+        k = max(0, bisect_right(self._times, start + SLIGHT) - 1)
         last = len(self._times) - 1
         for i in range(count):
             since, until = start + i * h, start + (i + 1) * h
-            if k == last or self._times[k + 1] >= until - _SLIGHT:
+            if k == last or self._times[k + 1] >= until - SLIGHT:
                 yield until, self._values[k]
             else:
                 impulse = np.zeros(len(self._values[k]))
-                while k < last and self._times[k + 1] < until - _SLIGHT:
+                while k < last and self._times[k + 1] < until - SLIGHT:
                     impulse += (self._times[k + 1] - since) * self._values[k]
                     since, k = self._times[k + 1], k + 1
                 yield until, (impulse + (until - since) * self._values[k]) / h
-            if k < last and self._times[k + 1] <= until + _SLIGHT:
+            if k < last and self._times[k + 1] <= until + SLIGHT:
                 k += 1

@@ -11,6 +11,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.belief import Belief
+from softrobot_dynamics.estimation.gates import widest
 from softrobot_dynamics.estimation.sensors.contract import Place, Sensor
 from softrobot_dynamics.estimation.square_root import allocate_weighing, OUTLIER, TAKEN, weigh
 from softrobot_dynamics.estimation.stillness import allocate_stirring, stir
@@ -39,7 +40,7 @@ class Correction:
     def __init__(self, sensor: Sensor, place: Place, E: Matrix) -> None:
         self.sensor, self.observation = sensor, sensor.bind(place)
         observed, starts = self.observation.observed, self.observation.starts
-        gates = np.array([_gate(sensor.gate, size) for size in np.diff(starts)])
+        gates = np.array([widest(sensor.gate, size) for size in np.diff(starts)])
         self._noise = self.observation.noise.copy()  # the kernel's own, which `draw` makes coarser
         self._n, self._E, self._H = len(E), E, observed.H
         if E.shape[1]:
@@ -84,10 +85,3 @@ class Correction:
         finally:
             self._noise[:] = self.observation.noise
         return belief, math.inf
-
-
-def _gate(probability: float, size: int) -> float:
-    """Return the quantile of chi squared with so many degrees of freedom."""
-    from scipy.special import gammaincinv  # late: scipy is slow to import
-
-    return math.inf if probability == 1.0 else 2.0 * float(gammaincinv(0.5 * size, probability))

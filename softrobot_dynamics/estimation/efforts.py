@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.commands import Commands
+from softrobot_dynamics.estimation.readings import Judged, Readings
 from softrobot_dynamics.schema.fields import items, name, number, text
 
 
@@ -22,8 +23,16 @@ class Effort:
     So lag, delay and friction on the way to them need not be known. Values (K,) are in the units
     of the actuators, in the order of the ``names``, NaN for one that is not measured: its command
     counts again. They are as old as ``delay`` [s] at their stamps; one counts until the next, come
-    at ``rate`` [Hz]. ``noise``, in the unit of the actuators, is that of simulated ones: the
-    estimator takes them as they are, and errors of theirs for what acts from outside.
+    at ``rate`` [Hz].
+
+    ``noise`` is the standard deviation of each value, in the unit of the actuators, independent of
+    that of the next one: such errors are not taken for what acts from outside. What does not
+    change from one value to the next, as a wrong zero, is.
+
+    ``change`` [unit/s] is the standard deviation by which an effort changes within a second, None:
+    of anything. A value that differs from the last believed one, so many seconds old, by more than
+    2 noise^2 + (change seconds)^2 makes likely is an outlier, and that one counts on. ``gate`` is
+    the probability with which a right value passes, as that of a sensor.
     """
 
     name: str = name()
@@ -31,6 +40,8 @@ class Effort:
     noise: float = number('of the actuator', at_least=0.0, default=0.0)
     delay: float = number('s', at_least=0.0, at_most=10.0, default=0.0)
     rate: float = number('Hz', above=0.0, default=100.0)
+    change: float | None = number('of the actuator, /s', above=0.0, default=None)
+    gate: float = number('-', above=0.0, at_most=1.0, default=1.0 - 1e-9)
 
     def read(self, value: ArrayLike) -> Vector:
         """Return the values (K,); ArgumentError."""
@@ -50,42 +61,54 @@ class Effort:
                 raise UnknownNameError('actuator', each, tuple(actuators))
         return np.array([actuators.index(each) for each in self.names])
 
+    def readings(self, kept: float) -> Readings:
+        """Return the :class:`~.readings.Readings` of them, which are kept for so long [s]."""
+        given = {'noise': self.noise, 'gate': self.gate}
+        return Readings(kept, len(self.names), change=self.change, **given)
+
 
 class Acting:
     """
     What acts on a robot when: commands u (m,), or in their place what was measured of them.
 
-    As :class:`~.commands.Commands`, which keep each of the two.
+    As :class:`~.commands.Commands`, which keep each of the two. Of what was measured, that which
+    is believed.
     """
 
     def __init__(
         self, kept: float, efforts: Sequence[Effort] = (), actuators: Sequence[str] = ()
     ) -> None:
         self._told = Commands(kept)
-        self._measured = {e.name: (e.numbers(actuators), Commands(kept)) for e in efforts}
+        self._measured = {e.name: (e.numbers(actuators), e.readings(kept)) for e in efforts}
 
     def begin(self, u: Vector) -> None:
         """Forget all; u (m,) has been told for ever, and nothing measured."""
         self._told.begin(u)
-        for numbers, series in self._measured.values():
-            series.begin(np.full(len(numbers), np.nan))
+        for _, readings in self._measured.values():
+            readings.begin()
 
     def add(self, time: float, u: Vector) -> None:
         """Let u (m,) be told from a time [s] on; one at the same time is replaced."""
         self._told.add(time, u)
 
-    def measure(self, time: float, effort: str, values: Vector) -> None:
-        """Let values (K,) of an effort count from a time [s] on."""
-        self._measured[effort][1].add(time, values)
+    def measure(self, time: float, effort: str, values: Vector) -> Judged:
+        """Let values (K,) of an effort count from a time [s] on, those that are believed."""
+        return self._measured[effort][1].add(time, values)
+
+    def measured(self, effort: str, start: float, end: float) -> Vector:
+        """Return for what share of a time [s] values of an effort, not commands, counted, (K,)."""
+        return self._measured[effort][1].counting.told(start, end)
 
     def at(self, time: float) -> Vector:
         """Return what acts at a time [s]."""
         series = self._measured.values()
-        return _with(self._told.at(time), ((which, each.at(time)) for which, each in series))
+        measured = ((which, each.counting.at(time)) for which, each in series)
+        return _with(self._told.at(time), measured)
 
     def between(self, start: float, end: float, longest: float) -> Iterator[tuple[float, Vector]]:
         """Yield (until [s], u (m,)) as Commands do; where any of a part was not measured, told."""
-        parts = [each.between(start, end, longest) for _, each in self._measured.values()]
+        series = [each.counting for _, each in self._measured.values()]
+        parts = [each.between(start, end, longest) for each in series]
         which = [numbers for numbers, _ in self._measured.values()]
         for (until, u), *measured in zip(self._told.between(start, end, longest), *parts):
             yield until, _with(u, ((k, values) for k, (_, values) in zip(which, measured)))

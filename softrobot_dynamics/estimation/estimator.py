@@ -124,9 +124,9 @@ class Estimator:
         Take a measurement with a stamp [s]; return what became of it.
 
         It was true the ``delay`` of its sensor before. Commands that act until then must have been
-        told. Of one of the ``efforts`` the values count for commands from then on. Raises
-        UnknownNameError, ArgumentError for a value that the sensor cannot give, and
-        SimulationDivergedError where the state would no longer be a number: begin anew then.
+        told. Of one of the ``efforts`` the values count for commands from then on, those that are
+        believed. Raises UnknownNameError, ArgumentError for a value that the sensor cannot give,
+        and SimulationDivergedError where the state would no longer be a number: begin anew then.
         """
         number = self._numbers.get(sensor)
         if number is None and sensor not in self._efforts:
@@ -134,15 +134,14 @@ class Estimator:
         own: Any = self._efforts[sensor] if number is None else self._bound[number].sensor
         z, time = own.read(value), _time(time) - own.delay
         place = bisect_right(self._moments, time, key=_time_of)
-        if number is None:
-            self._commands.measure(time, sensor, z)
+        judged = (0.0, 0, 0) if number is not None else self._commands.measure(time, sensor, z)
         if place == 0:
             return Innovation(sensor, time, 0.0, 0, 0, too_old=True, late=True)
         later = self._moments[place:]
         if later or (number is None and self._ahead is not None and time < self._ahead[0]):
             self._ahead = None
         del self._moments[place:]
-        found = Innovation(sensor, time, 0.0, 0, 0, too_old=False, late=bool(later))
+        found = Innovation(sensor, time, *judged, too_old=False, late=bool(later))
         if number is not None:
             found = self._take(number, z, time)._replace(late=bool(later))
         for moment in later:

@@ -24,7 +24,8 @@ class Innovation(NamedTuple):
     What became of a measurement.
 
     ``square`` is the normalised innovation squared of what was taken of it: that of a
-    right filter is as chi squared with as many degrees of freedom as ``numbers`` is.
+    right filter is as chi squared with as many degrees of freedom as ``numbers`` is. That of
+    efforts is of how much they changed; 0 where nothing is told of their ``change``.
     """
 
     sensor: str

@@ -8,7 +8,7 @@ Such as::
       - {name: camera, type: pose, body: segment3, position_noise: 1.0e-3, delay: 0.02}
       - {name: cables, type: joint, names: [t1, t2, t3], noise: 2.0e-4}
     efforts:                              # measured beside the commands, if any
-      - {name: gauges, names: [t1, t2, t3]}
+      - {name: gauges, names: [t1, t2, t3], rate: 500.0, noise: 0.05, change: 50.0}
     disturbance: {force: 1.0, moment: 0.02, fading: 1.0}
     model_error: {inertia: 0.1, stiffness: 0.2}
     initial: {position: 0.02, velocity: 0.1}

@@ -59,8 +59,8 @@ class ShapeFit:
         self._efforts = {e.name: (e, e.numbers(model.actuator_names)) for e in efforts}
         self._statics = Statics(model, (), differentiate, commanded=True)
         self._rest = np.zeros(model.n)
-        force = force_factor(extent(model, model.q0), self.settings.disturbance)
-        self._weights = np.linalg.inv(force)
+        self._force = force_factor(extent(model, model.q0), self.settings.disturbance)
+        self._known = self._weights = np.linalg.inv(self._force)
 
     def __call__(
         self, values: Mapping[str, Any], *, u: ArrayLike, q0: ArrayLike | None = None
@@ -68,22 +68,24 @@ class ShapeFit:
         """
         Return the :class:`Shape` by values of some or all sensors under u (m,), from q0 (n,) on.
 
-        What efforts were measured takes the place of u. Raises UnknownNameError, ArgumentError,
-        and NotConvergedError.
+        What efforts were measured takes the place of u, their noise is a force beside others.
+        Raises UnknownNameError, ArgumentError, and NotConvergedError.
         """
         u = checked('u', u, (self.model.m,)).copy()
         q = checked('q0', self.model.q0 if q0 is None else q0, (self.model.n,)).copy()
-        seen = []
+        seen, noise = [], np.zeros(self.model.m)
         for name, value in values.items():
             if name in self._efforts:
                 effort, which = self._efforts[name]
                 measured = effort.read(value)
                 u[which] = np.where(np.isfinite(measured), measured, u[which])
+                noise[which] = np.where(np.isfinite(measured), effort.noise, 0.0)
                 continue
             if name not in self._sensors:
                 raise UnknownNameError('sensor', name, (*self._sensors, *self._efforts))
             sensor, observation = self._sensors[name]
             seen.append((observation, sensor.read(value)))
+        self._weights = self._weigh(q, u, noise) if noise.any() else self._known
         r, J = self._left(q, u, seen)
         for k in range(_MOST):
             full = np.linalg.lstsq(J, r, rcond=None)[0]
@@ -102,6 +104,14 @@ class ShapeFit:
                 break
             q, r, J = q + share * full, then, slopes
         raise NotConvergedError('the fit of a posture', k, float(way))
+
+    def _weigh(self, q: Vector, u: Vector, noise: Vector) -> Matrix:
+        """Return what normalises forces (n, n) where u (m,) is measured with noise (m,) at q."""
+        force = self._statics.residual(q, u)[0].copy()
+        rows = [self._statics.residual(q, u + each)[0] - force for each in np.diag(noise)]
+        square = self._force @ self._force.T + np.transpose(rows) @ np.array(rows)
+        weights: Matrix = np.linalg.inv(np.linalg.cholesky(square))
+        return weights
 
     def _left(self, q: Vector, u: Vector, seen: Any) -> tuple[Vector, Matrix]:
         """Return what is left (k,), normalised, and how fast that goes down with q, (k, n)."""

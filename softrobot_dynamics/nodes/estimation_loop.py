@@ -108,8 +108,10 @@ class EstimationLoop(Loop):
         self.missing: tuple[str, ...] = ()  # sensors that told nothing lately
         self.doubted: tuple[str, ...] = ()  # those of them that speak, but are not believed
         self.lacking: tuple[str, ...] = ()  # coordinates that the others do not tell
-        self.ungauged: tuple[str, ...] = ()  # efforts of which nothing came lately
-        self.squares = {s.sensor.name: np.zeros(2) for s in streams}  # sums: squares, numbers
+        self.ungauged: tuple[str, ...] = ()  # efforts of which nothing was believed lately
+        self.misgauged: tuple[str, ...] = ()  # those of them that speak
+        named = [s.sensor.name for s in streams if getattr(s.sensor, 'change', 1.0) is not None]
+        self.squares = {name: np.zeros(2) for name in named}  # sums: squares, numbers
         self._estimator, self._fit = estimator, fit
         self._gauges = [each for each in streams if isinstance(each.sensor, Effort)]
         self._streams = [each for each in streams if each not in self._gauges]
@@ -238,15 +240,15 @@ class EstimationLoop(Loop):
             self._outlet.doubted(name, found.coarse)
         if found.numbers or 0.0 < found.coarse < _FAR:
             self._heard[name] = arrival
-            self.squares[name] += found.square, found.numbers
+            if name in self.squares:
+                self.squares[name] += found.square, found.numbers
 
     def _look_around(self) -> None:
         """See who is there, begin or end accordingly, and report now and then."""
         moment = now()
         self.missing = self._without(self._streams, self._heard, moment)
-        mute = self._without(self._streams, self._came, moment) if self.missing else ()
+        self.doubted = self._speaking(self._streams, self.missing, moment)
         self._miss_gauges(moment)
-        self.doubted = tuple(name for name in self.missing if name not in mute)
         if self.mode == WAITING:
             self._try_to_begin(moment)
             return
@@ -262,8 +264,9 @@ class EstimationLoop(Loop):
             self._outlet.report(self._estimator, self._present.at(moment), self._epoch)
 
     def _miss_gauges(self, moment: int) -> None:
-        """Let commands count again for efforts of which nothing comes any more."""
-        before, self.ungauged = self.ungauged, self._without(self._gauges, self._came, moment)
+        """Let commands count again for efforts of which nothing is believed any more."""
+        before, self.ungauged = self.ungauged, self._without(self._gauges, self._heard, moment)
+        self.misgauged = self._speaking(self._gauges, self.ungauged, moment)
         if self.mode == WAITING:
             return
         for stream in self._gauges:
@@ -281,6 +284,13 @@ class EstimationLoop(Loop):
             for each in streams
         }
         return tuple(name for name in least if heard.get(name, -SECOND * SECOND) < least[name])
+
+    def _speaking(
+        self, streams: Sequence[Stream], missing: Sequence[str], moment: int
+    ) -> tuple[str, ...]:
+        """Return those of the `missing` that said something lately."""
+        mute = self._without(streams, self._came, moment) if missing else ()
+        return tuple(name for name in missing if name not in mute)
 
     def _untold(self, there: Sequence[str]) -> tuple[str, ...]:
         """Return the coordinates that nobody tells of."""
@@ -328,8 +338,10 @@ class EstimationLoop(Loop):
         if self.doubted:
             words = 'not believed: they are wrong, or the model is by more than `disturbance` says'
             said.append(f'{", ".join(self.doubted)} {words}')
-        if self.ungauged:
-            said.append(f'{", ".join(self.ungauged)} silent: commands count in their place')
+        mute = [name for name in self.ungauged if name not in self.misgauged]
+        for names, what in ((mute, 'silent'), (self.misgauged, 'not believed')):
+            if names:
+                said.append(f'{", ".join(names)} {what}: commands count in their place')
         return '; '.join(said)
 
     def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:

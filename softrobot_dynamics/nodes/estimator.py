@@ -191,8 +191,9 @@ class EstimatorNode(LifecycleNode):
             'times begun anew': total['losses'],
             'collisions': total['collisions'],
             'silent sensors': ', '.join(x for x in loop.missing if x not in loop.doubted),
-            'silent efforts': ', '.join(loop.ungauged),
+            'silent efforts': ', '.join(x for x in loop.ungauged if x not in loop.misgauged),
             'sensors not believed': ', '.join(loop.doubted),
+            'efforts not believed': ', '.join(loop.misgauged),
             **{
                 f'innovation squared of {name}, a number': float(s / k) if k else np.nan
                 for name, (s, k) in squares.items()

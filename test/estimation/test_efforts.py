@@ -122,7 +122,9 @@ def test_inertial_units_of_a_robot_at_rest_feel_weight_alone():
     ([{**GAUGES, 'name': 'cables'}], DescriptionError, 'no other sensor has'),
     ([GAUGES, {**GAUGES, 'name': 'more'}], DescriptionError, 'each actuator once'),
     ([{**GAUGES, 'names': ['thumb']}], UnknownNameError, 'thumb'),
-    ([{**GAUGES, 'gate': 0.5}], DescriptionError, 'gate'),
+    ([{**GAUGES, 'gate': 1.5}], DescriptionError, 'gate'),
+    ([{**GAUGES, 'change': 0.0}], DescriptionError, 'change'),
+    ([{**GAUGES, 'noise': -0.1}], DescriptionError, 'noise'),
 ])  # fmt: skip
 def test_wrong_efforts_are_refused(efforts, error, words):
     """By the entry."""

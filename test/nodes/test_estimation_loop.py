@@ -45,13 +45,14 @@ U = np.full(9, 2.0)
 COLLISION = 1.0  # [N]
 
 
-EFFORTS = [{'name': 'gauges', 'names': ['t1', 't2']}]
+GAUGES = {'name': 'gauges', 'names': ['t1', 't2']}
 
 
 @functools.cache
-def parts(gauged=False):
+def parts(gauged=False, change=None):
     """Return model, estimator, fit and sufficiency of the shipped arm."""
-    model, given = compiled('pcc_arm'), {**GIVEN, 'efforts': EFFORTS} if gauged else GIVEN
+    gauges = {**GAUGES, 'noise': 0.01, 'change': change} if change else GAUGES
+    model, given = compiled('pcc_arm'), {**GIVEN, 'efforts': [gauges]} if gauged else GIVEN
     estimator = sd.Estimator(model, given)
     return model, estimator, sd.ShapeFit(model, given), Sufficient(estimator, ())
 
@@ -110,8 +111,8 @@ class Outlet:
 class Rig:
     """An arm under tension at rest, its sensors, and the loop."""
 
-    def __init__(self, monkeypatch, gauged=False):
-        model, estimator, fit, sufficient = parts(gauged)
+    def __init__(self, monkeypatch, gauged=False, change=None):
+        model, estimator, fit, sufficient = parts(gauged, change)
         self.time, self.outlet, self.commands = 1000 * SECOND, Outlet(), Box()
         monkeypatch.setattr(estimation_loop, 'now', lambda: self.time)
         monkeypatch.setattr(estimation_loop, 'sleep_until', self._sleep_until)
@@ -382,3 +383,45 @@ def test_efforts_count_for_commands_while_they_come(monkeypatch):
     rig.silent = set()
     rig.go(100)
     assert not rig.loop.ungauged
+
+
+def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(monkeypatch):
+    """Spikes are outliers; what is off for the time-out is named, and commands count meanwhile."""
+    rig = Rig(monkeypatch, gauged=True, change=10.0)
+    rig.until(RUNNING)
+    rig.go(300)
+    tally, estimator = rig.loop.tally, rig.loop._estimator
+    square, numbers = rig.loop.squares['gauges']
+    assert tally.counts['outliers'] == 0 and numbers > 50 and 0.0 < square < numbers
+
+    def spike(message):
+        message.effort = [message.effort[0], message.effort[1] + 50.0]
+
+    rig.spoil = {'gauges': spike}
+    rig.go(10)
+    rig.spoil = {}
+    assert tally.counts['outliers'] == 1 and rig.loop.complaint() == ''
+    assert estimator._commands.at(estimator.time) == pytest.approx(U, abs=0.1)
+    rig.go(100)
+
+    def wrong(message):
+        message.effort = [x + 200.0 for x in message.effort]
+
+    rig.spoil = {'gauges': wrong}
+    rig.go(300)
+    assert rig.loop.mode == RUNNING and tally.counts['losses'] == 0
+    assert rig.loop.ungauged == rig.loop.misgauged == ('gauges',)
+    assert 'gauges not believed: commands count' in rig.loop.complaint()
+    assert 'silent' not in rig.loop.complaint()
+    assert np.array_equal(estimator._commands.at(estimator.time), U)
+    rig.spoil = {}
+    rig.go(100)
+    assert not rig.loop.ungauged and not rig.loop.misgauged and rig.loop.complaint() == ''
+
+
+def test_gauges_of_which_any_change_is_believed_have_no_squares(monkeypatch):
+    """There is nothing to measure them by."""
+    rig = Rig(monkeypatch, gauged=True)
+    rig.until(RUNNING)
+    rig.go(50)
+    assert set(rig.loop.squares) == {'camera', 'cables'} and not rig.loop.ungauged

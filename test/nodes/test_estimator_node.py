@@ -2,6 +2,7 @@
 """A loop over DDS whose controller hears an estimator: it holds, and is safe without sensors."""
 
 import json
+from pathlib import Path
 import subprocess
 import sys
 
@@ -13,11 +14,13 @@ pytest.importorskip('rclpy')
 from geometry_msgs.msg import PoseStamped, WrenchStamped  # noqa: E402
 from observer import CONTROLLER  # noqa: E402
 from policies import check_policy  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.description.shipped import shipped  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamp_of, stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+import yaml  # noqa: E402
 
 ESTIMATOR = '/estimator: estimator'
 PRETENSION = 1.0
@@ -97,6 +100,46 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(
     start_arm('simulation', estimator='pcc_arm')
     observer.until(lambda: observer.mode(CONTROLLER) == 'running', 'the loop again')
     assert estimator.poll() is None and controller.poll() is None
+
+
+@pytest.mark.realtime
+def test_gauges_that_are_silent_or_wrong_are_said_and_states_go_on(
+    observer, start_arm, tmp_path, estimated
+):
+    """Each by its own words, as commands count in their place; outliers are counted."""
+    given = yaml.safe_load(Path(shipped('estimators')['pcc_arm']).read_text('utf-8'))
+    cells = {'name': 'gauges', 'names': ['t1', 't2'], 'noise': 0.05, 'change': 50.0}
+    (tmp_path / 'gauged.yaml').write_text(yaml.safe_dump({**given, 'efforts': [cells]}))
+    start_arm('simulation', estimator='pcc_arm')
+    start_arm('estimator', estimator=str(tmp_path / 'gauged.yaml'), autostart='true')
+    observer.until(lambda: observer.mode(ESTIMATOR) == 'estimating', 'its status')
+
+    def said(key):
+        values = observer.status[ESTIMATOR].values
+        return next(each.value for each in values if each.key == key)
+
+    observer.until(lambda: said('silent efforts') == 'gauges', 'the silence')
+    publisher = observer.node.create_publisher(JointState, 'sensors/gauges', 1)
+    message = JointState(name=['t1', 't2'])
+
+    def tell(effort, condition):
+        """Say what gauges measure until a condition holds."""
+
+        def told():
+            message.header.stamp = stamped(stamp_of(observer.states[-1]) + 1)
+            message.effort = [effort, effort]
+            publisher.publish(message)
+            return condition()
+
+        observer.until(told, f'what is made of {effort} N', every=0.01)
+
+    tell(PRETENSION, lambda: not said('silent efforts'))
+    outliers = observer.value(ESTIMATOR, 'outliers')
+    tell(500.0, lambda: said('efforts not believed') == 'gauges')
+    assert observer.value(ESTIMATOR, 'outliers') > outliers and not said('silent efforts')
+    tell(PRETENSION, lambda: not said('efforts not believed'))
+    assert observer.mode(ESTIMATOR) == 'estimating'
+    assert observer.value(ESTIMATOR, 'times begun anew') == 0
 
 
 def _collide(observer):

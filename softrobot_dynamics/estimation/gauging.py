@@ -1,0 +1,134 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What the noise of measured efforts does to what is believed, S S^T and N, beside all else.
+
+A value is off by sigma, independently of the next one, and counts for 1 / rate. So of the force
+A u, A = dnu/du, errors are a process of spectral density A sigma^2 A^T / rate: white to what moves
+more slowly than values come, and not to soft bodies, whose damping lets them follow at once. They
+are off by what the last value is, not by the mean of those in a step of h. Hence two columns for
+each actuator, of a force with the deviation sigma / (rate h)^1/2:
+
+- one that acts all the time. Alone it is exact for one value a step;
+- with r = rate h > 1 values a step, another that is -(1 + 2^1/2) in the first step of backward
+  Euler's method, of the two that settle it, and 1 in the second. It moves no momentum, and what
+  damping holds back as much as (1 + 2^1/2)^2 of a steady one would: with its share of
+  (r - 1) / (1 + 2^1/2)^4, at most a third, that ends as the last value alone has it; a third is
+  what white noise does to positions in a step.
+
+Where values are rarer than steps, what follows at once is said to be known less well than it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.estimation.square_root import settle, Spreading, triangularise
+from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.dynamics.derivatives import Differentiator
+    from softrobot_dynamics.estimation.efforts import Acting, Effort
+
+_AT_ONCE = TWICE**4  # of the second column, as variances: what damping holds back
+_WHITE = 1.0 / 3.0  # of white noise, the most
+
+
+class Gauging(NamedTuple):
+    """What :func:`blur` works with, for p efforts that are measured with noise."""
+
+    forces: Matrix  # (p, n) that their errors are, along y of each
+    steady: Vector  # (p,) deviations of the first columns
+    swinging: Vector  # (p,) of the second ones
+    start: Matrix  # (N, 2 p)
+    once: Matrix  # (N, 2 p)
+    twice: Matrix  # (N, 2 p)
+    array: Matrix  # (N, N + 2 p)
+
+
+class Gauges:
+    """
+    Efforts with noise, at least one, on the way of a Mover, which has a Spreading and others.
+
+    ``blur`` is to be called right after the covariances were moved by the same step.
+    """
+
+    def __init__(
+        self, efforts: Sequence[Effort], differentiate: Differentiator, spreading: Spreading
+    ) -> None:
+        model, N = differentiate.model, len(spreading.start)
+        self._efforts, self._differentiate = efforts, differentiate
+        self._which = np.concatenate([e.numbers(model.actuator_names) for e in efforts])
+        sizes = [len(e.names) for e in efforts]
+        p = sum(sizes)
+        self._noise, self._rates = (
+            np.repeat([getattr(e, name) for e in efforts], sizes) for name in ('noise', 'rate')
+        )
+        self._work = Gauging(
+            forces=np.zeros((p, model.n)),
+            steady=np.zeros(p),
+            swinging=np.zeros(p),
+            **{name: np.zeros((N, 2 * p)) for name in ('start', 'once', 'twice')},
+            array=np.zeros((N, N + 2 * p)),
+        )
+        room = spreading._replace(push=np.zeros(2 * p))
+        self._blur = cached(blur, w=room, b=self._work)
+
+    def blur(self, S: Matrix, N: Matrix, start: float, h: float, acting: Acting) -> None:
+        """Let errors of what counted from a start [s] on, for h [s], into S and N (N, N)."""
+        each = [acting.measured(effort.name, start, start + h) for effort in self._efforts]
+        shares, values = np.concatenate(each), self._rates * h
+        if not shares.any():
+            return
+        work = self._work
+        np.multiply(self._noise, np.sqrt(shares / values), out=work.steady)
+        swinging = np.clip((values - 1.0) / _AT_ONCE, 0.0, _WHITE)
+        np.multiply(work.steady, np.sqrt(swinging), out=work.swinging)
+        self._fill()
+        self._blur(S, N, h)
+
+    def _fill(self) -> None:
+        """Fill the forces, where the robot was differentiated."""
+        own, forces = self._differentiate, self._work.forces
+        np.multiply(own.response.signs[self._which, None], own.terms.J[self._which], out=forces)
+        drives = own.drives  # those of positions that motors hold: what a cable makes of them
+        if not len(drives.tension):
+            return
+        slopes = np.where(drives.tension > 0.0, drives.stiffness * drives.pull, 0.0)
+        for force, (first, count) in zip(forces, drives.cables[self._which]):
+            force -= slopes[first : first + count] @ drives.J[first : first + count]
+
+
+@kernel
+def blur(w, b, S, N, h):
+    """Let errors of efforts into S and N (N, N), right after :func:`~.square_root.spread`."""
+    n, p, size, g = len(w.M), len(b.steady), len(S), GAMMA * h
+    for i in range(n):
+        row = b.start[2 * n + i]
+        for a in range(p):
+            row[a] = b.steady[a] * b.forces[a, i]
+            row[p + a] = -TWICE * b.swinging[a] * b.forces[a, i]
+    settle(w, g, b.start, b.once)
+    for i in range(n):
+        for a in range(p):
+            b.once[2 * n + i, p + a] = b.swinging[a] * b.forces[a, i]
+    settle(w, g, b.once, b.twice)
+    A = b.array
+    for i in range(size):
+        row, own, once, twice = A[i], S[i], b.once[i], b.twice[i]
+        for c in range(size):
+            row[c] = own[c]
+        for c in range(2 * p):
+            row[size + c] = TWICE * twice[c] + ONCE * once[c] if i < 2 * n else 0.0
+    for i in range(2 * n):
+        for j in range(2 * n):
+            for c in range(size, size + 2 * p):
+                N[i, j] += A[i, c] * A[j, c]
+    triangularise(A, size, size, size + 2 * p)  # as S is triangular already
+    for i in range(size):
+        for c in range(i + 1):
+            S[i, c] = A[i, c]

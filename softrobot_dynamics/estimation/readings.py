@@ -1,0 +1,93 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What gauges have said in time, and what is believed of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.estimation.commands import Commands, SLIGHT
+from softrobot_dynamics.estimation.gates import widest
+
+
+class Judged(NamedTuple):
+    """What became of a reading; as in :class:`~.findings.Innovation`."""
+
+    square: float
+    numbers: int
+    outliers: int
+
+
+class _Reading(NamedTuple):
+    """Values (K,) of a time [s], and what is believed then."""
+
+    time: float
+    values: Vector
+    counting: Vector  # in place of commands; NaN: the command counts
+    believed: Vector  # last, whether it counts or not; NaN: none was yet
+    since: Vector  # when that was [s]
+
+
+class Readings:
+    """
+    So many values (K,) of an effort as they come, in any order; ``counting`` has what counts.
+
+    ``noise``, ``change`` and ``gate`` are those of an :class:`~.efforts.Effort`. An outlier counts
+    as the value before it. A late reading is what those after it are judged by, so they are judged
+    again: what counts does not depend on the order in which they came.
+    """
+
+    def __init__(
+        self, kept: float, count: int, *, noise: float, change: float | None, gate: float
+    ) -> None:
+        self.counting, self._kept, self._count = Commands(kept), kept, count
+        self._noise, self._change, self._most = noise, change, widest(gate, 1)
+
+    def begin(self) -> None:
+        """Forget all: nothing was measured."""
+        nothing = np.full(self._count, np.nan)
+        self.counting.begin(nothing)
+        long_ago = np.full(self._count, -np.inf)
+        self._all = [_Reading(-np.inf, nothing, nothing, nothing, long_ago)]
+
+    def add(self, time: float, values: Vector) -> Judged:
+        """Let values count from a time [s] on; one at the same time is replaced."""
+        if self._change is None:
+            self.counting.add(time, values)
+            return Judged(0.0, int(np.isfinite(values).sum()), 0)
+        k = bisect_right(self._all, time, key=_time_of)
+        if k == 0:
+            return Judged(0.0, 0, 0)  # older than what is kept
+        later = self._all[k:]
+        del self._all[k - (time - self._all[k - 1].time < SLIGHT) :]
+        found = self._judge(self._change, time, values)
+        for each in later:
+            self._judge(self._change, each.time, each.values)
+        self._forget()
+        return found
+
+    def _judge(self, change: float, time: float, values: Vector) -> Judged:
+        """Believe values by those before them, or leave them out."""
+        _, _, counting, believed, since = self._all[-1]
+        variance = 2.0 * self._noise**2 + (change * (time - since)) ** 2
+        squares = (values - believed) ** 2 / variance  # NaN where there is nothing to compare
+        out = squares > self._most
+        taken = np.isfinite(values) & ~out
+        counting = np.where(out, counting, values)
+        believed, since = np.where(taken, values, believed), np.where(taken, time, since)
+        self._all.append(_Reading(time, values, counting, believed, since))
+        self.counting.add(time, counting)
+        square = float(np.nansum(squares[taken]))
+        return Judged(square, int(taken.sum()), int(out.sum()))
+
+    def _forget(self) -> None:
+        """Keep what those that come may still have to be judged by."""
+        old = bisect_right(self._all, self._all[-1].time - self._kept, key=_time_of) - 1
+        if old > 64:  # now and then
+            del self._all[:old]
+
+
+def _time_of(reading: _Reading) -> float:
+    return reading.time
