@@ -14,6 +14,12 @@ DEPENDENT = 1e-5  # size of a combination of outputs that cannot move, of one th
 GROWTH = 1e-7  # rate that is rounding, of the fastest one
 
 
+def entries(own: Vector) -> Matrix:
+    """Return the sizes (n, n) of a matrix's entries by those on its diagonal (n,): no units."""
+    root: Vector = np.sqrt(np.abs(own))
+    return np.outer(root, root)
+
+
 class Stability(NamedTuple):
     """The smallest squared angular frequency [1/s^2], and what follows from all of them."""
 
@@ -23,12 +29,16 @@ class Stability(NamedTuple):
 
 
 class Linearised(NamedTuple):
-    """M x'' + D x' + K x = 0 about a posture at rest; ``noise``: what K's entries are good to."""
+    """
+    M x'' + D x' + K x = 0 about a posture at rest.
+
+    Entries K_ij are good to the root of ``noise``_i ``noise``_j, which has the unit of both.
+    """
 
     K: Matrix  # (n, n)
     D: Matrix  # (n, n)
     M: Matrix  # (n, n)
-    noise: float
+    noise: Vector  # (n,)
 
     def stability(self) -> Stability:
         """
@@ -40,8 +50,10 @@ class Linearised(NamedTuple):
         make K asymmetric, and oscillations may grow (flutter), with the damping there is.
         """
         squares, X = self.modes()
-        lowest = -self.noise * np.abs(X[:, 0]).sum() ** 2
-        if np.abs(self.K - self.K.T).max() <= self.noise + 1e-9 * np.abs(self.K).max():
+        lowest = -((np.sqrt(self.noise) @ np.abs(X[:, 0])) ** 2)
+        if (
+            np.abs(self.K - self.K.T) <= entries(self.noise) + 1e-9 * entries(np.diag(self.K))
+        ).all():
             stands = bool(squares[0] >= lowest)
             return Stability(float(squares[0]), stands, stands)
         K, D = X.T @ self.K @ X, X.T @ self.D @ X  # M is the identity now

@@ -51,7 +51,7 @@ def zero_dynamics(
     mobility = J @ (free.by_u[:, k] * model.signs[k])
     u[k] = -model.signs[k] * (_inverse(mobility) @ (J @ free.qdd))
     held = forward_dynamics_derivatives(model, q=q, qd=rest, u=u)
-    return Linearised(-M @ held.by_q, -M @ held.by_qd, M, 0.0).held(J)
+    return Linearised(-M @ held.by_q, -M @ held.by_qd, M, rest).held(J)
 
 
 def _inverse(mobility: NDArray[np.float64]) -> NDArray[np.float64]:
