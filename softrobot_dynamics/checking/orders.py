@@ -47,8 +47,10 @@ def orders(model: CompiledModel) -> Iterator[Order]:
         if finer is None:
             continue
         actuators = tuple(_within(model, module.name))
-        down = placed.joint(index)[0].T @ np.array(model.description.gravity)
-        key = repr((module.body, tuple(a.actuator for a in actuators), down.round(9).tolist()))
+        gravity = np.array(model.description.gravity)
+        down, size = placed.joint(index)[0].T @ gravity, float(np.linalg.norm(gravity)) or 1.0
+        way = (down / size).round(9).tolist()
+        key = repr((module.body, tuple(a.actuator for a in actuators), way))
         key = key.replace(repr(module.name), 'it')
         if key not in known:
             known[key] = _compared(module, finer, actuators, down)

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 SEED, STATES, SHARE = 0, 3, 0.5  # of the states: how many, how far of what bodies can do
-STEP = 1e-5  # [s] of the difference that gives dM/dt
+STEP = 1e-5  # [s] of the difference that gives dM/dt, at rates of some ranges of q a second
 IDENTITY, DEFINITE, COARSE = 1e-9, 1e-6, 1e-3  # from where there is a question
 ROUGH = 0.05  # of a body's length: from where there is a question about its shapes
 CALLS = 300
-_GROWS, _OFF = 0.1, 0.2  # [1/s], share: as the controller node warns of
+_OFF = 0.2  # share: as the controller node warns of
 
 
 class Finding(NamedTuple):
@@ -80,10 +80,11 @@ class _Robot:
     def identities(self) -> Iterator[Finding]:
         """Yield how well what has to hold of any robot holds of this one."""
         model, inert, power = self._model, 0.0, 0.0
+        units = model.scales.units
         for q, qd, qdd in self._states:
             h, M = inverse.mass_inertial_inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * q)
             whole = inverse.inertial_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
-            inert = max(inert, _apart(M @ qdd + h, whole))
+            inert = max(inert, _apart(units * (M @ qdd + h), units * whole))
             twice = [self._twice_energy(q + s * STEP * qd, qd) for s in (1.0, -1.0)]
             rate = (twice[0] - twice[1]) / (4.0 * STEP)
             power = max(power, abs(qd @ h - rate) / max(np.abs(qd * h).sum(), 1e-300))
@@ -167,7 +168,7 @@ class _Robot:
             if not np.isfinite(rate):
                 yield Finding(name, None, '', '')
                 continue
-            asked = 'errors would grow' if rate > _GROWS else ''
+            asked = 'errors would grow' if rate > model.scales.growth else ''
             yield Finding(name, float(np.exp(rate * period)), '', asked)
         zero = np.zeros(model.n)
         law.start(self._q, zero, 0.0, None)

@@ -24,16 +24,9 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 DISTURBANCE, AIM, ROWS = range(3)  # of the memory: see `_observe`, `_remember`; how many there are
-TIMES = (
-    0.02,
-    0.01,
-    0.005,
-    0.002,
-    0.001,
-    0.0005,
-)  # [s] to choose from; unknown delays want long ones
+TIMES = (0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
+"""Of that of the robot's slowest motion, to choose from; unknown delays want long ones."""
 OFF = 0.4  # share by which stiffness and damping may be off: modulus and damping time a fifth each
-GROWS = 0.1  # [1/s] from which growth counts
 
 OBSERVER: Any = parameter(
     number('s', at_least=0.0, default=math.nan),
@@ -54,7 +47,7 @@ class AcceleratingLaw(HeldLaw):
     remembers = ROWS
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
-        self.observer = TIMES[-2]
+        self.observer = TIMES[-2] / model.scales.rate
         super().__init__(model, **options)
         self.observer = self._choose()
         self._obey(self.plan, self.settings)
@@ -70,14 +63,15 @@ class AcceleratingLaw(HeldLaw):
 
     def _choose(self) -> float:
         """Return the longest time [s] with which a robot off the model is stable at q0."""
-        q, u = self.model.q0, self.settings.feed_forward
-        for time in TIMES:
+        q, u, scales = self.model.q0, self.settings.feed_forward, self.model.scales
+        times = [share / scales.rate for share in TIMES]
+        for time in times:
             growth = self.growth(q, u, self.settings.replace(observer=time), OFF)
-            if growth < GROWS:
+            if growth < scales.growth:
                 return time
             if math.isnan(growth):  # it cannot be there
-                return TIMES[-2]
-        return TIMES[-1]
+                return times[-2]
+        return times[-1]
 
 
 @kernel

@@ -14,8 +14,6 @@ from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.kernels.sums import dot, row_times
 from softrobot_dynamics.recursion.drives import command_of, effort_bounds, effort_of
 
-RELAXATION = 1.0  # [s] in which redundant commands fade to the least effort
-
 
 @kernel
 def read_outputs(fixed, qd):
@@ -112,7 +110,7 @@ def _bound(fixed, settings, i, k):
     b.favoured[i] = 0.0
     if last[k] == last[k]:
         effort = effort_of(fixed.drives, k, last[k])
-        b.favoured[i] = signs[k] * effort * (1.0 - fixed.period / RELAXATION)
+        b.favoured[i] = signs[k] * effort * (1.0 - fixed.fading)
 
 
 @kernel

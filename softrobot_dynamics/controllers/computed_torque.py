@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 STEPS = 20  # of Newton's method, at most
-CLOSE = 1e-10  # distance from y_d, in units of the coordinate it depends on most, that is none
+CLOSE = 1e-10  # distance from y_d, of what a unit of a coordinate does to it, that is none
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Posture(NamedTuple):
     qdd: Vector  # (n,)
     rest: Vector  # (n,) zeros
     J: Matrix  # (n, n) scratch
+    units: Vector  # (n,) of coordinates, see softrobot_dynamics.model.scales
 
 
 class Told(NamedTuple):
@@ -109,7 +110,7 @@ def _pose(fixed, wanted, q):
         if solve_general(wanted.J, b.r) != 0:
             break
         for j in range(len(q)):
-            wanted.q[j] += b.r[j]
+            wanted.q[j] += wanted.units[j] * b.r[j]
     wanted.q[0] = np.nan
     return False
 
@@ -121,29 +122,40 @@ def _rates(fixed, wanted):
     copy(b.desired[1], b.r)
     if not (_scale(fixed, wanted) and solve_general(wanted.J, b.r) == 0):
         return False
-    copy(b.r, wanted.qd)
+    _unscale(wanted, b.r, wanted.qd)
     run(wanted.evaluate, wanted.q, wanted.qd)
     for i in range(len(controlled)):
         b.r[i] = b.desired[2, i] - terms.bias[controlled[i]]
     if not (_scale(fixed, wanted) and solve_general(wanted.J, b.r) == 0):
         return False
-    copy(b.r, wanted.qdd)
+    _unscale(wanted, b.r, wanted.qdd)
     return True
 
 
 @kernel
+def _unscale(wanted, x, out):
+    """Fill out (n,) with a change x (n,) of coordinates in their units."""
+    for j in range(len(out)):
+        out[j] = wanted.units[j] * x[j]
+
+
+@kernel
 def _scale(fixed, wanted):
-    """Copy J there, its rows scaled to one, and scale b.r (n,) alike; False if a row is zero."""
+    """
+    Copy J there by changes in units, rows scaled to one, and scale b.r (n,) alike.
+
+    False if a row is zero.
+    """
     b, terms = fixed.b, wanted.terms
     for i in range(len(b.r)):
         row, size = terms.J[fixed.controlled[i]], 0.0
         for j in range(len(row)):
-            size = max(size, abs(row[j]))
+            size = max(size, abs(row[j]) * wanted.units[j])
         if not 0.0 < size < np.inf:
             return False
         b.r[i] /= size
         for j in range(len(row)):
-            wanted.J[i, j] = row[j] / size
+            wanted.J[i, j] = row[j] * wanted.units[j] / size
     return True
 
 
@@ -196,4 +208,5 @@ def _allocate(model: CompiledModel) -> Posture:
         qdd=np.zeros(n),
         rest=np.zeros(n),
         J=np.zeros((n, n)),
+        units=model.scales.units,
     )

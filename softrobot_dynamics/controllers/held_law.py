@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 _STATE = 'VECTOR, VECTOR, float64'  # q, qd, t
+RELAXATION = 10.0  # of the time of the robot's slowest motion: in that redundant commands fade
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Fixed(NamedTuple):
     last: Vector  # (m,) the command in force, NaN where unknown
     reached: Vector  # (n,) of the Prediction, NaN where states are not predicted
     period: float
+    fading: float  # share by which redundant commands fade in a period
     b: Buffers
 
 
@@ -213,6 +215,7 @@ class HeldLaw(Controller):
             last=last,
             reached=np.full(model.n, np.nan),
             period=self.period,
+            fading=min(1.0, self.period * model.scales.rate / RELAXATION),
             b=allocate_buffers(model.n, model.m, len(self.controlled), self.remembers),
         )
 

@@ -19,8 +19,6 @@ from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.held_law import HeldSettings
 
-GROWS = 0.1  # [1/s] from which a rate of the zero dynamics counts: what turns freely is below
-
 
 @dataclass(frozen=True)
 class Gains(HeldSettings):
@@ -91,4 +89,4 @@ class PartialFeedbackLinearization(AcceleratingLaw):
         rates = self._sampled.zero_dynamics(
             q, settings.feed_forward, lambda q, u: self._aside(q, u, settings)
         )
-        return tuple(rates[rates.real > GROWS].tolist())
+        return tuple(rates[rates.real > self.model.scales.growth].tolist())

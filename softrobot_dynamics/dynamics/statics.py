@@ -142,8 +142,8 @@ class Statics:
         self.model, self._evaluate, self._loads = model, model.evaluator(), loads
         self._derivatives = own = derivatives or Differentiator(model)
         self._zero, self._share = np.zeros(model.n), 1.0
-        scales, gravity = model.scales, np.array(model.description.gravity, dtype=float)
-        self._energy = scales.weight(gravity) + load_energy(scales, loads)
+        scales = model.scales
+        self._energy = scales.weight + load_energy(scales, loads)
         self._lines = scales.pulls * scales.reach
         self._jacobian = cached(point_jacobian)
         held = model.positioned & commanded

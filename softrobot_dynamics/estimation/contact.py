@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Spotted = tuple[str, ArrayLike | None]  # a body and a material point (3,) [m], None: its tip
 
 _ALONG = 0.25, 0.5, 0.75  # of the way from a body's joint to its tip
-_NEAR = 1e-6  # [m] that is no way
+_NEAR = 1e-6  # of the robot's length, a way that is none
 _SEEN = 1e-9  # of what is seen best: what is seen less than that is not seen
 
 
@@ -48,10 +48,13 @@ class Contact(NamedTuple):
     push: Push
 
 
-def fit_push(J: Matrix, force: Vector, covariance: Matrix, prior: Matrix, still: Matrix) -> Push:
+def fit_push(
+    J: Matrix, force: Vector, covariance: Matrix, prior: Matrix, still: Matrix, length: float
+) -> Push:
     """
     Return the :class:`Push` with the Jacobian J (k, n) of a force (n,) and its covariance.
 
+    Moments and forces are compared by the robot's ``length`` [m].
     The covariance P is that after measurements, ``prior`` the factor (n, n) of P0, that without
     any, and ``still`` (n, n) the covariance N of the force that is believed where none acts.
     What measurements alone say, without what was believed before, is a likelihood of information
@@ -64,6 +67,8 @@ def fit_push(J: Matrix, force: Vector, covariance: Matrix, prior: Matrix, still:
     """
     from scipy.special import gammaincc  # late: scipy is slow to import
 
+    units = np.repeat([length, 1.0], 3)[-len(J) :]  # of the wrench
+    J = units[:, None] * J
     inverse, before = np.linalg.inv(covariance), np.linalg.inv(prior @ prior.T)
     information = J @ (inverse - before) @ J.T
     values, vectors = np.linalg.eigh(0.5 * (information + information.T))
@@ -77,7 +82,7 @@ def fit_push(J: Matrix, force: Vector, covariance: Matrix, prior: Matrix, still:
     shown = np.linalg.solve(still + _SEEN * covariance, (J - J @ before @ covariance).T)
     square, rank = _square(shown @ vectors[:, seen], force, still)
     chance = float(gammaincc(0.5 * max(rank, 1), 0.5 * square))
-    return Push(vectors @ parts, P, square, rank, chance)
+    return Push(units * (vectors @ parts), np.outer(units, units) * P, square, rank, chance)
 
 
 def _square(weights: Matrix, force: Vector, still: Matrix) -> tuple[float, int]:
@@ -117,8 +122,9 @@ def _ends(model: CompiledModel) -> dict[str, list[Vector]]:
     for i, (body, (R, origin)) in enumerate(zip(model.body_names, joints)):
         next_ones = [joints[k][1] for k, parent in enumerate(parents) if parent == i]
         ends = [R.T @ (end - origin) for end in (placed.pose(i)[:3, 3], *next_ones)]
-        far = [end for end in ends if np.linalg.norm(end) > _NEAR]
-        found[body] = far[:1] if np.linalg.norm(ends[0]) > _NEAR else far
+        least = _NEAR * model.scales.length
+        far = [end for end in ends if np.linalg.norm(end) > least]
+        found[body] = far[:1] if np.linalg.norm(ends[0]) > least else far
     return found
 
 

@@ -197,7 +197,9 @@ class Estimator:
         own = slice(2 * n, 3 * n)
         S, prior = belief.S[own], self._prior[own, own]
         force, still = belief.x[own], belief.N[own, own]
-        return fit_push(J if moment else J[3:], force, covariance_of(S), prior, still)
+        return fit_push(
+            J if moment else J[3:], force, covariance_of(S), prior, still, self.model.scales.length
+        )
 
     def contact(self, places: Sequence[Spotted] | None = None) -> Contact:
         """

@@ -115,6 +115,8 @@ class MomentumObserver:
         q, n = self._last.q, self.model.n
         J = jacobian(self.model, q=q, body=body, point=point, frame=frame)
         J = J if moment else J[3:]
+        wrench = np.repeat([self.model.scales.length, 1.0], 3)[-len(J) :]  # its units
+        J = wrench[:, None] * J
         if covariance is None:
             M = self._evaluate(q, self._rest).M
             columns = [accelerations(self.model, M, column) for column in (*J, self.force)]
@@ -124,9 +126,8 @@ class MomentumObserver:
                 columns = list(np.linalg.solve(P, np.vstack([J, self.force]).T).T)
             except np.linalg.LinAlgError:
                 raise ArgumentError('covariance', covariance, 'a matrix of full rank') from None
-        found: Vector = np.linalg.pinv(J @ np.transpose(columns[:-1]), hermitian=True) @ (
-            J @ columns[-1]
-        )
+        inverse = np.linalg.pinv(J @ np.transpose(columns[:-1]), hermitian=True)
+        found: Vector = wrench * (inverse @ (J @ columns[-1]))
         return found
 
     def _look(self, t: Any, q: ArrayLike, qd: ArrayLike) -> _Instant:

@@ -87,12 +87,13 @@ class ShapeFit:
             seen.append((observation, sensor.read(value)))
         self._weights = self._weigh(q, u, noise) if noise.any() else self._known
         r, J = self._left(q, u, seen)
+        units = self.model.scales.units
         for k in range(_MOST):
-            full = np.linalg.lstsq(J, r, rcond=None)[0]
+            full = units * np.linalg.lstsq(J * units, r, rcond=None)[0]
             way, square = np.linalg.norm(J @ full), r @ r
             if way < _ENOUGH:
                 numbers = len(r) - self.model.n
-                covariance = np.asarray(np.linalg.inv(J.T @ J), dtype=float)
+                covariance = np.linalg.inv((J * units).T @ (J * units)) * np.outer(units, units)
                 return Shape(q, covariance, float(square), numbers, k)
             share = 1.0
             for _ in range(_HALVINGS):

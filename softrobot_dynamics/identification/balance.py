@@ -57,8 +57,9 @@ class Tangents(Balance):
     def by_state(self, q: Vector, qd: Vector, qdd: Vector, u: Vector) -> tuple[Matrix, Matrix]:
         """Return dr/dq and dr/dqd, (n, n) each; ``M`` is that at q, too."""
         if self._rubs:
-            K = by_second_order(lambda x: self.residual(x, qd, qdd, u), q)
-            D = by_second_order(lambda x: self.residual(q, x, qdd, u), qd)
+            units = self._model.scales.units
+            K = by_second_order(lambda x: self.residual(x, qd, qdd, u), q, units)
+            D = by_second_order(lambda x: self.residual(q, x, qdd, u), qd, units)
             self._evaluate(q, qd)
             return K, D
         n, own = self._model.n, self._derivatives.inverse(q, qd, qdd)[1].copy()

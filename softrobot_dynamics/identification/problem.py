@@ -23,13 +23,14 @@ from softrobot_dynamics.identification.rolling import MotionPredictor
 Data: TypeAlias = Postures | Motion
 
 _KNEE = 2.0  # standard deviations, from which soft_l1 counts less
-_LOST = 1e3  # [m] residual of a robot that there is not, or does not rest or stay
+_LOST = 1e3  # residual of a robot that there is not, or does not rest or stay, of the data's size
 _FAILS = DescriptionError, NotConvergedError, SimulationDivergedError
 _SETTLED = 0.9  # share of the knee before, from which it stays
 _ANCHOR = 1e-3  # what a metre, or 1 m/s, counts by which a fitted state is off its first guess
 _INSIDE = 0.05  # of x, or of the way between bounds: from nearer, a first step beyond ends a fit
 _UNSAID = 1.0  # noise of what is measured by default
-_EXACT = 1e-9  # [m] residuals that are rounding: of data that a model has made
+_EXACT = 1e-9  # of the data's size, residuals that are rounding: of data that a model has made
+_FLAT = 1e-12  # of its square, a gradient by x that is none
 
 
 def predictor_of(parameters: Parameters, data: Data) -> Predictor | MotionPredictor:
@@ -37,6 +38,20 @@ def predictor_of(parameters: Parameters, data: Data) -> Predictor | MotionPredic
     if isinstance(data, Motion):
         return MotionPredictor(parameters, data)
     return Predictor(parameters, data)
+
+
+def _size_of(data: Data) -> float:
+    """
+    Return the size of what was measured, weighted: how far it is from its mean, or from zero.
+
+    Of all that is compared with residuals, which have the unit of the weights.
+    """
+    values = data.measured * data.weights
+    seen = np.isfinite(values)
+    count = np.maximum(seen.sum(axis=0), 1)
+    known = np.where(seen, values, 0.0)
+    spread = np.where(seen, values - known.sum(axis=0) / count, 0.0)
+    return float(np.abs(spread).max(initial=0.0) or np.abs(known).max(initial=0.0) or 1.0)
 
 
 class Problem:
@@ -65,6 +80,7 @@ class Problem:
             expected = f'at most {self._count} parameters: so many coordinates were measured'
             raise ArgumentError('fit', parameters.names, expected)
         self.first = np.full_like(self._measured, np.nan)
+        self._size = _size_of(data)
 
     def predicted(self, z: Vector) -> Matrix:
         """Return what would be measured (P, C); raises."""
@@ -105,7 +121,7 @@ class Problem:
         scale = np.inf
         while loss != 'linear':  # what is far off has spoilt the first fit, and so its scale
             spread = _KNEE * 1.4826 * float(np.median(np.abs(found.fun[: self._count])))
-            if spread < _EXACT or spread > _SETTLED * scale:
+            if spread < _EXACT * self._size or spread > _SETTLED * scale:
                 break
             scale = spread
             found = self._solve(found.x, scale)
@@ -125,7 +141,7 @@ class Problem:
             f_scale=1.0 if linear else scale,
             xtol=1e-6,
             ftol=1e-6,
-            gtol=1e-12,
+            gtol=_FLAT * self._size**2,
             max_nfev=60,
         )
 
@@ -135,7 +151,7 @@ class Problem:
             off = self.residuals(z)
         except _FAILS:
             more = len(z) - self._p + len(self._parameters.known)
-            return np.full(self._count + more, _LOST)
+            return np.full(self._count + more, _LOST * self._size)
         size = float(np.sqrt(np.mean(off[: self._count] ** 2)))
         self._say(f'rms {size:.4g} a coordinate')
         return off

@@ -29,7 +29,8 @@ from softrobot_dynamics.recursion.passes import (
 from softrobot_dynamics.recursion.transmission import LINE, POINT
 
 _SHORT = 0.01  # of the robot: the length of a body by which its coordinates are not measured
-_UNHELD = 5.0  # [1/s] rate of a robot that no elasticity and no weight holds: it has none
+_GROWS = 0.01  # of the robot's own rate: what rings undamped, or turns freely, is below
+_UNHELD = 10.0  # [1/s] rate of a robot that no elasticity and no weight holds: it has none
 _MOVES = 1e-3  # of the way of all its matter: what moves its end by less does not move it
 
 
@@ -42,6 +43,7 @@ class Scales(NamedTuple):
     carried: Vector  # (n,) [kg] mass of what it moves
     outputs: Matrix  # (m, n) how far y goes by one unit of each coordinate
     inertia: Vector  # (n,) [kg m^2] the diagonal of the mass matrix, in these units
+    weight: Vector  # (n,) [J] that gravity may have along coordinates
     stiff: Vector  # (n,) [J] of elasticity: the diagonal of the stiffness, in these units
     moves: Matrix  # (N, n) 1 where a coordinate moves a body, otherwise 0
     pulls: Matrix  # (m, n) 1 where it moves a straight part of an actuator's line, otherwise 0
@@ -50,29 +52,31 @@ class Scales(NamedTuple):
         """Return the same with the ``stiffness`` (n, n) at q = 0."""
         return self._replace(stiff=np.abs(np.diag(stiffness)) * self.units**2)
 
-    def weight(self, gravity: Vector) -> Vector:
-        """Return the energies (n,) [J] that gravity (3,) [m/s^2] may have along coordinates."""
-        return np.linalg.norm(gravity) * self.carried * self.reach
-
-    def efforts(self, gravity: Vector) -> Vector:
+    @property
+    def efforts(self) -> Vector:
         """
         Return what u (m,) moves the robot by about one unit of a coordinate, the easiest.
 
         Against elasticity, or weight where there is none; 1 where an actuator has nothing of both
         against it.
         """
-        energy = np.where(self.stiff > 0.0, self.stiff, self.weight(gravity))
+        energy = np.where(self.stiff > 0.0, self.stiff, self.weight)
         against = np.where(energy > 0.0, energy, np.inf)
         with np.errstate(divide='ignore'):
             easiest = (against / self.outputs).min(axis=1, initial=np.inf)
         return np.where(np.isfinite(easiest), easiest, 1.0)
 
-    def rate(self, gravity: Vector) -> float:
-        """Return the rate [1/s] of the robot's slowest motion by elasticity or weight."""
-        energy = self.weight(gravity) + self.stiff
-        held = energy > 0.0
-        squares = self.inertia[held] / energy[held]
-        return float(1.0 / np.sqrt(squares.max(initial=0.0))) if squares.any() else _UNHELD
+    @property
+    def rate(self) -> float:
+        """Return the rate [1/s] of the robot's slowest motion by elasticity and weight."""
+        energy = self.weight + self.stiff
+        squares = self.inertia[energy > 0.0] / energy[energy > 0.0]
+        return float(1.0 / np.sqrt(squares.max())) if squares.any() else _UNHELD
+
+    @property
+    def growth(self) -> float:
+        """Return the rate [1/s] from which a motion counts as growing: it is slower by far."""
+        return _GROWS * self.rate
 
 
 class _Part(NamedTuple):
@@ -122,6 +126,7 @@ def scales_of(robot: Robot, terms: Terms) -> Scales:
         carried=mass,
         outputs=outputs,
         inertia=np.diag(M) * units**2,
+        weight=np.linalg.norm(robot.gravity) * mass * reach,
         stiff=np.zeros(len(M)),
         moves=moves,
         pulls=_pulls(robot, moves, len(terms.J)),

@@ -8,7 +8,6 @@ import numpy as np
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
 from softrobot_dynamics.nodes.control_loop import RUNNING
 
-GROWS = 0.1  # [1/s] from which growth counts: what rings undamped, or turns freely, is below
 OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
 
 
@@ -43,6 +42,7 @@ class Growth:
 
     def __init__(self, plant: Any, period: float, warn: Any = None) -> None:
         self._plant, self._period, self._warn = plant, period, warn
+        self._grows: float = plant.model.scales.growth
         self._looked_at: tuple[Any, str] = (None, '')  # orders, phase
         self.last = np.nan  # [1/s] where the loop was looked at last
         self.if_off = np.nan  # [1/s] there, on a robot that is by OFF other than the model
@@ -55,14 +55,16 @@ class Growth:
         if q is None or u is None:
             return
         new, now = (self._plant.growth(q, u, s) for s in (settings, loop.orders.settings))
-        if new > GROWS and not new < now:
+        if new > self._grows and not new < now:
             raise UnstableLoopError(new, self._period)
 
     def along(self, places: Any, settings: Any) -> tuple[str, ...]:
         """Return in words, a tuple, what is to be said of (q, u) along a reference."""
         rates = [self._plant.growth(q, u, settings, 0.0, *phase) for q, u, *phase in places]
-        worst = max((rate for rate in rates if rate > GROWS), default=np.nan)  # some may be nan
-        return (f'along the reference, {self._words(worst)}',) if worst > GROWS else ()
+        worst = max(
+            (rate for rate in rates if rate > self._grows), default=np.nan
+        )  # some may be nan
+        return (f'along the reference, {self._words(worst)}',) if worst > self._grows else ()
 
     def look(self, loop: Any) -> str:
         """Return in words, or '', how a running loop grows: looked at once an order and phase."""
@@ -78,9 +80,9 @@ class Growth:
         return self._judgement()
 
     def _judgement(self) -> str:
-        if self.last > GROWS:
+        if self.last > self._grows:
             return self._words(self.last)
-        if self.if_off > GROWS:
+        if self.if_off > self._grows:
             return (
                 f'were stiffness or damping of the robot {OFF:.0%} other than those of the model,'
                 f' errors would grow e-fold in {1.0 / self.if_off:.3g} s'

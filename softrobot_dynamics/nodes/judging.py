@@ -5,7 +5,8 @@ Whether a state follows from those before it; nothing here needs ROS.
 Three questions, none of which compares metres with radians: does its stamp come after the last
 one, and not far ahead of it, as time has passed here? Is every rate one that its joint can have?
 Have the positions gone where the velocities led? For the last, changes of a coordinate are
-measured by what they do to the shape of the robot, see :func:`shape_units`.
+measured by what they do to the shape of the robot, see
+:class:`softrobot_dynamics.model.scales.Scales`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from math import inf
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.errors import MessageError
 
 if TYPE_CHECKING:
@@ -51,53 +51,7 @@ class Bounds(NamedTuple):
 
 def bounds_of(model: CompiledModel) -> Bounds:
     """Return the :class:`Bounds` of a compiled model."""
-    return Bounds(model.coordinate_names, model.qd_limit, shape_units(model))
-
-
-def shape_units(model: CompiledModel) -> Vector:
-    """
-    Change of the robot's shape by a unit of each coordinate at the initial posture, (n,).
-
-    That is how far its body's tip turns [rad] or moves [lengths of the body, for a joint of the
-    whole robot], whichever is more. A coordinate that hardly moves a tip, as a swelling of the
-    section, counts at least by its inertia, compared with the others of its body, or of the robot.
-    """
-    q, units = model.q0, np.zeros(model.n)
-    tips = calls.forward_kinematics(model, q=q)[:, :3, 3]
-    steps = np.array(
-        [
-            np.linalg.norm(tip - (tips[module.parent] if module.parent >= 0 else 0.0))
-            for tip, module in zip(tips, model.description.modules)
-        ]
-    )
-    size = max(steps.sum(), 1e-9)
-    root = np.sqrt(np.diag(model.per_thread.evaluator(q, np.zeros(model.n)).M))
-    parts, first = [], 0
-    for module, step in zip(model.description.modules, steps):
-        J = calls.jacobian(model, q=q, body=module.name)
-        jointed = first + len(module.joint.coordinates())
-        last = jointed + len(module.body.coordinates())
-        length = step if step > 0.01 * size else size
-        units[first:jointed] = _moved(J[:, first:jointed], size)
-        units[jointed:last] = _moved(J[:, jointed:last], length)
-        parts.append(slice(first, last))
-        first = last
-    least = _share(units, root)
-    for part in parts:
-        units[part] = np.maximum(units[part], root[part] * _share(units[part], root[part], least))
-    return units
-
-
-def _moved(J: Matrix, length: float) -> Vector:
-    """Turn [rad] or way [lengths] of a tip by a unit of each coordinate of J (6, .)."""
-    turn, way = np.linalg.norm(J[:3], axis=0), np.linalg.norm(J[3:], axis=0)
-    return np.maximum(turn, way / length)
-
-
-def _share(units: Vector, root: Vector, otherwise: Any = 1.0) -> Any:
-    """Least change of shape per root of inertia among coordinates that do move their tip."""
-    moving = units > 1e-3 * units.max(initial=1e-9)
-    return float((units[moving] / root[moving]).min()) if moving.any() else otherwise
+    return Bounds(model.coordinate_names, model.qd_limit, 1.0 / model.scales.units)
 
 
 @kernel

@@ -23,6 +23,7 @@ class Model(Protocol):
     nonlinear: Integers
     linear: bool
     least_mass: Vector
+    scales: Any  # softrobot_dynamics.model.scales.Scales
 
     def robot(self) -> Robot:
         """Return the arrays that kernels take."""

@@ -98,7 +98,7 @@ def _efforts(model: CompiledModel, half: Vector) -> Vector:
     limited, of what moves the robot.
     """
     units = np.array([effort.unit for effort in model.efforts])
-    found = model.scales.efforts(np.array(model.description.gravity, dtype=float))
+    found = model.scales.efforts
     for unit in set(units):
         alike = units == unit
         limited = alike & np.isfinite(half)

@@ -27,7 +27,7 @@ from softrobot_dynamics.simulation.integrators import (
 )
 from softrobot_dynamics.simulation.stepping import acting, Clock, Inputs, new_clock
 
-SHORTEST = 1e-9  # step [s] below which the state cannot be continued
+SHORTEST = 1e-9  # step [s] below which the state cannot be continued: no matter is as fast
 AGE = 4  # steps after which derivatives are taken anew
 
 
@@ -64,12 +64,14 @@ class AdaptiveWork(NamedTuple):
     clock: Clock
     longest: float  # step [s]
     tolerance: float
+    units: Vector  # (n,) of coordinates, see softrobot_dynamics.model.scales
 
 
 class Adaptive:
     """
     Steps of a third-order method, at most ``longest`` [s], as long as a tolerance allows.
 
+    It is relative to a coordinate, or to what turns a part by 1 rad or moves it by its length.
     The method needs the derivatives of all forces by q and qd for its accuracy, while it has its
     order without. They are taken anew every few steps, and in between continued along a straight
     line: stale ones would cost a digit. They are without the friction of routes, which shortens
@@ -110,6 +112,7 @@ class Adaptive:
             clock=self.clock,
             longest=longest,
             tolerance=tolerance,
+            units=model.scales.units,
         )
         self.advance = self.bind(self.entry)
 
@@ -144,7 +147,7 @@ def adaptive_steps(work, force, q, qd, duration, once):
             _subtract(work.tangents, jacobian)
             _keep(clock, jacobian)
         failed = _step(work.evaluate, work.terms, b, jacobian, force, q, qd, h)
-        excess = np.inf if failed != 0 else _excess(b.error, q, work.tolerance)
+        excess = np.inf if failed != 0 else _excess(b.error, q, work.units, work.tolerance)
         longer = 0.9 * max(excess, 1e-12) ** (-1.0 / b.method.order)
         clock.next[0] = min(work.longest, h * min(3.0, max(0.2, longer)))
         if excess <= 1.0 or (failed == 0 and h <= SHORTEST):
@@ -179,11 +182,11 @@ def _step(evaluate, terms, b, jacobian, force, q, qd, h):
 
 
 @kernel
-def _excess(error, q, tolerance):
+def _excess(error, q, units, tolerance):
     """Estimated error of a step in tolerances."""
     largest = 0.0
     for i in range(len(q)):
-        largest = max(largest, abs(error[i]) / (tolerance * (1.0 + abs(q[i]))))
+        largest = max(largest, abs(error[i]) / (tolerance * (units[i] + abs(q[i]))))
     return largest
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Instants that come every so often."""
 
-_SLIGHT = 1e-9  # [s] that is rounding
+_SLIGHT = 1e-7  # of a cycle, that is rounding
 
 
 class Cycles:
@@ -13,8 +13,9 @@ class Cycles:
 
     def __init__(self, rate: float, phase: float = 0.0) -> None:
         self._every = 1.0 / rate
+        self._slight = _SLIGHT * self._every
         self._first = phase % self._every
-        if self._every - self._first < _SLIGHT:
+        if self._every - self._first < self._slight:
             self._first = 0.0
         self.begin()
 
@@ -25,7 +26,7 @@ class Cycles:
     def over(self, duration: float) -> list[float]:
         """Let a ``duration`` [s] pass; return the instants in it, its end not included [s]."""
         found = []
-        while self._left < duration - _SLIGHT:
+        while self._left < duration - self._slight:
             found.append(max(0.0, self._left))
             self._left += self._every
         self._left -= duration
@@ -33,7 +34,7 @@ class Cycles:
 
     def come(self, period: float) -> bool:
         """Tell whether there was an instant since the last call, a ``period`` [s] ago, or now."""
-        come = self._left <= _SLIGHT
+        come = self._left <= self._slight
         if come:
             self._left += self._every
         self._left -= period

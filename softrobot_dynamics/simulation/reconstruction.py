@@ -20,7 +20,7 @@ from softrobot_dynamics.errors import ArgumentError
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-CLOSE = 1e-7  # [rad or m] steps below which a fit is found: the rest is a hundredth of that
+CLOSE = 1e-7  # steps below which a fit is found, in units of Scales: the rest is a hundredth
 MOST = 50  # steps from one state to the next
 _SEEN = 1e-9  # of the largest: what moves markers less than that is not seen, and stays as it is
 _LEAST = 2  # markers on a soft body
@@ -62,6 +62,7 @@ class Reconstruction:
         shared = [(i, names.index(c)) for i, c in enumerate(model.coordinate_names) if c in names]
         self._taken, self._from = np.array(shared, dtype=int).reshape(-1, 2).T
         self._free = np.setdiff1d(np.arange(model.n), self._taken)
+        self._units = model.scales.units[self._free]
         reach = np.linalg.norm(self._own(model.q0)[1], axis=1).max()
         self._weights = np.tile(np.repeat([1.0, 1.0 / reach], 3), sum(counts.values()))
         self.begin()
@@ -84,10 +85,11 @@ class Reconstruction:
             if not np.isfinite(gaps).all():
                 self.begin()
                 return np.full_like(found, np.nan), np.full_like(rates, np.nan)
-            to_free = np.linalg.pinv(self._weights[:, None] * J[:, free], _SEEN) * self._weights
+            seen = self._weights[:, None] * J[:, free] * self._units
+            to_free = self._units[:, None] * np.linalg.pinv(seen, _SEEN) * self._weights
             step = to_free @ gaps
             found[free] += step
-            if np.abs(step).max() < CLOSE:
+            if np.abs(step / self._units).max() < CLOSE:
                 break
         if len(free):
             self._last = q.copy(), found.copy(), to_free

@@ -16,6 +16,7 @@ _TURN, _SLIDE = np.pi, 0.5  # [rad], share of the robot's length, of a joint wit
 _BEND, _STRETCH = 0.8, 0.25  # share of its length by which a body's surface moves, if it turns
 _LEAST_STRETCH = 0.4  # of what a body's matter is at rest
 _HALVINGS = 40
+_LEAST_WAY = 1e-12  # of its length, that a body's surface moves by a unit of a coordinate
 _COMMAND = 100.0  # unit of u, where there are no limits
 
 
@@ -62,7 +63,8 @@ def _reach(model: CompiledModel, index: int, first: int) -> Vector:
     own = J[:, :, first : first + len(names)]
     turn, way = np.abs(own[:, :3]).max(axis=(0, 1)), np.linalg.norm(own[:, 3:], axis=1).max(axis=0)
     share = np.where(turn * length > 1e-3 * way, _BEND, _STRETCH)
-    far = share * length / np.maximum(way, 1e-12)
+    units = model.scales.units[first : first + len(names)]
+    far = share * length / np.maximum(way, _LEAST_WAY * length / units)
     return np.array([_possible(body, len(names), j, far[j]) for j in range(len(names))])
 
 

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 Answer: TypeAlias = Callable[[Vector, Vector, Vector], tuple[Any, Vector]]
 Law: TypeAlias = Callable[[Vector, Vector], Answer]
 
-POSITION_STEP, RATE_STEP = 1e-6, 1e-3  # of differences of a law, in units of the coordinates
-MEMORY_STEP = 1e-3  # likewise, of what it keeps in memory
+STEP = 1e-6  # of differences of a law, of the sizes of what it depends on
 
 
 class Room(NamedTuple):
@@ -64,6 +63,17 @@ def allocate_room(n: int, c: int, size: int) -> Room:
     )
 
 
+def _sizes(model: CompiledModel, period: float, controlled: Integers, size: int) -> Vector:
+    """
+    Return the sizes of q (n,), qd (n,) and what a law keeps (size,), (2 n + size,).
+
+    It keeps rates and accelerations of the outputs, in which it is linear: any size will do.
+    """
+    units, ways = model.scales.units, model.scales.outputs[controlled].max(axis=1, initial=0.0)
+    kept = np.where(ways > 0.0, ways, 1.0) / period**2
+    return np.concatenate([units, units / period, np.resize(kept, size)])
+
+
 class SampledLoop:
     """
     The loop of a law, for any thread, beside the one that runs it.
@@ -80,6 +90,7 @@ class SampledLoop:
         self._held, self._signs = HeldCommand(model, period), model.signs
         self._conversion = Conversion(model)
         self._evaluate = Evaluator(model, with_mass=False)
+        self._sizes = _sizes(model, period, controlled, size)
         self.size, self._memory = size, np.zeros(size)
         self.lines = self._held.lines
         self._room = allocate_room(model.n, len(controlled), size)
@@ -111,8 +122,9 @@ class SampledLoop:
     def _measure(self, q: Vector, answer: Any) -> None:
         """Fill the changes of a law's answer by those of q (n,), the rates, and its memory."""
         room, n, rest, drives = self._room, len(q), np.zeros(len(q)), self._held.drives
+        sizes = STEP * self._sizes
         for j in range(len(room.feedback)):
-            step = (POSITION_STEP, RATE_STEP)[j // n] if j < 2 * n else MEMORY_STEP
+            step = sizes[j]
             change = np.zeros(len(room.feedback))
             change[j] = step
             by_q, by_qd, by_memory = np.split(change, (n, 2 * n))
