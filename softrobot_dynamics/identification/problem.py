@@ -30,7 +30,6 @@ _ANCHOR = 1e-3  # what a metre, or 1 m/s, counts by which a fitted state is off 
 _INSIDE = 0.05  # of x, or of the way between bounds: from nearer, a first step beyond ends a fit
 _UNSAID = 1.0  # noise of what is measured by default
 _EXACT = 1e-9  # of the data's size, residuals that are rounding: of data that a model has made
-_FLAT = 1e-12  # of its square, a gradient by x that is none
 
 
 def predictor_of(parameters: Parameters, data: Data) -> Predictor | MotionPredictor:
@@ -131,19 +130,21 @@ class Problem:
         from scipy.optimize import least_squares  # late: scipy is slow to import
 
         linear, (lower, upper) = not np.isfinite(scale), self._bounds
-        inside = np.minimum(_INSIDE, _INSIDE * (upper - lower))
-        return least_squares(
-            self._guarded,
+        inside, size = np.minimum(_INSIDE, _INSIDE * (upper - lower)), self._size
+        found = least_squares(  # whose tolerance of the gradient is absolute
+            lambda z: self._guarded(z) / size,
             np.clip(start, lower + inside, upper - inside),
-            jac=self.slopes,
+            jac=lambda z: self.slopes(z) / size,
             bounds=self._bounds,
             loss='linear' if linear else 'soft_l1',
-            f_scale=1.0 if linear else scale,
+            f_scale=1.0 if linear else scale / size,
             xtol=1e-6,
             ftol=1e-6,
-            gtol=_FLAT * self._size**2,
+            gtol=1e-12,
             max_nfev=60,
         )
+        found.fun = size * found.fun
+        return found
 
     def _guarded(self, z: Vector) -> Vector:
         """Return `residuals`, large ones where there is no such robot, at rest or in motion."""

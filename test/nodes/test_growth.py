@@ -14,7 +14,10 @@ from softrobot_dynamics.nodes.growth import Growth, left_inside
 pytestmark = pytest.mark.quick
 
 PERIOD = 1e-3
-PLANT = SimpleNamespace(growth=lambda q, u, settings, off=0.0: settings.p[0] * q[0] + 10.0 * off)
+PLANT = SimpleNamespace(
+    growth=lambda q, u, settings, off=0.0: settings.p[0] * q[0] + 10.0 * off,
+    model=SimpleNamespace(scales=SimpleNamespace(growth=0.1)),
+)
 
 
 @dataclass(frozen=True)

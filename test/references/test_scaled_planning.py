@@ -1,0 +1,102 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Plans do not depend on a robot's size: postures for points, outputs and circles are scaled."""
+
+import numpy as np
+import pytest
+from robots import SHIPPED, soft_arm
+from scaled import model_of, Scale, scaled, SIZES, tips
+import softrobot_dynamics as sd
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.errors import InfeasibleReferenceError
+from softrobot_dynamics.references.circle import Circle, tip_circle
+from softrobot_dynamics.references.following import TipFollower
+from softrobot_dynamics.references.outputs import hold_outputs
+from softrobot_dynamics.references.postures import hold_points
+from softrobot_dynamics.schema.yaml_files import read_yaml
+
+FEW = SIZES[5], SIZES[6], SIZES[8]  # 1 mm of 200 GPa and of 1 kPa, 100 m of 1 kPa
+PULLS = np.array([1.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5])  # [N]
+
+
+def arm(scale):
+    """Return the shipped arm of three segments and nine tendons at a scale."""
+    assert 'pcc_arm' in SHIPPED
+    return model_of(read_yaml(shipped('robots')['pcc_arm'])[0], scale)
+
+
+def held(scale):
+    """Return a posture for a point, tips and tensions, and one for three outputs."""
+    model = arm(scale)
+    q = sd.equilibrium(model, u=PULLS * scale.force).q
+    point = sd.forward_kinematics(model, q=q)[-1, :3, 3]
+    found = hold_points(model, bodies=['segment3'], times=[0.0], points=point[None, None])
+    y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
+    own, u = hold_outputs(model, np.arange(3), y[:3], model.q0)
+    postures = [tips(model, scale, each) for each in (found.q[0], own)]
+    return np.concatenate([np.ravel(postures), found.u[0] / scale.force, u / scale.force])
+
+
+@pytest.mark.parametrize('scale', FEW, ids=str)
+def test_postures_for_points_and_outputs_are_the_scaled_ones(scale):
+    """Tips by length, tensions by force: the same numbers."""
+    np.testing.assert_allclose(held(scale), held(Scale()), atol=1e-8)
+
+
+@pytest.mark.parametrize('scale', FEW, ids=str)
+def test_a_circle_is_the_scaled_one(scale):
+    """Its postures and tensions, lap closed, as those of the arm of 0.6 m."""
+    found = []
+    for size in (Scale(), scale):
+        model, L = arm(size), size.length
+        circle = Circle(
+            'segment3', (0.0, 0.0, 0.55 * L), (0.0, 0.0, 1.0), 0.05 * L, 4.0 * size.time
+        )
+        motion = tip_circle(model, circle, samples=12)
+        assert motion.reference.period == pytest.approx(4.0 * size.time)
+        places = [tips(model, size, q)[-1, :3, 3] for q in motion.postures.q]
+        found.append(np.hstack([places, motion.postures.u / size.force]))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-8)
+
+
+@pytest.mark.parametrize('scale', FEW, ids=str)
+def test_points_are_followed_and_missed_by_the_same_share(scale):
+    """A point within reach is reached; one beyond is refused, or missed, by the same lengths."""
+    found = []
+    for size in (Scale(), scale):
+        model = arm(size)
+        follower = TipFollower(model, 'segment3', model.q0)
+        near = follower.follow(np.array([0.03, 0.02, 0.58]) * size.length)
+        far = follower.follow(np.array([0.03, 0.02, 0.9]) * size.length)
+        with pytest.raises(InfeasibleReferenceError) as caught:
+            hold_points(
+                model,
+                bodies=['segment3'],
+                times=[0.0],
+                points=np.array([[[0.03, 0.02, 0.9]]]) * size.length,
+            )
+        found.append(
+            np.r_[near.point, near.off, near.y, far.point, far.off, caught.value.distance]
+            / size.length
+        )
+    np.testing.assert_allclose(found[1], found[0], atol=1e-6)
+    assert found[0][3] < 2e-4
+
+
+@pytest.mark.parametrize('scale', FEW, ids=str)
+def test_efforts_of_different_units_are_weighed_alike_at_any_size(scale):
+    """A motor [N m] and tendons [N] without limits share a point's load in the same way."""
+    found = []
+    for size in (Scale(), scale):
+        model = model_of(soft_arm(), size)
+        units = np.r_[size.moment, np.full(6, size.force)]
+        q = sd.equilibrium(model, u=np.array([0.0, 1.0, 0.0, 0.2, 0.0, 0.5, 0.0]) * units).q
+        point = sd.forward_kinematics(model, q=q)[-1, :3, 3]
+        postures = hold_points(model, bodies=['b'], times=[0.0], points=point[None, None])
+        found.append(np.r_[tips(model, size, postures.q[0]).ravel(), postures.u[0] / units])
+    np.testing.assert_allclose(found[1], found[0], atol=1e-6)
+
+
+def test_scaled_leaves_a_robot_of_scale_one_as_it_is():
+    """The helper of these tests: no number changes."""
+    robot = read_yaml(shipped('robots')['pcc_arm'])[0]
+    assert sd.load_robot(scaled(robot, Scale())) == sd.load_robot(robot)
