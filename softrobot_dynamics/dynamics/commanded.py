@@ -72,6 +72,10 @@ class HeldCables:
         found: Matrix = self._tensions(q, u)[:, None] * self._drives.J
         return found
 
+    def tension(self) -> float:
+        """Return the sum [N] of what all cables pull with, as there."""
+        return float(np.maximum(self._drives.tension, 0.0).sum())
+
     def stiffness(self, q: Vector, u: Vector) -> Matrix:
         """Return the derivative (n, n) by q of the sum of `pulls`, as there."""
         tensions, drives = self._tensions(q, u), self._drives

@@ -32,12 +32,12 @@ _TINY = 1e-300
 
 
 class Pencil(NamedTuple):
-    """s^2 M + s D + K, (n, n) each; ``noise``, number or (n, n): what entries of K are good to."""
+    """s^2 M + s D + K; entries K_ij are good to the root of ``noise``_i ``noise``_j."""
 
-    M: Matrix
-    D: Matrix
-    K: Matrix
-    noise: Matrix | float = 0.0
+    M: Matrix  # (n, n)
+    D: Matrix  # (n, n)
+    K: Matrix  # (n, n)
+    noise: Vector  # (n,)
 
     def slow_rate(self) -> float:
         """Return the rate [1/s] of the slowest coordinate, were it alone; 1 if none has one."""
@@ -65,7 +65,10 @@ class Pencil(NamedTuple):
 
     def eigenvalues(self) -> Complex:
         """Return all (2 n,) eigenvalues [1/s] of a pencil with a regular M, largest first."""
-        slow, n = self.slow_eigenvalues(), len(self.M)
+        n = len(self.M)
+        if not n:
+            return np.zeros(0, dtype=complex)
+        slow = self.slow_eigenvalues()
         rates = -np.linalg.solve(self.M, np.hstack([self.K, self.D]))
         fast = np.linalg.eigvals(np.vstack([np.eye(2 * n)[n:], rates]))
         fast = fast[np.argsort(np.abs(fast))[len(slow) :]]  # they lose nothing to rounding
@@ -109,8 +112,9 @@ class Pencil(NamedTuple):
         y, x, backward = Y[:, :, -1].conj(), X[:, -1].conj(), backward[:, -1]
         slope = _form(y, scale * (2.0 * s * self.M + self.D), x)
         parts = size**2 * np.abs(self.M) + size * np.abs(self.D) + np.abs(self.K)
-        wrong = ACCURACY * (1.0 + scale * parts) + scale * self.noise
-        error = backward + _form(np.abs(y), wrong, np.abs(x))
+        y, x, noise = np.abs(y), np.abs(x), unit * np.sqrt(self.noise)
+        error = backward + ACCURACY * _form(y, 1.0 + scale * parts, x).real
+        error += (y * noise).sum(axis=1) * (x * noise).sum(axis=1)
         slope = np.where(slope == 0.0, _TINY, slope)
         with np.errstate(over='ignore'):
             return backward / slope, error / np.abs(slope)

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.dynamics.settling import TURN
-from softrobot_dynamics.recursion.differences import STATIC_NOISE
+from softrobot_dynamics.dynamics.settling import TURN, unbalance
 
 ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
 
@@ -26,37 +25,35 @@ def newton(statics: Any, q: Vector, u: Vector, most: int) -> Found:
     r, size = statics.residual(q, u)
     direct, iteration = True, 0
     while True:
-        error = float(np.abs(r).max())
-        if error <= ROUNDING * size:
-            return Found(q=q, residual=error, iterations=iteration, balanced=True, direct=direct)
+        error, left = unbalance(r, size), float(np.abs(r).max(initial=0.0))
+        if error <= ROUNDING:
+            return Found(q=q, residual=left, iterations=iteration, balanced=True, direct=direct)
         better = _descend(statics, q, u, r, size) if iteration < most else None
         if better is None:  # near a solution: as good as rounding lets it be
-            balanced = error <= CONTENT * size
             return Found(
                 q=q,
-                residual=error,
+                residual=left,
                 iterations=min(iteration + 1, most),
-                balanced=balanced,
+                balanced=error <= CONTENT,
                 direct=direct,
             )
         q, r, size, whole = better
-        direct = direct and (whole or error <= CONTENT * size)
+        direct = direct and (whole or error <= CONTENT)
         iteration += 1
 
 
 def _descend(
-    statics: Any, q: Vector, u: Vector, r: Vector, size: float
-) -> tuple[Vector, Vector, float, bool] | None:
+    statics: Any, q: Vector, u: Vector, r: Vector, size: Vector
+) -> tuple[Vector, Vector, Vector, bool] | None:
     """
-    Return q, residual, size after one Newton step with line search, and whether it was whole.
+    Return q, residual, sizes after one Newton step with line search, and whether it was whole.
 
     None: no descent. A step must shorten the Newton correction, not the residual: that test does
     not depend on units [Deuflhard 2004, Sec. 3.1].
     """
-    K = statics.tangent(q, u)
+    K, _ = statics.stiffness(q, u, size)
     if not (np.isfinite(r).all() and np.isfinite(K).all()):
         return None  # a posture that the model cannot represent
-    K[np.abs(K) < STATIC_NOISE * size] = 0.0  # a joint that may stand anywhere
     columns, inverse = _scaled_inverse(K)
     correction = -inverse @ r
     step, length = columns * correction, np.linalg.norm(correction)

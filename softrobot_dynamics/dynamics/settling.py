@@ -10,8 +10,8 @@ from softrobot_dynamics.dynamics.stability import Linearised
 
 STEPS = 300
 TURN = 0.5  # a step turns no joint and no body by more [rad]
-SHIFT = 0.5  # nor lengthens any by more, of the robot's size where it is let go
-PUSH = 0.02  # off a ridge turns something by so much [rad]
+SHIFT = 0.5  # nor lengthens any by more, of the robot's length
+PUSH = 0.02  # off a ridge turns something by so much [rad], or shifts it by such a share
 NEAR = 1e-3  # residual, of the forces at play, from which Newton's method does the rest
 REPRESENTED = 'a posture that the bodies cannot represent'
 
@@ -19,8 +19,8 @@ REPRESENTED = 'a posture that the bodies cannot represent'
 class Forces(Protocol):
     """What is asked here of :class:`softrobot_dynamics.dynamics.statics.Statics`."""
 
-    def residual(self, q: Vector, u: Vector) -> tuple[Vector, float]:
-        """Return the static residual (n,) and the size of the forces in it."""
+    def residual(self, q: Vector, u: Vector) -> tuple[Vector, Vector]:
+        """Return the static residual (n,) and the sizes (n,) of the forces in it."""
 
     def linearised(self, q: Vector, u: Vector) -> Linearised:
         """Return the motion about q (n,) under u (m,)."""
@@ -35,10 +35,7 @@ class Forces(Protocol):
         """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
 
     def shift(self, step: Vector) -> float:
-        """Largest distance [m] by which a joint or a body is longer by a small step (n,) of q."""
-
-    def size(self) -> float:
-        """Largest distance [m] of a joint or a tip from the base, at the last posture."""
+        """Largest share of its length by which the robot grows by a small step (n,) of q."""
 
 
 class Settled(NamedTuple):
@@ -56,16 +53,14 @@ def settle(statics: Forces, q: Vector, u: Vector, newton: Callable[[Vector], Any
     Steps lead down along every mode of vibration: Newton's, but away from what that would climb
     to. ``newton(q)`` ends them, and where the robot balances on a ridge it gets a push.
     """
-    statics.residual(q, u)
-    far = SHIFT * max(statics.size(), 1e-2)
     for taken in range(STEPS):
         r, size = statics.residual(q, u)
         near = statics.linearised(q, u)
         if not (np.isfinite(r).all() and np.isfinite(near.K).all()):
             return Settled(None, REPRESENTED, taken)
         squares, modes = near.modes()
-        step = _downhill(statics, r, squares, modes, far)
-        if np.abs(r).max() <= NEAR * size:
+        step = _downhill(statics, r, np.maximum(np.abs(squares), near.errors(modes)), modes)
+        if unbalance(r, size) <= NEAR:
             found = newton(q)
             if statics.stands(found, u):
                 return Settled(found, '', taken)
@@ -77,17 +72,22 @@ def settle(statics: Forces, q: Vector, u: Vector, newton: Callable[[Vector], Any
     return Settled(None, 'it moves on and on', STEPS)
 
 
-def _downhill(statics: Forces, r: Vector, squares: Vector, modes: Matrix, far: float) -> Vector:
-    """Return a step (n,) that turns nothing by more than TURN, nor lengthens it by ``far`` [m]."""
-    squares = np.abs(squares)
-    step = -modes @ ((modes.T @ r) / np.maximum(squares, 1e-9 * max(squares.max(), 1.0)))
+def unbalance(r: Vector, size: Vector) -> float:
+    """Return the largest residual (n,), each of the ``size`` (n,) of the forces in it."""
+    return float((np.abs(r) / np.maximum(size, np.finfo(float).tiny)).max(initial=0.0))
+
+
+def _downhill(statics: Forces, r: Vector, squares: Vector, modes: Matrix) -> Vector:
+    """Return a step (n,) that turns nothing by more than TURN, nor lengthens it by SHIFT."""
+    step = -modes @ ((modes.T @ r) / np.maximum(squares, np.finfo(float).tiny))
     turn, shift = max(statics.turn(step), 1e-300), max(statics.shift(step), 1e-300)
-    return step * min(1.0, TURN / turn, far / shift)
+    return step * min(1.0, TURN / turn, SHIFT / shift)
 
 
 def _push(statics: Forces, r: Vector, mode: Vector) -> Vector:
     """Return a step (n,) along a mode, down if that has a direction."""
-    return mode * PUSH / max(statics.turn(mode), 1e-300) * (-1.0 if mode @ r > 0.0 else 1.0)
+    size = max(statics.turn(mode), statics.shift(mode), 1e-300)
+    return mode * PUSH / size * (-1.0 if mode @ r > 0.0 else 1.0)
 
 
 def _lower(statics: Forces, q: Vector, u: Vector, r: Vector, step: Vector) -> tuple[Any, str]:

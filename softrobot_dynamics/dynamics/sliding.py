@@ -71,6 +71,7 @@ class Sliding:
     def __init__(self, model: CompiledModel, evaluate: Evaluator, commanded: bool) -> None:
         n, held = model.n, model.positioned & commanded
         self._signs = np.where(held, 0.0, model.signs)
+        self._units = model.scales.units
         self._ways, self._zero, self._friction = np.zeros(model.m), np.zeros(n), np.zeros(n)
         self._force, self._command = np.zeros((2, model.m))
         acts, along = evaluate.entry, self._force
@@ -101,7 +102,7 @@ class Sliding:
     def slope(self, q: Vector, u: Vector) -> Matrix:
         """Return the derivative (n, n) by q of `force`, by central differences."""
         self._tell(u)
-        slope = by_second_order(self._at, np.asarray(q))
+        slope = by_second_order(self._at, np.asarray(q), self._units)
         self._at(np.ascontiguousarray(q))  # back: others go by the poses at q
         return slope
 

@@ -11,6 +11,12 @@ DEPENDENT = 1e-5  # size of a combination of outputs that cannot move, of one th
 _LEAST = 1e-14  # of a coordinate's inertia, or of what would bring it to the slowest rate: none
 
 
+def entries(own: Vector) -> Matrix:
+    """Return the sizes (n, n) of a matrix's entries by those on its diagonal (n,): no units."""
+    root: Vector = np.sqrt(np.abs(own))
+    return np.outer(root, root)
+
+
 class Stability(NamedTuple):
     """The smallest squared angular frequency [1/s^2], and what follows from all motions."""
 
@@ -24,13 +30,13 @@ class Linearised(NamedTuple):
     """
     M x'' + D x' + K x = 0 about a posture at rest.
 
-    ``noise``, a number or (n, n), is what entries of K are good to, beside rounding.
+    Entries K_ij are good to the root of ``noise``_i ``noise``_j, which has the unit of both.
     """
 
     K: Matrix  # (n, n)
     D: Matrix  # (n, n)
     M: Matrix  # (n, n)
-    noise: Matrix | float
+    noise: Vector  # (n,)
 
     @property
     def pencil(self) -> Pencil:
@@ -51,7 +57,7 @@ class Linearised(NamedTuple):
         """
         squares, X = self.modes()
         if self._conservative():
-            stands = bool(squares[0] >= -self._errors(X[:, :1])[0])
+            stands = bool(squares[0] >= -self.errors(X[:, :1])[0])
             growing = np.array([]) if stands else self.pencil.growing()
             growth = float(growing.real.max(initial=0.0))
             return Stability(float(squares[0]), stands, stands, growth)
@@ -71,7 +77,7 @@ class Linearised(NamedTuple):
         K, shift = 0.5 * (self.K + self.K.T), self.pencil.slow_rate() ** 2
         M = self.M + _LEAST * np.diag(np.diag(self.M) + np.abs(np.diag(K)) / shift)
         while True:
-            unit = 1.0 / Pencil(M, 0.0 * M, K).sizes(np.sqrt(shift))
+            unit = 1.0 / Pencil(M, 0.0 * M, K, self.noise).sizes(np.sqrt(shift))
             scaled, inert = (unit[:, None] * each * unit for each in (K + shift * M, M))
             try:
                 lower = np.linalg.inv(np.linalg.cholesky(scaled))
@@ -100,22 +106,21 @@ class Linearised(NamedTuple):
         rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
         free = unit[:, None] * np.linalg.svd(rows)[2][count:].T
         M, D, K = (free.T @ each @ free for each in (self.M, self.D, self.K))
-        return Pencil(M, D, K).eigenvalues() if free.size else np.zeros(0, dtype=complex)
+        return Pencil(M, D, K, np.zeros(len(M))).eigenvalues()
+
+    def errors(self, X: Matrix) -> Vector:
+        """Return the errors (k,) [1/s^2] of mu of modes X (n, k), of X' M X = 1, by rounding."""
+        own = ACCURACY * np.abs(np.diag(self.K))
+        found: Vector = (np.sqrt(self.noise) @ np.abs(X)) ** 2 + own @ X**2
+        return found
 
     def _conservative(self) -> bool:
-        """Tell whether K is symmetric but for noise, and D takes energy of all motions."""
-        own = np.sqrt(np.abs(np.diag(self.K)))
-        size = self.noise + ACCURACY * np.outer(own, own)
+        """Tell whether K is symmetric but for its rounding, and D takes energy of all motions."""
+        size = entries(self.noise) + ACCURACY * entries(np.diag(self.K))
         D = 0.5 * (self.D + self.D.T)
-        own = np.sqrt(np.maximum(np.abs(np.diag(D)), 1e-300))
-        takes = np.linalg.eigvalsh(D / np.outer(own, own))[0] >= -ACCURACY * len(D)
+        scaled = D / np.maximum(entries(np.diag(D)), 1e-300)
+        takes = np.linalg.eigvalsh(scaled)[0] >= -ACCURACY * len(D)
         return bool((np.abs(self.K - self.K.T) <= size).all() and takes)
-
-    def _errors(self, X: Matrix) -> Vector:
-        """Return what squared frequencies (k,) [1/s^2] of modes X (n, k), X' M X = 1, are good to."""
-        noise = np.broadcast_to(self.noise, self.K.shape)
-        own = ACCURACY * (np.abs(np.diag(self.K)) @ X**2)
-        return own + np.einsum('ik,ij,jk->k', np.abs(X), noise, np.abs(X))
 
     def _squares(self) -> Complex:
         """Return the eigenvalues [1/s^2] of K x = mu M x, but for the fastest; K as it is."""

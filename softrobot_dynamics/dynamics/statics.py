@@ -24,12 +24,18 @@ from softrobot_dynamics.dynamics.newton import Found, newton
 from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.ramping import MAX_ITERATIONS, ramped
 from softrobot_dynamics.dynamics.sliding import read_sliding, Sliding, Ways
-from softrobot_dynamics.dynamics.stability import Linearised
-from softrobot_dynamics.dynamics.wrenches import generalized_force, Load, read_wrenches, Wrenches
+from softrobot_dynamics.dynamics.stability import entries, Linearised
+from softrobot_dynamics.dynamics.wrenches import (
+    generalized_force,
+    Load,
+    load_energy,
+    read_wrenches,
+    Wrenches,
+)
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
 from softrobot_dynamics.model.routes import rubs
-from softrobot_dynamics.recursion.differences import STATIC_NOISE
+from softrobot_dynamics.recursion.differences import FORMULA_NOISE, STATIC_NOISE
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
@@ -37,7 +43,6 @@ from softrobot_dynamics.recursion.passes import (
     BODY_SLAB,
     JOINT_COUNT,
     JOINT_FIRST,
-    JOINT_POSE,
     JOINT_SLAB,
     STATE,
     TIP_POSE,
@@ -46,8 +51,6 @@ from softrobot_dynamics.schema.poses import transform
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-LEAST_SIZE = 1e-3  # of the forces at play [N, N m]: below, all is noise
 
 
 class Equilibrium(NamedTuple):
@@ -142,6 +145,9 @@ class Statics:
         self.model, self._evaluate, self._loads = model, model.evaluator(), loads
         self._derivatives = own = derivatives or Differentiator(model)
         self._zero, self._share = np.zeros(model.n), 1.0
+        scales, gravity = model.scales, np.array(model.description.gravity, dtype=float)
+        self._energy = scales.weight(gravity) + load_energy(scales, loads)
+        self._lines = scales.pulls * scales.reach
         self._jacobian = cached(point_jacobian)
         held = model.positioned & commanded
         self._acts = np.where(held, 0.0, 1.0)  # of u, as it is
@@ -163,8 +169,8 @@ class Statics:
             self._sliding = Sliding(self.model, self._evaluate, self._commanded)
         self._rubbing = self._sliding is not None and self._sliding.take(ways)
 
-    def residual(self, q: Vector, u: Vector) -> tuple[Vector, float]:
-        """Return the static residual (n,) and the size of the forces in it."""
+    def residual(self, q: Vector, u: Vector) -> tuple[Vector, Vector]:
+        """Return the static residual (n,) and the sizes (n,) of the forces in it."""
         elastic, t = self._evaluate.passive(q, self._zero)[0], self._evaluate.terms
         parts = (self._share * self.model.signs * self._acts * u)[:, None] * t.J
         if self._cables:
@@ -173,8 +179,22 @@ class Statics:
             parts = np.vstack([parts, self._load_force(q)])
         if self._sliding and self._rubbing:
             parts = np.vstack([parts, self._share * self._sliding.force(q, u)])
-        size = max(np.abs(t.h).max(), np.abs(elastic).max(), np.abs(parts).max(initial=0.0))
-        return t.h - parts.sum(axis=0), max(size, LEAST_SIZE)
+        size = np.abs(parts).max(axis=0, initial=0.0)
+        size = np.maximum(np.maximum(size, np.abs(t.h)), np.abs(elastic))
+        return t.h - parts.sum(axis=0), np.maximum(size, self._carried(u))
+
+    def _carried(self, u: Vector) -> Vector:
+        """
+        Return the sizes (n,) of what forces along coordinates are the sums of, at any posture.
+
+        Weight beyond, lines that pass by and loads may all cancel, as on a turntable: what is left
+        is their rounding. So it is with elastic forces where all is at ease.
+        """
+        scales = self.model.scales
+        carried = self._energy + np.abs(self._acts * u) @ self._lines
+        if self._cables:
+            carried = carried + self._cables.tension() * self._lines.max(axis=0, initial=0.0)
+        return (self._share * carried + scales.stiff) / scales.units
 
     def tangent(self, q: Vector, u: Vector) -> Matrix:
         """Stiffness d residual / dq (n, n)."""
@@ -191,14 +211,25 @@ class Statics:
             K -= self._share * self._sliding.slope(q, u)
         return K
 
+    def stiffness(self, q: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:
+        """
+        Return `tangent` (n, n), its rounding taken for zero, and the noise (n,) of its diagonal.
+
+        ``size`` (n,) is that of the forces at q. What is left along a joint that may stand
+        anywhere is nothing.
+        """
+        share = STATIC_NOISE if self._rubbing else FORMULA_NOISE
+        K, noise = self.tangent(q, u), share * size / self.model.scales.units
+        K[np.abs(K) < entries(noise)] = 0.0
+        return K, noise
+
     def linearised(self, q: Vector, u: Vector) -> Linearised:
         """Return the motion about q (n,) under u (m,), :class:`Linearised`."""
         size = self.residual(q, u)[1]
         M = self._evaluate.terms.M + np.diag(self.model.least_mass)  # none is not solved for
-        K = self.tangent(q, u)
-        K[np.abs(K) < STATIC_NOISE * size] = 0.0  # a joint that may stand anywhere
+        K, noise = self.stiffness(q, u, size)
         D = self._derivatives.inverse(q, self._zero, self._zero)[1][:, self.model.n :]
-        return Linearised(K, D, M, STATIC_NOISE * size)
+        return Linearised(K, D, M, noise)
 
     def stands(self, found: Found, u: Vector) -> bool:
         """Tell whether a :class:`Found` is balanced, and nothing pushes the robot out of it."""
@@ -226,8 +257,8 @@ class Statics:
         return self._largest(step, 0)
 
     def shift(self, step: Vector) -> float:
-        """Largest distance [m] by which a joint or a body is longer by a small step (n,) of q."""
-        return self._largest(step, 1)
+        """Largest share of its length by which the robot grows by a small step (n,) of q."""
+        return self._largest(step, 1) / self.model.scales.length
 
     def _largest(self, step: Vector, kind: int) -> float:
         """Largest change of a frame by a step: in its angular (0) or linear (1) Jacobian."""
@@ -242,13 +273,6 @@ class Statics:
                 change = np.linalg.norm(step[first : first + count] @ columns)
                 largest = max(largest, float(change))
         return largest
-
-    def size(self) -> float:
-        """Largest distance [m] of a joint or a tip from the base, at the last posture."""
-        robot = self._evaluate.robot
-        frames = robot.W[: len(robot.modules) * STATE].reshape(-1, STATE)
-        places = [frames[:, p + ORIGIN :][:, :3] for p in (JOINT_POSE, TIP_POSE)]
-        return float(np.linalg.norm(np.concatenate(places), axis=1).max())
 
     def actuation_matrix(self) -> Matrix:
         """Return A (n, m) at the last residual's posture."""

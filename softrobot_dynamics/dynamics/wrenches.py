@@ -21,6 +21,7 @@ from softrobot_dynamics.recursion.passes import JOINT_WRENCH, PARENT, STATE
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+    from softrobot_dynamics.model.scales import Scales
 
 
 class Wrench(NamedTuple):
@@ -79,6 +80,16 @@ def generalized_force(placement: Placement, loads: Sequence[Load]) -> Vector:
         jacobians = placement.points(body, points, axes=axes).jacobians
         force += values.ravel() @ jacobians.reshape(values.size, -1)
     return force
+
+
+def load_energy(scales: Scales, loads: Sequence[Load]) -> Vector:
+    """Return the energies (n,) [J] that loads may have along coordinates, of whatever posture."""
+    energy = np.zeros(len(scales.units))
+    for body, wrench in loads:
+        moment, force = np.linalg.norm(np.reshape(wrench.value, (2, 3)), axis=1)
+        lever = scales.reach + (0.0 if wrench.point is None else np.linalg.norm(wrench.point))
+        energy += scales.moves[body] * (moment + force * lever)
+    return energy
 
 
 def load_force(placement: Placement, loads: Sequence[Load]) -> Vector:

@@ -54,7 +54,7 @@ def zero_dynamics(
     u[k] = -model.signs[k] * (_inverse(mobility) @ (J @ free.qdd))
     derivatives.forward(q, rest, u)
     K = derivatives.by_state[:, :n] - derivatives.stiffness
-    return Linearised(K, derivatives.by_state[:, n:], M, 0.0).held(J)
+    return Linearised(K, derivatives.by_state[:, n:], M, rest).held(J)
 
 
 def _inverse(mobility: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from softrobot_dynamics.compiling.together import together
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
+from softrobot_dynamics.model.scales import scales_of
 from softrobot_dynamics.model.slopes import fibre_bends, slope_kernels
 from softrobot_dynamics.model.tables import note_identities, Tables
 from softrobot_dynamics.model.terms import allocate_terms
@@ -51,7 +52,7 @@ class CompiledModel:
     ``q_lower``, ``q_upper`` (n,) the joints' position limits, ``qd_limit`` (n,) those of their
     speeds; ``y0`` (m,) the lengths at q = 0, which y is relative
     to; ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
-    ``masses``); ``per_thread``, the
+    ``masses``); ``scales``, its characteristic :class:`~.scales.Scales`; ``per_thread``, the
     :class:`~softrobot_dynamics.model.evaluation.PerThread`; ``points_kernel``, a function of a
     body's index and points (K, 3) as bytes that returns their Kernel, as ``Body.points_kernel``
     does.
@@ -83,8 +84,9 @@ class CompiledModel:
         # lengths at q = 0, by the same kernels that will be compared with them
         self.y0 = evaluator(np.zeros(self.n), np.zeros(self.n)).y
         self._supply()
+        self.scales = scales_of(evaluator.robot, evaluator.terms)
         self._linearise()
-        evaluator(np.zeros(self.n), np.zeros(self.n))
+        self.scales = self.scales.stiffened(self.stiffness)
         self.least_mass = least_masses(evaluator.robot, self.stiffness)
         self.cable_tables = cable_tables(self)
         self.per_thread = PerThread(self)
@@ -114,7 +116,7 @@ class CompiledModel:
 
     def _slopes_and_tangents(self) -> SlopeKernels:
         """Compile what works with the kernels of slopes as well, and return these."""
-        kernels, robot = slope_kernels(self.description), self.robot()
+        kernels, robot = slope_kernels(self.description, self.scales.units), self.robot()
         tangent_entries(robot, allocate_tangents(robot, kernels))
         return kernels
 
@@ -166,7 +168,7 @@ class CompiledModel:
 
         for first, count in self.nonlinear:
             part = list(range(first, first + count))
-            slopes = by_fourth_order(elastic, zero, ENERGY_STEP, part)[part]
+            slopes = by_fourth_order(elastic, zero, ENERGY_STEP * self.scales.units, part)[part]
             self.stiffness[np.ix_(part, part)] = 0.5 * (slopes + slopes.T)
             for j, rate in zip(part, np.eye(self.n)[part]):
                 self.damping[part, j] = evaluator.passive(zero, rate)[1][part]

@@ -18,8 +18,8 @@ BENDS = 'P, q, out, S'
 JOINT, BODY = 'P, q, qd, qdd, D', 'P, q, qd, qdd, motion, D, S'
 
 
-def slope_kernels(description: RobotDescription) -> SlopeKernels:
-    """Return the :class:`SlopeKernels` of a robot, compiled."""
+def slope_kernels(description: RobotDescription, units: Vector) -> SlopeKernels:
+    """Return the :class:`SlopeKernels` of a robot, compiled; ``units`` (n,) of coordinates."""
     addresses, starts, numbers, scratch = [], [], [np.zeros(1)], 0
     for module in description.modules:
         for part, arguments in ((module.joint, JOINT), (module.body, BODY)):
@@ -30,7 +30,7 @@ def slope_kernels(description: RobotDescription) -> SlopeKernels:
             scratch = max(scratch, room)
     table = np.array(addresses, dtype=np.uint64).reshape(-1, 2)
     places = np.array(starts, dtype=np.int64).reshape(-1, 2)
-    return SlopeKernels(table, places, np.concatenate(numbers), scratch)
+    return SlopeKernels(table, places, np.concatenate(numbers), scratch, units)
 
 
 def fibre_bends(segments: Sequence[Segment], n: int) -> Bends:

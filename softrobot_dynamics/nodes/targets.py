@@ -30,7 +30,7 @@ from softrobot_dynamics.schema.poses import rotation_of
 
 PAUSE = 0.5  # [s] without a point, after which the next one is led to as to any other reference
 PATIENCE = 30.0  # [s] for an answer, the start of the process and a compilation included
-NEAR, ALIKE = 1e-3, 0.01  # [m], [rad] from a pose at which the tip is there
+NEAR, ALIKE = 1e-3, 0.01  # of the robot's length, [rad], from a pose at which the tip is there
 UNIT = 0.01  # how far the length of a quaternion may be from 1
 _PEAK = 1.875  # greatest rate of a quintic from rest to rest, as a multiple of its mean rate
 
@@ -66,7 +66,7 @@ class Targets:
         self._body, self._last = body, moment
         duration = max(values['target.time'], _PEAK * way / values['target.speed'])
         duration = max(duration, self._arrive - now() * 1e-9)
-        there = place.off < NEAR and place.turn < ALIKE
+        there = place.off < NEAR * self._model.scales.length and place.turn < ALIKE
         remark = '' if there else _out_of_reach(body, goal[0], place)
         return Once(Toward(place.y[self._controlled], duration)), remark
 

@@ -2,7 +2,9 @@
 """
 Differences of forces by coordinates, in place of derivatives that there are no formulas for.
 
-All of them are here, with their steps, in units of the coordinate (rad, m, 1/m, -):
+All of them are here, with their steps. Those by a coordinate are shares of the change that turns
+what it moves by 1 rad, or moves it by its length, whatever the unit of the coordinate (rad, m,
+1/m, -), see :class:`softrobot_dynamics.model.scales.Scales`:
 
 ==============  ======================  ======================================================
 step            formula                 of what
@@ -30,6 +32,7 @@ FRAME_STEP = 1e-2  # errors of some 1e-13, twice 1e-11
 ROUGH_STEP = 1e-7  # a third of the evaluations, errors of some 1e-6
 STATIC_STEP = 1e-6
 STATIC_NOISE = 2e-9  # of a derivative by it, of the forces at play
+FORMULA_NOISE = 1e-10  # of all other derivatives of forces at rest
 
 _EIGHTH = (
     (1.0, 4 / 5, 8 / 5),
@@ -39,18 +42,25 @@ _EIGHTH = (
 )  # steps away: weights of the first derivative, of the second
 
 
-def by_second_order(force: Callable[[Vector], Vector], q: Vector) -> Matrix:
-    """Return the derivative (n, n) of a force (n,) by q (n,), by central differences."""
-    pairs = [force(q + step) - force(q - step) for step in STATIC_STEP * np.eye(len(q))]
-    return np.array(pairs).T / (2.0 * STATIC_STEP)
+def by_second_order(
+    force: Callable[[Vector], Vector], q: Vector, units: Vector | None = None
+) -> Matrix:
+    """
+    Return the derivative (n, n) of a force (n,) by q (n,), by central differences.
+
+    Steps are shares of ``units`` (n,), by default 1.
+    """
+    steps = STATIC_STEP * (np.ones(len(q)) if units is None else units)
+    pairs = [force(q + step) - force(q - step) for step in np.diag(steps)]
+    return np.array(pairs).T / (2.0 * steps)
 
 
 def by_fourth_order(
-    force: Callable[[Vector], Vector], q: Vector, step: float, columns: Sequence[int]
+    force: Callable[[Vector], Vector], q: Vector, steps: Vector, columns: Sequence[int]
 ) -> Matrix:
-    """Return some columns (., k) of the derivative of a force (.,) by q (n,)."""
+    """Return columns (., k) of the derivative of a force (.,) by q (n,), by ``steps`` (n,)."""
     slopes = []
-    for unit in step * np.eye(len(q))[columns]:
+    for unit, step in zip(np.diag(steps)[columns], steps[columns]):
         near, back, far, farther = (force(q + k * unit) for k in (1.0, -1.0, 2.0, -2.0))
         slopes.append((8.0 * (near - back) - (far - farther)) / (12.0 * step))
     return np.array(slopes).T

@@ -47,6 +47,7 @@ class SlopeKernels(NamedTuple):
     numbers: Integers  # (N, 2) offsets into P
     P: Array  # parameters
     scratch: int  # numbers
+    units: Vector  # (n,) of coordinates, see softrobot_dynamics.model.scales; steps are shares
 
 
 class Work(NamedTuple):
@@ -79,31 +80,34 @@ def difference_slopes(robot, rough, t, q, qd, qdd):
     own = t.kernels
     for i in range(t.turn[0], t.turn[1]):
         if own.addresses[i, 0] == DIFFERENCES:
-            joint_slopes(robot, i, q, qd, qdd, t.work, t.slopes[t.places[i, 0] :])
+            D = t.slopes[t.places[i, 0] :]
+            joint_slopes(robot, i, own.units, q, qd, qdd, t.work, D)
         if own.addresses[i, 1] == DIFFERENCES:
-            body_slopes(robot, i, rough, q, qd, qdd, t.work, t.slopes[t.places[i, 1] :])
+            D = t.slopes[t.places[i, 1] :]
+            body_slopes(robot, i, rough, own.units, q, qd, qdd, t.work, D)
 
 
 @kernel
-def joint_slopes(robot, i, q, qd, qdd, work, D):
+def joint_slopes(robot, i, units, q, qd, qdd, work, D):
     """Fill the slopes D of the joint of module i, after a forward pass at (q, qd, qdd)."""
     m, x, y, W = robot.modules[i], work.x, work.y, work.W
     n, first = m[JOINT_COUNT], m[JOINT_FIRST]
     v, push = qd[first : first + n], qdd[first : first + n]
     copy(q[first : first + n], x[:n])
     for k in range(n):
+        step = ELEMENT_STEP * units[first + k]
         for point in range(4):
-            x[k] = q[first + k] + shift(point) * ELEMENT_STEP
+            x[k] = q[first + k] + shift(point) * step
             call(robot.kernels[i, JOINT_KERNEL], robot.P[m[JOINT_NUMBERS] :], x, v, W)
             _motion(W, 0, n, v, push, y[point])
         x[k] = q[first + k]
-        _store_twists(y, 4, ELEMENT_STEP, k, n, D)
+        _store_twists(y, 4, step, k, n, D)
     _motion(robot.W, m[JOINT_SLAB], n, v, push, y[0])
     _second_twists(y[0], n, v, D)
 
 
 @kernel
-def body_slopes(robot, i, rough, q, qd, qdd, work, D):
+def body_slopes(robot, i, rough, units, q, qd, qdd, work, D):
     """Fill the slopes D of the body of module i, after a forward pass; ``rough``: one-sided."""
     m, x, y, W = robot.modules[i], work.x, work.y, work.W
     n, first, s, f = m[BODY_COUNT], m[BODY_FIRST], i * STATE, m[BODY_SLAB]
@@ -114,16 +118,18 @@ def body_slopes(robot, i, rough, q, qd, qdd, work, D):
     copy(robot.W[s + AT_JOINT : s + AT_JOINT + 9], W[AT_JOINT : AT_JOINT + 9])
     if rough:
         _accelerate(robot, i, x, push, work, y[1])
-    points, step = (1, ROUGH_STEP) if rough else (4, ELEMENT_STEP)
+    points, share = (1, ROUGH_STEP) if rough else (4, ELEMENT_STEP)
     for k in range(n):
+        step = share * units[first + k]
         for point in range(points):
             x[k] = q[first + k] + shift(point) * step
             _accelerate(robot, i, x, push, work, y[point])
         x[k] = q[first + k]
         _store_twists(y, points, step, k, n, D)
         _store_forces(y, points, step, k, n, 0, D)
-    points, step = (1, ROUGH_STEP) if rough else (2, 1.0)
+    points, share = (1, ROUGH_STEP) if rough else (2, 1.0)
     for k in range(n):
+        step = share * units[first + k]
         for point in range(points):
             x[n + k] = own[k] + shift(point) * step
             _accelerate(robot, i, x, push, work, y[point])
@@ -131,13 +137,13 @@ def body_slopes(robot, i, rough, q, qd, qdd, work, D):
         _store_forces(y, points, step, k, n, 1, D)
     for e in range(3):
         for point in range(points):
-            W[AT_JOINT + e] = robot.W[s + AT_JOINT + e] + shift(point) * step
+            W[AT_JOINT + e] = robot.W[s + AT_JOINT + e] + shift(point) * share
             _accelerate(robot, i, x, push, work, y[point])
         W[AT_JOINT + e] = robot.W[s + AT_JOINT + e]
         for r in range(3):
-            D[layout.spin_offset(n) + 3 * r + e] = slope(y, points, step, count + r)
+            D[layout.spin_offset(n) + 3 * r + e] = slope(y, points, share, count + r)
         for k in range(n):
-            D[layout.spins_offset(n) + 3 * k + e] = slope(y, points, step, count + 6 + k)
+            D[layout.spins_offset(n) + 3 * k + e] = slope(y, points, share, count + 6 + k)
     _subtract_rigid(robot.W, s, f, n, D)
     _motion(robot.W, f, n, own, push, y[0])
     _second_twists(y[0], n, own, D)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FACTOR = 2.0  # times a limit, for an effort counted from the middle of its range
 PLACES = 8  # along a circle or path, where more may be asked of it
 SAMPLES = 257  # of a reference of commands
-SLACK = 1e-6  # share of a limit that is rounding
+SLACK = 1e-6  # share of a limit, or of a coordinate's unit of `Scales`, that is rounding
 
 
 class Planned(NamedTuple):
@@ -150,7 +150,8 @@ def examine_standing(
 
 def refuse_positions(model: CompiledModel, times: Vector, q: Matrix) -> None:
     """Raise ExcessiveReferenceError for the first of q (K, n) beyond a joint's limits."""
-    beyond = np.argwhere((q < model.q_lower - SLACK) | (q > model.q_upper + SLACK))
+    slack = SLACK * model.scales.units
+    beyond = np.argwhere((q < model.q_lower - slack) | (q > model.q_upper + slack))
     if len(beyond):
         k, i = beyond[0]
         low, high = float(model.q_lower[i]), float(model.q_upper[i])

@@ -24,34 +24,36 @@ from softrobot_dynamics.references.rotations import between, turned
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-STIFFNESS = 1e6  # of the penalty [1/m^2]: offsets of some 1e-5 m, and the search is short
+STIFFNESS = 1e6  # of the penalty: offsets of some 1e-5 robot's lengths, and the search is short
 ITERATIONS = 15  # for a point near the one before
-HELD, BALANCED, SETTLED = 2e-4, 1e-5, 1e-4  # of a solution: gap [m], forces, last step: relative
+HELD, BALANCED, SETTLED = 2e-4, 1e-5, 1e-4  # of a solution: gap, forces, last step: relative
 STAGES = ((1.0, 1e1), (1.0, 1e2), (0.1, 1e3), (1e-2, 1e4), (BARRIER, 1e5), (BARRIER, STIFFNESS))
 STAY = 100.0  # how much joints with limits rather stay where they are at the start
-STEPS, FINEST = 40, 5e-4  # solutions for one point, and the least way between two [m]
-WAY = 0.02  # [m] that the tip may go from one solution to the next
-LEVER = 0.1  # [m] that a radian counts as, where an orientation is asked for
+STEPS, FINEST = 40, 5e-4  # solutions for one point, and the least way between two [lengths]
+WAY = 0.02  # of the robot's length that the tip may go from one solution to the next
+LEVER = 0.1  # of it that a radian counts as, where an orientation is asked for
 
 
 class Goal(NamedTuple):
-    """Where a tip shall be, base frame."""
+    """Where a tip shall be, base frame; ``lever`` [m] is what a radian counts as."""
 
     point: Vector  # (3,) [m]
+    lever: float
     rotation: Matrix | None = None  # (3, 3) of the tip's axes; None: whatever comes
 
     def way(self, other: Goal) -> Vector:
-        """Return the way to another [m], the turn by LEVER behind it where both have one."""
+        """Return the way to another [m], the turn by the lever behind it where both have one."""
         shift = other.point - self.point
         if self.rotation is None or other.rotation is None:
             return shift
-        return np.concatenate([shift, LEVER * between(self.rotation, other.rotation)])
+        return np.concatenate([shift, self.lever * between(self.rotation, other.rotation)])
 
     def after(self, way: Vector) -> Goal:
         """Return the Goal at the end of a way."""
         if self.rotation is None or len(way) == 3:
-            return Goal(self.point + way[:3])
-        return Goal(self.point + way[:3], turned(self.rotation, way[3:] / LEVER))
+            return self._replace(point=self.point + way[:3], rotation=None)
+        rotation = turned(self.rotation, way[3:] / self.lever)
+        return self._replace(point=self.point + way[:3], rotation=rotation)
 
 
 class Place(NamedTuple):
@@ -69,12 +71,18 @@ class TipFollower:
 
     def __init__(self, model: CompiledModel, body: str, q0: ArrayLike) -> None:
         self._model, self._index = model, body_index(model, body)
+        self._lever = LEVER * model.scales.length
         self._search = _PoseSearch(model, [self._index], checked('q0', q0, (model.n,)), 1.0, STAY)
-        self._step = WAY
+        length = model.scales.length
+        self._way, self._finest = WAY * length, FINEST * length
+        self._step = self._way
         self._tried: Goal | None = None  # where the search was last for the nearest
-        if not self._settle(Goal(self.tip(q0)), STAGES):
+        if not self._settle(self._goal(self.tip(q0)), STAGES):
             raise NotConvergedError(f'posture with the tip of {body} where it is', 0, np.nan)
-        self._at = Goal(self.tip(self._search.q))
+        self._at = self._goal(self.tip(self._search.q))
+
+    def _goal(self, point: Vector) -> Goal:
+        return Goal(point, self._lever)
 
     def tip(self, q: ArrayLike) -> Vector:
         """Return where the tip is at q (n,): (3,) [m], base frame."""
@@ -85,60 +93,60 @@ class TipFollower:
         Return the :class:`Place` for a point (3,) [m], base frame.
 
         With a ``rotation`` (3, 3) of the tip's axes for that pose: where it cannot be, the tip
-        goes near in both, a radian of one counting as :data:`LEVER` of the other.
+        goes near in both, a radian counting as :data:`LEVER` of the robot's length.
         """
-        asked = Goal(checked('point', point, (3,)))
+        asked = self._goal(checked('point', point, (3,)))
         if rotation is not None:
             asked = asked._replace(rotation=checked('rotation', rotation, (3, 3)))
             if self._at.rotation is None:
                 self._at = self._at._replace(rotation=self._pose(self._search.q).rotation)
         else:
-            self._at = Goal(self._at.point)
+            self._at = self._goal(self._at.point)
         if not self._walk(asked):
             self._go_near(asked)
         y = actuation_coordinates(self._model, self._search.q)
         way = self._at.way(asked)
-        off, turn = np.linalg.norm(way[:3]), np.linalg.norm(way[3:]) / LEVER
+        off, turn = np.linalg.norm(way[:3]), np.linalg.norm(way[3:]) / self._lever
         return Place(y, self._at.point, float(off), self._at.rotation, float(turn))
 
     def ahead(self, q: ArrayLike) -> float:
-        """Return how far the tip, at q (n,), is from the last Place [m], turns by LEVER."""
+        """Return how far the tip, at q (n,), is from the last Place [m], turns by their lever."""
         return float(np.linalg.norm(self._pose(q).way(self._at)))
 
     def _pose(self, q: ArrayLike) -> Goal:
         T = forward_kinematics(self._model, q=q)[self._index]
-        return Goal(T[:3, 3].copy(), T[:3, :3].copy())
+        return self._goal(T[:3, 3].copy())._replace(rotation=T[:3, :3].copy())
 
     def _walk(self, asked: Goal) -> bool:
         """Go straight towards a point, in steps; tell whether it was reached."""
         for _ in range(STEPS):
             way = self._at.way(asked)
             left = float(np.linalg.norm(way))
-            share = min(1.0, self._step / max(left, 1e-12))
+            share = min(1.0, self._step / left) if left > 0.0 else 1.0
             goal = self._at.after(share * way)
             if self._holds(goal):
                 self._at = goal
-                self._step = min(2.0 * self._step, WAY)
+                self._step = min(2.0 * self._step, self._way)
                 if share == 1.0:
                     return True
-            elif self._step <= FINEST:
+            elif self._step <= self._finest:
                 return False
             else:
-                self._step = max(0.25 * min(self._step, left), FINEST)
+                self._step = max(0.25 * min(self._step, left), self._finest)
         return False
 
     def _go_near(self, asked: Goal) -> None:
         """Go to the posture whose tip is the nearest to a point, if that is nearer; takes long."""
         tried = self._tried
         same = tried is not None and (tried.rotation is None) == (asked.rotation is None)
-        if tried is not None and same and np.linalg.norm(asked.way(tried)) < 0.5 * WAY:
+        if tried is not None and same and np.linalg.norm(asked.way(tried)) < 0.5 * self._way:
             return
         self._tried = asked
         before, left = self._search.z, np.linalg.norm(self._at.way(asked))
         if self._settle(asked, STAGES):
             near = self._pose(self._search.q)
-            if np.linalg.norm(near.way(asked)) < left - FINEST:
-                self._at = near if asked.rotation is not None else Goal(near.point)
+            if np.linalg.norm(near.way(asked)) < left - self._finest:
+                self._at = near if asked.rotation is not None else self._goal(near.point)
                 return
         self._search.z = before
 
@@ -172,5 +180,5 @@ class _PoseSearch(Search):
         """Return the way from the tip to a goal, (3,) or (6,) [m], and its slope by q."""
         poses, jacobians = self._statics.tip_poses(self._bodies)
         T, J = poses[0], jacobians[0]
-        way = Goal(T[:3, 3], T[:3, :3]).way(target)
-        return way, J[3:] if len(way) == 3 else np.vstack([J[3:], LEVER * J[:3]])
+        way = target._replace(point=T[:3, 3], rotation=T[:3, :3]).way(target)
+        return way, J[3:] if len(way) == 3 else np.vstack([J[3:], target.lever * J[:3]])

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.newton import CONTENT
+from softrobot_dynamics.dynamics.settling import unbalance
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ReferenceJumpError
 from softrobot_dynamics.references.postures import actuation_coordinates, hold_points, Postures
@@ -88,32 +89,34 @@ def _same(model: CompiledModel, q: Vector, other: Vector, u: Vector) -> bool:
     tips = statics.tips(bodies)[0]
     others = statics.residual(other, u)[0]
     apart = np.abs(statics.tips(bodies)[0] - tips).max()
-    same = np.abs(others - forces).max() <= CONTENT * size
-    return bool(same and apart <= CONTENT * np.abs(tips).max(initial=1e-3))
+    same = unbalance(others - forces, size) <= CONTENT
+    return bool(same and apart <= CONTENT * model.scales.length)
 
 
 def _jump(
     model: CompiledModel, times: Vector, points: Array, found: Postures, turns: Vector
 ) -> ReferenceJumpError | None:
     """Return the ReferenceJumpError of the first jump, the gap at the end being last, or None."""
-    steps = np.diff(found.q, axis=0)
+    units = model.scales.units
+    steps = np.diff(found.q, axis=0) / units
     moved = np.abs(np.diff(points, axis=0)).max(axis=(1, 2))
     away = moved > 1e-3 * moved.max()
     if not away.any():
         return None
     usual = np.median(np.abs(steps[away]).max(axis=1) / moved[away]) * moved.max()
     longest = np.abs(steps).max(axis=1)
-    gap = found.q[-1] - found.q[0] - turns
+    gap = (found.q[-1] - found.q[0] - turns) / units
     if (longest > JUMP * usual).any():
         k = int(np.argmax(longest > JUMP * usual))
-        return _error(model, times[k], steps[k], found.y[k + 1] - found.y[k])
+        return _error(model, times[k], steps[k] * units, found.y[k + 1] - found.y[k])
     if np.abs(gap).max() > CLOSED * longest.max():
-        return _error(model, times[-1], gap, found.y[-1] - found.y[0])
+        return _error(model, times[-1], gap * units, found.y[-1] - found.y[0])
     return None
 
 
 def _error(model: CompiledModel, time: float, dq: Vector, dy: Vector) -> ReferenceJumpError:
     """Return the ReferenceJumpError of changes of q (n,) and y (m,)."""
-    i, k = np.argmax(np.abs(dq)), np.argmax(np.abs(dy))
+    units, ways = model.scales.units, model.scales.outputs.max(axis=1, initial=0.0)
+    i, k = np.argmax(np.abs(dq) / units), np.argmax(np.abs(dy) / np.where(ways > 0.0, ways, 1.0))
     names = model.coordinate_names[i], model.actuator_names[k]
     return ReferenceJumpError(float(time), names[0], float(dq[i]), names[1], float(dy[k]))

@@ -11,6 +11,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.settling import unbalance
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import Reference
@@ -152,13 +153,11 @@ class _Search:
         columns = 1.0 / np.maximum(np.abs(rows[:, None] * matrix).max(axis=0), 1e-300)
         scaled = rows[:, None] * matrix * columns
         step = columns * np.linalg.lstsq(scaled, rows * np.concatenate([-r, gap]), rcond=1e-12)[0]
-        change = float(np.abs(step[:n]).max())
+        units = self._model.scales.units
+        change = float(np.abs(step[:n] / units).max())
         share = min(1.0, TURN / max(statics.turn(step[:n]), 1e-300))
         self.q = self.q + share * step[:n]
         self.u[chosen] += share * step[n:]
-        scale = max(float(np.abs(y).max(initial=0.0)), 1e-3 * float(np.abs(J).max(initial=0.0)))
-        return (
-            change / (1.0 + float(np.abs(self.q).max())),
-            float(np.abs(r).max()) / max(size, 1e-9),
-            float(np.abs(gap).max(initial=0.0)) / max(scale, 1e-300),
-        )
+        scale = np.maximum(np.abs(y), 1e-3 * np.abs(J * units).max(axis=1, initial=0.0))
+        change /= 1.0 + float(np.abs(self.q / units).max())
+        return change, unbalance(r, size), unbalance(gap, scale)

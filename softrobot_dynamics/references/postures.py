@@ -17,7 +17,9 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics.calls import actuation
+from softrobot_dynamics.dynamics.newton import CONTENT
 from softrobot_dynamics.dynamics.ramping import MAX_ITERATIONS
+from softrobot_dynamics.dynamics.settling import unbalance
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError, SoftRobotError
 
@@ -30,9 +32,10 @@ if TYPE_CHECKING:
 RESERVE = 0.02  # share of each actuator's range left to feedback at both limits
 SCALES = (1.0, 0.1, 0.01)  # of that and of what u costs, in turn: limits may be far away
 BARRIER = 1e-3  # final weight of the logarithms; |u|^2 ends some 1 % above its least value
-STIFFNESS = 1e8  # of the penalty [1/m^2]: offsets of some 1e-8 m
+STIFFNESS = 1e8  # of the penalty: offsets of some 1e-8 of the robot's length
 SETTLED = 1e-7  # relative step at which the iteration stops, whose steps shrink thirtyfold
-REACHED = 1e-5  # farther than this from its point, a posture does not hold it [m]
+REACHED = 1e-5  # of the robot's length: farther from its point, a posture does not hold it
+TURN = 0.3  # that a step may change a coordinate by, in its unit of `Scales`
 
 
 class Postures(NamedTuple):
@@ -55,6 +58,8 @@ def hold_points(
     """
     Return the :class:`Postures` in which tips stay at given points with the least |u|^2.
 
+    Where actuators have different units (N, N m, Pa), each counts by the median range of those
+    that have its own.
     ``bodies`` (P names) whose tips shall be at ``points`` (K, P, 3) [m], base frame, at ``times``
     (K,) [s]; consecutive points should be close to each other. The search starts from ``q0`` (n,),
     by default the description's initial posture. Every u is strictly inside its limits. ``stay``
@@ -85,13 +90,39 @@ def actuation_coordinates(model: CompiledModel, q: ArrayLike) -> Vector:
     return actuation(model, q=q, qd=np.zeros(model.n)).coordinates
 
 
+def _efforts(model: CompiledModel, half: Vector) -> Vector:
+    """
+    Return of each u (m,) what counts as one.
+
+    It is the median of ``half`` a range, of those in the same unit; where none of these is
+    limited, of what moves the robot.
+    """
+    units = np.array([effort.unit for effort in model.efforts])
+    found = model.scales.efforts(np.array(model.description.gravity, dtype=float))
+    for unit in set(units):
+        alike = units == unit
+        limited = alike & np.isfinite(half)
+        found[alike] = np.median(half[limited] if limited.any() else found[alike])
+    return found
+
+
+def _zero(function: Any, slope: Any, scale: Vector) -> dict[str, Any]:
+    """Return a constraint of SLSQP, function(z) = 0 by z / ``scale``."""
+    return {
+        'type': 'eq',
+        'fun': lambda x: function(scale * x),
+        'jac': lambda x: slope(scale * x) * scale,
+    }
+
+
 class Search:
     """
     Newton's method for the conditions of optimality, along a path of targets.
 
     z = (q, u) minimises |u|^2 / 2 with its barrier, subject to statics; q has barriers at the
     joints' position limits, the cost of leaving q0 that ``stay`` says and, for uniqueness, a
-    slight preference to stay where it is.
+    slight preference to stay where it is. All that is compared is free of units: z by ``_units``,
+    forces by the energies at play, ways by the robot's length.
     """
 
     def __init__(
@@ -104,14 +135,17 @@ class Search:
         reserve = np.where(finite, 2.0 * self._share * half, 0.0)
         self._lower = np.concatenate([model.q_lower, model.effort_lower + reserve])
         self._upper = np.concatenate([model.q_upper, model.effort_upper - reserve])
-        self._unit = scale * float(np.median(half[finite])) if finite.any() else 1.0
-        gap = np.where(
-            np.isfinite(self._upper - self._lower), 0.01 * (self._upper - self._lower), 0.01
-        )
+        self._length, self._units = model.scales.length, model.scales.units
+        self._effort = scale * _efforts(model, half)
+        self._scale = np.concatenate([self._units, self._effort])
+        whole = self._upper - self._lower
+        gap = 0.01 * np.where(np.isfinite(whole), whole, self._scale)
         self._innermost = self._lower + gap, self._upper - gap
         self._least = 1e-9 * gap  # from a bound, which rounding would reach
-        spans = np.maximum(model.q_upper - model.q_lower, 1e-9)  # infinite: nothing to pay
-        self._cost = np.concatenate([stay / spans**2, np.full(model.m, self._unit**-2)])
+        spans = np.maximum(
+            model.q_upper - model.q_lower, 1e-9 * self._units
+        )  # inf: nothing to pay
+        self._cost = np.concatenate([stay / spans**2, self._effort**-2])
         self._goal = np.concatenate([q0, np.zeros(model.m)])
         self.z = np.clip(self._goal, *self._innermost)
 
@@ -138,64 +172,77 @@ class Search:
         """Return z that holds a target, or raise for the reason why there is none."""
         for stiffness in (self._stiffness, 100.0 * self._stiffness):  # a large u needs more
             error, static, change = self.solve(target, BARRIER, stiffness, 40)
-            if error < 0.1 * REACHED and static < 1e-7 and change < 1e-5:
+            if error < 0.1 * REACHED and static < CONTENT and change < 1e-5:
                 return self.z.copy()
         found = self._rescue(target)
-        if found.success and np.abs(self._gap(found.x, target)).max() < REACHED:
+        if found.success and np.abs(self._gap(found.x, target)).max() < REACHED * self._length:
             self.z = np.clip(found.x, *self._innermost)  # a barrier can only start inside
             return found.x
         raise self._explanation(target, time)
 
     def _rescue(self, target: Matrix) -> Any:
         """Solve the problem without barrier and penalty by sequential quadratic programming."""
-        points = {'type': 'eq', 'fun': lambda z: self._gap(z, target), 'jac': self._gap_slope}
+
+        def gap(z: Vector) -> Vector:
+            return self._gap(z, target) / self._length
+
+        def gap_slope(z: Vector) -> Matrix:
+            return self._gap_slope(z) / self._length
 
         def effort(z: Vector) -> Any:
             slope = self._cost * (z - self._goal)
             return 0.5 * slope @ (z - self._goal), slope
 
-        return self._minimise(effort, [points])
+        return self._minimise(effort, [(gap, gap_slope)])
 
     def _explanation(self, target: Matrix, time: float) -> SoftRobotError:
         """Return the error that says why a target was not reached, from the nearest posture."""
 
         def miss(z: Vector) -> Any:
-            gap = self._gap(z, target)
-            return gap @ gap, 2.0 * gap @ self._gap_slope(z)
+            gap = self._gap(z, target) / self._length
+            return gap @ gap, 2.0 * gap @ self._gap_slope(z) / self._length
 
         found = self._minimise(miss, [])
         if not found.success:  # far away, where the last digits of a distance are rounding
             found = self._minimise(miss, [], settled=1e-10)
-        distance = float(np.sqrt(found.fun))
-        if not found.success or distance < REACHED:
+        distance = float(np.sqrt(found.fun)) * self._length
+        if not found.success or distance < REACHED * self._length:
             return NotConvergedError(f'posture at t = {time:.4g} s', found.nit, distance)
         self.z = found.x
         return InfeasibleReferenceError(time, target[0], tuple(self._at_limits()), distance)
 
     def _minimise(self, objective: Any, constraints: Any, settled: float = 1e-14) -> Any:
+        """Return scipy's result by SLSQP, whose tolerances are absolute: all has no units here."""
         from scipy.optimize import minimize  # late: scipy is slow to import
 
-        n = self._model.n
+        n, scale = self._model.n, self._scale
+        sizes = self._statics.residual(*self._split())[1]
+        sizes = np.where(sizes > 0.0, sizes, 1.0)  # nothing acts along that coordinate
 
         def slope(z: Vector) -> Any:
             K = self._statics.tangent(z[:n], z[n:])
-            return np.hstack([K, -self._statics.actuation_matrix()])
+            return np.hstack([K, -self._statics.actuation_matrix()]) / sizes[:, None]
 
-        statics = {
-            'type': 'eq',
-            'fun': lambda z: self._statics.residual(z[:n], z[n:])[0],
-            'jac': slope,
-        }
-        start = np.nan_to_num(np.clip(self.z, self._lower, self._upper))
-        return minimize(
-            objective,
-            start,
+        def balance(z: Vector) -> Any:
+            return self._statics.residual(z[:n], z[n:])[0] / sizes
+
+        def scaled(x: Vector) -> Any:
+            value, gradient = objective(scale * x)
+            return value, scale * gradient
+
+        found = minimize(
+            scaled,
+            np.nan_to_num(np.clip(self.z, self._lower, self._upper)) / scale,
             jac=True,
-            bounds=list(zip(self._lower, self._upper)),
-            constraints=[statics, *constraints],
+            bounds=list(zip(self._lower / scale, self._upper / scale)),
+            constraints=[
+                _zero(each, by_z, scale) for each, by_z in ((balance, slope), *constraints)
+            ],
             method='SLSQP',
             options={'maxiter': 500, 'ftol': settled},
         )
+        found.x = scale * found.x
+        return found
 
     def _gap(self, z: Vector, target: Matrix) -> Vector:
         """From the targets to the tips, (3 P,) [m]."""
@@ -228,52 +275,54 @@ class Search:
         """
         Iterate from ``z`` until steps are below ``settled``, relative.
 
-        Returns the points' error [m] and the relative static residual before the last step, and
-        that step.
+        Returns the points' error, of the robot's length, and the relative static residual before
+        the last step, and that step in units of z.
         """
         error = static = change = np.inf
         for _ in range(iterations):
             matrix, rhs, error, static = self._conditions(target, barrier, stiffness)
             try:
-                step = np.linalg.solve(matrix, rhs)[: len(self.z)]
+                step = self._scale * np.linalg.solve(matrix, rhs)[: len(self.z)]
             except np.linalg.LinAlgError:
                 return error, static, np.inf
             scale = self._longest(step)
             self.z = self.z + scale * step
-            n = self._model.n
-            change = max(np.abs(step[:n]).max(), np.abs(step[n:]).max() / self._unit)
+            change = np.abs(step / self._scale).max()
             if not np.isfinite(change) or (change < settled and scale == 1.0):
                 break
         return error, static, change
 
     def _conditions(self, target: Any, barrier: float, stiffness: float) -> Any:
-        """Matrix and right-hand side of a Newton step, and the two errors before it."""
-        n, size = self._model.n, len(self.z)
+        """Matrix and right-hand side of a Newton step of z / _scale, and the errors before it."""
+        n, size, scale = self._model.n, len(self.z), self._scale
         q, u = self._split()
         K = self._statics.tangent(q, u)
         r, forces = self._statics.residual(q, u)
-        gap, slopes = self.aims(target)
+        gap, slopes = (each / self._length for each in self.aims(target))
+        rows = 1.0 / np.where(forces > 0.0, forces, 1.0)
         rooms = self.z - self._lower, self._upper - self.z
         below, above = (1.0 / np.maximum(room, self._least) for room in rooms)
         gradient = self._cost * (self.z - self._goal) + barrier * (above - below)
         constraints = np.zeros((n + len(gap), size))
         constraints[:n, :n], constraints[:n, n:] = K, -self._statics.actuation_matrix()
+        constraints[:n] *= rows[:, None]
         constraints[n:, :n] = slopes
-        curvature = self._cost + barrier * (above**2 + below**2) + 1e-9
+        constraints *= scale
+        curvature = (self._cost + barrier * (above**2 + below**2)) * scale**2 + 1e-9
         softness = np.concatenate([np.zeros(n), np.full(len(gap), 1.0 / stiffness)])
         matrix = np.block([[np.diag(curvature), constraints.T], [constraints, -np.diag(softness)]])
         return (
             matrix,
-            np.concatenate([-gradient, -r, gap]),
+            np.concatenate([-gradient * scale, -r * rows, gap]),
             np.abs(gap).max(),
-            np.abs(r).max() / max(forces, 1e-9),
+            unbalance(r, forces),
         )
 
     def _longest(self, step: Vector) -> float:
         """Share of a step that stays inside the bounds and turns no coordinate too far."""
         room = np.where(step < 0.0, self.z - self._lower, self._upper - self.z)
         longest = 0.95 * room / np.maximum(np.abs(step), 1e-300)
-        turn = 0.3 / max(np.abs(step[: self._model.n]).max(), 1e-300)
+        turn = TURN / max(np.abs(step[: self._model.n] / self._units).max(), 1e-300)
         return min(1.0, turn, float(longest.min()))
 
     def _at_limits(self) -> list[str]:

@@ -139,7 +139,7 @@ class SampledLoop:
             if self._rest_at(q, u, law)[1] is None:
                 return np.array([])
             x = self._held.response
-            return Linearised(x.K, x.D, x.M, 0.0).held(self._room.J)
+            return Linearised(x.K, x.D, x.M, np.zeros(len(x.K))).held(self._room.J)
 
     def _rest_at(self, q: Vector, u: Vector, law: Law) -> tuple[Vector, Any]:
         """
