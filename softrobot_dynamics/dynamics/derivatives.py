@@ -17,7 +17,10 @@ from softrobot_dynamics.compiling.addresses import NOTHING, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.derivation import Derivation
+from softrobot_dynamics.dynamics.jacobians import load_stiffness
+from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.response import add_lines, respond, stiffen
+from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.curvatures import Bends, fibre_stiffness, no_bends
 from softrobot_dynamics.recursion.masses import accelerations
@@ -132,29 +135,54 @@ class Differentiator:
 
 
 def inverse_dynamics_derivatives(
-    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
 ) -> InverseDynamicsDerivatives:
-    """Return the :class:`InverseDynamicsDerivatives` at q, qd, qdd (n,) each; ArgumentError."""
-    n = model.n
+    """
+    Return the :class:`InverseDynamicsDerivatives` at q, qd, qdd (n,) each.
+
+    ``wrenches`` act from outside, as in ``sd.inverse_dynamics``. Raises ArgumentError.
+    """
+    n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
     own = Differentiator(model)
     by_state = _finite(q, own.inverse(q, qd, qdd)[1])
+    by_q = by_state[:, :n] - load_stiffness(model, own.robot, own.tangents, q, loads)
     mass = model.per_thread.evaluator(q, qd).M.copy()
-    return InverseDynamicsDerivatives(by_state[:, :n].copy(), by_state[:, n:].copy(), mass)
+    return InverseDynamicsDerivatives(by_q, by_state[:, n:].copy(), mass)
 
 
 def forward_dynamics_derivatives(
-    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike, u: ArrayLike
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    u: ArrayLike,
+    wrenches: Wrenches | None = None,
 ) -> ForwardDynamicsDerivatives:
     """
     Return the :class:`ForwardDynamicsDerivatives` at q, qd (n,) and u (m,).
 
-    Raises ArgumentError, or SingularMassError where nothing has inertia along a coordinate.
+    ``wrenches`` act from outside, as in ``sd.forward_dynamics``: how they turn with a body, or
+    against it, is part of ``by_q``. Raises ArgumentError, or SingularMassError where nothing has
+    inertia along a coordinate.
     """
-    n = model.n
+    n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, u = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('u', u, (model.m,))
-    result = Differentiator(model).forward(q, qd, u)
+    force = None
+    if loads:
+        model.per_thread.evaluator(q, qd)
+        force = load_force(Placement(model, model.per_thread.evaluator.robot, q), loads)
+    own = Differentiator(model, force)
+    result = own.forward(q, qd, u)
     _finite(q, result.by_q)
+    if loads:
+        stiffness = load_stiffness(model, own.robot, own.tangents, q, loads)
+        result.by_q[:] += accelerations(model, own.M, stiffness.T).T
     return result
 
 

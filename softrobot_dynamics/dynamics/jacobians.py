@@ -18,7 +18,6 @@ from softrobot_dynamics.dynamics.arguments import (
     require_finite,
     require_frame,
 )
-from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.point_twists import point_twists, PointTwists
 from softrobot_dynamics.dynamics.wrenches import Load
 from softrobot_dynamics.recursion.passes import (
@@ -105,14 +104,16 @@ def jacobian_derivatives(
     )
 
 
-def load_stiffness(derivatives: Differentiator, q: Vector, loads: Sequence[Load]) -> Matrix:
+def load_stiffness(
+    model: CompiledModel, robot: Robot, t: Tangents, q: Vector, loads: Sequence[Load]
+) -> Matrix:
     """
-    Return the derivative (n, n) by q of the generalized force of loads on a robot at rest at q.
+    Return the derivative (n, n) by q of the generalized force of loads on a robot at q.
 
-    ``derivatives`` has just differentiated ID at (q, 0, 0). In the axes of a body a dead load
-    turns against it: dw/dq_k = -(J_k)_w x w, of moment and force each.
+    ID has just been differentiated there, with the workspace of the robot and these tangents. In
+    the axes of a body a dead load turns against it: dw/dq_k = -(J_k)_w x w, of moment and force
+    each.
     """
-    model, robot, t = derivatives.model, derivatives.robot, derivatives.tangents
     K = np.zeros((model.n, model.n))
     for index, wrench in loads:
         found = _frame(model, robot, t, index, wrench.point, q, np.zeros(model.n))

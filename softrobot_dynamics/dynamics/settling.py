@@ -59,7 +59,7 @@ def settle(statics: Forces, q: Vector, u: Vector, newton: Callable[[Vector], Any
         if not (np.isfinite(r).all() and np.isfinite(near.K).all()):
             return Settled(None, REPRESENTED, taken)
         squares, modes = near.modes()
-        step = _downhill(statics, r, squares, modes)
+        step = _downhill(statics, r, np.maximum(np.abs(squares), near.errors(modes)), modes)
         if unbalance(r, size) <= NEAR:
             found = newton(q)
             if statics.stands(found, u):
@@ -79,9 +79,7 @@ def unbalance(r: Vector, size: Vector) -> float:
 
 def _downhill(statics: Forces, r: Vector, squares: Vector, modes: Matrix) -> Vector:
     """Return a step (n,) that turns nothing by more than TURN, nor lengthens it by SHIFT."""
-    squares = np.abs(squares)
-    least = 1e-9 * squares.max() or 1.0  # where nothing holds it, any: steps are shortened
-    step = -modes @ ((modes.T @ r) / np.maximum(squares, least))
+    step = -modes @ ((modes.T @ r) / np.maximum(squares, np.finfo(float).tiny))
     turn, shift = max(statics.turn(step), 1e-300), max(statics.shift(step), 1e-300)
     return step * min(1.0, TURN / turn, SHIFT / shift)
 

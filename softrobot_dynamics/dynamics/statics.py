@@ -61,6 +61,8 @@ class Equilibrium(NamedTuple):
     the residual by q, relative to the mass matrix: the squared angular frequency of the slowest
     motion about the posture, negative where the robot leaves it. ``stable``: it stays, nor does
     an oscillation grow (see :class:`softrobot_dynamics.dynamics.stability.Linearised`).
+    ``growth`` [1/s] is the rate of the motion away from it that grows fastest, with damping; 0 of
+    a stable posture.
     """
 
     q: Vector
@@ -68,6 +70,7 @@ class Equilibrium(NamedTuple):
     iterations: int
     stability: float
     stable: bool
+    growth: float
 
 
 def equilibrium(
@@ -118,8 +121,8 @@ def equilibrium(
     found = None if ramp else newton(statics, q0, u, MAX_ITERATIONS)
     if not (found and (found.balanced and found.direct or statics.stands(found, u))):
         found = ramped(statics, q0, u, found.iterations if found else 0)
-    lowest, _, stable = statics.linearised(found.q, u).stability()
-    return Equilibrium(found.q, found.residual, found.iterations, lowest, stable)
+    lowest, _, stable, growth = statics.linearised(found.q, u).stability()
+    return Equilibrium(found.q, found.residual, found.iterations, lowest, stable, growth)
 
 
 class Statics:
@@ -198,7 +201,8 @@ class Statics:
         own, n = self._derivatives.inverse(q, self._zero, self._zero)[1], self.model.n
         K: Matrix = own[:, :n].copy()
         if self._loads:
-            K -= self._share * load_stiffness(self._derivatives, q, self._loads)
+            at = self._derivatives.robot, self._derivatives.tangents
+            K -= self._share * load_stiffness(self.model, *at, q, self._loads)
         K -= self._share * self._derivatives.actuation_stiffness(q, self._acts * u)
         if self._cables:
             self._evaluate(q, self._zero)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
+from softrobot_dynamics.dynamics.arguments import checked, require_finite
+from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.errors import ArgumentError
 
@@ -47,11 +47,14 @@ def zero_dynamics(
     u[k] = 0.0
     terms = model.per_thread.evaluator(q, rest)
     J, M = terms.J[k].copy(), terms.M.copy()
-    free = forward_dynamics_derivatives(model, q=q, qd=rest, u=u)
+    derivatives, n = Differentiator(model), model.n
+    free = derivatives.forward(q, rest, u)
+    require_finite(model, q, free.by_q)
     mobility = J @ (free.by_u[:, k] * model.signs[k])
     u[k] = -model.signs[k] * (_inverse(mobility) @ (J @ free.qdd))
-    held = forward_dynamics_derivatives(model, q=q, qd=rest, u=u)
-    return Linearised(-M @ held.by_q, -M @ held.by_qd, M, rest).held(J)
+    derivatives.forward(q, rest, u)
+    K = derivatives.by_state[:, :n] - derivatives.stiffness
+    return Linearised(K, derivatives.by_state[:, n:], M, rest).held(J)
 
 
 def _inverse(mobility: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Matrix
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.derivatives import (
     forward_dynamics_derivatives,
     ForwardDynamicsDerivatives,
 )
+from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.recursion.linearisation import Linearisation
+from softrobot_dynamics.recursion.masses import accelerations
 from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, parts_of_step, TWICE
 
 if TYPE_CHECKING:
@@ -35,25 +38,27 @@ def linearise(
     u: ArrayLike,
     dt: float | None = None,
     substep: float | None = None,
+    wrenches: Wrenches | None = None,
 ) -> StateSpace:
     """
-    Return the :class:`StateSpace` at q, qd (n,) under u (m,).
+    Return the :class:`StateSpace` at q, qd (n,) under u (m,) and ``wrenches``.
 
     Continuous, or with ``dt`` [s] over a period in which u is held: exactly, by the exponential of
     the continuous one (Van Loan 1978), or with a ``substep`` [s] by as many steps as
-    :class:`~softrobot_dynamics.simulation.simulator.Simulator` makes of the period, which cost the
-    inverse of one matrix (n, n). Away from rest all describe how motions differ from the one
-    through this state. Raises ArgumentError, SingularMassError.
+    :class:`~softrobot_dynamics.simulation.simulator.Simulator` makes of the period. Away from rest
+    all describe how motions differ from the one through this state. ``wrenches`` act from outside
+    all the time, as in ``sd.forward_dynamics``. Raises ArgumentError, SingularMassError.
     """
     for name, value in (('dt', dt), ('substep', substep)):
         if value is not None and not 0.0 < value < np.inf:
             raise ArgumentError(name, value, 'a time > 0 [s]')
     if substep is not None and dt is None:
         raise ArgumentError('substep', substep, 'None, unless there is a dt')
-    found = forward_dynamics_derivatives(model, q=q, qd=qd, u=u)
+    found = forward_dynamics_derivatives(model, q=q, qd=qd, u=u, wrenches=wrenches)
     if dt is not None and substep is not None:
         count = max(1, math.ceil(dt / substep - 1e-9))
-        return _stepped(found, dt, count * parts_of_step(model, substep))
+        step = _Step(model, np.asarray(q, dtype=float), found, dt / count, substep)
+        return _repeated(step.change(), count)
     n, m = found.by_u.shape
     rates = np.zeros((2 * n + m, 2 * n + m))
     rates[:n, n : 2 * n] = np.eye(n)
@@ -65,24 +70,67 @@ def linearise(
     return StateSpace(rates[: 2 * n, : 2 * n].copy(), rates[: 2 * n, 2 * n :].copy())
 
 
-def _stepped(change: ForwardDynamicsDerivatives, dt: float, parts: int) -> StateSpace:
+class _Step:
     """
-    Return the :class:`StateSpace` over dt [s] in so many parts, as steps have them.
+    A step of h [s] as :mod:`~softrobot_dynamics.simulation.exponential` has it, of changes.
 
-    Each is the combination of one and of two steps of backward Euler's method, g [s] long, of
-    :mod:`~softrobot_dynamics.simulation.exponential`, here in terms of accelerations:
-    (1 - g dqdd/dqd - g^2 dqdd/dq) v+ = v + g (dqdd/dq x + dqdd/du u), x+ = x + g v+.
+    Its linear robot has the stiffness and damping of bodies alone; what tension, gravity and
+    wrenches add to them is in the force that it lacks half way. States (x, v) are changes (n, k)
+    by a change of (q, qd, u), k = 2 n + m of them; forces are accelerations here.
     """
-    n, m = change.by_u.shape
-    g = GAMMA * dt / parts
-    inverse = np.linalg.inv(np.eye(n) - g * (change.by_qd + g * change.by_q))
-    one = np.empty((2 * n, 2 * n + m))
-    one[n:] = inverse @ np.hstack([g * change.by_q, np.eye(n), g * change.by_u])
-    one[:n] = g * one[n:]
-    one[:n, :n] += np.eye(n)
-    step, hold = one[:, : 2 * n], one[:, 2 * n :]
-    A, B = TWICE * step @ step + ONCE * step, TWICE * (step @ hold + hold) + ONCE * hold
-    whole, held = np.eye(2 * n), np.zeros((2 * n, m))
-    for _ in range(parts):
+
+    def __init__(
+        self,
+        model: CompiledModel,
+        q: Vector,
+        found: ForwardDynamicsDerivatives,
+        h: float,
+        substep: float,
+    ) -> None:
+        near, n = Linearisation(model), model.n
+        near.begin(q)
+        M = model.per_thread.evaluator(q, np.zeros(n)).M
+        self._K, self._D = (accelerations(model, M, A.T).T for A in (near.stiffness, near.damping))
+        self._found, self._parts = found, parts_of_step(model, substep)
+        self._g = GAMMA * h / self._parts
+        self._inverse = np.linalg.inv(np.eye(n) + self._g * (self._D + self._g * self._K))
+
+    def change(self) -> Matrix:
+        """Return the change (2 n, k) of the state at the end of the step."""
+        by_q, by_qd, by_u, parts = *self._found[1:], self._parts
+        n = len(by_q)
+        start = np.eye(2 * n, 2 * n + by_u.shape[1])
+        q, qd = start[:n], start[n:]
+        F = np.hstack([by_q, by_qd + self._D, by_u])
+        zero = np.zeros_like(F)
+        x, v = self._moved(zero, qd, F, zero, 0)
+        acting = by_q @ (q + x) + by_qd @ v
+        acting[:, 2 * n :] += by_u
+        N = parts * (acting + self._D @ v + self._K @ x - F)
+        more = self._moved(zero, zero, zero, N, 0)
+        x, v = x + more[0], v + more[1]
+        if parts == 2:
+            x, v = self._moved(x, v, F, N, 1)
+        return np.vstack([q + x, v])
+
+    def _moved(self, x: Matrix, v: Matrix, F: Matrix, N: Matrix, part: int) -> Any:
+        """Return (x, v) after one part of the step, under F and what has come of N."""
+        shares = [(part + k * GAMMA) / self._parts for k in (1.0, 2.0)]
+        once = self._settled(x, v, F + shares[0] * N)
+        twice = self._settled(*once, F + shares[1] * N)
+        return tuple(TWICE * b + ONCE * a for a, b in zip(once, twice))
+
+    def _settled(self, x: Matrix, v: Matrix, F: Matrix) -> tuple[Matrix, Matrix]:
+        """Return (x, v) after g [s] by backward Euler's method under F."""
+        v = self._inverse @ (v + self._g * (F - self._K @ x))
+        return x + self._g * v, v
+
+
+def _repeated(change: Matrix, count: int) -> StateSpace:
+    """Return the :class:`StateSpace` of so many steps, u being held."""
+    n = len(change) // 2
+    A, B = change[:, : 2 * n], change[:, 2 * n :]
+    whole, held = np.eye(2 * n), np.zeros_like(B)
+    for _ in range(count):
         whole, held = A @ whole, A @ held + B
     return StateSpace(whole, held)
