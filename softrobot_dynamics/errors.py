@@ -4,7 +4,7 @@ Every error this library raises: what was wrong, with the data, and what would b
 
 All are children of `SoftRobotError`, carry their arguments as attributes, and can be pickled,
 so they cross from one process to another unharmed. They hold what was found as it is; their text
-is short, whatever that may be, as it goes into logs: :func:`shown` and :func:`abridged`.
+is short, whatever that may be, as it goes into logs: :func:`shown` and :func:`shortened`.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 _VALUE = 120  # characters of a value in an error's text
 _NAME = 120  # and of a name or a path
-_TEXT = 300  # and of all other words
 _LINES = 50  # problems that are written out
 
 _SHORT = Repr()
@@ -43,23 +42,23 @@ def shown(value: object) -> str:
     """Return `value` in few characters, arrays and their scalars as plain numbers."""
     try:
         plain = value.tolist() if hasattr(value, 'tolist') else value
-        return abridged(_SHORT.repr(plain), _VALUE)
+        return shortened(_SHORT.repr(plain), _VALUE)
     except ValueError:  # Python writes no whole number of more than 4300 digits
         return f'a {type(value).__name__} too long to be written'
 
 
-def abridged(words: object, most: int = _TEXT) -> str:
-    """Return words as a text of at most `most` characters, without its middle if need be."""
-    text = str(words)
-    if len(text) <= most:
-        return text
-    tail = most // 3
-    return f'{text[: most - tail - 5]} ... {text[-tail:]}'
+def shortened(words: str, most: int = 240) -> str:
+    """Return a text of at most ``most`` characters, its middle left out where it has more."""
+    if len(words) <= most:
+        return words
+    gap = f' [... {len(words) - most} more ...] '
+    end = (most - len(gap)) // 3
+    return f'{words[: most - len(gap) - end]}{gap}{words[len(words) - end :]}'
 
 
 def _name(words: object) -> str:
     """Return a name or a path, on one line and not too long."""
-    text = abridged(words, _NAME)
+    text = shortened(str(words), _NAME)
     return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
@@ -77,7 +76,7 @@ class Problem(NamedTuple):
     expected: str  # what would be right, in words, with its unit
 
     def __str__(self) -> str:
-        return f'{_name(self.path)}: {shown(self.value)}, expected {abridged(self.expected)}'
+        return f'{_name(self.path)}: {shown(self.value)}, expected {shortened(self.expected)}'
 
 
 class SoftRobotError(Exception):
@@ -112,7 +111,7 @@ class DescriptionError(SoftRobotError):
 
     def __str__(self) -> str:
         count = len(self.problems)
-        head = f'{abridged(self.source)}: {count} problem{"s" if count != 1 else ""}'
+        head = f'{shortened(self.source)}: {count} problem{"s" if count != 1 else ""}'
         lines = [f'  {problem}' for problem in self.problems[:_LINES]]
         more = [f'  ... and {count - _LINES} more'] if count > _LINES else []
         return '\n'.join([head, *lines, *more])
@@ -130,7 +129,7 @@ class UnknownNameError(SoftRobotError):
         self.known = tuple(self.known)
 
     def __str__(self) -> str:
-        known = abridged(', '.join(map(str, self.known))) or 'none'
+        known = shortened(', '.join(map(str, self.known))) or 'none'
         return (
             f'unknown {self.kind} {shown(self.name)}{closest(self.name, self.known)};'
             f' known: {known}'
@@ -148,7 +147,7 @@ class ArgumentError(SoftRobotError):
     def __str__(self) -> str:
         return (
             f'argument {_name(self.argument)}: {shown(self.value)},'
-            f' expected {abridged(self.expected)}'
+            f' expected {shortened(self.expected)}'
         )
 
 
@@ -176,7 +175,7 @@ class UnstableZeroDynamicsError(SoftRobotError):
 
     def __str__(self) -> str:
         each = [f'{x.real:.3g}{f"{x.imag:+.3g}i" if x.imag else ""}' for x in self.rates]
-        rates = abridged(', '.join(each))
+        rates = shortened(', '.join(each))
         return (
             f'zero dynamics: with the controlled outputs held where they are the robot would leave'
             f' its posture, with rates of {rates} 1/s; expected none above 0: another posture or'
@@ -196,7 +195,7 @@ class SingularMassError(SoftRobotError):
     def __str__(self) -> str:
         return (
             f'singular mass matrix: nothing has inertia along'
-            f' {abridged(", ".join(self.coordinates))};'
+            f' {shortened(", ".join(self.coordinates))};'
             f' expected a mass that they move (of a thin rod: section_inertia: true), or a robot'
             f' without them'
         )
@@ -219,7 +218,7 @@ class NotConvergedError(SoftRobotError):
         )
         if self.share is not None:
             text += f' under the full load, of which {self.share:.4g} was balanced'
-        return f'{text}; beyond: {abridged(self.reason)}' if self.reason else text
+        return f'{text}; beyond: {shortened(self.reason)}' if self.reason else text
 
 
 @dataclass(eq=False)
@@ -237,7 +236,7 @@ class InfeasibleReferenceError(SoftRobotError):
 
     def __str__(self) -> str:
         point = ', '.join(f'{x:.4g}' for x in self.point)
-        names = abridged(', '.join(self.actuators)) or 'no actuator'
+        names = shortened(', '.join(self.actuators)) or 'no actuator'
         return (
             f'reference at t = {self.time:.4g} s: no admissible actuation holds the point'
             f' ({point}) m; the nearest that can be held is {self.distance:.3g} m away,'
@@ -293,12 +292,15 @@ class SimulationDivergedError(SoftRobotError):
 
 @dataclass(eq=False)
 class MessageError(SoftRobotError):
-    """A message from outside was refused."""
+    """A message from outside was refused; what it holds cannot make the reason any longer."""
 
     reason: str
 
+    def __post_init__(self) -> None:
+        self.reason = shortened(self.reason)
+
     def __str__(self) -> str:
-        return f'message refused: {abridged(self.reason)}'
+        return f'message refused: {self.reason}'
 
 
 @dataclass(eq=False)
@@ -323,4 +325,4 @@ class MeshError(SoftRobotError):
     def __str__(self) -> str:
         first = ', '.join(map(str, self.elements[:5])) + (', ...' if self.elements[5:] else '')
         rows = f' (elements {first})' if first else ''
-        return f'mesh {abridged(self.source)}: {abridged(self.reason)}{rows}'
+        return f'mesh {shortened(self.source)}: {shortened(self.reason)}{rows}'

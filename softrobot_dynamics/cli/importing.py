@@ -23,7 +23,7 @@ def run(options: Namespace) -> int:
     """Write a robot file, which must not exist."""
     from softrobot_dynamics.description.robot import load_robot
     from softrobot_dynamics.description.urdf import read_urdf
-    from softrobot_dynamics.errors import abridged
+    from softrobot_dynamics.errors import shortened
     import yaml
 
     path = Path(options.out or Path(options.urdf).with_suffix('.yaml'))
@@ -37,5 +37,5 @@ def run(options: Namespace) -> int:
     say(f'{path}: {robot.name}, {len(robot.body_names)} bodies, {robot.n} coordinates')
     free = [m.joint_name for m in robot.modules if (-inf, inf) in m.joint.position_limits()]
     if free:
-        say(f'{len(free)} of the joints have no limits of position: {abridged(", ".join(free))}')
+        say(f'{len(free)} of the joints have no limits of position: {shortened(", ".join(free))}')
     return 0
