@@ -3,7 +3,8 @@
 Every error this library raises: what was wrong, with the data, and what would be right.
 
 All are children of `SoftRobotError`, carry their arguments as attributes, and can be pickled,
-so they cross from one process to another unharmed.
+so they cross from one process to another unharmed. They hold what was found as it is; their text
+is short, whatever that may be, as it goes into logs: :func:`shown` and :func:`shortened`.
 """
 
 from collections.abc import Iterable
@@ -13,6 +14,10 @@ from math import exp
 from pathlib import Path
 from reprlib import Repr
 from typing import NamedTuple
+
+_VALUE = 120  # characters of a value in an error's text
+_NAME = 120  # and of a name or a path
+_LINES = 50  # problems that are written out
 
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
@@ -35,12 +40,31 @@ MISSING = _Missing()
 
 def shown(value: object) -> str:
     """Return `value` in few characters, arrays and their scalars as plain numbers."""
-    return _SHORT.repr(value.tolist() if hasattr(value, 'tolist') else value)
+    try:
+        plain = value.tolist() if hasattr(value, 'tolist') else value
+        return shortened(_SHORT.repr(plain), _VALUE)
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        return f'a {type(value).__name__} too long to be written'
 
 
-def closest(name: object, known: Iterable[object]) -> str:
+def shortened(words: str, most: int = 240) -> str:
+    """Return a text of at most ``most`` characters, its middle left out where it has more."""
+    if len(words) <= most:
+        return words
+    gap = f' [... {len(words) - most} more ...] '
+    end = (most - len(gap)) // 3
+    return f'{words[: most - len(gap) - end]}{gap}{words[len(words) - end :]}'
+
+
+def _name(words: object) -> str:
+    """Return a name or a path, on one line and not too long."""
+    text = shortened(str(words), _NAME)
+    return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def closest(name: object, known: Iterable[object], likeness: float = 0.6) -> str:
     """Return ' (did you mean ...?)' for the name of `known` most like `name`, or ''."""
-    near = get_close_matches(str(name), [str(k) for k in known], n=1)
+    near = get_close_matches(str(name)[:_NAME], [str(k) for k in known], 1, likeness)
     return f' (did you mean {near[0]}?)' if near else ''
 
 
@@ -52,7 +76,7 @@ class Problem(NamedTuple):
     expected: str  # what would be right, in words, with its unit
 
     def __str__(self) -> str:
-        return f'{self.path}: {shown(self.value)}, expected {self.expected}'
+        return f'{_name(self.path)}: {shown(self.value)}, expected {shortened(self.expected)}'
 
 
 class SoftRobotError(Exception):
@@ -87,8 +111,10 @@ class DescriptionError(SoftRobotError):
 
     def __str__(self) -> str:
         count = len(self.problems)
-        head = f'{self.source}: {count} problem{"s" if count != 1 else ""}'
-        return '\n'.join([head, *(f'  {problem}' for problem in self.problems)])
+        head = f'{shortened(self.source)}: {count} problem{"s" if count != 1 else ""}'
+        lines = [f'  {problem}' for problem in self.problems[:_LINES]]
+        more = [f'  ... and {count - _LINES} more'] if count > _LINES else []
+        return '\n'.join([head, *lines, *more])
 
 
 @dataclass(eq=False)
@@ -103,7 +129,7 @@ class UnknownNameError(SoftRobotError):
         self.known = tuple(self.known)
 
     def __str__(self) -> str:
-        known = ', '.join(map(str, self.known)) or 'none'
+        known = shortened(', '.join(map(str, self.known))) or 'none'
         return (
             f'unknown {self.kind} {shown(self.name)}{closest(self.name, self.known)};'
             f' known: {known}'
@@ -119,7 +145,10 @@ class ArgumentError(SoftRobotError):
     expected: str
 
     def __str__(self) -> str:
-        return f'argument {self.argument}: {shown(self.value)}, expected {self.expected}'
+        return (
+            f'argument {_name(self.argument)}: {shown(self.value)},'
+            f' expected {shortened(self.expected)}'
+        )
 
 
 @dataclass(eq=False)
@@ -145,7 +174,8 @@ class UnstableZeroDynamicsError(SoftRobotError):
     rates: tuple[complex, ...]  # [1/s] those that grow, fastest first
 
     def __str__(self) -> str:
-        rates = ', '.join(f'{x.real:.3g}{f"{x.imag:+.3g}i" if x.imag else ""}' for x in self.rates)
+        each = [f'{x.real:.3g}{f"{x.imag:+.3g}i" if x.imag else ""}' for x in self.rates]
+        rates = shortened(', '.join(each))
         return (
             f'zero dynamics: with the controlled outputs held where they are the robot would leave'
             f' its posture, with rates of {rates} 1/s; expected none above 0: another posture or'
@@ -164,7 +194,8 @@ class SingularMassError(SoftRobotError):
 
     def __str__(self) -> str:
         return (
-            f'singular mass matrix: nothing has inertia along {", ".join(self.coordinates)};'
+            f'singular mass matrix: nothing has inertia along'
+            f' {shortened(", ".join(self.coordinates))};'
             f' expected a mass that they move (of a thin rod: section_inertia: true), or a robot'
             f' without them'
         )
@@ -187,7 +218,7 @@ class NotConvergedError(SoftRobotError):
         )
         if self.share is not None:
             text += f' under the full load, of which {self.share:.4g} was balanced'
-        return f'{text}; beyond: {self.reason}' if self.reason else text
+        return f'{text}; beyond: {shortened(self.reason)}' if self.reason else text
 
 
 @dataclass(eq=False)
@@ -205,7 +236,7 @@ class InfeasibleReferenceError(SoftRobotError):
 
     def __str__(self) -> str:
         point = ', '.join(f'{x:.4g}' for x in self.point)
-        names = ', '.join(self.actuators) or 'no actuator'
+        names = shortened(', '.join(self.actuators)) or 'no actuator'
         return (
             f'reference at t = {self.time:.4g} s: no admissible actuation holds the point'
             f' ({point}) m; the nearest that can be held is {self.distance:.3g} m away,'
@@ -261,9 +292,12 @@ class SimulationDivergedError(SoftRobotError):
 
 @dataclass(eq=False)
 class MessageError(SoftRobotError):
-    """A message from outside was refused."""
+    """A message from outside was refused; what it holds cannot make the reason any longer."""
 
     reason: str
+
+    def __post_init__(self) -> None:
+        self.reason = shortened(self.reason)
 
     def __str__(self) -> str:
         return f'message refused: {self.reason}'
@@ -290,4 +324,5 @@ class MeshError(SoftRobotError):
 
     def __str__(self) -> str:
         first = ', '.join(map(str, self.elements[:5])) + (', ...' if self.elements[5:] else '')
-        return f'mesh {self.source}: {self.reason}' + (f' (elements {first})' if first else '')
+        rows = f' (elements {first})' if first else ''
+        return f'mesh {shortened(self.source)}: {shortened(self.reason)}{rows}'

@@ -55,7 +55,9 @@ class Rigid(Body):
     """
     A rigid body; ``com``, ``inertia`` and ``tip`` are given in the joint's distal frame.
 
-    Without an ``inertia`` all its mass is in ``com``; with a mass of 0 it has none, as a flange.
+    Without an ``inertia`` all its mass is in ``com``, and with a mass of 0 it has neither, as a
+    flange. An inertia beside a mass of 0 resists rotations alone, as of a rotor whose mass counts
+    elsewhere.
     """
 
     mass: float = number('kg', at_least=0.0)
@@ -64,11 +66,6 @@ class Rigid(Body):
     tip: Pose = nested(Pose, default=Pose())
 
     section_path = False
-
-    def validate(self) -> Complaints:
-        """Yield an inertia without a mass."""
-        if self.inertia is not None and self.mass == 0.0:
-            yield 'inertia', self.inertia, 'none beside a mass of 0'
 
     def coordinates(self) -> tuple[str, ...]:
         """Return none."""
@@ -84,12 +81,18 @@ class Rigid(Body):
         return list(T[:3, :3].ravel()), list(T[:3, 3])
 
     def material_points(self) -> tuple[Matrix, Vector]:
-        """Six points with the mass, centre and inertia of the body."""
+        """
+        Six points with the mass, centre and inertia of the body.
+
+        Of an inertia without mass a seventh, in the centre, takes away the mass of the others.
+        """
+        around = self.mass or 1.0  # [kg] of the six
         moments, axes = np.linalg.eigh(self._own_inertia())
-        second = (moments.sum() / 2.0 - moments) / (self.mass or 1.0)
+        second = (moments.sum() / 2.0 - moments) / around
         offsets = axes * np.sqrt(np.maximum(second, 0.0) * 3.0)
-        points = np.concatenate([offsets.T, -offsets.T]) + self.com
-        return points, np.full(6, self.mass / 6.0)
+        points = np.concatenate([offsets.T, -offsets.T, np.zeros((1, 3))]) + self.com
+        masses = np.append(np.full(6, around / 6.0), -around)
+        return (points[:6], masses[:6]) if self.mass else (points, masses)
 
     def stretch(self, q: Vector) -> float:
         """Return 1."""

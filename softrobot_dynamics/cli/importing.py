@@ -2,6 +2,7 @@
 """`softrobot import`."""
 
 from argparse import Namespace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,19 @@ def add_to(commands: Any) -> None:
     importing.add_argument('urdf', metavar='URDF', help='a URDF file')
     words = 'the robot file; default: named as the URDF, beside it'
     importing.add_argument('--out', metavar='FILE', help=words)
+    words = 'joints whose <limit> is left out, so that they have none'
+    importing.add_argument('--unlimited', metavar='JOINT', nargs='+', default=(), help=words)
 
 
 def run(options: Namespace) -> int:
     """Write a robot file, which must not exist."""
     from softrobot_dynamics.description.robot import load_robot
     from softrobot_dynamics.description.urdf import read_urdf
+    from softrobot_dynamics.errors import shortened
     import yaml
 
     path = Path(options.out or Path(options.urdf).with_suffix('.yaml'))
-    mapping = read_urdf(options.urdf)
+    mapping = read_urdf(options.urdf, options.unlimited)
     robot = load_robot(mapping)
     try:
         with open(path, 'x', encoding='utf-8') as file:
@@ -31,4 +35,7 @@ def run(options: Namespace) -> int:
     except OSError as error:
         return refuse(f'{path}: {error.strerror}')
     say(f'{path}: {robot.name}, {len(robot.body_names)} bodies, {robot.n} coordinates')
+    free = [m.joint_name for m in robot.modules if (-inf, inf) in m.joint.position_limits()]
+    if free:
+        say(f'{len(free)} of the joints have no limits of position: {shortened(", ".join(free))}')
     return 0

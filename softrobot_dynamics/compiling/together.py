@@ -22,16 +22,11 @@ from typing import Any
 
 from softrobot_dynamics.compiling import cache
 from softrobot_dynamics.compiling.folder import own_folder, warn_once
+from softrobot_dynamics.compiling.processes import python_command, python_environment
 
 _MOST = 4  # processes: no robot has more that takes long
 _PRIORITY = 5  # of helpers: less than that of a loop in real time beside them
 _EMITTED = re.compile(rf'\b{cache.PREFIX}\w+')
-_HELPER = """
-import sys
-sys.path[:] = {path!r}
-from softrobot_dynamics.compiling.together import compile_asked
-compile_asked()
-"""
 
 
 def together(*builders: Callable[[], Any]) -> tuple[Any, ...]:
@@ -96,12 +91,12 @@ def _most() -> int:
 
 
 def _start(modules: dict[str, dict[str, str]]) -> subprocess.Popen[bytes]:
-    words = _HELPER.format(path=sys.path)
     with tempfile.TemporaryFile() as file:
         file.write(json.dumps(list(modules.values())).encode())
         file.seek(0)
         return subprocess.Popen(
-            [sys.executable, '-c', words],
+            python_command(f'{__name__}:compile_asked'),
+            env=python_environment(),
             stdin=file,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

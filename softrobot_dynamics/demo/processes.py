@@ -11,6 +11,7 @@ import subprocess
 import sys
 from typing import Any
 
+from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.errors import SoftRobotError
 
 _TAIL = 12  # lines of a log that are quoted
@@ -36,14 +37,15 @@ class Child:
 
     def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
         self.name, self._log = module.rpartition('.')[2], log
-        command = [sys.executable, '-m', f'softrobot_dynamics.{module}', *arguments]
+        command = python_command(f'softrobot_dynamics.{module}:main', *arguments)
         with open(log, 'wb') as output:
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                cwd=log.parent,  # where no package of our name is, as there is in our sources
+                cwd=log.parent,
+                env=python_environment(),
                 start_new_session=True,  # Ctrl-C is for the parent, which ends the demo in order
                 preexec_fn=_end_with_parent if sys.platform == 'linux' else None,
             )

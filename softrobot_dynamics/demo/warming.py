@@ -3,11 +3,11 @@
 
 from collections.abc import Iterator
 import contextlib
-import os
 import subprocess
 import sys
 from typing import Any
 
+from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.nodes import plants
 
@@ -23,22 +23,22 @@ def warm(robot: str) -> None:
 
 
 @contextlib.contextmanager
-def simulation_elsewhere(robot: str) -> Iterator[None]:
+def simulation_elsewhere(robot: str) -> Iterator[Any]:
     """
-    Within this context another process compiles what a simulation of the robot needs.
+    Within this context another process, a Popen, compiles what a simulation of a robot needs.
 
     Whatever goes wrong there goes wrong again when this process does the same.
     """
     other = subprocess.Popen(
-        [sys.executable, '-m', __spec__.name, str(robot)],
-        env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))},
+        python_command(f'{__name__}:main', str(robot)),
+        env=python_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # it ends with this context, not by Ctrl-C
     )
     try:
-        yield
+        yield other
         other.wait()
     finally:
         other.kill()
@@ -56,5 +56,6 @@ def _values(robot: str) -> dict[str, Any]:
     }
 
 
-if __name__ == '__main__':
+def main() -> None:
+    """Compile, in the other process, for the robot that the command line names."""
     plants.simulated(_values(sys.argv[1]))

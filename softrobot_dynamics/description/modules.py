@@ -11,6 +11,7 @@ does not hide the others, nor show up as a dozen.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from softrobot_dynamics.actuators.contract import Actuator, ACTUATORS
@@ -21,6 +22,7 @@ from softrobot_dynamics.schema.fields import member, NAME, name, number
 from softrobot_dynamics.schema.parsing import (
     entry,
     join,
+    MANY,
     parse,
     Parser,
     Problems,
@@ -29,6 +31,7 @@ from softrobot_dynamics.schema.parsing import (
 )
 
 _UNREAD: Any = None  # in place of what is wrong, until all problems are known
+MOST = 1000  # bodies of a robot: the mass matrix of a serial one has 8 MB
 BASE = 'base'  # the frame that the first joint stands on; no body may bear its name
 
 
@@ -95,6 +98,9 @@ def read_modules(value: Any, problems: Problems) -> tuple[Module, ...]:
     if not isinstance(value, (list, tuple)) or not value:
         problems.append(Problem('bodies', value, 'a list, not empty, of bodies'))
         return ()
+    if len(value) > MOST:
+        problems.append(Problem('bodies', f'{len(value)} bodies', f'at most {MOST}'))
+        return ()
     modules: list[Module] = []
     for i, row in enumerate(value):
         modules.append(_read_module(row, f'bodies[{i}]', modules, problems))
@@ -142,15 +148,11 @@ def read_initial(
         if not part
     }
     given = value or {}
-    for key in given:
-        if problems.names and key not in known and str(key).split('/')[0] not in unread:
-            problems.append(
-                Problem(
-                    f'initial.{key}',
-                    given[key],
-                    f'one of the coordinates {", ".join(known)}{closest(key, known)}',
-                )
-            )
+    listed = set(known)
+    unknown = (k for k in given if k not in listed and str(k).split('/')[0] not in unread)
+    for key in islice(unknown if problems.names else (), MANY):
+        words = f'one of the coordinates {", ".join(known)}{closest(key, known)}'
+        problems.append(Problem(f'initial.{key}', given[key], words))
     return tuple(
         (key, *_value_and_rate(x, f'initial.{key}', problems)) for key, x in given.items()
     )

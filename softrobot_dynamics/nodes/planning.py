@@ -18,7 +18,8 @@ import sys
 import threading
 from typing import Any
 
-from softrobot_dynamics.errors import CancelledError, SoftRobotError
+from softrobot_dynamics.compiling.processes import LastWords, python_command, python_environment
+from softrobot_dynamics.errors import CancelledError, shortened, SoftRobotError
 from softrobot_dynamics.nodes.realtime import anywhere
 
 
@@ -56,7 +57,7 @@ class Job:
         """
         self.check()
         task = pickle.dumps((function, arguments))
-        process = start_beside(__spec__.name)
+        process = start_beside(__name__)
         with self._lock:
             self._process = process
             if self.cancelled_by:
@@ -65,7 +66,7 @@ class Job:
         self._over.wait()
         self.check()
         if process.returncode != 0:
-            raise SoftRobotError(f'the {self._what} process ended with {process.returncode}')
+            raise SoftRobotError(f'the {self._what} process ended with {process.reason()}')
         result = pickle.loads(self._answer)
         if isinstance(result, SoftRobotError):
             raise result
@@ -83,9 +84,22 @@ class Job:
         self._over.set()
 
 
-def start_beside(module: str) -> Any:
+class Beside(subprocess.Popen[bytes]):
+    """A process beside the node; what it says is said by the node, to its standard error."""
+
+    def __init__(self, command: list[str], **options: Any) -> None:
+        super().__init__(command, stderr=subprocess.PIPE, **options)
+        self._said = LastWords(self.stderr)
+
+    def reason(self) -> str:
+        """Return the status that it has ended with and the last that it said, if anything."""
+        said = self._said.text()
+        return f'{self.returncode}: {shortened(said)}' if said else f'{self.returncode}'
+
+
+def start_beside(module: str) -> Beside:
     """
-    Start a module as another process at ordinary priority, on any processor; return its Popen.
+    Start a module's `main` as a process at ordinary priority, on any processor.
 
     Until the new process runs a program of its own it keeps us waiting, with the lock of the
     interpreter in our hands. So it starts at our real-time priority, and gives it up by itself:
@@ -93,17 +107,16 @@ def start_beside(module: str) -> Any:
     terminal sends to it too, is for the node alone.
     """
     lower = shutil.which('chrt')
-    command = [*([lower, '--other', '0'] if lower else []), sys.executable, '-m', module]
-    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
+    command = [*([lower, '--other', '0'] if lower else []), *python_command(f'{module}:main')]
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with anywhere():
-            return subprocess.Popen(
+            return Beside(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
-                env=environment,
+                env=python_environment(),
                 close_fds=False,  # or Python would fork, with all its memory
             )
     finally:
@@ -134,7 +147,3 @@ def main() -> None:
         result = error
     with output:
         output.write(pickle.dumps(result))
-
-
-if __name__ == '__main__':
-    main()

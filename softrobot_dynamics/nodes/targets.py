@@ -92,15 +92,17 @@ class Targets:
         """Return (the Place for a goal, the way there [m]) from the process; SoftRobotError."""
         try:
             if self._process is None:
-                self._process = start_beside(__spec__.name)
+                self._process = start_beside(__name__)
                 self._say(self._model.description)
             self._say((body, goal, q, anew))
             if not select.select([self._process.stdout], [], [], PATIENCE)[0]:
-                raise EOFError('no answer')
+                raise TimeoutError(f'no answer within {PATIENCE:g} s')
             answer = pickle.load(self._process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError) as error:
+            process, late = self._process, isinstance(error, TimeoutError)
             self.close()
-            raise SoftRobotError(f'the process for targets has ended ({error})') from error
+            reason = str(error) if late or process is None else process.reason()
+            raise SoftRobotError(f'the process for targets has ended ({reason})') from error
         if isinstance(answer, SoftRobotError):
             raise answer
         place: tuple[Place, float] = answer
@@ -192,7 +194,3 @@ def main() -> None:
         while True:
             output.write(pickle.dumps(answers.answer(*pickle.load(sys.stdin.buffer))))
             output.flush()
-
-
-if __name__ == '__main__':
-    main()

@@ -45,15 +45,15 @@ def least_masses(robot: Robot, stiffness: Matrix) -> Vector:
     centre = W[(len(modules) - 1) * STATE + TIP_POSE + ORIGIN :][:3]  # of all inertias
     for i, m in enumerate(modules):
         mass, *_, xx, yy, zz, _, _, _ = W[i * STATE + TIP_INERTIA :][:10]
-        radius = np.sqrt(max(xx + yy + zz, 0.0) / (2.0 * mass)) if mass > 0.0 else 0.0
-        lever = np.linalg.norm(centre - W[i * STATE + JOINT_POSE + ORIGIN :][:3]) + radius
+        rotational = np.sqrt(max(xx + yy + zz, 0.0) / 2.0)  # also where there is no mass
+        lever = np.linalg.norm(centre - W[i * STATE + JOINT_POSE + ORIGIN :][:3])
         for first, count, slab in (
             m[[JOINT_FIRST, JOINT_COUNT, JOINT_SLAB]],
             m[[BODY_FIRST, BODY_COUNT, BODY_SLAB]],
         ):
             columns = W[slab + JACOBIAN :][: 6 * count].reshape(2, count, 3)
             turn, shift = np.linalg.norm(columns, axis=2)
-            moved = mass * (turn * lever + shift) ** 2
+            moved = (np.sqrt(mass) * (turn * lever + shift) + turn * rotational) ** 2
             own = slice(first, first + count)
             least[own] = np.maximum(least[own], ROUNDING * moved)
     return least

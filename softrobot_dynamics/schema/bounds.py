@@ -1,8 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a number may be."""
+"""
+The values that a number may have.
+
+Beside the bounds of each there is one for the magnitude of all, in whatever unit: products of a
+few such numbers, and their inverses, are finite.
+"""
 
 import math
 from typing import Any, NamedTuple
+
+LARGEST = 1e20  # magnitude of a finite number
+SMALLEST = 1e-30  # of a number that may not be negative, unless it is 0
 
 
 class Bounds(NamedTuple):
@@ -21,12 +29,19 @@ class Bounds(NamedTuple):
         except OverflowError:  # a whole number beyond 1e308
             return False
         return (
-            (math.isfinite(x) or (self.infinite and not math.isnan(x)))
+            self.measurable(x)
             and (self.above is None or x > self.above)
             and (self.at_least is None or x >= self.at_least)
             and (self.at_most is None or x <= self.at_most)
             and (self.below is None or x < self.below)
         )
+
+    def measurable(self, x: float) -> bool:
+        """Tell whether the magnitude of `x` is one that a number may have."""
+        if math.isinf(x):
+            return self.infinite
+        smallest = SMALLEST if self.above == 0.0 or self.at_least == 0.0 else 0.0
+        return x == 0.0 or smallest <= abs(x) <= LARGEST
 
     def closed(self) -> tuple[float, float]:
         """Return (least, greatest) number, infinities where there are none."""

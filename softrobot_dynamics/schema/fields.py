@@ -25,7 +25,7 @@ from typing import Any
 
 from softrobot_dynamics.annotations import Function
 from softrobot_dynamics.errors import closest, MISSING, Problem
-from softrobot_dynamics.schema.bounds import ANY, Bounds
+from softrobot_dynamics.schema.bounds import ANY, Bounds, LARGEST, SMALLEST
 from softrobot_dynamics.schema.parsing import (
     custom,
     join,
@@ -68,7 +68,7 @@ def direction(*, default: Any = MISSING) -> Any:
     def read(value: Any, path: str, problems: Problems) -> tuple[float, ...] | None:
         vector = _checked(numbers, value, path, problems)
         length = math.hypot(*vector or (1.0,))
-        if length == 0:
+        if length < SMALLEST:
             problems.append(Problem(path, value, '3 numbers, not all zero [-]'))
         return vector and tuple(x / (length or 1.0) for x in vector)
 
@@ -104,16 +104,19 @@ def profile(unit: str, *, above: float = 0.0, default: Any = MISSING) -> Any:
     return custom(read, expected=expected, unit=unit, default=default)
 
 
-def integer(*, at_least: int = 1, default: Any = MISSING) -> Any:
-    """Return the field of a whole number, not below `at_least`."""
-    return _simple(
-        f'a whole number >= {at_least}',
-        default,
-        int,
-        lambda v: isinstance(v, Integral) and _is_number(v) and int(v) >= at_least,
-        kind='integer',
-        bounds=Bounds(at_least=at_least),
-    )
+def integer(*, at_least: int = 1, at_most: int = 10_000, default: Any = MISSING) -> Any:
+    """Return the field of a whole number within bounds; `at_most` is beyond any that is of use."""
+    words = f'a whole number >= {at_least}'
+
+    def read(value: Any, path: str, problems: Problems) -> int | None:
+        whole = isinstance(value, Integral) and _is_number(value)
+        if whole and at_least <= int(value) <= at_most:
+            return int(value)
+        limit = f' and <= {at_most}' if whole and value > at_most else ''
+        problems.append(Problem(path, value, f'{words}{limit}'))
+
+    bounds = Bounds(at_least=at_least, at_most=at_most)
+    return custom(read, expected=words, default=default, kind='integer', bounds=bounds)
 
 
 def flag(*, default: Any = MISSING) -> Any:
@@ -254,7 +257,7 @@ def _number(unit: str, bounds: Bounds) -> _Reader:
     def read(value: Any, path: str, problems: Problems) -> float | None:
         if _is_number(value) and bounds.contain(value):
             return float(value)
-        problems.append(Problem(path, value, expected + _hint(value)))
+        problems.append(Problem(path, value, expected + _hint(value, bounds)))
 
     return _Reader(read, expected)
 
@@ -289,12 +292,17 @@ def _size(value: Any) -> int | None:
     return None
 
 
-def _hint(value: Any) -> str:
-    """Explain what is easily overlooked: a number that is not finite, or one that is text."""
+def _hint(value: Any, bounds: Bounds) -> str:
+    """Explain what is easily overlooked: text, what is not finite, or an absurd magnitude."""
     try:
-        finite = math.isfinite(float(value))
+        x = float(value)
     except (TypeError, ValueError, OverflowError):
         return ''
     if isinstance(value, str):
         return ', not text (plain PyYAML reads 1e-3 as text: write 1.0e-3)'
-    return '' if finite else ', finite'
+    if not math.isfinite(x):
+        return ', finite'
+    if bounds.measurable(x):
+        return ''
+    unlimited = ', or .inf' if bounds.infinite else ''
+    return f', of a magnitude from {SMALLEST:g} to {LARGEST:g}{unlimited}'

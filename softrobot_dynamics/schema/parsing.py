@@ -3,11 +3,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 import dataclasses
+from itertools import islice
 from os import PathLike
 import re
 from typing import Any, TypeAlias
 
 from softrobot_dynamics.errors import closest, MISSING, Problem
+
+MANY = 50  # wrong entries of one kind that are reported; whoever has more has another file in mind
 
 
 class Problems(list[Problem]):
@@ -113,15 +116,9 @@ def _refuse_unknown(
     known: Iterable[str], mapping: Any, path: str, problems: Problems, ignore: Sequence[str]
 ) -> None:
     allowed = [*ignore, *known]
-    for key in mapping:
-        if key not in allowed:
-            problems.append(
-                Problem(
-                    join(path, key),
-                    mapping[key],
-                    f'one of the fields {", ".join(allowed)}{closest(key, allowed)}',
-                )
-            )
+    for key in islice((key for key in mapping if key not in allowed), MANY):
+        words = f'one of the fields {", ".join(allowed)}{closest(key, allowed)}'
+        problems.append(Problem(join(path, key), mapping[key], words))
 
 
 def _known(cls: type) -> dict[str, dataclasses.Field[Any]]:

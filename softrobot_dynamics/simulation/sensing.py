@@ -57,7 +57,10 @@ class Sensors:
     dropout: float = _one(
         number('-', at_least=0.0, at_most=1.0, default=0.0), 'Share of the states that are lost'
     )
-    seed: int = _one(integer(at_least=0, default=0), 'Seed of all that is random in the sensors')
+    seed: int = _one(
+        integer(at_least=0, at_most=2**31 - 1, default=0),
+        'Seed of all that is random in the sensors',
+    )
 
     @staticmethod
     def parameters() -> tuple[Parameter, ...]:

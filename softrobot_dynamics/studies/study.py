@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.compiling.processes import safe_path
 from softrobot_dynamics.demo.judgement import TOLERANCE
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
@@ -148,11 +149,12 @@ def run_study(
         state = np.full(count, -1)
         state[list(runs.done)] = [outcome.state for outcome in runs.done.values()]
         before = len(runs.done)
-        for number, outcome in _outcomes(experiment, np.flatnonzero(state < 0).tolist(), jobs):
-            runs.add(number, outcome)
-            state[number] = outcome.state
-            if progress is not None:
-                progress(before, state.copy())
+        with safe_path():
+            for number, outcome in _outcomes(experiment, np.flatnonzero(state < 0).tolist(), jobs):
+                runs.add(number, outcome)
+                state[number] = outcome.state
+                if progress is not None:
+                    progress(before, state.copy())
         outcomes = [runs.done[number] for number in range(count)]
     columns = {name: [getattr(each, name) for each in outcomes] for name in Outcome._fields}
     reasons = tuple(columns.pop('reason'))

@@ -73,3 +73,32 @@ def test_a_spring_holds_what_has_no_mass():
     model = chain(('link', HINGE, link()), ('wrist', sprung, FLANGE))
     found = sd.equilibrium(model, u=[], q0=[np.pi, 0.0])
     assert found.q[1] == pytest.approx(0.4, abs=1e-9) and found.stable
+
+
+def test_an_inertia_without_mass_resists_turns_alone():
+    """A rotor about its axle has I; what slides it, or turns it about nothing, moves no mass."""
+    moments = {'ixx': 0.02, 'iyy': 0.01, 'izz': 0.015}
+    rotor = {**FLANGE, 'inertia': moments, 'com': [0.3, 0.0, 0.0]}
+    model = chain(('rotor', HINGE, rotor))
+    q, zero = np.array([0.3]), np.zeros(1)
+    force, mass = sd.mass_inverse_dynamics(model, q=q, qd=np.array([2.0]), qdd=zero)
+    assert mass[0, 0] == pytest.approx(0.01, rel=1e-15) and abs(force[0]) < 1e-15
+    assert sd.forward_dynamics(model, q=q, qd=zero, u=[]) == pytest.approx([0.0], abs=1e-15)
+    sliding = chain(('rotor', {'type': 'prismatic', 'axis': [0.0, 0.6, 0.8]}, rotor))
+    with pytest.raises(SingularMassError, match='rotor'):
+        sd.forward_dynamics(sliding, q=zero, qd=zero, u=[])
+
+
+@pytest.mark.parametrize('mass', [0.0, 0.7])
+def test_material_points_have_the_mass_and_the_inertia(mass):
+    """Sums over them are the ten numbers of the body, also of one without mass."""
+    own = {'ixx': 0.02, 'iyy': 0.01, 'izz': 0.015, 'ixy': 0.002}
+    body = {'type': 'rigid', 'mass': mass, 'inertia': own, 'com': [0.1, 0.2, -0.3]}
+    rigid = chain(('body', HINGE, body)).description.modules[0].body
+    points, masses = rigid.material_points()
+    assert masses.sum() == pytest.approx(mass, abs=1e-15)
+    np.testing.assert_allclose(masses @ points, mass * np.array(rigid.com), atol=1e-15)
+    x = points - rigid.com
+    second = np.einsum('k,ki,kj', masses, x, x)
+    found = np.trace(second) * np.eye(3) - second
+    np.testing.assert_allclose(found, rigid.inertia.matrix(), rtol=1e-12, atol=1e-15)

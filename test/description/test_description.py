@@ -222,6 +222,9 @@ WRONG = [
     # rods
     ((*PCC, 'length'), -0.2, 'bodies[1].body.length', 'a number > 0 [m]'),
     ((*PCC, 'length'), MISSING, 'bodies[1].body.length', 'a number > 0 [m]'),
+    ((*PCC, 'length'), 1e154, 'bodies[1].body.length', 'a number > 0 [m], of a magnitude'),
+    ((*PCC, 'density'), 1e300, 'bodies[1].body.density', 'of a magnitude from 1e-30 to 1e+20'),
+    ((*PCC, 'quadrature'), 10**9, 'bodies[1].body.quadrature', '<= 10000'),
     ((*PCC, 'lenght'), 0.2, 'bodies[1].body.lenght', 'did you mean length?'),
     ((*PCC, 'radius'), [0.1, -0.1], 'bodies[1].body.radius[1]', 'a number > 0 [m]'),
     ((*PCC, 'radius'), [1, 1, 1], 'bodies[1].body.radius', 'or a pair [base, tip]'),
@@ -233,7 +236,9 @@ WRONG = [
     ((*PCC, 'quadrature'), 2.5, 'bodies[1].body.quadrature', 'a whole number >= 1'),
     # rigid bodies
     ((*RIGID, 'mass'), -1, 'bodies[0].body.mass', 'a number >= 0 [kg]'),
-    ((*RIGID, 'mass'), 0, 'bodies[0].body.inertia', 'none beside a mass of 0'),
+    ((*RIGID, 'mass'), 1e300, 'bodies[0].body.mass', 'of a magnitude from 1e-30 to 1e+20'),
+    ((*RIGID, 'mass'), 1e-300, 'bodies[0].body.mass', 'of a magnitude from 1e-30 to 1e+20'),
+    ((*RIGID, 'com'), [0, -1e154, 0], 'bodies[0].body.com[1]', 'of a magnitude'),
     ((*RIGID, 'com'), [[0], 0, 0], 'bodies[0].body.com[0]', 'a number [m]'),
     ((*RIGID, 'inertia'), 0.1, 'bodies[0].body.inertia', 'a mapping of ixx, iyy, izz'),
     ((*RIGID, 'inertia', 'izz'), MISSING, 'bodies[0].body.inertia.izz', 'a number > 0 [kg m^2]'),
@@ -248,6 +253,7 @@ WRONG = [
     ((*PAN, 'stiffness'), -1, 'bodies[0].joint.stiffness', 'a number >= 0 [N m/rad]'),
     ((*PAN, 'damping'), '1 Nms', 'bodies[0].joint.damping', 'a number >= 0 [N m s/rad]'),
     ((*PAN, 'limits', 'position'), [3, -3], 'bodies[0].joint.limits.position', 'low < high [rad]'),
+    ((*PAN, 'limits', 'effort'), 1e300, 'bodies[0].joint.limits.effort', 'or .inf'),
     ((*PAN, 'limits', 'effort'), 0, 'bodies[0].joint.limits.effort', 'a number > 0 [N m]'),
     ((*SEGMENT, 'joint', 'stiffness'), 1, 'bodies[1].joint.stiffness', 'one of the fields'),
     ((*PAN, 'name'), 'my joint', 'bodies[0].joint.name', NAMES),

@@ -2,6 +2,7 @@
 """Robots from URDF: their inverse dynamics are Pinocchio's."""
 
 from pathlib import Path
+import re
 
 import numpy as np
 import pinocchio as pin
@@ -99,19 +100,189 @@ def test_arms_have_pinocchios_inverse_dynamics(arm):
     assert apart(FOLDER / arm) < 1e-10
 
 
+ONE = """<robot name="r"><link name="root"/><link name="a"><inertial><origin xyz="0 0 0.1"/>
+  <mass value="1.0"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link><joint name="ja" type="revolute"><parent link="root"/><child link="a"/>
+  <axis xyz="0 1 0"/><dynamics damping="0.1" friction="0.2"/>
+  <limit lower="-1" upper="1.5" effort="10" velocity="2"/></joint></robot>"""
+LINK = '<link name="a">'
+LIMIT = '<limit lower="-1" upper="1.5" effort="10" velocity="2"/>'
+JOINT = ONE[ONE.index('<joint') : ONE.index('</robot>')]
+BACK = '<joint name="jb" type="fixed"><parent link="a"/><child link="root"/></joint>'
+
+
+def refused(folder, text, **given):
+    """Return the DescriptionError that refuses a URDF text."""
+    file = folder / 'wrong.urdf'
+    file.write_text(text, encoding='utf-8')
+    with pytest.raises(DescriptionError) as refusal:
+        read_urdf(file, **given)
+    return refusal.value
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize(('change', 'place'), [
     (('type="prismatic"', 'type="floating"'), 'joint push'),
     (('<limit lower="-1"', '<mimic joint="turn"/><limit lower="-1"'), 'joint branch'),
     (('<parent link="world"/>', '<parent link="tool"/>'), 'links'),
-    (('mass value="1.5"', 'mass value="much"'), 'robot'),
+    (('mass value="1.5"', 'mass value="much"'), 'link 1st-arm.mass.value'),
     (('</robot>', ''), 'file'),
-    (('<parent link="world"/>', ''), 'robot'),
+    (('<parent link="world"/>', ''), 'joint bolt.parent'),
 ])  # fmt: skip
 def test_what_cannot_be_is_refused(tmp_path, change, place):
     """With the place of it."""
-    file = tmp_path / 'wrong.urdf'
-    file.write_text(TREE.replace(*change), encoding='utf-8')
-    with pytest.raises(DescriptionError) as refused:
-        read_urdf(file)
-    assert [problem.path for problem in refused.value.problems] == [place]
+    error = refused(tmp_path, TREE.replace(*change))
+    assert [problem.path for problem in error.problems] == [place]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    ('lower="-1"', 'lower="2"', 'joint ja.limit: .*lower < upper .*type fixed .*--unlimited ja'),
+    ('lower="-1"', 'lower="1.5"', 'joint ja.limit: .*lower < upper'),
+    ('lower="-1"', 'lower="nan"', 'joint ja.limit.lower: nan'),
+    ('upper="1.5"', 'upper="inf"', 'joint ja.limit.upper: inf, .*finite'),
+    ('upper="1.5"', 'upper="1,5"', "joint ja.limit.upper: '1,5'"),
+    ('effort="10"', 'effort="-10"', 'joint ja.limit.effort: -10.0, expected a number > 0'),
+    ('effort="10"', 'effort="0"', 'joint ja.limit.effort: 0.0, .*N m.*--unlimited ja'),
+    ('effort="10"', 'effort="inf"', 'joint ja.limit.effort: inf'),
+    ('effort="10"', '', 'joint ja.limit.effort: missing'),
+    ('velocity="2"', 'velocity="-2"', 'joint ja.limit.velocity: -2.0'),
+    ('velocity="2"', 'velocity="nan"', 'joint ja.limit.velocity: nan'),
+    ('velocity="2"', '', 'joint ja.limit.velocity: missing'),
+    (LIMIT, '', 'joint ja.limit: missing, .*type continuous'),
+    (LIMIT, 2 * LIMIT, "joint ja.limit: '2 of them'"),
+    (LIMIT, LIMIT.replace('limit', 'limits'), 'joint ja: .*did you mean limit'),
+    (LIMIT, LIMIT.replace('effort', 'efort'), 'joint ja: .*did you mean effort'),
+    (LIMIT, '<limit lower="0" upper="0" effort="0" velocity="0"/>', 'joint ja.limit.effort'),
+    ('damping="0.1"', 'damping="-0.1"', 'joint ja.dynamics.damping: -0.1'),
+    ('friction="0.2"', 'friction="nan"', 'joint ja.dynamics.friction: nan'),
+    ('axis xyz="0 1 0"', 'axis xyz="0 0 0"', 'joint ja.axis.xyz: .*not all zero'),
+    ('axis xyz="0 1 0"', 'axis xyz="0 1"', "joint ja.axis.xyz: '0 1', expected 3 finite"),
+    ('axis xyz="0 1 0"', 'axis xyz="0 1 inf"', 'joint ja.axis.xyz'),
+    ('<axis', '<origin rpy="0 0 1_0"/><axis', 'joint ja.origin.rpy'),
+    ('type="revolute"', '', 'joint ja: missing, expected one of revolute'),
+    ('type="revolute"', 'type="revolut"', 'joint ja: .*did you mean revolute'),
+    ('name="ja"', '', 'joint number 1.name: missing'),
+    ('parent link="root"', 'parent link="rot"', 'joint ja.parent.link: .*did you mean root'),
+    ('parent link="root"', 'parent link="a"', 'joint ja: .*child that is not its parent'),
+    ('<child link="a"/>', '', 'joint ja.child: missing'),
+    ('<child link="a"/>', '<child link="a"/><child link="root"/>', 'joint ja.child: .2 of them'),
+    ('</robot>', f'{JOINT}</robot>', 'joint ja: .*each joint once'),
+    ('</robot>', JOINT.replace('"ja"', '"jb"') + '</robot>', 'link a: .child of 2 joints'),
+    ('</robot>', f'{BACK}</robot>', 'links: .roots none.'),
+    ('</robot>', f'{LINK}</link></robot>', 'link a: .*each link once'),
+    ('</robot>', '<link name=""/></robot>', 'link number 3.name: missing'),
+    ('</robot>', '<link name="b"/></robot>', 'links: .roots root, b.'),
+    ('</robot>', '<Joint name="x"/></robot>', 'robot: .*did you mean joint'),
+    ('name="root"/><link name="a"', 'name="a b"/><link name="a_b"', 'link a_b: .*from a b in'),
+    ('robot name="r"', 'robot', 'robot.name: missing'),
+    ('<mass value="1.0"/>', '', 'link a.mass: missing'),
+    ('value="1.0"', '', 'link a.mass.value: missing'),
+    ('value="1.0"', 'value="-1"', 'link a.mass.value: -1.0'),
+    ('value="1.0"', 'value="nan"', 'link a.mass.value: nan'),
+    ('value="1.0"', 'value="1e300"', r'link a.mass.value: 1e\+300'),
+    ('ixy="0"', 'ixy="nan"', 'link a.inertia.ixy: nan'),
+    ('ixy="0"', '', 'link a.inertia.ixy: missing'),
+    ('ixy="0"', 'ixy="0.02"', 'link a.inertia: .*positive definite'),
+    ('izz="0.01"', 'izz="0.03"', 'link a.inertia: .*the sum of the other two'),
+    ('izz="0.01"', 'izz="-0.01"', 'link a.inertia'),
+    ('<inertia ', '<inertias ', 'link a: .*did you mean inertia'),
+    ('</inertial>', '</inertial><inertial/>', 'link a.inertial: .2 of them'),
+    ('<robot', '<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:include/', 'file'),
+])  # fmt: skip
+def test_what_urdf_does_not_allow_is_refused_by_joint_or_link(tmp_path, old, new, words):
+    """One wrong entry each in a right file, as urdfdom or physics refuse it."""
+    assert old in ONE
+    text = ONE.replace(old, new, 1)
+    error = refused(tmp_path, text)
+    assert any(re.search(words, str(problem)) for problem in error.problems), error
+
+
+@pytest.mark.quick
+def test_all_problems_of_a_file_come_at_once(tmp_path):
+    """Joints and links alike."""
+    text = ONE.replace('effort="10"', 'effort="-1"').replace('value="1.0"', 'value="x"')
+    paths = [problem.path for problem in refused(tmp_path, text).problems]
+    assert sorted(paths) == ['joint ja.limit.effort', 'link a.mass.value']
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize('text', ['<robot name="r"/>', '<robot name="r"><link name="a"/></robot>'])
+def test_a_robot_without_joints_is_refused(tmp_path, text):
+    """There is nothing to move."""
+    assert refused(tmp_path, text).problems[0].path in ('links', 'joints')
+
+
+@pytest.mark.quick
+def test_limits_are_left_out_only_by_name(tmp_path, capsys):
+    """Zeros are no limits if the user says so; an unknown joint is refused."""
+    file, zeros = tmp_path / 'zeros.urdf', '<limit lower="0" upper="0" effort="0" velocity="0"/>'
+    file.write_text(ONE.replace(LIMIT, zeros), encoding='utf-8')
+    assert cli.main(['import', str(file)]) == 2
+    assert '--unlimited ja' in capsys.readouterr().err
+    assert cli.main(['import', str(file), '--unlimited', 'jb']) == 2
+    assert "unknown joint 'jb'" in capsys.readouterr().err
+    assert cli.main(['import', str(file), '--unlimited', 'ja']) == 0
+    assert '1 of the joints have no limits of position: ja' in capsys.readouterr().out
+    joint = sd.load_robot(tmp_path / 'zeros.yaml').modules[0].joint
+    assert joint.limits.effort == np.inf and joint.damping == 0.1
+
+
+@pytest.mark.quick
+def test_the_limits_of_a_continuous_joint_are_of_effort_and_velocity(tmp_path):
+    """URDF's lower and upper do not count for it; nor are they needed elsewhere."""
+    file = tmp_path / 'one.urdf'
+    file.write_text(ONE.replace('revolute', 'continuous'), encoding='utf-8')
+    assert read_urdf(file)['bodies'][0]['joint']['limits'] == {'effort': 10.0, 'velocity': 2.0}
+    file.write_text(ONE.replace('lower="-1" upper="1.5"', ''), encoding='utf-8')
+    assert read_urdf(file)['bodies'][0]['joint']['limits'] == {'effort': 10.0, 'velocity': 2.0}
+
+
+@pytest.mark.quick
+def test_a_link_without_mass_keeps_its_inertia(tmp_path):
+    """M is Pinocchio's: 0.01 kg m^2, in the robot file as well."""
+    file = tmp_path / 'rotor.urdf'
+    file.write_text(ONE.replace('value="1.0"', 'value="0.0"'), encoding='utf-8')
+    peer = pin.buildModelFromUrdf(str(file))
+    wanted = pin.crba(peer, peer.createData(), np.array([0.3]))
+    assert cli.main(['import', str(file)]) == 0
+    model = sd.compile_model(sd.load_robot(tmp_path / 'rotor.yaml'))
+    state = {'q': [0.3], 'qd': [0.0], 'qdd': [1.0]}
+    assert sd.inertial_inverse_dynamics(model, **state) == pytest.approx(wanted[0], rel=1e-12)
+    assert wanted[0, 0] == pytest.approx(0.01)
+    assert sd.forward_dynamics(model, q=[0.3], qd=[0.0], u=[1.0])[0] == pytest.approx(
+        (1.0 - 0.0) / 0.01, rel=1e-9
+    )
+
+
+@pytest.mark.quick
+def test_a_mass_in_one_point_is_imported(tmp_path):
+    """All numbers of its <inertia> are zero: it has m r^2 about the joint."""
+    file = tmp_path / 'point.urdf'
+    file.write_text(re.sub('i(..)="0.01"', r'i\1="0"', ONE), encoding='utf-8')
+    model = sd.compile_model(sd.load_robot(read_urdf(file)))
+    found = sd.inertial_inverse_dynamics(model, q=[0.3], qd=[0.0], qdd=[1.0])
+    assert found == pytest.approx([0.01], rel=1e-12)
+
+
+def chain(count):
+    """Return the URDF of links one behind the other."""
+    link = re.search('<inertial>.*</inertial>', ONE, re.DOTALL)[0]
+    links = ''.join(f'<link name="a{i}">{link}</link>' for i in range(count))
+    joints = ''.join(
+        JOINT.replace('"ja"', f'"j{i}"')
+        .replace('"root"', f'"a{i - 1}"' if i else '"root"')
+        .replace('"a"', f'"a{i}"')
+        for i in range(count)
+    )
+    return f'<robot name="chain"><link name="root"/>{links}{joints}</robot>'
+
+
+@pytest.mark.quick
+def test_a_chain_of_thousands_is_refused_in_words(tmp_path):
+    """A long one that may be is read to its end."""
+    file = tmp_path / 'long.urdf'
+    file.write_text(chain(999), encoding='utf-8')
+    bodies = read_urdf(file)['bodies']
+    assert [body['parent'] for body in bodies[-2:]] == ['a996', 'a997'] and len(bodies) == 999
+    assert 'joints: 3000, expected at most 1000' in str(refused(tmp_path, chain(3000)))
