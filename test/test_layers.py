@@ -47,7 +47,7 @@ ONLY = {
     'recordings': {'errors'},
     'description': {'errors', 'schema', 'bodies', 'joints', 'actuators'},
     'model': {
-        'compiling', 'kernels', 'tracing', 'recursion', 'bodies', 'joints', 'actuators',
+        'errors', 'compiling', 'kernels', 'tracing', 'recursion', 'bodies', 'joints', 'actuators',
         'description',
     },
     'dynamics': {'errors', 'schema', 'compiling', 'kernels', 'recursion', 'model'},

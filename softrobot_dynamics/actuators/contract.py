@@ -1,13 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What every actuator kind has: limits, a sign, a safe command, parts of the robot it needs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from softrobot_dynamics.actuators.imperfections import Imperfections
 from softrobot_dynamics.actuators.supply import Supply
 from softrobot_dynamics.annotations import Complaints, Matrix, Vector
 from softrobot_dynamics.bodies.contract import Body
+from softrobot_dynamics.bodies.curves import Curve
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.schema.registry import Registry
@@ -31,12 +32,27 @@ class CoordinateSegment(NamedTuple):
 
 
 class FibreSegment(NamedTuple):
-    """A function of a body's coordinates, as the length of a curve through it, as a part of y."""
+    """
+    A function of a body's coordinates, as the length of a curve through it, as a part of y.
+
+    Of a length also its ``curve``, and how often the points of the kernel were doubled.
+    """
 
     body: str
     kernel: Kernel
     factor: float = 1.0  # of the function
-    bends: Callable[[], Kernel | None] = lambda: None  # makes that of second derivatives
+    curve: Curve | None = None
+    doublings: int = 0
+
+    def bends(self) -> Kernel | None:
+        """Return the kernel of its second derivatives, see ``Body.fibre_bends``; None without."""
+        return self.curve.bends(self.doublings) if self.curve is not None else None
+
+    def refined(self, doublings: int) -> 'FibreSegment':
+        """Return the length of the same curve by another rule, see :class:`Curve`."""
+        if self.curve is None:
+            return self
+        return self._replace(kernel=self.curve.kernel(doublings), doublings=doublings)
 
 
 class LineSegment(NamedTuple):
@@ -84,19 +100,16 @@ class FramePoint(NamedTuple):
     point: Sequence[float]  # (3,) [m]
 
 
-class MaterialPoint(NamedTuple):
-    """A material point of a body with sections."""
+class Line(NamedTuple):
+    """A straight part of a route."""
 
-    body: str
-    point: Sequence[float]  # (3,) [m]
-
-
-class Stretch(NamedTuple):
-    """A part of a route that is taken for straight, from base to tip."""
-
-    points: Sequence[FramePoint | MaterialPoint]  # three, all of one kind
-    weights: Sequence[float]  # (3,) the sum of them times the points is along it, if not zero
+    start: FramePoint
+    end: FramePoint
     segment: Segment | None  # what its length adds to y; None where that never changes
+
+
+Stretch: TypeAlias = Line | Curve
+"""A part of a route, from base to tip."""
 
 
 class Parts(Protocol):
@@ -174,7 +187,7 @@ class Actuator(Imperfections):
         return ()
 
     def route(self, parts: Parts) -> Sequence[Stretch]:
-        """Return the stretches of what rubs along its way, from base to tip; if friction > 0."""
+        """Return the parts of the way along which it rubs, from base to tip; if friction > 0."""
         raise NotImplementedError(f'{type(self).__name__}.route: what rubs, and where')
 
     def curve(self, bodies: Mapping[str, Body], count: int) -> Sequence[tuple[str, Matrix]]:

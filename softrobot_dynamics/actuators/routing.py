@@ -3,7 +3,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-import functools
 from itertools import pairwise
 from typing import Any
 
@@ -15,9 +14,9 @@ from softrobot_dynamics.actuators.contract import (
     Parts,
     Segment,
 )
-from softrobot_dynamics.annotations import Complaints, Matrix, Value, Vector
+from softrobot_dynamics.annotations import Complaints, Matrix, Value
 from softrobot_dynamics.bodies.contract import Body
-from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.bodies.curves import Curve
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.schema.fields import (
     custom,
@@ -108,26 +107,14 @@ class Passage:
             if point == last:
                 yield f'points[{i}]', point, f'a point other than points[{i - 1}] [m]'
 
-    def length(self, body: Any, span: tuple[float, float] | None = None) -> Kernel:
-        """Return the kernel of the length of this passage through `body`, or of a part of it."""
-        return body.fibre_kernel(*self._fibre(body, span))
+    def segment(self, body: Body, factor: float = 1.0) -> FibreSegment:
+        """Return the length of this passage through `body` as a part of y."""
+        curve = self.through(body)
+        return FibreSegment(self.body, curve.kernel(0), factor, curve)
 
-    def bends(self, body: Any, span: tuple[float, float] | None = None) -> Kernel | None:
-        """Return that of its second derivatives, see ``Body.fibre_bends``."""
-        return body.fibre_bends(*self._fibre(body, span))
-
-    def segment(self, body: Any, span: Any = None, factor: float = 1.0) -> FibreSegment:
-        """Return this passage through `body`, or a part of it, as a part of y."""
-        bends = functools.partial(self.bends, body, span)
-        return FibreSegment(self.body, self.length(body, span), factor, bends)
-
-    def _fibre(self, body: Any, span: tuple[float, float] | None) -> tuple[Matrix, Matrix, Vector]:
-        """Points (K, 3) [m], slopes (K, 2) and weights (K,) [m] of the curve in `body`."""
-        sigma, weights = body.fibre_points(*(span or self.span))
-        s, weights = sigma * body.length, weights * body.length
-        points = np.column_stack([*np.broadcast_arrays(*self.offset.at(sigma), s)])
-        slopes = np.column_stack([*np.broadcast_arrays(*self.offset.slope(sigma), s)])[:, :2]
-        return points, slopes / body.length, weights
+    def through(self, body: Body) -> Curve:
+        """Return the curve along this passage through `body`, which has sections."""
+        return Curve(self.body, body, self.offset, self.span)
 
     def curve(self, body: Any, count: int) -> Matrix:
         """Return material points (K, 3) [m] of `body` along the passage, to be drawn."""

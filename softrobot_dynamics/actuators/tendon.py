@@ -112,7 +112,7 @@ class Tendon(Routed):
         return [*super().curve(bodies, count), *reversed(back)]
 
     def route(self, parts: Parts) -> Sequence[Stretch]:
-        """Return cells along each body, and all straight lines."""
+        """Return the curve through each body, and all straight lines."""
         return chain(self.path, parts)
 
     def quantities(self, joints: Mapping[str, Joint]) -> tuple[Quantity, Quantity]:

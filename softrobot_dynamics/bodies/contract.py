@@ -6,9 +6,9 @@ Everything else, velocities, inertia, actuation, follows from the formula by tra
 A body starts at its joint's distal frame S_J, in which all its formulas are written.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any, cast, ClassVar, TYPE_CHECKING
+from typing import Any, cast, ClassVar, TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
@@ -17,7 +17,6 @@ from softrobot_dynamics.bodies.skins import circle, NOTHING, Surface, tube
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.schema.registry import Registry
 from softrobot_dynamics.tracing import graph, programs
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
@@ -27,6 +26,8 @@ from softrobot_dynamics.tracing.programs import TracedKernel
 
 BODIES = Registry('body', 'softrobot_dynamics.bodies', 'softrobot_dynamics.bodies')
 register = BODIES.register
+
+PlaneCurve: TypeAlias = Callable[[Vector], Matrix]
 
 _DIFFERENCE, _AXES = 1e-6, np.eye(3)  # step of central differences [size of the body]
 
@@ -41,7 +42,7 @@ class Body:
     """
 
     type_name = 'unregistered'
-    quadrature = cast(Any, 10)  # Gauss points of a tendon along the body; may be a field
+    quadrature = cast(Any, 10)  # Gauss points of a tendon along the body, at least; may be a field
     section_path = True  # tendons run at section offsets along s; False: through given points
     tabulated = False  # True: the position is known at points given as numbers only
     traceable = True  # False: the formula is too long to compile; the kernels are by hand
@@ -151,9 +152,17 @@ class Body:
         o, a, b = (self.position((x, y, L), q, math) for x, y in points)
         return frame_of_points(o, a, b, math)
 
-    def fibre_points(self, start: float, end: float) -> tuple[Vector, Vector]:
-        """Points and weights (K,) of s / L at which a tendon is measured from start to end."""
-        return gauss_legendre(self.quadrature, start, end)
+    def fibre_pieces(self, curve: PlaneCurve, start: float, end: float) -> Sequence[float]:
+        """
+        Return s / L from ``start`` to ``end``, between each two of which a curve stays smooth.
+
+        ``curve`` gives the places (K, 2) [m] in the sections at s / L (K,), at rest.
+        """
+        return start, end
+
+    def fibre_count(self, pieces: int) -> int:
+        """Return how many Gauss points, at least, measure each of the ``pieces`` of a curve."""
+        return int(self.quadrature)
 
     def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
         """Length per unit of x3 of the material curve x(x3) with slope (dx1/dx3, dx2/dx3)."""

@@ -20,6 +20,8 @@ from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.dynamics import inverse
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.model.lengths import TOLERANCE as LENGTH
+from softrobot_dynamics.model.routes import rubs
 from softrobot_dynamics.nodes import plants
 from softrobot_dynamics.simulation.linear import linearise
 from softrobot_dynamics.viewing.ranges import coordinate_ranges
@@ -55,7 +57,15 @@ def examine(
     """
     robot = _Robot(model, values, period)
     found = [Finding('units', None, '', words) for words in questions(model.description)]
-    parts = robot.identities, robot.masses, robot.quadrature, robot.orders, robot.rest, robot.calls
+    parts = (
+        robot.identities,
+        robot.masses,
+        robot.quadrature,
+        robot.routes,
+        robot.orders,
+        robot.rest,
+        robot.calls,
+    )
     for part in parts:
         found += part()
     if values is not None:
@@ -121,6 +131,17 @@ class _Robot:
                 error = sd.quadrature_error(body, postures, finest=finest)
                 yield _above(f'quadrature error of {module.name}', error, '', COARSE)
             first = last
+
+    def routes(self) -> Iterator[Finding]:
+        """Yield the error of each length through a body, and of how routes that rub turn."""
+        model = self._model
+        names = model.description.actuator_names
+        for s in model.samplings:
+            name = f'quadrature error of {names[s.actuator]} through {s.body}, {s.points} points'
+            yield _above(name, s.error, '', LENGTH)
+        for s in model.route_plan.samplings if rubs(model) else ():
+            name = f'error of the turns of {names[s.actuator]} in {s.body}, {s.points} points'
+            yield _above(name, s.error, '', COARSE)
 
     def orders(self) -> Iterator[Finding]:
         """Yield how far each body's tip rests from that of a finer model, see `orders`."""

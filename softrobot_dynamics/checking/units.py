@@ -33,6 +33,10 @@ USUAL = {
 """Of the fields of bodies and their materials."""
 
 
+OUTSIDE = 3.0  # times as far off the axis as the section reaches: a bracket may, a slip does
+SECTIONS, TINY = 33, 1e-300  # where that is looked at; [m]
+
+
 def questions(robot: RobotDescription) -> Iterator[str]:
     """Yield, in words, each number of a RobotDescription that is not as it usually is."""
     for module in robot.modules:
@@ -44,9 +48,33 @@ def questions(robot: RobotDescription) -> Iterator[str]:
                             f'{module.name}: {name} = {value:g} {usual.unit}?'
                             f' usual is {usual.low:g} to {usual.high:g}'
                         )
+    yield from _offsets(robot)
     size = float(np.linalg.norm(robot.gravity))
     if size and not 1.0 <= size <= 30.0:
         yield f'gravity: {size:g} m/s^2? usual is 9.81, or none'
+
+
+def _offsets(robot: RobotDescription) -> Iterator[str]:
+    """Yield each curve through a body that runs far outside of its sections."""
+    bodies = {module.name: module.body for module in robot.modules}
+    for entry in robot.actuators:
+        for path in getattr(entry.actuator, 'paths', dict)().values():
+            for passage in (p for p in path if p.points is None):
+                outside = _outside(passage, bodies[passage.body])
+                if outside is not None:
+                    yield (
+                        f'{entry.name}: runs {outside[0]:.3g} m beside the axis of {passage.body}?'
+                        f' its section there reaches {outside[1]:.3g} m'
+                    )
+
+
+def _outside(passage: Any, body: Any) -> tuple[float, float] | None:
+    """Return how far [m] a curve is off the axis and the section reaches, where it is worst."""
+    sigma = np.linspace(*passage.span, SECTIONS)
+    off = np.linalg.norm(passage.curve(body, SECTIONS)[:, :2], axis=1)
+    reach = np.array([np.linalg.norm(body.outline(s), axis=1).max() for s in sigma])
+    worst = int(np.argmax(off / np.maximum(reach, TINY)))
+    return (off[worst], reach[worst]) if off[worst] > OUTSIDE * reach[worst] else None
 
 
 def _numbers(value: Any) -> list[float]:

@@ -3,8 +3,11 @@
 
 from collections.abc import Sequence
 import functools
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial import legendre
 from softrobot_dynamics.annotations import Matrix, Vector
 
 
@@ -13,6 +16,47 @@ def gauss_legendre(count: int, start: float = 0.0, end: float = 1.0) -> tuple[Ve
     points, weights = _rule(count)
     half = 0.5 * (end - start)
     return start + half * (points + 1.0), half * weights
+
+
+def composite(ends: Sequence[float], count: int) -> tuple[Vector, Vector]:
+    """Gauss points and weights, ``count`` between each two of ``ends``."""
+    parts = [gauss_legendre(count, a, b) for a, b in pairwise(ends)]
+    points, weights = (np.concatenate(part) for part in zip(*parts))
+    return points, weights
+
+
+class Collocation(NamedTuple):
+    """
+    Matrices for a function given at ``count`` Gauss points of [0, 1], exact for polynomials.
+
+    ``weights`` (count,) integrate it over [0, 1]; the rows of ``before`` (count, count) from 0 up
+    to each point; ``slopes`` (count + 2, count) differentiate it at each point, at 0 and at 1, and
+    ``bends`` (count, count) twice at each point.
+    """
+
+    weights: Vector
+    before: Matrix
+    slopes: Matrix
+    bends: Matrix
+
+
+@functools.cache
+def collocation(count: int) -> Collocation:
+    """Return the :class:`Collocation` of ``count`` points, by Legendre polynomials."""
+    points, weights = _rule(count)
+    each = np.eye(count)
+    values = legendre.legval(points, each).T  # (points, polynomials)
+    to_series = np.linalg.inv(values)
+    first = legendre.legder(each, scl=2.0) if count > 1 else np.zeros((1, 1))
+    second = legendre.legder(each, 2, scl=2.0) if count > 2 else np.zeros((1, count))
+    integral = legendre.legint(each, lbnd=-1.0, scl=0.5)
+    ends = np.concatenate([points, [-1.0, 1.0]])
+    return Collocation(
+        0.5 * weights,
+        legendre.legval(points, integral).T @ to_series,
+        legendre.legval(ends, first).T @ to_series,
+        legendre.legval(points, second).T @ to_series,
+    )
 
 
 @functools.cache

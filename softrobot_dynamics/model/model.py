@@ -10,6 +10,7 @@ from softrobot_dynamics.compiling.together import together
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
+from softrobot_dynamics.model.routes import Plan, plan_routes
 from softrobot_dynamics.model.scales import scales_of
 from softrobot_dynamics.model.slopes import fibre_bends, slope_kernels
 from softrobot_dynamics.model.tables import note_identities, Tables
@@ -50,8 +51,9 @@ class CompiledModel:
     ``efforts`` and ``outputs`` (m,), what commands, u and y are: a name and a unit, ``signs`` (m,)
     with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the initial coordinates and rates,
     ``q_lower``, ``q_upper`` (n,) the joints' position limits, ``qd_limit`` (n,) those of their
-    speeds; ``y0`` (m,) the lengths at q = 0, which y is relative
-    to; ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
+    speeds; ``y0`` (m,) the lengths at q = 0, which y is relative to; ``samplings``, a
+    :class:`.Sampling` of each curve through a body: at how many points its length is measured;
+    ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
     ``masses``); ``scales``, its characteristic :class:`~.scales.Scales`; ``per_thread``, the
     :class:`~softrobot_dynamics.model.evaluation.PerThread`; ``points_kernel``, a function of a
     body's index and points (K, 3) as bytes that returns their Kernel, as ``Body.points_kernel``
@@ -78,6 +80,7 @@ class CompiledModel:
         self._sizes = tables.size, max(tables.scratch)
         parts = evaluation_parts(self.robot(), allocate_terms(self.n, self.m))
         tables.place(together(tables.addresses, *parts)[0])
+        self._arrays, self.samplings = tables.arrays(), tuple(tables.samplings)
         evaluator = self.evaluator()
         evaluator(np.zeros(self.n), np.zeros(self.n))
         note_identities(evaluator.robot)
@@ -100,6 +103,11 @@ class CompiledModel:
         """Return second derivatives of the lengths in bodies, or of those of cables; likewise."""
         own = self._cable_bends if cables else self._bends
         return own._replace(out=own.out.copy(), S=own.S.copy())  # its own for each thread
+
+    @functools.cached_property
+    def route_plan(self) -> Plan:
+        """The :class:`.Plan` of what rubs along routes, made when first asked for."""
+        return plan_routes(self)
 
     @functools.cached_property
     def _bends(self) -> Bends:

@@ -1,38 +1,83 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """From the actuators that rub along their routes to the flat arrays of their friction."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from softrobot_dynamics.actuators.contract import MaterialPoint, Parts, Segment, Stretch
+from softrobot_dynamics.actuators.contract import Line, Parts, Segment, Stretch
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.bodies.curves import Curve
 from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.description.modules import NamedActuator
+from softrobot_dynamics.kernels.quadrature import collocation
 from softrobot_dynamics.kernels.reductions import BLOCK
+from softrobot_dynamics.model.lengths import Sampling
+from softrobot_dynamics.model.panels import Panel, panelled, POINTS
 from softrobot_dynamics.model.tables import Tables
-from softrobot_dynamics.recursion.capstan import Capstan
+from softrobot_dynamics.recursion.capstan import Capstan, SLOW
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, Robot
+from softrobot_dynamics.recursion.routes import Routes
 from softrobot_dynamics.recursion.transmission import has_lines
 
+_POINT = 1e-9  # share of a route's length below which a part of it is a point
 
-class Routes:
-    """Stands for an actuator whose segments are the lengths of all stretches; has the chains."""
+
+class _Lines:
+    """Stands for an actuator whose segments are the straight lines of all routes."""
 
     def __init__(self, actuators: Sequence[Any]) -> None:
         self._actuators = actuators
-        self.chains: list[list[Stretch]] = []
+        self.routes: list[list[Stretch]] = []
 
     def segments(self, parts: Parts) -> list[Segment]:
-        """Return the lengths that change, tendon by tendon from base to tip."""
-        self.chains = [list(a.route(parts) if a.friction else ()) for a in self._actuators]
-        return [s.segment for chain in self.chains for s in chain if s.segment is not None]
+        """Return the lengths of lines that change, tendon by tendon from base to tip."""
+        self.routes = [list(a.route(parts) if a.friction else ()) for a in self._actuators]
+        every = [part for route in self.routes for part in route]
+        return [p.segment for p in every if isinstance(p, Line) and p.segment is not None]
+
+
+class Plan(NamedTuple):
+    """The routes of what rubs, in parts: (tendon, line or panel), and how panels were chosen."""
+
+    parts: list[tuple[int, Line | Panel]]
+    samplings: tuple[Sampling, ...]
+    lengths: Vector  # (m,) [m] of the routes, at q = 0
+    segments: Any  # of the lines between bodies, and the numbers and scratch they need
+    numbers: Vector
+    scratch: int
 
 
 def rubs(model: Any) -> bool:
     """Tell whether a compiled model has friction along routes."""
     return any(entry.actuator.friction for entry in model.description.actuators)
+
+
+def plan_routes(model: Any) -> Plan:
+    """Return the :class:`Plan` of a compiled model."""
+    description = model.description
+    lines = _Lines([entry.actuator for entry in description.actuators])
+    only: Any = NamedActuator('routes', lines)  # type: ignore[arg-type]
+    tables = Tables(replace(description, actuators=(only,)), model.n)
+    tables.place(tables.addresses())
+    arrays, parts, samplings = tables.arrays(), list[Any](), []
+    for tendon, route in enumerate(lines.routes):
+        for part in route:
+            if isinstance(part, Line):
+                parts.append((tendon, part))
+                continue
+            panels, error = panelled(part, _start(model, part))
+            parts += [(tendon, panel) for panel in panels]
+            points = sum(panel.nodes for panel in panels)
+            samplings.append(Sampling(tendon, part.name, points, error))
+    arrays['segments'][:, 0] = np.arange(len(arrays['segments']))
+    lengths = np.abs(model.y0) + [sum(map(_own_length, route)) for route in lines.routes]
+    return Plan(
+        parts, tuple(samplings), lengths, arrays['segments'], arrays['P'], max(tables.scratch)
+    )
 
 
 def capstan_of(model: Any, robot: Robot, force: Vector) -> Capstan | None:
@@ -42,84 +87,127 @@ def capstan_of(model: Any, robot: Robot, force: Vector) -> Capstan | None:
     It goes by the poses in a robot's workspace and the ``force`` (m,) along y, as they are when
     its kernels are called.
     """
-    description = model.description
-    actuators = [entry.actuator for entry in description.actuators]
     if not rubs(model):
         return None
-    routes = Routes(actuators)
-    only: Any = NamedActuator('routes', routes)  # type: ignore[arg-type]
-    tables = Tables(replace(description, actuators=(only,)), model.n)
-    tables.place(tables.addresses())
-    arrays, count = tables.arrays(), sum(map(len, routes.chains))
-    segments, scratch = arrays['segments'], np.zeros(max(tables.scratch))
-    segments[:, 0] = np.arange(len(segments))
-    own = robot._replace(segments=segments, P=arrays['P'], S=scratch)
-    pieces, n = len(segments), model.n
+    plan: Plan = model.route_plan
+    tendons = [t for t, part in plan.parts for _ in range(1 + _nodes(part))]
+    sliding, sign, tension, drop, resistance = np.zeros((5, len(tendons)))
     return Capstan(
+        routes=_routes(model, robot, plan),
+        tendons=np.array(tendons, dtype=np.int64),
+        mu=np.array([float(entry.actuator.friction) for entry in model.description.actuators]),
+        slow=SLOW * plan.lengths,
+        force=force,
+        sliding=sliding,
+        sign=sign,
+        tension=tension,
+        drop=drop,
+        resistance=resistance,
+    )
+
+
+def _routes(model: Any, robot: Robot, plan: Plan) -> Routes:
+    """Return the :class:`Routes` of a plan, in arrays of their own."""
+    own = robot._replace(segments=plan.segments, P=plan.numbers, S=np.zeros(plan.scratch))
+    n, pieces, panels = model.n, len(plan.segments), [p for _, p in plan.parts]
+    stations = sum(1 + _nodes(part) for part in panels)
+    least = np.array([_POINT * plan.lengths[tendon] for tendon, _ in plan.parts])
+    most = max(map(_nodes, panels), default=0)
+    return Routes(
         robot=own,
         lines=int(has_lines(own)),
         y=np.zeros(pieces),
         J=np.zeros((pieces, n)),
         bias=np.zeros(pieces),
-        **_points(model, robot, [s for chain in routes.chains for s in chain]),
-        **_stretches(routes.chains),
-        mu=np.array([float(actuator.friction) for actuator in actuators]),
-        force=force,
-        G=np.zeros((count, n)),
-        sliding=np.zeros(count),
-        tension=np.zeros(count),
-        resistance=np.zeros(count),
-        direction=np.zeros((2, 3)),
+        **_clouds(model, robot, panels),
+        **_anchors(model, panels),
+        **_parts(model, plan),
+        stretch=np.zeros((max(most, 1), n)),
+        beyond=np.zeros(n),
+        ends=np.zeros((len(panels), 6)),
+        least=least,
+        turn=np.zeros(stations),
+        G=np.zeros((stations, n)),
     )
 
 
-def _stretches(chains: Sequence[Sequence[Stretch]]) -> dict[str, Any]:
-    """Return the fields of a Capstan about its stretches, three points for each."""
-    rows: list[list[int]] = []
-    piece = 0
-    for tendon, chain in enumerate(chains):
-        for stretch in chain:
-            length = stretch.segment is not None
-            rows.append([tendon, piece if length else -1, 3 * len(rows)])
-            piece += length
-    weights = [stretch.weights for chain in chains for stretch in chain]
-    return {'stretches': np.array(rows, dtype=np.int64), 'weights': np.array(weights)}
-
-
-def _points(model: Any, robot: Robot, stretches: Sequence[Stretch]) -> dict[str, Any]:
-    """Return the fields of a Capstan about where its points are."""
-    clouds, outputs, numbers, scratch, filled = [], [], [np.zeros(0)], 1, 0
-    anchors, places = [], []
-    points: list[Any] = [point for stretch in stretches for point in stretch.points]
-    for first, last in _runs(points):
-        body = model.body_names.index(points[first].body)
-        if not isinstance(points[first], MaterialPoint):
-            anchors += [[body, int(p.at_tip), first + i] for i, p in enumerate(points[first:last])]
-            places += [p.point for p in points[first:last]]
-            continue
-        given = np.array([p.point for p in points[first:last]])
-        kernel, m = model.points_kernel(body, given.tobytes()), robot.modules[body]
-        run = address(kernel.module, kernel.function, 'P, q, V, S')
-        clouds.append([body, run, filled, int(m[BODY_FIRST]), first, last - first])
-        outputs.append(9 * (1 + int(m[BODY_COUNT])))
+def _clouds(model: Any, robot: Robot, parts: Sequence[Any]) -> dict[str, Any]:
+    """Return the fields of Routes about the points of panels, those of a body in one cloud."""
+    rows, numbers, filled, size, scratch = [], [np.zeros(0)], 0, 0, 1
+    for name in _bodies(parts):
+        points = np.vstack([p.points for p in parts if not isinstance(p, Line) and p.body == name])
+        body = model.body_names.index(name)
+        kernel, m = model.points_kernel(body, points.tobytes()), robot.modules[body]
+        run, count = address(kernel.module, kernel.function, POINTS), int(m[BODY_COUNT])
+        rows.append([body, run, filled, int(m[BODY_FIRST]), count, size])
         numbers.append(kernel.parameters)
-        filled, scratch = filled + len(kernel.parameters), max(scratch, kernel.scratch)
-    blocks = [-(-cloud[5] // BLOCK) for cloud in clouds]
-    size = max((a * b * BLOCK for a, b in zip(blocks, outputs)), default=0)
+        filled += len(kernel.parameters)
+        size += -(-len(points) // BLOCK) * BLOCK * 9 * (1 + count)
+        scratch = max(scratch, kernel.scratch)
     return {
-        'clouds': np.array(clouds, dtype=np.int64).reshape(-1, 6),
+        'clouds': np.array(rows, dtype=np.int64).reshape(-1, 6),
         'numbers': np.concatenate(numbers),
-        'outputs': np.array(outputs, dtype=np.int64),
-        'values': np.zeros(size + BLOCK),
+        'values': np.zeros(size + 1),
         'scratch': np.zeros(scratch),
-        'anchors': np.array(anchors, dtype=np.int64).reshape(-1, 3),
-        'places': np.array(places, dtype=float).reshape(-1, 3),
-        'points': np.zeros((len(points), 3)),
     }
 
 
-def _runs(points: Sequence[Any]) -> list[tuple[int, int]]:
-    """Return ranges (first, last) of points of one kind and body that follow each other."""
-    kinds = [(type(point), point.body) for point in points]
-    cuts = [i for i in range(1, len(kinds)) if kinds[i] != kinds[i - 1]]
-    return list(zip([0, *cuts], [*cuts, len(kinds)]))
+def _anchors(model: Any, parts: Sequence[Any]) -> dict[str, Any]:
+    """Return the fields of Routes about the ends of lines."""
+    ends = [p for part in parts if isinstance(part, Line) for p in (part.start, part.end)]
+    where = [[model.body_names.index(p.body), int(p.at_tip)] for p in ends]
+    return {
+        'anchors': np.array(where, dtype=np.int64).reshape(-1, 2),
+        'places': np.array([p.point for p in ends], dtype=float).reshape(-1, 3),
+        'points': np.zeros((len(ends), 3)),
+    }
+
+
+def _parts(model: Any, plan: Plan) -> dict[str, Any]:
+    """Return the table of parts, see :mod:`softrobot_dynamics.recursion.routes`, and the rules."""
+    names = _bodies([part for _, part in plan.parts])
+    filled, rules, starts = dict.fromkeys(names, 0), [np.zeros(0)], dict[int, int]()
+    rows, station, lines, lengths = [], 0, 0, 0
+    for tendon, part in plan.parts:
+        if isinstance(part, Line):
+            changes = part.segment is not None
+            rows.append([tendon, station, 0, 2 * lines, lengths if changes else -1, 0])
+            lines, lengths, station = lines + 1, lengths + changes, station + 1
+            continue
+        if part.nodes not in starts:
+            starts[part.nodes] = sum(map(len, rules))
+            rules += [matrix.ravel() for matrix in collocation(part.nodes)]
+        cloud, rule = names.index(part.body), starts[part.nodes]
+        rows.append([tendon, station, part.nodes, filled[part.body], cloud, rule])
+        filled[part.body] += part.nodes
+        station += 1 + part.nodes
+    table = np.array(rows, dtype=np.int64).reshape(-1, 6)
+    return {'parts': table, 'rules': np.concatenate(rules)}
+
+
+def _bodies(parts: Sequence[Any]) -> list[str]:
+    """Return the names of the bodies that panels are in, each once."""
+    return list(dict.fromkeys(part.body for part in parts if not isinstance(part, Line)))
+
+
+def _nodes(part: Line | Panel) -> int:
+    return 0 if isinstance(part, Line) else part.nodes
+
+
+def _start(model: Any, curve: Curve) -> Vector:
+    """Return the initial coordinates (.,) of the body of a curve."""
+    first = 0
+    for module in model.description.modules:
+        first += len(module.joint.coordinates())
+        last = first + len(module.body.coordinates())
+        if module.name == curve.name:
+            break
+        first = last
+    return np.ascontiguousarray(model.q0[first:last])
+
+
+def _own_length(part: Stretch) -> float:
+    """Return the length [m] of a line within a rigid body, 0 of all others."""
+    if isinstance(part, Line) and part.segment is None and part.start.body == part.end.body:
+        return float(np.linalg.norm(np.subtract(part.end.point, part.start.point)))
+    return 0.0

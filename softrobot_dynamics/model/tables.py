@@ -18,6 +18,7 @@ from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.model.lengths import Lengths, Sampling
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
     BODY_FIRST,
@@ -72,6 +73,8 @@ class Tables:
         rows = [self._segment(i, segment, parts) for i, segment in each]
         self.segments = [segment for _, segment in each]
         self._segments = np.array(rows, dtype=np.int64).reshape(-1, 6)
+        self._description = description
+        self.samplings: list[Sampling] = []
 
     def arrays(self) -> dict[str, Any]:
         """Return the fields of :class:`Robot` that all threads share, by name."""
@@ -89,10 +92,32 @@ class Tables:
         return np.array([address(*code) for code in self._codes], dtype=np.uint64)
 
     def place(self, addresses: Integers) -> None:
-        """Put the addresses of all kernels where their numbers have been until now."""
+        """
+        Put the addresses of all kernels where their numbers have been until now.
+
+        Then the kernels are there to say at how many points lengths are to be measured, so that
+        :meth:`arrays` are others afterwards. Raises DescriptionError, see :class:`.Lengths`.
+        """
         self._kernels[:] = addresses[self._kernels]
         fibres = self._segments[:, 1] == FIBRE
         self._segments[fibres, 5] = addresses[self._segments[fibres, 5]]
+        self._measure_curves()
+
+    def _measure_curves(self) -> None:
+        """Give each length within a body the points that its curve needs; note how many."""
+        lengths, start = Lengths(), self._description.initial
+        names = self._description.coordinate_names
+        q0 = np.array([start.get(name, 0.0) for name in names])
+        for i, (row, segment) in enumerate(zip(self._segments, self.segments)):
+            if not isinstance(segment, FibreSegment) or segment.curve is None:
+                continue
+            curve, own = segment.curve, q0[row[3] : row[3] + row[4]]
+            doublings, error = lengths.choose(segment, int(row[5]), own)
+            if doublings:
+                self.segments[i] = finer = segment.refined(doublings)
+                row[2] = self._append([finer.factor, *finer.kernel.parameters])
+            points = curve.count(doublings)
+            self.samplings.append(Sampling(int(row[0]), curve.name, points, error))
 
     def _part(self, arguments: str, part: Joint | Body, size: Any, first: int) -> list[int]:
         """Kernel, numbers, first coordinate, coordinates and slab of a joint or a body."""

@@ -8,10 +8,11 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import NOTHING, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.routes import capstan_of
-from softrobot_dynamics.recursion.capstan import resist, rub, SPEED
+from softrobot_dynamics.recursion.capstan import resist, rub
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 
-MU, FAST = 0.4, 1e3 * SPEED
+MU, SPEED = 0.4, 1e-4  # -; [m/s], more than where friction is viscous
+FAST = 1e3 * SPEED
 
 
 def rubbing(name_or_robot, mu=MU):
@@ -124,7 +125,7 @@ def test_no_state_gains_energy():
         force, capstan = friction(model, q, qd, u)
         lost = capstan.resistance @ capstan.sliding**2
         assert force @ qd == pytest.approx(-lost, rel=1e-9) and lost > 0.0
-        own = [capstan.sliding[capstan.stretches[:, 0] == k] for k in range(model.m - 1)]
+        own = [capstan.sliding[capstan.tendons == k] for k in range(model.m - 1)]
         mixed += sum(v.min() < -SPEED and v.max() > SPEED for v in own)
         matrix = np.zeros((model.n, model.n))
         given = {'follow': NOTHING, 'capstan': capstan, 'D': model.damping, 'damping': matrix}
@@ -140,8 +141,8 @@ def test_stretches_make_up_the_route():
     _, capstan = friction(model, q, qd, np.ones(model.m))
     J = sd.actuation(model, q=q, qd=0.0 * q).jacobian
     for k in range(model.m - 1):
-        first = int(np.flatnonzero(capstan.stretches[:, 0] == k)[0])
-        assert capstan.G[first] == pytest.approx(J[k], rel=1e-7, abs=1e-9)
+        first = int(np.flatnonzero(capstan.tendons == k)[0])
+        assert capstan.routes.G[first] == pytest.approx(J[k], rel=1e-7, abs=1e-9)
 
 
 def pulled(model, tensions, seconds=0.6, **options):

@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Cosserat rod whose strains are sums of functions along it: PCS, GVS and what is between."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,10 +15,10 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import along, Body, register
+from softrobot_dynamics.bodies.contract import along, Body, PlaneCurve, register
 from softrobot_dynamics.bodies.cosserat import rod, rod_fibre, rod_points, rod_slopes
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
-from softrobot_dynamics.bodies.cosserat.nodes import composite, march, rows_of
+from softrobot_dynamics.bodies.cosserat.nodes import march, rows_of
 from softrobot_dynamics.bodies.cosserat.rod_steps import STEP_LIMIT
 from softrobot_dynamics.bodies.cosserat.screws import compose, cross, exponential, fibre_velocity
 from softrobot_dynamics.bodies.cosserat.sections.contract import CrossSection, Matter, SECTIONS
@@ -30,6 +31,7 @@ from softrobot_dynamics.bodies.cosserat.strains import (
 )
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.lanes import LANES
+from softrobot_dynamics.kernels.quadrature import composite
 from softrobot_dynamics.schema.fields import flag, integer, member, number
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.emit import BLOCK
@@ -90,9 +92,9 @@ class Cosserat(Body):
         u = self._fibre_velocity(x, slope, q, math)
         return math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
 
-    def fibre_points(self, start: float, end: float) -> tuple[Vector, Vector]:
-        """Gauss points and weights (K,) of sigma on [start, end], piece by piece."""
-        return self._gauss(self.quadrature, start, end)
+    def fibre_pieces(self, curve: PlaneCurve, start: float, end: float) -> Sequence[float]:
+        """Return the ends, and the places between them where a strain jumps."""
+        return start, *(b for b in self._breaks() if start < b < end), end
 
     def material_points(self) -> tuple[Matrix, Vector]:
         """
@@ -117,7 +119,8 @@ class Cosserat(Body):
 
     def stiffness(self) -> Matrix:
         """Integral of Phi^T diag(E Ix, E Iy, G J, k G A, k G A, E A) Phi along the rod."""
-        sigma, weights = self._gauss(16 + 4 * len(self.coordinates()))
+        count = 16 + 4 * len(self.coordinates())
+        sigma, weights = composite((0.0, *self._breaks(), 1.0), count)
         rigidity = weights * rows_of(self.section.rigidity(sigma, self._matter()), sigma)
         phi, of = rows_of(self._functions(sigma, NUMERIC)[6:], sigma), np.array(self._owners())
         K = self.length * np.where(of[:, None] == of, (phi * rigidity[of]) @ phi.T, 0.0)
@@ -216,11 +219,6 @@ class Cosserat(Body):
         given = [b for _, b in self.strains]
         given += [r.basis for r in self.reference_strain if isinstance(r, Shape)]
         return tuple(sorted({point for basis in given for point in basis.breaks()}))
-
-    def _gauss(self, count: int, start: float = 0.0, end: float = 1.0) -> tuple[Vector, Vector]:
-        """Gauss points and weights (K,) of sigma on [start, end], ``count`` in each piece."""
-        ends = [start, *(b for b in self._breaks() if start < b < end), end]
-        return composite(tuple(ends), count)
 
     def _sections(self) -> tuple[Any, ...]:
         """

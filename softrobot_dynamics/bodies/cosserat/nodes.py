@@ -1,13 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Gauss points along a rod, piece by piece, and the steps from one to the next."""
 
-from collections.abc import Sequence
 import functools
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 
 
@@ -20,13 +19,6 @@ def march(ends: tuple[float, ...], count: int) -> tuple[Any, ...]:
         points += [*nodes, b]
         weights += [*shares, 0.0]
     return np.array([ends[0], *points[:-1]]), np.array(points), np.array(weights)
-
-
-def composite(ends: Sequence[float], count: int) -> tuple[Vector, Vector]:
-    """Gauss points and weights, ``count`` between each two of ``ends``."""
-    parts = [gauss_legendre(count, a, b) for a, b in pairwise(ends)]
-    points, weights = (np.concatenate(part) for part in zip(*parts))
-    return points, weights
 
 
 def rows_of(values: Any, like: Any) -> Matrix:

@@ -18,15 +18,15 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import frame_of_points, register
+from softrobot_dynamics.bodies.contract import frame_of_points, PlaneCurve, register
 from softrobot_dynamics.bodies.fem.assembly import hooke, MASS_ORDER, STRAIN_ORDER
+from softrobot_dynamics.bodies.fem.crossings import crossings
 from softrobot_dynamics.bodies.fem.elements import Elements
 from softrobot_dynamics.bodies.fem.modes import tip_nodes
 from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, Modes
-from softrobot_dynamics.bodies.linear_basis import fibre_kernel, LinearBasis
+from softrobot_dynamics.bodies.linear_basis import LinearBasis
 from softrobot_dynamics.bodies.meshes import Mesh, read_tetrahedra
 from softrobot_dynamics.bodies.skins import boundary, Surface
-from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import ArgumentError, MeshError, Problem
 from softrobot_dynamics.materials.contract import lame, Material, MATERIALS
 from softrobot_dynamics.schema.fields import file, integer, member, number
@@ -62,7 +62,7 @@ class ReducedFiniteElements(LinearBasis):
     material: Material | None = member(MATERIALS, default=None)
     damping: float = number('s', at_least=0.0, default=0.0)  # of linear elasticity
     mesh: str | None = file(expected=_MESH_FILE, default=None)
-    quadrature: int = integer(at_least=2, default=64)  # straight pieces of a tendon
+    quadrature: int = integer(at_least=2, default=64)  # Gauss points of a tendon, at least
 
     tabulated = True
 
@@ -129,27 +129,26 @@ class ReducedFiniteElements(LinearBasis):
         """See :class:`LinearBasis`; they jump from element to element."""
         return self._slopes(*self._elements.locate(points))
 
-    def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
+    def fibre_pieces(self, curve: PlaneCurve, start: float, end: float) -> Sequence[float]:
         """
-        See :class:`Body`; a polygon through points of the curve, so that jumping slopes add up.
+        Return the ends, and where a curve goes from one element into the next: its slope jumps.
 
         ArgumentError for a curve that leaves the mesh.
         """
-        from scipy.interpolate import BarycentricInterpolator  # late: scipy is slow to import
 
-        s = np.asarray(points)[:, 2]
-        ends = 0.5 * (s[0] + s[-1] + np.array([-1.0, 1.0]) * np.sum(weights))
-        s_new = np.linspace(ends[0], ends[1], len(s) + 1)
-        curve = BarycentricInterpolator(s, np.asarray(points)[:, :2])(s_new)
-        vertices = np.column_stack([curve, s_new])
-        inside, coordinates = self._elements.locate(vertices)
-        beyond = coordinates.min(axis=1) < BEYOND
+        def at(sigma: float) -> Vector:
+            return np.append(curve(np.array([sigma]))[0], sigma * self.length)
+
+        ends = crossings(self._elements, at, start, end)
+        vertices = np.array([at(sigma) for sigma in ends])
+        beyond = self._elements.locate(vertices)[1].min(axis=1) < BEYOND
         if beyond.any():
             raise ArgumentError('points', vertices[beyond][0], 'a curve within the mesh [m]')
-        fields = self._elements.values(self.modes.basis.fields, inside, coordinates)
-        steps = np.diff(s_new)
-        along, moved = np.diff(vertices, axis=0), np.diff(np.swapaxes(fields, 1, 2), axis=0)
-        return fibre_kernel(steps, along / steps[:, None], moved / steps[:, None, None])
+        return ends
+
+    def fibre_count(self, pieces: int) -> int:
+        """Return the share of each piece in the ``quadrature`` points, but two."""
+        return max(2, -(-self.quadrature // pieces))
 
     def material_points(self) -> tuple[Matrix, Vector]:
         """See :class:`Body`; a rule that is exact for the mass, centre and inertia at rest."""

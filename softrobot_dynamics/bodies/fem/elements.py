@@ -84,11 +84,14 @@ class Elements:
         A point outside of the mesh gets the element that it is least outside of, by its least
         coordinate, which is then below zero.
         """
-        constant, slopes = self._barycentric
-        elements = np.array(
-            [np.argmax((constant + slopes @ point).min(axis=1)) for point in points], dtype=int
-        )
+        elements = np.array([np.argmax(self.depths(point)) for point in points], dtype=int)
         return elements, self.coordinates(elements, points)
+
+    def depths(self, point: Vector) -> Vector:
+        """Return the least barycentric coordinate (T,) of a point (3,) [m] in each element."""
+        constant, slopes = self._barycentric
+        least: Vector = (constant + slopes @ point).min(axis=1)
+        return least
 
     def values(self, fields: Array, elements: Integers, coordinates: Matrix) -> Array:
         """Values (K, ...) of nodal fields (N, ...) at points within elements."""

@@ -117,9 +117,9 @@ class LocallyVolumePreserving(Body):
         """Frame of the backbone's end."""
         return self._frame(1.0, q)
 
-    def fibre_points(self, start: float, end: float) -> tuple[Vector, Vector]:
-        """Sixteen Gauss points."""
-        return gauss_legendre(backbone_tables.NODES, start, end)
+    def fibre_count(self, pieces: int) -> int:
+        """Return as many as the backbone has nodes: sixteen."""
+        return backbone_tables.NODES
 
     def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + dd/ds| in the section's frame, with d along the curve."""

@@ -1,0 +1,75 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Material curves through a body, and the Gauss points at which their lengths are measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import functools
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.bodies.contract import Body
+from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.kernels.quadrature import composite
+
+PROBES = 6  # places along a curve where its stretch is looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """
+    A material curve through ``body``, which goes on along s/L as its offset in the sections says.
+
+    ``offset`` has ``at(sigma)`` and ``slope(sigma)``, (x, y) [m] and its derivative by sigma =
+    s / L; ``span`` is (s0/L, s1/L). A rule has twice as many points at each doubling; without one
+    it has as many as the body asks for.
+    """
+
+    name: str  # the body's
+    body: Body
+    offset: Any
+    span: tuple[float, float]
+
+    @functools.cached_property
+    def pieces(self) -> Sequence[float]:
+        """The s/L between each two of which the deformed curve is smooth."""
+        return self.body.fibre_pieces(self._places, *self.span)
+
+    def count(self, doublings: int) -> int:
+        """Return the number of points of a rule."""
+        return self._each(doublings) * (len(self.pieces) - 1)
+
+    def kernel(self, doublings: int) -> Kernel:
+        """Return the kernel of the length [m], see ``Body.fibre_kernel``."""
+        return self.body.fibre_kernel(*self._rule(doublings))
+
+    def bends(self, doublings: int) -> Kernel | None:
+        """Return that of its second derivatives, see ``Body.fibre_bends``."""
+        return self.body.fibre_bends(*self._rule(doublings))
+
+    def probes(self) -> list[Kernel]:
+        """Return kernels of the length per unit of s/L [m], each at one of a few places."""
+        start, end = self.span
+        sigma = start + (end - start) * 0.5 * (1.0 - np.cos(np.linspace(0.0, np.pi, PROBES)))
+        length = np.array([self.body.length])
+        each = [self._curve(sigma[k : k + 1]) for k in range(PROBES)]
+        return [self.body.fibre_kernel(*curve, length) for curve in each]
+
+    def points(self, sigma: Vector) -> Matrix:
+        """Return the material points (K, 3) [m] at sigma = s/L (K,)."""
+        return np.column_stack([self._places(sigma), sigma * self.body.length])
+
+    def _each(self, doublings: int) -> int:
+        return self.body.fibre_count(len(self.pieces) - 1) << doublings
+
+    def _rule(self, doublings: int) -> tuple[Matrix, Matrix, Vector]:
+        """Points (K, 3) [m], slopes (K, 2) and weights (K,) [m] that discretise the curve in s."""
+        sigma, weights = composite(self.pieces, self._each(doublings))
+        return *self._curve(sigma), weights * self.body.length
+
+    def _curve(self, sigma: Vector) -> tuple[Matrix, Matrix]:
+        slopes = np.column_stack(np.broadcast_arrays(*self.offset.slope(sigma), sigma))[:, :2]
+        return self.points(sigma), slopes / self.body.length
+
+    def _places(self, sigma: Vector) -> Matrix:
+        return np.column_stack(np.broadcast_arrays(*self.offset.at(sigma), sigma))[:, :2]

@@ -1,0 +1,136 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Choose at how many points the length of each curve through a body is measured.
+
+A length is the integral of a stretch that varies along the curve: the more the curve winds, and
+the more the body deforms, the more points it takes. So the body's own number is doubled until the
+length, its gradient and its bias stay what they are at twice as many, in postures that stretch
+the curve by as much as half, here and there, and in those about the robot's start.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.actuators.contract import FibreSegment
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.bodies.curves import Curve
+from softrobot_dynamics.compiling.calls import invoke
+from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.errors import DescriptionError, Problem
+
+TOLERANCE = 1e-10  # of the error [length of the curve]
+MOST = 4096  # points of a curve
+STRETCH, POSTURES, SEED = 0.5, 6, 0  # of the postures: share of the stretch at rest, how many
+_HALVINGS = 40
+_SHARES = 1.0, 0.5, 0.5, 0.5  # of the postures before: what folds a curve is not asked for
+_NOTHING = 1e-12  # share of the stretch, per unit of a coordinate, that is rounding
+
+
+class Sampling(NamedTuple):
+    """How the length of a curve through a body is measured."""
+
+    actuator: int
+    body: str
+    points: int
+    error: float  # estimated, beside twice as many points, as a share of the length
+
+
+class Lengths:
+    """Chooses the points of curves; equal ones, in equal bodies, are looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, tuple[int, float]] = {}
+
+    def choose(self, segment: FibreSegment, address: int, start: Vector) -> tuple[int, float]:
+        """
+        Return how often to double the points of a length, and the error that is then left.
+
+        ``address`` is that of its kernel, ``start`` (n,) the body's initial coordinates. Raises
+        DescriptionError where too many points would be needed.
+        """
+        key = address, segment.kernel.parameters.tobytes(), start.tobytes()
+        if key not in self._known and segment.curve is not None:
+            self._known[key] = _converged(segment.curve, address, start)
+        return self._known[key]
+
+
+def _converged(curve: Curve, address: int, start: Vector) -> tuple[int, float]:
+    postures, reach = sample(curve, address, start)
+    for share in _SHARES:
+        postures[2:] *= share
+        doublings, error = _tried(curve, address, postures, share * reach)
+        if error <= TOLERANCE:
+            return doublings, error
+    raise DescriptionError((_too_winding(curve, error),))
+
+
+def _tried(curve: Curve, address: int, postures: Matrix, reach: Vector) -> tuple[int, float]:
+    """Return how often to double the points for all postures, and the error that is left."""
+    doublings, error, fine = -1, np.inf, _values(curve.kernel(0), address, postures, reach)
+    while not error <= TOLERANCE and curve.count(doublings + 1) <= MOST:
+        doublings, coarse = doublings + 1, fine
+        fine = _values(curve.kernel(doublings + 1), address, postures, reach)
+        error = float(np.abs(fine - coarse).max() / fine[:, 0].min())
+    return doublings, error
+
+
+def _too_winding(curve: Curve, error: float) -> Problem:
+    words = (
+        f'a curve that winds less, or a body that bends less sharply: {MOST} points leave an error'
+        f' of {error:.2g} of its length, at most {TOLERANCE:g}'
+    )
+    return Problem(f'path through {curve.name}: offset', curve.offset, words)
+
+
+def sample(curve: Curve, address: int, start: Vector) -> tuple[Matrix, Vector]:
+    """
+    Return postures (P, n) of a body in which a curve is stretched, and how far they go (n,).
+
+    ``address`` is that of the kernels of the curve; the first postures are the reference and the
+    initial one, ``start`` (n,). A coordinate that does not stretch the curve goes nowhere.
+    """
+    n, probes = len(start), curve.probes()
+    rest = np.array([_measured(p, address, np.zeros(n), np.zeros(n))[0] for p in probes])
+    reach = np.array([_reach(probes, address, rest, unit) for unit in np.eye(n)])
+    drawn = np.random.default_rng(SEED).uniform(-1.0, 1.0, (POSTURES, n)) * reach
+    possible = [_possible(curve, probes, address, rest, q) for q in drawn]
+    return np.array([np.zeros(n), start, *possible]), reach
+
+
+def _reach(probes: list[Kernel], address: int, rest: Vector, unit: Vector) -> float:
+    """Return how far a coordinate goes until a curve is stretched by STRETCH, to second order."""
+    far = np.inf
+    for probe, length in zip(probes, rest):
+        out = _measured(probe, address, 0.0 * unit, unit)
+        slope, bend = abs(out[1:-1] @ unit) / length, abs(out[-1]) / length
+        if slope > _NOTHING:
+            far = min(far, STRETCH / slope)
+        if bend > _NOTHING:
+            far = min(far, float(np.sqrt(2.0 * STRETCH / bend)))
+    return far if np.isfinite(far) else 0.0
+
+
+def _possible(curve: Curve, probes: Any, address: int, rest: Vector, q: Vector) -> Vector:
+    """Return q (n,), or the largest of its halves that a body can take and stretches no more."""
+    for _ in range(_HALVINGS):
+        if not curve.body.explain(q):
+            ratio = [_measured(p, address, q, q)[0] for p in probes] / rest
+            if ((ratio > 1.0 - 1.2 * STRETCH) & (ratio < 1.0 + 2.0 * STRETCH)).all():
+                break
+        q = 0.5 * q
+    return q
+
+
+def _values(kernel: Kernel, address: int, postures: Matrix, reach: Vector) -> Array:
+    """Length, gradient times reach, and bias at rates of that size, (P, n + 2) [m]."""
+    scale = np.concatenate([[1.0], reach, [1.0]])
+    return np.array([_measured(kernel, address, q, reach) * scale for q in postures])
+
+
+def _measured(kernel: Kernel, address: int, q: Vector, qd: Vector) -> Vector:
+    """Length [m], gradient and bias (n + 2,)."""
+    out, scratch = np.zeros(len(q) + 2), np.zeros(kernel.scratch + 1)
+    invoke(address, kernel.parameters, q, qd, out, scratch)
+    return out
