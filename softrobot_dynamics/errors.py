@@ -38,6 +38,15 @@ def shown(value: object) -> str:
     return _SHORT.repr(value.tolist() if hasattr(value, 'tolist') else value)
 
 
+def shortened(words: str, most: int = 240) -> str:
+    """Return a text of at most ``most`` characters, its middle left out where it has more."""
+    if len(words) <= most:
+        return words
+    gap = f' [... {len(words) - most} more ...] '
+    end = (most - len(gap)) // 3
+    return f'{words[: most - len(gap) - end]}{gap}{words[len(words) - end :]}'
+
+
 def closest(name: object, known: Iterable[object]) -> str:
     """Return ' (did you mean ...?)' for the name of `known` most like `name`, or ''."""
     near = get_close_matches(str(name), [str(k) for k in known], n=1)
@@ -261,9 +270,12 @@ class SimulationDivergedError(SoftRobotError):
 
 @dataclass(eq=False)
 class MessageError(SoftRobotError):
-    """A message from outside was refused."""
+    """A message from outside was refused; what it holds cannot make the reason any longer."""
 
     reason: str
+
+    def __post_init__(self) -> None:
+        self.reason = shortened(self.reason)
 
     def __str__(self) -> str:
         return f'message refused: {self.reason}'

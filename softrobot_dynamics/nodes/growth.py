@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
-from softrobot_dynamics.nodes.control_loop import RUNNING
+from softrobot_dynamics.nodes.guarding import RUNNING
 
 GROWS = 0.1  # [1/s] from which growth counts: what rings undamped, or turns freely, is below
 OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
