@@ -14,6 +14,7 @@ planning`). A hold has no command of its own: the loop takes it up with the next
 """
 
 import argparse
+from collections import deque
 import contextlib
 import os
 from pathlib import Path
@@ -60,6 +61,7 @@ class Watch(threading.Thread):
         super().__init__(daemon=True)
         self._inbox = Inbox(node, JointState, 'joint_commands', NEWEST)
         self.safe, self.since = None, 0  # since when [ns] they are what they are
+        self._moments = deque(maxlen=5000)  # of safe commands [ns]
 
     def run(self):
         """Watch, until the process ends."""
@@ -68,6 +70,12 @@ class Watch(threading.Thread):
             safe = None if message is None else len(set(message.effort)) == 1
             if message is not None and safe != self.safe:
                 self.since, self.safe = now(), safe
+            if safe:
+                self._moments.append(now())
+
+    def safe_since(self, start):
+        """Return when the first safe command after `start` [ns] came, None if none has."""
+        return next((moment for moment in list(self._moments) if moment > start), None)
 
 
 class Client:

@@ -4,7 +4,8 @@
 import copy
 
 from linear_plant import PRETENSION
-from softrobot_dynamics.nodes import control_loop, simulation_loop
+from softrobot_dynamics.nodes import control_loop, guarding, simulation_loop
+from softrobot_dynamics.nodes.messaging.inbox import Sent
 
 PERIOD = 1_000_000  # [ns]
 SAFE = [PRETENSION, PRETENSION]
@@ -15,9 +16,11 @@ class Clock:
 
     def __init__(self, monkeypatch):
         self.time, self.due, self.woken = 10_000 * PERIOD, [], False
-        for module in (control_loop, simulation_loop):
+        for module in (control_loop, guarding, simulation_loop):
             monkeypatch.setattr(module, 'now', lambda: self.time)
+        for module in (guarding, simulation_loop):
             monkeypatch.setattr(module, 'sleep_until', self.sleep_until)
+        self.sent_at = None  # [ns] of the message at hand, None: at once
         self.overslept = 0  # [ns] that the next sleep lasts too long
 
     def sleep_until(self, deadline):
@@ -39,6 +42,13 @@ class Clock:
             return message
         self.sleep_until(end)
         return None
+
+    def sent(self):
+        """Return when the message that was returned last was sent, and by whom."""
+        return Sent(self.sent_at or self.time, b'robot')
+
+    def rest(self):
+        """Time passes only in waits."""
 
     def wake(self):
         """Nobody waits: loops run in the test's own thread."""

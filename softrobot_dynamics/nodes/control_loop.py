@@ -11,30 +11,22 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.nodes.guarding import FAILED, GuardedLoop, RUNNING, STOPPED
 from softrobot_dynamics.nodes.judging import ANEW, UNCONFIRMED
-from softrobot_dynamics.nodes.looping import Loop
+from softrobot_dynamics.nodes.messaging.inbox import Sent
 from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of
 from softrobot_dynamics.nodes.orders import Hold, Once, Orders, Took, Toward
-from softrobot_dynamics.nodes.realtime import now, sleep_until
+from softrobot_dynamics.nodes.present import Present
+from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.reference_time import ReferenceTime
-from softrobot_dynamics.nodes.tally import Tally, Window
+from softrobot_dynamics.nodes.tally import Window
 from softrobot_dynamics.references.piecewise import reaching, turn
 
-WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)
-MODES = (
-    'waiting for the first state',
-    'running',
-    'emergency stop',
-    'no command found',
-    'no valid state',
-)
 _REPORT_PERIOD = 50_000_000  # of ~/controller_state and ~/reference [ns]
-_REST = 500_000_000  # [ns] in which the rate limits may lead to the last safe command
 
 
-class ControlLoop(Loop):
+class ControlLoop(GuardedLoop):
     """
     One activation of the controller.
 
@@ -52,58 +44,35 @@ class ControlLoop(Loop):
         outlet: Any,
         orders: Orders,
         *,
-        period: float,
-        watchdog: float,
+        period: int,
+        watchdog: int,
         record: Any = None,
     ) -> None:
-        super().__init__('control', inbox, outlet)
-        self.orders = self._taken = orders
-        self.tally, self.round_times, self.compute_times = Tally(), Window(), Window()
+        super().__init__(inbox, outlet, plant, orders, period, watchdog)
+        self.round_times, self.compute_times = Window(), Window()
         self.steps = Window()  # from one valid state to the next
-        self.mode = WAITING
         self.command: Any = None  # the last one computed
-        self.watchdog = watchdog
-        self.last_valid: Any = None  # arrival of the last valid state [ns]
-        self.last_stamp = 0  # of that state [ns]
+        self.last_stamp = 0  # of the last valid state [ns]
         self.soonest: float = inf  # the least time from a stamp, by its clock, to an arrival [ns]
         self.record = record
         self.phase = ''  # that the controller is in
-        self._controller, self._safe, self._hold = plant.controller, plant.safe, plant.hold
-        self._reader, self.period = reader, period
+        self._controller, self._hold = plant.controller, plant.hold
+        self._reader = reader
+        self._arrival = self._expires = 0  # of the last valid state, and when it is too old [ns]
         self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
-        self._q: Any = None
+        self._present, self._sender = Present(), b''  # by the clock of whom we believe
         self._toward: Any = None  # the last Reference for a Toward
-        self._safe_since: Any = None
-        self._limiter = Limiter(plant.model.lower, plant.model.upper)
-        self._rate_limit = plant.model.rate_limit
-        self._sent_at, self._next_step = now(), None  # of a safe command that is on its way
-        self._began, self._moved = now(), False
+        self._moved = False
         self._before, self._took = np.full(plant.model.m, nan), 0  # of a tick, for the record
         self._next_report = 0
-
-    def order(self, **changes: Any) -> None:
-        """Replace parts of the orders, and let the loop look at them at once."""
-        self.orders = self.orders._replace(**changes)
-        self._inbox.wake()
 
     def place(self) -> tuple[Vector | None, Vector | None]:
         """Return the last valid q (n,) and command sent (m,), None for what there is not yet."""
         q, command = self._q, self.command
         return None if q is None else q.copy(), None if command is None else command.u.copy()
 
-    def finish(self) -> None:
-        """End the thread and send a last safe command; the outlet has delivered it, or gave up."""
-        super().finish()
-        self._come_to_rest()
-        self._outlet.flush()
-
     def _begin(self) -> None:
         self._due = now() + self.watchdog
-        if self.orders.emergency:
-            self._inbox.wake()
-
-    def _fail(self) -> None:
-        self._come_to_rest()
 
     def _cycle(self) -> None:
         """Wait for one message, and act on it or on its absence."""
@@ -117,26 +86,27 @@ class ControlLoop(Loop):
             arrival = now()
             self.tally.refuse(error)
             self._outlet.refused(error)
-        if self.orders.emergency and self.mode != STOPPED:
-            self._enter(STOPPED, arrival)
-            self._send_safe(arrival)
-        elif self._next_step is not None and arrival >= self._next_step:
-            self._send_safe(arrival)
-        if arrival >= self._due:
-            self._time_out(arrival)
+            self._inbox.rest()
+        with self._sending:
+            self._keep_safe(arrival)
 
     def _receive(self, message: Any, arrival: int) -> None:
-        if arrival > self._due:  # kept from running: it may be of any age
-            raise MessageError('stale: it may have arrived before the watchdog ran out')
+        self._forget_what_was()
+        sent = self._inbox.sent()
+        age = self._age(sent, arrival)
+        if arrival > self._due or age > self.watchdog:
+            raise MessageError('stale: it may have been sent before the watchdog ran out')
         q, qd = self._reader.read(message)
         stamp = stamp_of(message)
         verdict = self._judge.check(q, qd, stamp, arrival)
+        self._believe_clock(sent, arrival)
         if verdict == UNCONFIRMED:
             return
         self._moved |= verdict == ANEW
-        self._due = arrival + self.watchdog
+        self._due = self._expires = arrival - age + self.watchdog
         if self._q is None:
-            self._safe_since = None  # a safe command without a posture is begun anew with one
+            with self._sending:
+                self._safe_since = None  # a safe command without a posture is begun anew with one
         self.last_valid, self.last_stamp, self._q = arrival, stamp, q
         self.soonest = min(inf if verdict == ANEW else self.soonest, arrival - stamp)
         before = self._time.seconds
@@ -145,17 +115,56 @@ class ControlLoop(Loop):
         self.steps.add(step)
         self.tally.count('missed', max(0, round(step / self.period) - 1))
         self._tick(message.header.stamp, t, q, qd, arrival)
+        if arrival - self._arrival < self.period // 2:  # others would never have their turn
+            self._inbox.rest()
+        self._arrival = arrival
+
+    def _forget_what_was(self) -> None:
+        """Believe nothing that was before the watchdog ran out, if it did."""
+        times, self._forgotten = self._forgotten, 0
+        for _ in range(times):
+            self._judge.forget()
+            self._present = Present()
+
+    def _age(self, sent: Sent, arrival: int) -> int:
+        """
+        Return how much longer the message at hand was under way than the fastest lately [ns].
+
+        By its sender's clock, so that it counts what it waited for anywhere: at the sender, in the
+        network, in this machine. 0 where the sender is another one, or its clock was set.
+        """
+        stamp, sender = sent
+        if not stamp or sender != self._sender:
+            return 0
+        age = self._present.age(stamp, arrival)
+        return age if age < SECOND else 0
+
+    def _believe_clock(self, sent: Sent, arrival: int) -> None:
+        """Learn the time by the clock of the sender of the message at hand."""
+        stamp, sender = sent
+        if not stamp:
+            return
+        if sender != self._sender or self._present.age(stamp, arrival) >= SECOND:
+            self._present, self._sender = Present(), sender
+        self._present.hear(stamp, arrival)
 
     def _tick(self, stamp: Any, t: float, q: Vector, qd: Vector, arrival: int) -> None:
         """Answer one valid state."""
         self._before[:], self._took = self._limiter.last if self._limiter.known else nan, 0
-        u = self._answer(t, q, qd, arrival)
+        mode, stopped = self.mode, self.orders.emergency
+        command = None if stopped else self._compute(t, q, qd)
         computed = now()
-        if computed > self._due:  # kept from running: nobody may act on that state any more
-            self._time_out(computed)
-            return
-        u = self._send(u, stamp, arrival)
-        sent = now()
+        with self._sending:
+            if self.mode != mode:  # another thread made the robot safe meanwhile
+                return
+            u = self._safe_now(STOPPED, arrival) if stopped else self._answer(command, arrival)
+            if now() > self._expires:  # nobody may act on that state any more
+                self._time_out(now())
+                return
+            u = self._send(u, stamp, arrival)
+            sent = now()
+            if sent > self._expires:
+                self._time_out(sent)
         self.tally.count('ticks')
         self.compute_times.add(computed - arrival)
         self.round_times.add(sent - arrival)
@@ -166,19 +175,18 @@ class ControlLoop(Loop):
         if self.mode == RUNNING and sent >= self._next_report:
             self._next_report = sent + _REPORT_PERIOD
             self._outlet.report(stamp, self.command)
-        if sent > self._due:
-            self._time_out(sent)
 
-    def _answer(self, t: float, q: Vector, qd: Vector, arrival: int) -> Any:
-        """Return the command for one state: the controller's, or the safe one."""
-        if self.orders.emergency:
-            return self._safe_now(STOPPED, arrival)
+    def _compute(self, t: float, q: Vector, qd: Vector) -> Any:
+        """Return what the law says to a state, None if it does not."""
         try:
             self._follow_orders(t, q, qd)
-            command = self._controller.compute(t, q, qd)
+            return self._controller.compute(t, q, qd)
         except Exception as error:  # a law may raise what it likes; the loop goes on
             self._outlet.failed('the controller failed', error)
-            command = None
+        return None
+
+    def _answer(self, command: Any, arrival: int) -> Any:
+        """Return the command for one state: the controller's, or the safe one."""
         if command is None or not command.ok or not np.isfinite(command.u @ command.u):
             self.tally.count('failures')
             return self._safe_now(FAILED, arrival)
@@ -229,60 +237,6 @@ class ControlLoop(Loop):
             return False
         turn(before, t - plan.start, self._controller.desired(t), *toward)
         return True
-
-    def _enter(self, mode: int, moment: Any) -> None:
-        """Change the mode; fix the safe command when one begins at `moment` [ns]."""
-        if moment is None:
-            self._safe_since = None
-        elif self._safe_since is None:
-            self._safe_since = moment
-            self._safe.begin(self._q, self._last_command())
-        before, self.mode = self.mode, mode
-        if mode != before:
-            self._outlet.entered(MODES[mode], MODES[before], mode == RUNNING)
-
-    def _safe_now(self, mode: int, moment: Any) -> Any:
-        self._enter(mode, moment)
-        return self._safe.at((moment - self._safe_since) * 1e-9)
-
-    def _send_safe(self, moment: Any) -> None:
-        self._send(self._safe_now(self.mode, moment), None, moment)
-
-    def _send(self, u: Vector, stamp: Any, moment: Any) -> Vector:
-        """Send what the limits let through of u (m,); return it, the loop's own array."""
-        if self._safe_since is None:
-            rate, passed = self._taken.settings.rate, self.period
-        else:  # as fast as the actuators allow: narrower limits are for work
-            rate, passed = self._rate_limit, min(self.period, moment - self._sent_at)
-        u, on_its_way = self._limiter.bring(u, rate, max(1, passed) * 1e-9)
-        self._outlet.command(u, stamp)
-        self._sent_at = moment
-        self._next_step = moment + self.period if on_its_way and stamp is None else None
-        return u
-
-    def _last_command(self) -> Any:
-        return self._limiter.last if self._limiter.known else None
-
-    def _come_to_rest(self) -> None:
-        """Lead to the safe command; when that takes too long, send it whatever the rates."""
-        end = now() + _REST
-        self._send_safe(now())
-        while self._next_step is not None:
-            sleep_until(self._next_step)
-            self._limiter.known = self._next_step < end
-            self._send_safe(now())
-
-    def _time_out(self, moment: Any) -> None:
-        """Send the safe command, now and at every further watchdog time without a state."""
-        self._due = moment + self.watchdog
-        self._judge.forget()
-        if self.mode not in (WAITING, TIMED_OUT):
-            self.tally.count('timeouts')
-            self._enter(TIMED_OUT, moment)
-        passed = moment - (self.last_valid or self._began)
-        if self.mode != WAITING or passed > SECOND:  # at first, they are being discovered
-            self._outlet.waiting(passed, self.tally.last_refusal)
-        self._send_safe(moment)
 
     def _write(self, arrival: int, stamp: Any, t: float, q: Vector, qd: Vector, u: Any) -> None:
         """Append a tick to the record; what the law says counts while its command goes out."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.nodes import recording
-from softrobot_dynamics.nodes.control_loop import FAILED, MODES, RUNNING, TIMED_OUT
 from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN
+from softrobot_dynamics.nodes.guarding import FAILED, MODES, RUNNING, TIMED_OUT
 from softrobot_dynamics.nodes.realtime import now
 
 

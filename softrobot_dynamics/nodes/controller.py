@@ -33,7 +33,6 @@ from softrobot_dynamics.nodes.serving import Part
 from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
 from softrobot_dynamics.nodes.watching import Watch
 from std_srvs.srv import SetBool, Trigger
-from trajectory_msgs.msg import JointTrajectory
 
 
 class ControllerNode(LifecycleNode):
@@ -76,7 +75,6 @@ class ControllerNode(LifecycleNode):
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
         self.options = Parameters(self, declared_rows.controller_rows())
         self.options.on_change(self._accept)
-        self.create_subscription(JointTrajectory, '~/trajectory', self._on_trajectory, 10)
         safety = MutuallyExclusiveCallbackGroup()
         self.create_service(Trigger, '~/hold', self._on_hold, callback_group=safety)
         self.create_service(
@@ -84,8 +82,12 @@ class ControllerNode(LifecycleNode):
         )
         self.create_service(Trigger, '~/restart', self._on_restart)
         self.parts = (
-            Part('safety', safety, lambda: realtime.take_precedence(1)),
-            Part('parameters', self.default_callback_group, lambda: realtime.take_precedence(2)),
+            Part('safety', safety, lambda: realtime.take_precedence(realtime.SAFETY)),
+            Part(
+                'parameters',
+                self.default_callback_group,
+                lambda: realtime.take_precedence(realtime.SLOW),
+            ),
         )
 
     # Life
@@ -115,7 +117,7 @@ class ControllerNode(LifecycleNode):
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
         self._guidance = Guidance(self, plant, self._orders, self.options)
-        self._inbox = Inbox(self, JointState, 'joint_states', NEWEST)
+        self._inbox = Inbox(self, JointState, 'joint_states', NEWEST, plant.model.n)
         actuators = [entry.actuator for entry in plant.model.description.actuators]
         watch = Watch(self, self._inbox.topic, actuators)
         self._diagnostics = diagnostics.Diagnostics(
@@ -245,13 +247,6 @@ class ControllerNode(LifecycleNode):
             response.success, response.message = False, reason_of(error)
         return response
 
-    def _on_trajectory(self, message: Any) -> None:
-        guidance = self._guidance
-        if guidance is None:
-            self.get_logger().warning(f'~/trajectory: {self._orders.refusal()}')
-        else:
-            guidance.on_trajectory(message)
-
     def _on_emergency_stop(self, request: Any, response: Any) -> Any:
         """Latch, also while inactive; a release leads to holding, never to going on."""
         self._orders.stop(request.data)
@@ -261,8 +256,8 @@ class ControllerNode(LifecycleNode):
         return response
 
 
-def _watchdog(values: dict[str, Any]) -> float:
-    return round(messages.SECOND / values['rate']) * values['watchdog_periods']
+def _watchdog(values: dict[str, Any]) -> int:
+    return int(round(messages.SECOND / values['rate']) * values['watchdog_periods'])
 
 
 def main(argv: Sequence[str] | None = None, build: Callable[..., Any] = plants.controlled) -> int:

@@ -104,12 +104,12 @@ class EstimatorNode(LifecycleNode):
         self._sufficient = self._enough(settings, values['allow_unobservable'])
         self._warm(body)
         self._streams = [
-            Stream(each, self._inbox(form.message_type, TOPIC.format(each.name)), form)
+            Stream(each, self._inbox(form, TOPIC.format(each.name)), form)
             for each, form in zip(every, forms)
         ]
         self._reader = COMMAND_READERS[values['command_type']](model.actuator_names)
         topic = _COMMANDS[values['command_type']]
-        self._commands = self._inbox(self._reader.message_type, topic)
+        self._commands = self._inbox(self._reader, topic)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'estimator', values['robot'], self._report
         )
@@ -119,8 +119,8 @@ class EstimatorNode(LifecycleNode):
         )
         self._open.append(self._outlet)
 
-    def _inbox(self, kind: Any, topic: str) -> Any:
-        inbox = Inbox(self, kind, topic, NEWEST)
+    def _inbox(self, reader: Any, topic: str) -> Any:
+        inbox = Inbox(self, reader.message_type, topic, NEWEST, reader.size)
         self._open.append(inbox)
         return inbox
 

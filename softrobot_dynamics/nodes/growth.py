@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
-from softrobot_dynamics.nodes.control_loop import RUNNING
+from softrobot_dynamics.nodes.guarding import RUNNING
 
 OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
 

@@ -9,13 +9,20 @@ from typing import Any
 
 from geometry_msgs.msg import PointStamped, PoseStamped
 import numpy as np
+from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import MessageError, SoftRobotError
-from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.listening import Listener
+from softrobot_dynamics.nodes.messaging.messages import cause_of
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
 from softrobot_dynamics.nodes.orders import Once
 from softrobot_dynamics.nodes.parameters import reason_of
-from softrobot_dynamics.nodes.targets import Listener, Targets
+from softrobot_dynamics.nodes.realtime import now
+from softrobot_dynamics.nodes.tally import Throttle
+from softrobot_dynamics.nodes.targets import Targets
 from softrobot_dynamics.nodes.trajectories import CourseReader
+from trajectory_msgs.msg import JointTrajectory
+
+_EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
 
 
 class Guidance:
@@ -31,9 +38,14 @@ class Guidance:
         self._node, self._plant, self._orders, self._options = node, plant, orders, options
         self._controlled = [names[i] for i in plant.controller.controlled]
         self._courses, self._targets = CourseReader(self._controlled), Targets(plant)
+        self._throttle = Throttle()
         self._listeners = [
-            Listener(Inbox(node, kind, topic, NEWEST), partial(self._on_target, topic))
-            for kind, topic in ((PointStamped, '~/target'), (PoseStamped, '~/target_pose'))
+            Listener(node, kind, topic, quality, handle, partial(self._refuse, topic))
+            for kind, topic, quality, handle in (
+                (JointTrajectory, '~/trajectory', _EACH, self._on_trajectory),
+                (PointStamped, '~/target', NEWEST, partial(self._on_target, '~/target')),
+                (PoseStamped, '~/target_pose', NEWEST, partial(self._on_target, '~/target_pose')),
+            )
         ]
 
     def close(self) -> None:
@@ -43,13 +55,15 @@ class Guidance:
         with self._options.lock:
             self._targets.close()
 
-    def on_trajectory(self, message: Any) -> None:
+    def _on_trajectory(self, message: Any) -> None:
         """Follow a trajectory from now on, or say why not."""
         try:
             with self._options.lock, self._orders.planning():
                 self._follow(message)
         except SoftRobotError as error:
-            self._node.get_logger().warning(f'~/trajectory: {reason_of(error)}')
+            self._refuse('~/trajectory', error)
+        except Exception:  # one that fails is no reason to be deaf to the next
+            self._warn('~/trajectory', 'failed', traceback.format_exc())
 
     def _follow(self, message: Any) -> None:
         self._require_led()
@@ -73,11 +87,22 @@ class Guidance:
                 reference, remark = self._targets.order(message, loop, values)
                 self._orders.change(reference=reference)
         except SoftRobotError as error:
-            remark = reason_of(error)
+            self._refuse(topic, error)
         except Exception:  # one that fails is no reason to be deaf to the next
-            remark = traceback.format_exc()
-        if remark:  # they come by the hundred
-            self._node.get_logger().warning(f'{topic}: {remark}', throttle_duration_sec=1.0)
+            self._warn(topic, 'failed', traceback.format_exc())
+        if remark:
+            self._warn(topic, 'remark', remark)
+
+    def _refuse(self, topic: str, error: SoftRobotError) -> None:
+        cause = cause_of(error) if isinstance(error, MessageError) else type(error)
+        self._warn(topic, cause, reason_of(error))
+
+    def _warn(self, topic: str, cause: object, words: str) -> None:
+        """Say something of a topic, at most once a second and cause: they come by the hundred."""
+        held = self._throttle.passes((topic, cause), now())
+        if held is not None:
+            more = f'; {held} more like that since the last line' if held else ''
+            self._node.get_logger().warning(f'{topic}: {words}{more}')
 
     def _require_led(self) -> None:
         """Raise MessageError where nothing is followed, or not by all outputs."""

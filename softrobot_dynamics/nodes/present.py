@@ -31,6 +31,10 @@ class Present:
         while self._seen[0][0] < arrival - SECOND:
             self._seen.popleft()
 
+    def age(self, stamp: int, arrival: int) -> int:
+        """Return how much longer a message was under way than the fastest one [ns]."""
+        return max(0, self._seen[0][1] - (stamp - arrival)) if self._seen else 0
+
     def at(self, moment: int) -> int:
         """Return the time at a moment of the steady clock [ns], once something was heard."""
         time = moment + self._seen[0][1]

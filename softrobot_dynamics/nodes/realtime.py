@@ -19,6 +19,7 @@ from typing import Any
 now = time.monotonic_ns
 PRIORITY = 60  # of the loop and of the DDS threads, out of 1 to 99
 _TIMER_ABSTIME = 1
+SAFETY, LOOP, MAIN, SLOW = range(4)  # how much lower than the granted one a thread's priority is
 _SPINS = 'dds.asyn'  # Fast DDS's second sender: while a writer is locked it tries, over and over
 _priority = 0  # the one that was granted
 
@@ -118,7 +119,7 @@ def ask_for_priority(priority: int = PRIORITY, processor: Any = None) -> Any:
 
 def give_precedence() -> None:
     """
-    Give the threads of DDS the priority that was granted, and the calling thread one less.
+    Give the threads of DDS the priority of the loop, and the calling thread that of MAIN.
 
     Below the loop and DDS on one processor, it and those it starts run only while these wait: for
     messages, or for the interpreter's lock in its hands, which it gives up at once when it runs.
@@ -132,8 +133,8 @@ def give_precedence() -> None:
     for thread in _named_threads():
         with contextlib.suppress(ProcessLookupError):  # it has ended since
             os.sched_setaffinity(thread, ours)
-            _schedule(_priority, thread)
-    _schedule(max(1, _priority - 1))
+            _schedule(max(1, _priority - LOOP), thread)
+    take_precedence(MAIN)
 
 
 def _named_threads() -> list[int]:
@@ -148,7 +149,7 @@ def _named_threads() -> list[int]:
     ]
 
 
-def take_precedence(below: int = 0) -> None:
+def take_precedence(below: int = LOOP) -> None:
     """Give the calling thread the priority that was granted, if any, or `below` that much less."""
     if _priority:
         _schedule(max(1, _priority - below))

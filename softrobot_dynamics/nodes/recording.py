@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.nodes import control_loop, simulation_loop
+from softrobot_dynamics.nodes import guarding, simulation_loop
 from softrobot_dynamics.recordings.reading import INSTALL
 
 SUFFIX = '.mcap'
@@ -84,7 +84,7 @@ def of_controller(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
             layouts.joint_state('~/command_before', actuators, effort='u_before'),
         )
 
-    facts = {'modes': control_loop.MODES, 'controlled': followed}
+    facts = {'modes': guarding.MODES, 'controlled': followed}
     return _start(node, plant, values, topics, facts)
 
 

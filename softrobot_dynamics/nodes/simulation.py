@@ -2,13 +2,16 @@
 """The simulated robot as a node; see `SimulationNode`."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 import sys
+from threading import Lock
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
+from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.nodes import (
@@ -22,6 +25,7 @@ from softrobot_dynamics.nodes import (
 )
 from softrobot_dynamics.nodes.command_timing import said_of
 from softrobot_dynamics.nodes.deadlines import Schedule
+from softrobot_dynamics.nodes.listening import Listener
 from softrobot_dynamics.nodes.measured import estimator_file, MeasuredSensing
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
@@ -31,8 +35,10 @@ from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.nodes.pushes import Pushes, StateReader
 from softrobot_dynamics.nodes.settings import bus_of, require_patience
 from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
+from softrobot_dynamics.nodes.tally import Throttle
 from std_srvs.srv import SetBool, Trigger
 
+_EACH = QoSProfile(depth=10)  # reliable: pushes at several places add up
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
 
 
@@ -58,7 +64,7 @@ class SimulationNode(Node):
     returns the `plants.Simulated` to run.
     """
 
-    parts = ()  # all is quick, and served by the main thread
+    parts = ()  # what is asked for is quick, and served by the main thread
 
     def __init__(self, stop: Any = None, build: Callable[..., Any] = plants.simulated) -> None:
         super().__init__('simulation')
@@ -69,8 +75,9 @@ class SimulationNode(Node):
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
-        self.create_subscription(WrenchStamped, '~/wrench', self._on_wrench, 10)
-        self.create_subscription(JointState, '~/set_state', self._on_set_state, 10)
+        self._listeners: list[Listener] = []
+        self._throttle = Throttle()
+        self._pushing = Lock()  # the two that listen and the services all change what pushes
 
     def begin(self) -> Any:
         """Load, compile and start."""
@@ -101,7 +108,8 @@ class SimulationNode(Node):
         )
         self._pushes, self._place = Pushes(plant.model), StateReader(plant.model)
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
-        self._inbox = Inbox(self, reader.message_type, _TOPICS[values['command_type']], NEWEST)
+        topic = _TOPICS[values['command_type']]
+        self._inbox = Inbox(self, reader.message_type, topic, NEWEST, plant.model.m)
         process.keep_collector_away()
         record = recording.of_simulation(self, plant, values)
         self._loop = SimulationLoop(
@@ -124,12 +132,21 @@ class SimulationNode(Node):
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
         self._loop.start()
+        self._listeners = [
+            Listener(self, kind, topic, _EACH, handle, partial(self._refuse, topic))
+            for kind, topic, handle in (
+                (WrenchStamped, '~/wrench', self._on_wrench),
+                (JointState, '~/set_state', self._on_set_state),
+            )
+        ]
         return True
 
     def finish(self) -> None:
         """End the loop and complete the record."""
         if self._loop is None:
             return
+        for each in self._listeners:
+            each.close()
         self._diagnostics.close()
         self._loop.finish()
         self._inbox.close()
@@ -193,32 +210,26 @@ class SimulationNode(Node):
 
     def _begin_at(self, q: Any, qd: Any) -> bool:
         """Begin anew at a state, None for the initial one, without wrenches."""
-        self._pushes.clear()
-        self._loop.wrenches = None
+        with self._pushing:
+            self._pushes.clear()
+            self._loop.wrenches = None
         return self._loop.reset(q, qd)
 
     def _on_set_state(self, message: Any) -> None:
-        """Begin anew at a state, or say why not."""
-        if self._loop is None:
-            return
-        try:
-            q, qd = self._place.read(message)
-        except MessageError as error:
-            self.get_logger().warning(f'~/set_state: {error}', throttle_duration_sec=1.0)
-        else:
-            self._begin_at(q, qd)
+        """Begin anew at a state; MessageError if it is none."""
+        self._begin_at(*self._place.read(message))
 
     def _on_wrench(self, message: Any) -> None:
-        """Push the robot from now on, or say why not, and go on as before."""
-        if self._loop is None:
-            return
-        try:
+        """Push the robot from now on; SoftRobotError if not, and all is as before."""
+        with self._pushing:
             wrenches = self._pushes.read(message)
             self._plant.simulator.prepare(wrenches)
-        except SoftRobotError as error:
-            self.get_logger().warning(f'~/wrench: {error}', throttle_duration_sec=1.0)
-        else:
             self._loop.wrenches = wrenches
+
+    def _refuse(self, topic: str, error: SoftRobotError) -> None:
+        held = self._throttle.passes(topic, realtime.now())
+        if held is not None:
+            self.get_logger().warning(f'{topic}: {error}')
 
     def _report(self) -> Any:
         """Return (level, message, values) for /diagnostics."""

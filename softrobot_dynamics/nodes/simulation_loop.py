@@ -140,12 +140,15 @@ class SimulationLoop(Loop):
             try:
                 message = self._inbox.wait(self.deadlines.next - now())
                 arrival = now()
-                if message is not None and self._receive(message, arrival) and not self.paused:
-                    return arrival - self._published
+                if message is not None:
+                    if self._receive(message, arrival) and not self.paused:
+                        return arrival - self._published
+                    self._inbox.rest()
             except MessageError as error:
                 arrival = now()
                 self.tally.refuse(error)
                 self._outlet.refused(error)
+                self._inbox.rest()
             if arrival >= self.deadlines.next:
                 return None
         return None

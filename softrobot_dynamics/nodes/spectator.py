@@ -31,7 +31,8 @@ class Watch:
 
     def __init__(self, node: Node, model: CompiledModel) -> None:
         self._states, self._commands = (
-            Inbox(node, JointState, topic, NEWEST) for topic in ('joint_states', 'joint_commands')
+            Inbox(node, JointState, topic, NEWEST, entries)
+            for topic, entries in (('joint_states', model.n), ('joint_commands', model.m))
         )
         self._state_reader = StateReader(model.coordinate_names)
         self._command_reader = CommandReader(model.actuator_names)

@@ -9,22 +9,19 @@ ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import contextlib
 import pickle
 import select
 import sys
-import threading
 from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.model.model import compile_model
-from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.orders import Once, Toward
 from softrobot_dynamics.nodes.planning import own_output, start_beside
-from softrobot_dynamics.nodes.realtime import now, take_precedence
+from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.references.following import Place, TipFollower
 from softrobot_dynamics.schema.poses import rotation_of
 
@@ -112,30 +109,6 @@ class Targets:
         rest = memoryview(pickle.dumps(what))
         while rest:
             rest = rest[self._process.stdin.write(rest) :]
-
-
-class Listener:
-    """A thread that hands on every message of an Inbox, past the executors and their Python."""
-
-    def __init__(self, inbox: Any, handle: Callable[[Any], object]) -> None:
-        self._inbox, self._handle, self._leaving = inbox, handle, False
-        self._thread = threading.Thread(target=self._run, name='targets', daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        take_precedence(2)
-        while not self._leaving:
-            with contextlib.suppress(MessageError):  # bytes that are no message
-                message = self._inbox.wait(SECOND)
-                if message is not None:
-                    self._handle(message)
-
-    def close(self) -> None:
-        """End the thread, after the message that it is at, and the inbox."""
-        self._leaving = True
-        self._inbox.wake()
-        self._thread.join()
-        self._inbox.close()
 
 
 def _out_of_reach(body: str, point: Vector, place: Place) -> str:

@@ -94,7 +94,8 @@ class CourseReader:
             if size != self._size:
                 words = f'point {i} has {size} {field}, expected {self._size}'
                 raise MessageError(f'wrong size: {words}')
-        rows = np.array([getattr(point, field) for point in points], dtype=float)
+        rows = np.concatenate([getattr(point, field) for point in points]).astype(float)
+        rows = rows.reshape(len(points), self._size)
         usable = (np.abs(rows) <= MOST).all(axis=1)
         if not usable.all():
             words = f'the {field} of point {np.argmin(usable)} hold nan, inf or a number beyond'

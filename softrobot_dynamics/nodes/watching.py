@@ -7,7 +7,7 @@ import math
 from statistics import median
 from typing import Any
 
-from softrobot_dynamics.nodes.control_loop import RUNNING
+from softrobot_dynamics.nodes.guarding import RUNNING
 from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.tally import Throttle

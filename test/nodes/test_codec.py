@@ -12,8 +12,7 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.nodes.messaging import codec  # noqa: E402
-from std_msgs.msg import Float64MultiArray, MultiArrayDimension  # noqa: E402
-from trajectory_msgs.msg import JointTrajectory  # noqa: E402
+from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -62,7 +61,7 @@ SERIES = {
         multi_array(4, 'x'),
         multi_array(0),
     ],
-    'other types': [JointTrajectory(joint_names=['a']), JointTrajectory(joint_names=['b'])],
+    'other types': [Header(frame_id='a'), Header(frame_id='b')],
 }
 
 

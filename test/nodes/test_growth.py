@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from softrobot_dynamics.controllers.contract import Settings
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
-from softrobot_dynamics.nodes.control_loop import RUNNING, WAITING
 from softrobot_dynamics.nodes.growth import Growth, left_inside
+from softrobot_dynamics.nodes.guarding import RUNNING, WAITING
 
 pytestmark = pytest.mark.quick
 

@@ -11,9 +11,9 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time  # noqa: E402
 from softrobot_dynamics.nodes import diagnostics, outlets, watching  # noqa: E402
-from softrobot_dynamics.nodes.control_loop import FAILED, RUNNING, STOPPED  # noqa: E402
 from softrobot_dynamics.nodes.control_report import report_on  # noqa: E402
 from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN  # noqa: E402
+from softrobot_dynamics.nodes.guarding import FAILED, RUNNING, STOPPED  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import SECOND  # noqa: E402
 from softrobot_dynamics.nodes.tally import Tally, Throttle, Window  # noqa: E402
 from softrobot_dynamics.nodes.watching import Watch, wrong_rate  # noqa: E402

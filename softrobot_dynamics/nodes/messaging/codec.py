@@ -16,7 +16,10 @@ from typing import Any
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.nodes.messaging.sizes import most_bytes, require_size
+from softrobot_dynamics.nodes.messaging.trajectory_bytes import read_trajectory
 from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
 
 #: The arrays of doubles of the types that have a short way.
 _ARRAYS = {JointState: ('position', 'velocity', 'effort'), Float64MultiArray: ('data',)}
@@ -86,10 +89,11 @@ def _find_layout(message_type: Any, data: Any) -> Any:
 
 
 class Decoder:
-    """The messages of one topic from their bytes."""
+    """The messages of one topic from their bytes, of so many entries of ours."""
 
-    def __init__(self, message_type: Any) -> None:
+    def __init__(self, message_type: Any, entries: int = 0) -> None:
         self._type, self._message, self._layout = message_type, None, None
+        self._most = most_bytes(message_type, entries)
 
     def decode(self, data: Any) -> Any:
         """Return the message, an object that may change with the next call; MessageError."""
@@ -104,6 +108,9 @@ class Decoder:
         return message
 
     def _decode_anew(self, data: Any) -> Any:
+        require_size(len(data), self._most)
+        if self._type is JointTrajectory:
+            return read_trajectory(data)
         try:
             self._message = deserialize_message(data, self._type)
             found = _find_layout(self._type, data) if self._type in _ARRAYS else None

@@ -8,14 +8,16 @@ their one user, and where they are missing `ExecutorInbox` does the same through
 some 500 Hz. Times in ns.
 """
 
+from collections.abc import Mapping
 import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.guard_condition import GuardCondition
 from softrobot_dynamics.nodes.messaging.codec import Decoder
 from softrobot_dynamics.nodes.messaging.quality import subscription
+from softrobot_dynamics.nodes.realtime import now
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -23,6 +25,7 @@ try:
     HAS_WAIT_SET = hasattr(_rclpy, 'WaitSet') and hasattr(_rclpy.Subscription, 'take_message')
 except ImportError:  # an rclpy that keeps its insides elsewhere
     HAS_WAIT_SET = False
+_LONGEST_REST = 5_000_000  # [ns]: where work took longer, the machine was busy with others
 
 
 class _ServedElsewhere(MutuallyExclusiveCallbackGroup):
@@ -37,12 +40,37 @@ class _ServedElsewhere(MutuallyExclusiveCallbackGroup):
         return False
 
 
-class WaitSetInbox:
-    """The newest message of one topic, for one thread that waits for it past every executor."""
+class Sent(NamedTuple):
+    """When a message was sent, and by whom."""
 
-    def __init__(self, node: Any, message_type: Any, topic: str, qos: Any) -> None:
-        self._node = node
-        self._type, self._decode = message_type, Decoder(message_type).decode
+    stamp: int  # by the clock of the sender's system [ns], 0 if it is not known
+    sender: bytes
+
+
+def _sent(info: Mapping[str, Any]) -> Sent:
+    """Return what rclpy knows of a message; without a sender's stamp, that of its arrival."""
+    stamp = info.get('source_timestamp') or info.get('received_timestamp') or 0
+    return Sent(stamp, info.get('publisher_gid', {}).get('data', b''))
+
+
+def _end_of_rest(taken_at: int) -> int:
+    """Return until when to rest from what was taken at a moment and ends now [ns]."""
+    moment = now()
+    return moment + min(moment - taken_at, _LONGEST_REST)
+
+
+class WaitSetInbox:
+    """
+    The newest message of one topic, for one thread that waits for it past every executor.
+
+    ``entries``: how many of ours a message has; much larger ones are refused unread.
+    """
+
+    def __init__(
+        self, node: Any, message_type: Any, topic: str, qos: Any, entries: int = 0
+    ) -> None:
+        self._node, self._ready_at, self._taken_at = node, 0, 0
+        self._type, self._decode = message_type, Decoder(message_type, entries).decode
         self._subscription = subscription(
             node,
             message_type,
@@ -64,23 +92,46 @@ class WaitSetInbox:
         """
         Return the newest message, or None after `timeout` [ns] or a call of `wake`.
 
-        The object may change with the next call. MessageError if the bytes cannot be read.
+        The object may change with the next call. MessageError if the bytes cannot be read, or are
+        too many.
         """
         subscription, guard, _ = self._handles
-        self._wait_set.clear_entities()
-        self._wait_set.add_subscription(subscription)
-        self._wait_set.add_guard_condition(guard)
-        self._wait_set.wait(max(0, timeout))
+        if self._ready_at:
+            pause, self._ready_at = self._ready_at - now(), 0
+            if pause > 0:
+                self._wait_for((), guard, min(pause, timeout))
+                return None
+        self._wait_for((subscription,), guard, timeout)
+        self._taken_at = now()
         taken = subscription.take_message(self._type, True)
         if not taken:
             return None
         self._info = taken[1]
         return self._decode(taken[0])
 
+    def _wait_for(self, subscriptions: Any, guard: Any, timeout: int) -> None:
+        self._wait_set.clear_entities()
+        for each in subscriptions:
+            self._wait_set.add_subscription(each)
+        self._wait_set.add_guard_condition(guard)
+        self._wait_set.wait(max(0, timeout))
+
     def age(self) -> int:
         """Return how long the message that was returned last had been here by now [ns]."""
         came = self._info.get('received_timestamp', 0)  # by the clock of the system
         return max(0, time.time_ns() - came) if came else 0
+
+    def sent(self) -> Sent:
+        """Return when, and by whom, the message that was returned last was sent."""
+        return _sent(self._info)
+
+    def rest(self) -> None:
+        """
+        Have the next wait take no message for as long as the last one was worked at.
+
+        So no flood of messages takes more than half of a thread. The wait may be woken.
+        """
+        self._ready_at = _end_of_rest(self._taken_at)
 
     def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""
@@ -98,10 +149,13 @@ class WaitSetInbox:
 class ExecutorInbox:
     """The same on public rclpy only: an executor brings the messages, in another thread."""
 
-    def __init__(self, node: Any, message_type: Any, topic: str, qos: Any) -> None:
-        self._node, self._decode = node, Decoder(message_type).decode
-        self._changed = threading.Condition()
+    def __init__(
+        self, node: Any, message_type: Any, topic: str, qos: Any, entries: int = 0
+    ) -> None:
+        self._node, self._decode = node, Decoder(message_type, entries).decode
+        self._changed, self._ready_at, self._taken_at = threading.Condition(), 0, 0
         self._newest: Any = None
+        self._info: Any = {}
         self._came = time.monotonic_ns()
         self._woken = False
         self._subscription = subscription(
@@ -115,23 +169,37 @@ class ExecutorInbox:
         )
         self.topic = self._subscription.topic_name
 
-    def _arrived(self, data: bytes) -> None:
+    def _arrived(self, data: bytes, info: Any = None) -> None:
         with self._changed:
-            self._newest, self._came = data, time.monotonic_ns()
+            self._newest, self._came, self._info = data, time.monotonic_ns(), info or {}
             self._changed.notify()
 
     def wait(self, timeout: Any) -> Any:
         """As `WaitSetInbox.wait`."""
         with self._changed:
+            if (pause := self._ready_at - now()) > 0:
+                self._ready_at = 0
+                self._changed.wait_for(lambda: self._woken, min(pause, timeout) * 1e-9)
+                self._woken = False
+                return None
             self._changed.wait_for(
                 lambda: self._newest is not None or self._woken, max(0, timeout) * 1e-9
             )
             data, self._newest, self._woken = self._newest, None, False
+            self._taken_at = now()
         return None if data is None else self._decode(data)
 
     def age(self) -> int:
         """As `WaitSetInbox.age`."""
         return time.monotonic_ns() - self._came
+
+    def sent(self) -> Sent:
+        """As `WaitSetInbox.sent`."""
+        return _sent(self._info)
+
+    def rest(self) -> None:
+        """As `WaitSetInbox.rest`."""
+        self._ready_at = _end_of_rest(self._taken_at)
 
     def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""

@@ -38,6 +38,7 @@ class PoseForm:
     """A geometry_msgs/PoseStamped in the base frame as a transform (4, 4), and back."""
 
     sensor, message_type = PoseSensor, PoseStamped
+    size = 0  # of what a message may have more or fewer of
 
     def __init__(self, sensor: Any) -> None:
         del sensor  # one pose is as another
@@ -61,12 +62,12 @@ class MarkersForm:
     sensor, message_type = Markers, PoseArray
 
     def __init__(self, sensor: Markers) -> None:
-        self._count = len(sensor.points)
+        self.size = len(sensor.points)
 
     def read(self, message: Any) -> Matrix:
         """Return the positions (K, 3)."""
-        if len(message.poses) != self._count:
-            words = f'poses has {len(message.poses)} values, expected {self._count}'
+        if len(message.poses) != self.size:
+            words = f'poses has {len(message.poses)} values, expected {self.size}'
             raise MessageError(f'wrong size: {words}')
         places = [(each.position.x, each.position.y, each.position.z) for each in message.poses]
         return np.array(places).reshape(-1, 3)
@@ -83,6 +84,7 @@ class _NamedForm:
 
     def __init__(self, sensor: JointSensor | Effort) -> None:
         self._names = list(sensor.names)
+        self.size = len(self._names)
 
     def read(self, message: Any) -> Vector:
         """Return the numbers (K,), of which one at least has to be there."""
@@ -122,6 +124,7 @@ class ImuForm:
     """
 
     sensor, message_type = Imu, ImuMessage
+    size = 0
 
     def __init__(self, sensor: Imu) -> None:
         self._turned = sensor.orientation_noise is not None

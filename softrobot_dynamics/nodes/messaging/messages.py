@@ -8,7 +8,8 @@ with one of `CAUSES`.
 """
 
 from array import array
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
@@ -16,7 +17,7 @@ from builtin_interfaces.msg import Time
 import numpy as np
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.errors import closest, MessageError
+from softrobot_dynamics.errors import closest, MessageError, shortened
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -32,6 +33,7 @@ CAUSES = (
     'unreadable',
 )
 SECOND = 1_000_000_000  # [ns]
+_QUOTED = 40  # characters of a name that is unknown
 
 
 def cause_of(error: MessageError) -> str:
@@ -69,13 +71,16 @@ class NameOrder:
         return self._order
 
     def _find_wrong(self, given: Sequence[str]) -> str:
-        """Return in words what is wrong with given names, or ''."""
-        known, there = set(self._names), set(given)
-        unknown = [f'{n!r} is unknown{closest(n, self._names)}' for n in given if n not in known]
-        twice = [f'{n!r} stands there twice' for n in self._names if given.count(n) > 1]
-        missing = ', '.join(_first([n for n in self._names if n not in there]))
-        lacking = [f'{missing} missing'] if missing else []
-        return '; '.join([*_first(unknown), *_first(twice), *lacking])
+        """Return in words what is wrong with given names, or ''; similar ones cost the most."""
+        known, count = set(self._names), Counter(given)
+        unknown = _first([n for n in count if n not in known], self._unknown)
+        twice = _first([n for n in self._names if count[n] > 1], '{!r} stands there twice'.format)
+        missing = ', '.join(_first([n for n in self._names if n not in count]))
+        return '; '.join([*unknown, *twice, *([f'{missing} missing'] if missing else [])])
+
+    def _unknown(self, name: str) -> str:
+        short = shortened(name, _QUOTED)
+        return f'{short!r} is unknown{closest(short, self._names)}'
 
     def _find(self, given: Sequence[str]) -> Any:
         order = np.array([given.index(name) for name in self._names])
@@ -103,13 +108,13 @@ class CommandReader:
     message_type = JointState
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._size = len(names)
+        self.size = len(names)
         self._names = NameOrder(names)
 
     def read(self, message: Any) -> tuple[Vector, int]:
         """Return (u, stamp of the state answered, 0 if not said); MessageError if unusable."""
         order = self._names.of(message.name)
-        u = _numbers('effort', message.effort, self._size)
+        u = _numbers('effort', message.effort, self.size)
         return (u if order is None else u[order]), stamp_of(message)
 
 
@@ -119,11 +124,11 @@ class CommandArrayReader:
     message_type = Float64MultiArray
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._size = len(names)
+        self.size = len(names)
 
     def read(self, message: Any) -> tuple[Vector, int]:
         """Return (u, 0); MessageError if unusable."""
-        return _numbers('data', message.data, self._size), 0
+        return _numbers('data', message.data, self.size), 0
 
 
 class StateWriter:
@@ -199,9 +204,10 @@ COMMAND_READERS: dict[str, Any] = {'joint_state': CommandReader, 'multi_array': 
 COMMAND_WRITERS: dict[str, Any] = {'joint_state': CommandWriter, 'multi_array': CommandArrayWriter}
 
 
-def _first(words: Any, most: int = 3) -> list[str]:
-    """Return the first few of a list, and how many more there are."""
-    return words if len(words) <= most else [*words[:most], f'and {len(words) - most} more']
+def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3) -> list[str]:
+    """Return what is ``said`` of the first few names, and how many more there are."""
+    rest = [f'and {len(names) - most} more'] if len(names) > most else []
+    return [*map(said, names[:most]), *rest]
 
 
 def _numbers(field: str, values: Any, size: int) -> Vector:

@@ -1,0 +1,121 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Measure how fast the controller stops beside messages that no sensible sender would publish.
+
+As `stop_latency.py`, with a further process that publishes (`traffic.py`): states with thousands
+of unknown names, trajectories of thousands of points, points for bodies with names of a million
+characters, floods. From the call of the emergency stop to the first safe command after it, seen
+by a third process over DDS. Processes of the highest priority watch for stalls of the machine
+itself (`test/witness.py`); the longest one stands beside the times.
+
+    python benchmarks/stop_under_traffic.py                # FIFO
+    python benchmarks/stop_under_traffic.py --priority 0   # without
+"""
+
+import argparse
+import contextlib
+import os
+from pathlib import Path
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import rclpy
+from softrobot_dynamics.nodes.messaging.transport import choose_transport
+from softrobot_dynamics.nodes.realtime import ask_for_priority, now, patient, PRIORITY
+from stop_latency import Client, Rig, Watch
+from traffic import TRAFFIC
+
+sys.path.append(str(Path(__file__).parents[1] / 'test'))  # not a copy: tests need it, too
+from witness import Witness  # noqa: E402
+
+HEAD = """\
+| traffic | stops | first safe command p50, p99, max [ms] | answered [ms] | longest stall [ms] |
+| --- | --- | --- | --- | --- |"""
+
+
+@contextlib.contextmanager
+def sending(situation):
+    """Have one process send what a situation asks for."""
+    if situation == 'nothing':
+        yield
+        return
+    command = [sys.executable, str(Path(__file__).with_name('traffic.py')), situation]
+    with patient():
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        process.stdout.readline()
+        time.sleep(1.0)  # in which it is discovered
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def stop(client, watch):
+    """Return the times [ms] to the first safe command after an emergency stop, and its answer."""
+    start = now()
+    client.answer(client.act('emergency stop'))
+    answered = now()
+    client.until(lambda: watch.safe_since(start), 'a safe command')
+    safe = watch.safe_since(start)
+    client.answer(client.act('release'))
+    return (safe - start) * 1e-6, (answered - start) * 1e-6
+
+
+def measure(rig, client, watch, options, situation):
+    """Print the row of a situation."""
+    simulation, times = rig.node('simulation', 'first'), []
+    with contextlib.ExitStack() as stack:
+        stack.callback(lambda: (simulation.kill(), simulation.wait()))
+        stack.callback(rig.close)
+        rig.prepare()
+        with sending(situation), Witness() as witness:
+            for i in range(options.samples):
+                time.sleep(random.uniform(0.05, 0.25))
+                times.append(stop(client, watch))
+                words = f'{situation}: {i + 1} of {options.samples}'
+                print(f'\r{words} ', end='', file=sys.stderr, flush=True)
+    print('\r\033[K', end='', file=sys.stderr)
+    safe, answered = (
+        ' / '.join(f'{x:.1f}' for x in (*np.percentile(row, [50, 99]), row.max()))
+        for row in np.array(times).T
+    )
+    late = f'{1e3 * witness.late:.1f}'
+    print(f'| {situation} | {len(times)} | {safe} | {answered} | {late} |', flush=True)
+
+
+def main():
+    """Run what the command line asks for and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument('--samples', type=int, default=200, help='of each situation')
+    parser.add_argument('--priority', type=int, default=PRIORITY, help='FIFO, 0 for none')
+    situations = 'nothing', *TRAFFIC
+    parser.add_argument('--situation', action='append', choices=situations, help='default: all')
+    parser.add_argument('--keep', metavar='FOLDER', help='of logs; default: none')
+    options = parser.parse_args()
+    os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    if refusal := ask_for_priority(options.priority):
+        print(refusal, file=sys.stderr)
+    sys.setswitchinterval(5e-5)  # [s]: who watches does not wait for who asks
+    choose_transport()
+    rclpy.init()
+    with tempfile.TemporaryDirectory() as name:
+        os.environ['ROS_LOG_DIR'] = name
+        folder = Path(options.keep or name)
+        folder.mkdir(parents=True, exist_ok=True)
+        print(HEAD)
+        client = Client()
+        watch = Watch(client.node)
+        watch.start()
+        for situation in options.situation or situations:
+            rig = Rig(client, watch, options.priority, situation, folder)
+            measure(rig, client, watch, options, situation)
+
+
+if __name__ == '__main__':
+    main()

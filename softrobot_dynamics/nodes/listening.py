@@ -1,0 +1,53 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Topics on which somebody is told something now and then, each with a thread of its own."""
+
+from collections.abc import Callable
+import threading
+from typing import Any
+
+from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.messaging.messages import SECOND
+from softrobot_dynamics.nodes.realtime import SLOW, take_precedence
+
+
+class Listener:
+    """
+    A thread that hands on the messages of a topic, past the executors and their Python.
+
+    `handle(message)` may raise SoftRobotError, of which `refuse(error)` is told, as of messages
+    that cannot be read or are too large. They take half of the thread's time at most.
+    """
+
+    def __init__(
+        self,
+        node: Any,
+        message_type: Any,
+        topic: str,
+        quality: Any,
+        handle: Callable[[Any], object],
+        refuse: Callable[[SoftRobotError], object],
+    ) -> None:
+        self._inbox = Inbox(node, message_type, topic, quality)
+        self._handle, self._refuse, self._leaving = handle, refuse, False
+        self._thread = threading.Thread(target=self._run, name=topic, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        take_precedence(SLOW)
+        while not self._leaving:
+            try:
+                message = self._inbox.wait(SECOND)
+                if message is None:
+                    continue
+                self._handle(message)
+            except SoftRobotError as error:
+                self._refuse(error)
+            self._inbox.rest()
+
+    def close(self) -> None:
+        """End the thread, after the message that it is at, and the inbox."""
+        self._leaving = True
+        self._inbox.wake()
+        self._thread.join()
+        self._inbox.close()

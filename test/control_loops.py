@@ -1,0 +1,68 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A control loop that a test drives, under a clock of its own."""
+
+from linear_plant import BOUNDS, controlled, Controller, COORDINATES, Model
+from loops import Clock, Outlet, PERIOD, Record
+import numpy as np
+from sensor_msgs.msg import JointState
+from softrobot_dynamics.nodes import declared_rows
+from softrobot_dynamics.nodes.control_loop import ControlLoop
+from softrobot_dynamics.nodes.judging import FOLLOWS, StateJudge
+from softrobot_dynamics.nodes.messaging import messages
+from softrobot_dynamics.nodes.orders import Hold, Orders
+from softrobot_dynamics.nodes.settings import settings_of
+
+WATCHDOG = 50 * PERIOD
+ROWS = (*declared_rows.controller_rows(), *declared_rows.configured_rows(Controller, Model()))
+VALUES = {row.name: row.default for row in ROWS}
+
+
+def state(q=(0.0, 0.0), stamp=0, names=COORDINATES):
+    """Return a state message."""
+    message = JointState(name=list(names), position=list(q), velocity=[0.0] * len(q))
+    message.header.stamp = messages.stamped(stamp)
+    return message
+
+
+class Believing(StateJudge):
+    """Believes the first state, and of later ones all that are in order: they may jump."""
+
+    def __init__(self):
+        super().__init__(BOUNDS._replace(unit=np.full(2, 1e-300)))
+
+    def check(self, q, qd, stamp, arrival):
+        """As StateJudge.check."""
+        if not self._believed.count:
+            self._believed.begin(q, qd, stamp, arrival)
+            return FOLLOWS
+        return super().check(q, qd, stamp, arrival)
+
+
+class Control:
+    """A control loop, driven by the test."""
+
+    def __init__(self, monkeypatch, judge=Believing, rate_limit=None, **changes):
+        self.clock, self.outlet = Clock(monkeypatch), Outlet()
+        self.plant = controlled(VALUES)._replace(judge=judge)
+        if rate_limit is not None:
+            model = self.plant.model._replace(rate_limit=rate_limit)
+            self.plant = self.plant._replace(model=model)
+        settings = settings_of(Controller, self.plant.model, None, VALUES)
+        self.loop = ControlLoop(
+            self.plant,
+            self.clock,
+            messages.StateReader(COORDINATES),
+            self.outlet,
+            Orders(settings, Hold())._replace(**changes),
+            period=PERIOD,
+            watchdog=WATCHDOG,
+            record=Record(),
+        )
+        self.loop._due = self.clock.time + WATCHDOG
+
+    def go(self, message=None, after=PERIOD):
+        """Let the loop wait once, with a message underway or none."""
+        if message is not None:
+            self.clock.bring(message, after)
+        self.loop._cycle()
+        return self.outlet.commands[-1][0] if self.outlet.commands else None
