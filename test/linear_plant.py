@@ -181,7 +181,7 @@ def controlled(values, declare=list):
 def simulated(values):
     """Return what the simulation node runs."""
     _load(values)
-    return plants.Simulated(Model(), Simulator(), safe(), Model())
+    return plants.Simulated(Model(), Simulator(), safe(), Model(), Simulator())
 
 
 def _load(values):

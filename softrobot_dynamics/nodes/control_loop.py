@@ -133,6 +133,7 @@ class ControlLoop(Loop):
         verdict = self._judge.check(q, qd, stamp, arrival)
         if verdict == UNCONFIRMED:
             return
+        q, qd = self._judge.unwrapped(q, qd)
         self._moved |= verdict == ANEW
         self._due = arrival + self.watchdog
         if self._q is None:

@@ -31,8 +31,9 @@ class Guidance:
         self._node, self._plant, self._orders, self._options = node, plant, orders, options
         self._controlled = [names[i] for i in plant.controller.controlled]
         self._courses, self._targets = CourseReader(self._controlled), Targets(plant)
+        failed = partial(node.get_logger().error, throttle_duration_sec=1.0)
         self._listeners = [
-            Listener(Inbox(node, kind, topic, NEWEST), partial(self._on_target, topic))
+            Listener(Inbox(node, kind, topic, NEWEST), partial(self._on_target, topic), failed)
             for kind, topic in ((PointStamped, '~/target'), (PoseStamped, '~/target_pose'))
         ]
 

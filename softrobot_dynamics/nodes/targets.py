@@ -15,6 +15,7 @@ import pickle
 import select
 import sys
 import threading
+import traceback
 from typing import Any
 
 import numpy as np
@@ -113,20 +114,30 @@ class Targets:
 
 
 class Listener:
-    """A thread that hands on every message of an Inbox, past the executors and their Python."""
+    """
+    A thread that hands on every message of an Inbox, past the executors and their Python.
 
-    def __init__(self, inbox: Any, handle: Callable[[Any], object]) -> None:
-        self._inbox, self._handle, self._leaving = inbox, handle, False
+    What fails is said by `failed`, and the thread goes on.
+    """
+
+    def __init__(
+        self, inbox: Any, handle: Callable[[Any], object], failed: Callable[[str], object]
+    ) -> None:
+        self._inbox, self._handle, self._failed, self._leaving = inbox, handle, failed, False
         self._thread = threading.Thread(target=self._run, name='targets', daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         take_precedence(2)
         while not self._leaving:
-            with contextlib.suppress(MessageError):  # bytes that are no message
+            try:
                 message = self._inbox.wait(SECOND)
                 if message is not None:
                     self._handle(message)
+            except MessageError:  # bytes that are no message
+                continue
+            except Exception:  # one that fails is no reason to be deaf to the next
+                self._failed(traceback.format_exc())
 
     def close(self) -> None:
         """End the thread, after the message that it is at, and the inbox."""

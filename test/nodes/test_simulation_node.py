@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from linear_plant import Model  # noqa: E402
+from linear_plant import Model, Simulator  # noqa: E402
 from node_processes import closed_loop  # noqa: E402
 from observer import CONTROLLER, SIMULATION  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data  # noqa: E402
@@ -90,7 +90,7 @@ def test_wrong_pushes_are_refused(place, force, words):
 def test_wrong_states_are_refused(given, words):
     """By name and value."""
     with pytest.raises(MessageError, match=words) as refusal:
-        StateReader(Model()).read(state(**given))
+        StateReader(Model(), Simulator(), 1e-3).read(state(**given))
     assert cause_of(refusal.value) in CAUSES
 
 
