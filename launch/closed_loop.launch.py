@@ -2,8 +2,9 @@
 """
 Start the simulation of a robot and its controller; the arguments are those of the two.
 
-With `estimator:=NAME` the controller hears an estimator, which hears simulated sensors. With
-`visualize:=true` the visualizer, too; with `use_rviz:=true` that and RViz.
+The simulated robot stands at its initial posture until the controller, which may have to compile,
+answers. With `estimator:=NAME` the controller hears an estimator, which hears simulated sensors.
+With `visualize:=true` the visualizer, too; with `use_rviz:=true` that and RViz.
 
 Each keeps to a processor of its own, where there are two; several loops share out those there are.
 """
@@ -17,6 +18,10 @@ from launch.substitutions import LaunchConfiguration, PythonExpression
 
 NODES = ('simulation', 'controller')
 ESTIMATOR = 'Shipped name or file of sensors to estimate states from; empty: states are heard'
+WAITING = (
+    'The robot stands until a command answers it: true or false, which an estimator needs;'
+    ' empty: as in params_file'
+)
 VISUALIZE = 'Show the robot, too: true or false'
 USE_RVIZ = 'Show the robot in RViz: true or false'
 
@@ -29,6 +34,12 @@ def generate_launch_description():
         DeclareLaunchArgument(f'{node}_processor', default_value='own', description=words)
         for node in NODES
     ]
+    named = "'", LaunchConfiguration('estimator'), "'"
+    waiting = DeclareLaunchArgument(
+        'wait_for_commands',
+        default_value=PythonExpression(["'false' if ", *named, " else 'true'"]),
+        description=WAITING,
+    )
     nodes = [IncludeLaunchDescription(str(folder / f'{node}.launch.py')) for node in NODES]
     wanted = "'true' in ('", LaunchConfiguration('visualize'), "'.lower(), '"
     wanted = PythonExpression([*wanted, LaunchConfiguration('use_rviz'), "'.lower())"])
@@ -37,9 +48,7 @@ def generate_launch_description():
         DeclareLaunchArgument('estimator_processor', default_value='own', description=words),
         IncludeLaunchDescription(
             str(folder / 'estimator.launch.py'),
-            condition=IfCondition(
-                PythonExpression(["'", LaunchConfiguration('estimator'), "' != ''"])
-            ),
+            condition=IfCondition(PythonExpression([*named, " != ''"])),
         ),
     ]
     shown = [
@@ -49,4 +58,4 @@ def generate_launch_description():
             str(folder / 'visualizer.launch.py'), condition=IfCondition(wanted)
         ),
     ]
-    return LaunchDescription([*places, *estimated, *nodes, *shown])
+    return LaunchDescription([*places, *estimated, waiting, *nodes, *shown])

@@ -29,14 +29,15 @@ def _switch(given):
 
 
 COMMON = {'robot': (str, 'a name or a path'), 'rate': (_number, 'a number [Hz]')}
-SIMULATION = {**COMMON, 'estimator': (str, 'a name or a path')}
+ESTIMATED = {**COMMON, 'estimator': (str, 'a name or a path')}
+SIMULATION = {**ESTIMATED, 'wait_for_commands': (_switch, 'true or false')}
 CONTROLLER = {
     **COMMON,
     'controller': (str, 'the name of a control law'),
     'use_sim_time': (_switch, 'true or false'),
     'autostart': (_switch, 'true or false'),
 }
-ESTIMATOR = {**SIMULATION, 'autostart': CONTROLLER['autostart']}
+ESTIMATOR = {**ESTIMATED, 'autostart': CONTROLLER['autostart']}
 VISUALIZER = {'robot': COMMON['robot']}
 PARAMETERS = {
     'simulation': SIMULATION,

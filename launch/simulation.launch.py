@@ -17,4 +17,6 @@ def generate_launch_description():
     )
     words = 'Name or file of sensors that are simulated, on topics; empty: none'
     estimator = DeclareLaunchArgument('estimator', default_value='', description=words)
-    return LaunchDescription([processor, estimator, node])
+    words = 'The robot stands until a command answers it: true or false; empty: as in params_file'
+    waiting = DeclareLaunchArgument('wait_for_commands', default_value='', description=words)
+    return LaunchDescription([processor, estimator, waiting, node])

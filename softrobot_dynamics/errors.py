@@ -285,9 +285,11 @@ class SimulationDivergedError(SoftRobotError):
 
     time: float  # [s]
     coordinate: str
+    reason: str = ''  # in words, where a joint or body cannot be where it came to
 
     def __str__(self) -> str:
-        return f'simulation diverged at t = {self.time:.6g} s in {self.coordinate}'
+        text = f'simulation diverged at t = {self.time:.6g} s in {self.coordinate}'
+        return f'{text}: {self.reason}' if self.reason else text
 
 
 @dataclass(eq=False)

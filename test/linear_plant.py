@@ -11,6 +11,7 @@ import numpy as np
 from softrobot_dynamics.actuators.contract import Quantity
 from softrobot_dynamics.controllers import contract
 from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.dynamics.turns import TURN, Turns
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.nodes import plants
 from softrobot_dynamics.nodes.declared_rows import configured_rows
@@ -120,8 +121,20 @@ class Controller(contract.Controller):
         )
 
 
+class Faulty(StateJudge):
+    """A judge with a fault of its own: it raises beyond |q| = 3."""
+
+    def check(self, q, qd, stamp, arrival):
+        """As StateJudge.check."""
+        if abs(q).max() > 3.0:
+            raise ZeroDivisionError('a fault of the judge')
+        return super().check(q, qd, stamp, arrival)
+
+
 class Simulator:
-    """Unit masses on springs with friction; diverge beyond |q| = 100."""
+    """Unit masses on springs with friction; diverge beyond |q| = 100. One may have a fault."""
+
+    faulty = False
 
     def __init__(self):
         self.time, self.q, self.qd = 0.0, np.zeros(2), np.zeros(2)
@@ -136,6 +149,8 @@ class Simulator:
 
     def step(self, u, dt, wrenches=None):
         """Advance by dt [s]; a wrench pushes both masses by the first number of its force."""
+        if self.faulty and abs(self.q).max() > 3.0:
+            raise ZeroDivisionError('a fault of the simulator')
         push = sum(each.value[3] for listed in (wrenches or {}).values() for each in listed)
         self.qd += dt * (u + push - self.qd - 0.4 * self.q)
         self.q += dt * self.qd
@@ -163,6 +178,9 @@ def controlled(values, declare=list):
     controller = Controller()
     fastest = FASTEST if values['robot'] == 'limited' else np.inf
     bounds = BOUNDS._replace(velocity=np.full(2, fastest))
+    if values['robot'] == 'round':
+        bounds = bounds._replace(turns=Turns(np.array([TURN, 0.0])))
+    judge = Faulty if values['robot'] == 'faulty' else StateJudge
     declare(configured_rows(controller, controller.model, values['controlled']))
     return plants.Controlled(
         controller.model,
@@ -172,7 +190,7 @@ def controlled(values, declare=list):
         _reference,
         lambda q, qd: q.copy(),
         lambda y, q: [],
-        lambda: StateJudge(bounds),
+        lambda: judge(bounds),
         lambda q, u, settings, off=0.0: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
         lambda q: (2.5 + 1.5j,) if values['robot'] == 'restless' else (),
     )
@@ -181,7 +199,9 @@ def controlled(values, declare=list):
 def simulated(values):
     """Return what the simulation node runs."""
     _load(values)
-    return plants.Simulated(Model(), Simulator(), safe(), Model())
+    simulator = Simulator()
+    simulator.faulty = values.get('robot') == 'faulty'
+    return plants.Simulated(Model(), simulator, safe(), Model(), Simulator())
 
 
 def _load(values):

@@ -87,6 +87,9 @@ class Outlet:
     def failed(self, what, error):
         self.words.append(what)
 
+    def ended(self, what, error):
+        self.words.append(f'{what}: {error}')
+
     def slipped(self, late):
         self.words.append(f'slipped {late}')
 

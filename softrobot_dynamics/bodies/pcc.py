@@ -2,6 +2,7 @@
 """Spatial piecewise constant curvature with elongation."""
 
 from dataclasses import dataclass
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Va
 from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.schema.fields import flag, integer, number, profile
+from softrobot_dynamics.tracing.emit import SERIES_LIMIT
 
 
 @register('pcc')
@@ -63,6 +65,12 @@ class PiecewiseConstantCurvature(Body):
         bending = self.young_modulus * weights @ (np.pi / 4 * radius**4) / self.length**2
         axial = self.young_modulus * weights @ (np.pi * radius**2) / self.length**2
         return np.diag([bending, bending, axial])
+
+    def explain(self, q: Vector) -> str | None:
+        """Return in words why it cannot be bent that far, q (n,), or None."""
+        largest = math.sqrt(SERIES_LIMIT) * self.length / self.material_points()[0][:, 2].max()
+        bend = math.hypot(q[0], q[1])
+        return None if bend <= largest else f'a bend of at most {largest:.3g} rad, not {bend:.3g}'
 
     def stretch(self, q: Vector) -> float:
         """Return the axis' factor of length."""

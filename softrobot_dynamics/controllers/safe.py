@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 MODES = ('auto', 'zero', 'pretension', 'hold', 'gravity')
+_BRAKING = 0.1  # [s] in which drives that see the robot move take its momentum from it
 
 
 class SafeCommand:
@@ -29,15 +30,21 @@ class SafeCommand:
 
     Parameters: `defaults` (m), the mode or number that suits each actuator; `lower`, `upper`
     (m,); `gravity`, a function of q (n,) that returns g (n,); `matrix`, one that returns dnu/du
-    (n, m).
+    (n, m); `inertia`, one that returns M (n, n), None where no drive brakes.
     """
 
     def __init__(
-        self, defaults: Sequence[Any], lower: Vector, upper: Vector, gravity: Any, matrix: Any
+        self,
+        defaults: Sequence[Any],
+        lower: Vector,
+        upper: Vector,
+        gravity: Any,
+        matrix: Any,
+        inertia: Any = None,
     ) -> None:
         self._defaults = tuple(defaults)
         self._lower, self._upper = np.array(lower, dtype=float), np.array(upper, dtype=float)
-        self._gravity, self._matrix = gravity, matrix
+        self._gravity, self._matrix, self._inertia = gravity, matrix, inertia
         self.choose('auto', 0.0, 1.0)
         self.begin(None, None)
 
@@ -50,8 +57,10 @@ class SafeCommand:
             model.upper,
             lambda q: calls.gravity_force(model, q=q),
             lambda q: calls.actuation(model, q=q, qd=np.zeros(model.n)).matrix,
+            lambda q: model.per_thread.evaluator(q, np.zeros(model.n)).M,
         )
         safe.begin(model.q0, None)
+        safe.holding(model.q0, np.zeros(model.n), 0.0)
         return safe
 
     def choose(self, mode: str, pretension: float, ramp: float) -> None:
@@ -84,16 +93,42 @@ class SafeCommand:
 
     def at(self, elapsed: float) -> Vector:
         """Return u (m,), `elapsed` seconds after `begin`."""
-        share = min(1.0, max(0.0, 1.0 - elapsed / self._ramp)) if self._ramp > 0.0 else 0.0
-        return self._limited(np.where(self._fading, share * self._base, self._base))
+        return self._faded(self._base, elapsed)
 
-    def _weight(self, q: Vector) -> Any:
-        """Return what the fading actuators must do to carry the weight at q, if they can."""
+    def holding(self, q: Vector, qd: Vector, elapsed: float) -> Vector:
+        """
+        Return u (m,) of drives that know the present q and qd (n,), `elapsed` [s] after `begin`.
+
+        `gravity` is then the weight in the present posture, and brakes: of the momentum along the
+        actuators a share of 1/e is left after 0.1 s. A torque that stays what it was in the
+        posture of `begin` does work on a robot that leaves it, without end.
+        """
+        u = self._base
+        if self._fading.any():
+            u = u.copy()
+            u[self._fading] = self._weight(q, qd)
+        return self._faded(u, elapsed)
+
+    def _faded(self, u: Vector, elapsed: float) -> Vector:
+        share = min(1.0, max(0.0, 1.0 - elapsed / self._ramp)) if self._ramp > 0.0 else 0.0
+        return self._limited(np.where(self._fading, share * u, u))
+
+    def _weight(self, q: Vector, qd: Vector | None = None) -> Any:
+        """
+        Return what the fading actuators must do to carry the weight at q (n,), if they can.
+
+        With rates qd (n,), and to brake: dp/dt = -p / T of the momentum p along them.
+        """
         try:
-            matrix, weight = self._matrix(q)[:, self._fading], self._gravity(q)
+            matrix, force = self._matrix(q)[:, self._fading], self._gravity(q)
+            if qd is not None and self._inertia is not None:
+                along = matrix @ np.linalg.lstsq(matrix, qd, rcond=None)[0]
+                force = force - self._inertia(q) @ along / _BRAKING
         except SoftRobotError:  # a posture the model cannot represent has no known weight
             return np.zeros(np.count_nonzero(self._fading))
-        return np.linalg.lstsq(matrix, weight, rcond=None)[0]
+        if not np.isfinite(force).all():
+            return np.zeros(np.count_nonzero(self._fading))
+        return np.linalg.lstsq(matrix, force, rcond=None)[0]
 
     def _limited(self, u: Vector) -> Vector:
         return np.minimum(np.maximum(u, self._lower), self._upper)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 import math
 from typing import TYPE_CHECKING
 
@@ -76,11 +76,18 @@ def require_finite(model: CompiledModel, q: Vector, result: Array) -> None:
     """Raise ArgumentError for q unless all results are numbers, in words of the parts to blame."""
     if finite(result):
         return
-    expected, first = 'a posture that the bodies can represent', 0
+    said = [f'; {words}' for _, words in out_of_range(model, q)]
+    raise ArgumentError('q', q, f'a posture that the bodies can represent{"".join(said)}')
+
+
+def out_of_range(model: CompiledModel, q: Vector) -> Iterator[tuple[str, str]]:
+    """Yield (largest coordinate, why in words) of each joint and body that cannot be at q (n,)."""
+    first = 0
     for module in model.description.modules:
         for name, part in ((module.joint_name, module.joint), (module.name, module.body)):
             own = q[first : first + len(part.coordinates())]
-            first += len(own)
             words = part.explain(own) if hasattr(part, 'explain') else None
-            expected += f'; {name}: {words}' if words else ''
-    raise ArgumentError('q', q, expected)
+            if words:
+                worst = first + int(np.argmax(np.abs(own)))
+                yield model.coordinate_names[worst], f'{name}: {words}'
+            first += len(own)

@@ -10,6 +10,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.dynamics.turns import turns_of, unwrapped
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.postures import check_marker, Marker, weights_of
 
@@ -104,10 +105,11 @@ def motion(
     Return the :class:`Motion` of ``commands`` (T, m) from ``times`` (T,) [s] on.
 
     ``positions`` (T, K, 3) [m], base frame, of markers and ``values`` (T, J) of coordinates were
-    measured at these times, NaN where they were not. It starts at 'rest' under the first command,
-    or in a 'free' state, to be fitted. After each ``horizon`` [s] it starts anew in a free one.
-    For cross-validation it has so many ``blocks`` of time. ``skipped`` [s] before it were left
-    out. Raises ArgumentError, UnknownNameError.
+    measured at these times, NaN where they were not; angles that may go round
+    (:mod:`softrobot_dynamics.dynamics.turns`) also within a turn. It starts at 'rest' under the
+    first command, or in a 'free' state, to be fitted. After each ``horizon`` [s] it starts anew in
+    a free one. For cross-validation it has so many ``blocks`` of time. ``skipped`` [s] before it
+    were left out. Raises ArgumentError, UnknownNameError.
     """
     t, u = np.array(times, dtype=float), np.array(commands, dtype=float)
     m, T = len(description.actuator_names), t.size
@@ -126,6 +128,8 @@ def motion(
     for marker in markers:
         check_marker(description, marker)
     _check_coordinates(description, coordinates)
+    turning = dict(zip(description.coordinate_names, turns_of(description).period))
+    periods = [turning.get(each.name, 0.0) for each in coordinates]
     since = t - t[0]
     turn = np.floor(since / (horizon or np.inf) + 1e-9)
     return Motion(
@@ -134,7 +138,7 @@ def motion(
         markers=tuple(markers),
         positions=_measured('positions', positions, (T, len(markers), 3)),
         coordinates=tuple(coordinates),
-        values=_measured('values', values, (T, len(coordinates))),
+        values=unwrapped(_measured('values', values, (T, len(coordinates))), periods),
         starts=np.flatnonzero(np.r_[True, np.diff(turn[:-1]) > 0.0]),
         rest=start == 'rest',
         names=_blocks(since, blocks),

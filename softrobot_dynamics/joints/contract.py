@@ -49,6 +49,8 @@ class Joint:
     limits = cast(Any, None)  # or an object with position (low, high), velocity and effort
     screw: ClassVar[bool] = False  # True: it moves along one twist that is fixed in its base
     recentres: ClassVar[Any] = ()  # names of the coordinates that `recentre` may change
+    turning: ClassVar[Any] = ()  # names of the angles that have the same pose after a whole turn
+    rotation_vector: ClassVar[Any] = ()  # names of the three coordinates that are one, if any
 
     def coordinates(self) -> tuple[str, ...]:
         """Return the coordinates' names; ('',) for one, which bears the joint's own name."""

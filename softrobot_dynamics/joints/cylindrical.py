@@ -15,6 +15,7 @@ class Cylindrical(CompoundJoint, AxisJoint):
     """Two coordinates on one axis, `angle` [rad] about it and `slide` [m] along it."""
 
     lengths = ('slide',)
+    turning = ('angle',)
 
     def coordinates(self) -> tuple[str, ...]:
         """Return the names of the two coordinates."""

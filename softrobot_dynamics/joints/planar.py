@@ -15,6 +15,7 @@ class Planar(CompoundJoint):
     """Displacement (x, y) [m] in the x-y plane of the origin frame, then `angle` [rad] about z."""
 
     lengths = 'x', 'y'
+    turning = ('angle',)
 
     def coordinates(self) -> tuple[str, ...]:
         """Return the names of the three coordinates."""

@@ -39,6 +39,7 @@ class Revolute(AxisJoint):
     limits: Limits = nested(Limits, default=Limits())
 
     screw = True
+    turning = ('',)
 
     def motion(self, q: Values, math: Math) -> FrameFormula:
         """Rotation about z."""

@@ -115,6 +115,16 @@ class TurningJoint(CompoundJoint):
         vector = self.parameters == 'rotation_vector' and not self.springs()[0, -3:].any()
         return self.rotation.names if vector else ()
 
+    @property
+    def turning(self) -> tuple[str, ...]:
+        """See :class:`Joint`: each of roll, pitch and yaw."""
+        return () if self.rotation is RotationVector else self.rotation.names
+
+    @property
+    def rotation_vector(self) -> tuple[str, ...]:
+        """See :class:`Joint`."""
+        return self.rotation.names if self.rotation is RotationVector else ()
+
     def margin(self, q: Values, math: Math) -> Value:
         """See :class:`Joint`."""
         return self.rotation.margin(q[-3:], math)

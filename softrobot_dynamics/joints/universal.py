@@ -13,6 +13,8 @@ from softrobot_dynamics.joints.contract import register
 class Universal(CompoundJoint):
     """Two angles (rx, ry) [rad]: about x of the origin frame, then about the turned y."""
 
+    turning = 'rx', 'ry'
+
     def coordinates(self) -> tuple[str, ...]:
         """Return the names of the two angles."""
         return 'rx', 'ry'

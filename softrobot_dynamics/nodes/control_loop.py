@@ -102,6 +102,7 @@ class ControlLoop(GuardedLoop):
         self._believe_clock(sent, arrival)
         if verdict == UNCONFIRMED:
             return
+        q, qd = self._judge.unwrapped(q, qd)
         self._moved |= verdict == ANEW
         self._due = self._expires = arrival - age + self.watchdog
         if self._q is None:

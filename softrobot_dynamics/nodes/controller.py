@@ -28,6 +28,7 @@ from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.orders import Hold, Orders
 from softrobot_dynamics.nodes.outlets import ControlOutlet
 from softrobot_dynamics.nodes.parameters import Parameters, reason_of
+from softrobot_dynamics.nodes.peer_status import PeerStatus
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.serving import Part
 from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
@@ -68,6 +69,7 @@ class ControllerNode(LifecycleNode):
         self._inbox: Any = None
         self._outlet: Any = None
         self._diagnostics: Any = None
+        self._peers: Any = None
         self._guidance: Any = None
         self._beginning = 0  # of the phases, counted
         self._orders = StandingOrders()
@@ -119,7 +121,8 @@ class ControllerNode(LifecycleNode):
         self._guidance = Guidance(self, plant, self._orders, self.options)
         self._inbox = Inbox(self, JointState, 'joint_states', NEWEST, plant.model.n)
         actuators = [entry.actuator for entry in plant.model.description.actuators]
-        watch = Watch(self, self._inbox.topic, actuators)
+        self._peers = PeerStatus(self)
+        watch = Watch(self, self._inbox.topic, actuators, self._peers)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'control loop', values['robot'], self._reporter(values, watch)
         )
@@ -149,6 +152,7 @@ class ControllerNode(LifecycleNode):
             reference = self._first_reference(values, job)
             self._choose_safe(values)
             loop = self._make_loop(values, reference)
+            process.watch(loop, self._stop)
             self._orders.engage(loop)
         loop.start()
 
@@ -187,10 +191,10 @@ class ControllerNode(LifecycleNode):
             self._guidance.close()  # not under the lock, which its thread may want
             self._guidance = None
         with self.options.lock:
-            for part in (self._inbox, self._outlet, self._diagnostics):
+            for part in (self._inbox, self._outlet, self._diagnostics, self._peers):
                 if part is not None:
                     part.close()
-            self._plant = self._inbox = self._outlet = self._diagnostics = None
+            self._plant = self._inbox = self._outlet = self._diagnostics = self._peers = None
 
     # Parameters and services
 

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from threading import Event, Thread
+import traceback
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -11,6 +12,7 @@ from softrobot_dynamics.nodes.messaging.quality import publisher
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 _PERIOD = 1.0  # [s]
+_AGAIN = 10.0  # [s] between two errors of a report that fails
 _SOON = 0.1  # [s]: the loop has other things to do in the instant in which its mode changes
 
 
@@ -40,7 +42,12 @@ class Diagnostics:
                 self._woken.clear()
             if self._closed.is_set():
                 return
-            self.publish()
+            try:
+                self.publish()
+            except Exception:  # a report that fails is no reason to publish none any more
+                self._node.get_logger().error(
+                    f'/diagnostics: {traceback.format_exc()}', throttle_duration_sec=_AGAIN
+                )
 
     def changed(self) -> None:
         """Have the status published soon; for the loop's thread, which waits for nothing."""

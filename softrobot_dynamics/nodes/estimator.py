@@ -160,6 +160,7 @@ class EstimatorNode(LifecycleNode):
             self._estimator, self._fit, self._streams, self._commands, self._reader, self._outlet,
             plan, initial=self._initial, sufficient=self._sufficient,
         )  # fmt: skip
+        process.watch(self._loop, self._stop)
         self._loop.start()
 
     def _end_loop(self) -> None:

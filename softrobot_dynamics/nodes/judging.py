@@ -18,7 +18,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.dynamics.turns import distance, Turns, turns_of
 from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.nodes.unwrapping import meet, Unwrapped
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -47,11 +49,13 @@ class Bounds(NamedTuple):
     names: tuple[str, ...]  # (n)
     velocity: Vector  # (n,) what the joints are built for, inf for no limit [unit/s]
     unit: Vector  # (n,) change of the shape by one unit of the coordinate [1/unit]
+    turns: Turns | None = None  # of which coordinates whole turns are no change, None: of none
 
 
 def bounds_of(model: CompiledModel) -> Bounds:
     """Return the :class:`Bounds` of a compiled model."""
-    return Bounds(model.coordinate_names, model.qd_limit, 1.0 / model.scales.units)
+    units, turns = 1.0 / model.scales.units, turns_of(model.description)
+    return Bounds(model.coordinate_names, model.qd_limit, units, turns)
 
 
 @kernel
@@ -88,6 +92,8 @@ class _Track:
     def __init__(self, bounds: Bounds, ahead: Any) -> None:
         self._names, self._unit, self._ahead = bounds.names, bounds.unit, ahead
         n = len(bounds.names)
+        self._turns = bounds.turns or Turns(np.zeros(n))
+        self.turned = np.zeros(n)  # [rad] by which angles have jumped since the first state
         self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
         self._reckon = cached(reckon, unit=bounds.unit)
         self._stamp = self.arrival = self._began = self._lateness = 0
@@ -96,6 +102,7 @@ class _Track:
     def begin(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> None:
         """Start with this state, whatever was before."""
         self._reckoned[:], self._velocity[:], self._stamp = q, qd, 0
+        self.turned = np.zeros(len(q))
         self._note(q, stamp, arrival)
         self.count, self._began, self._lateness = 1, arrival, arrival - stamp
 
@@ -126,8 +133,9 @@ class _Track:
                 f' which came {passed * 1e-9:.3f} s ago'
             )
         velocity = self._velocity
-        wrong = self._reckon(q, qd, self._reckoned, velocity, max(0, step) * 1e-9)
-        if wrong >= 0:
+        T = max(0, step) * 1e-9
+        wrong = self._reckon(q, qd, self._reckoned, velocity, T)
+        if wrong >= 0 and not self._turned(q, qd, T):
             return (
                 f'contradiction: {self._names[wrong]} went from {self._q[wrong]:.4g} to'
                 f' {q[wrong]:.4g} in {step * 1e-9:.4g} s, at rates of {velocity[wrong]:.4g}'
@@ -137,9 +145,21 @@ class _Track:
         self.count += 1
         return None
 
+    def _turned(self, q: Vector, qd: Vector, T: float) -> bool:
+        """Take a state that follows but for whole turns; tell whether it does."""
+        reckoned, velocity = self._reckoned.copy(), self._velocity.copy()
+        jumps = meet(self._turns, q, reckoned, velocity, T)
+        if self._reckon(q, qd, reckoned, velocity, T) >= 0:
+            return False
+        self._reckoned[:], self._velocity[:] = reckoned, velocity
+        self.turned = self.turned + jumps
+        return True
+
     def apart(self, q: Vector) -> bool:
         """Tell whether q (n,) is far from the last state, or there is none."""
-        return not self.count or not (abs(self._q - q) * self._unit <= APART).all()
+        if not self.count:
+            return True
+        return not (abs(distance(self._turns, q, self._q)) * self._unit <= APART).all()
 
     def _note(self, q: Vector, stamp: int, arrival: int) -> None:
         self._q[:] = q
@@ -164,6 +184,7 @@ class StateJudge:
         self._names, self._limits = bounds.names, bounds.velocity
         self._too_fast = cached(too_fast, velocity=bounds.velocity)
         self._believed, self._others = _Track(bounds, ahead), _Track(bounds, ahead)
+        self._unwrapped = Unwrapped(bounds.turns or Turns(np.zeros(len(bounds.names))))
         zero = np.zeros(len(bounds.names))
         self._others.begin(zero, zero, 0, 0)
         self._others.judged(zero, zero, 0, 1)  # compiles
@@ -199,10 +220,14 @@ class StateJudge:
         if LATE < arrival - stamp - self._soonest < arrival - self._believed.arrival + LATE:
             others.catch_up(arrival - stamp)
         if others.count >= AGREEING and others.lasted() >= SETTLING:
-            return self._believe(arrival - stamp)
+            return self._believe(q, arrival - stamp)
         if reason or apart:
             raise MessageError(reason or apart)
         return UNCONFIRMED
+
+    def unwrapped(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
+        """Return the state that was believed last as one without jumps by whole turns."""
+        return self._unwrapped(q, qd, self._believed.turned)
 
     def _refuse_speed(self, qd: Vector) -> None:
         wrong = self._too_fast(qd)
@@ -212,7 +237,8 @@ class StateJudge:
                 f' {self._limits[wrong]:.4g} in the robot file; {OVERSPEED:g} times that at most'
             )
 
-    def _believe(self, lateness: int) -> Any:
+    def _believe(self, q: Vector, lateness: int) -> Any:
         self._believed, self._others = self._others, self._believed
+        self._unwrapped.begin(q, self._believed.turned)
         self._others.count, self._soonest = 0, lateness
         return ANEW if self._moved else FOLLOWS

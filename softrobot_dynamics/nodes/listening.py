@@ -3,12 +3,15 @@
 
 from collections.abc import Callable
 import threading
+import traceback
 from typing import Any
 
-from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.errors import shortened, SoftRobotError
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import SLOW, take_precedence
+
+_TRACEBACK = 2000  # characters of one in the log
 
 
 class Listener:
@@ -16,7 +19,8 @@ class Listener:
     A thread that hands on the messages of a topic, past the executors and their Python.
 
     `handle(message)` may raise SoftRobotError, of which `refuse(error)` is told, as of messages
-    that cannot be read or are too large. They take half of the thread's time at most.
+    that cannot be read or are too large. Whatever else it raises is logged, and the thread goes on.
+    Messages take half of the thread's time at most.
     """
 
     def __init__(
@@ -28,7 +32,7 @@ class Listener:
         handle: Callable[[Any], object],
         refuse: Callable[[SoftRobotError], object],
     ) -> None:
-        self._inbox = Inbox(node, message_type, topic, quality)
+        self._inbox, self._logger = Inbox(node, message_type, topic, quality), node.get_logger()
         self._handle, self._refuse, self._leaving = handle, refuse, False
         self._thread = threading.Thread(target=self._run, name=topic, daemon=True)
         self._thread.start()
@@ -43,6 +47,9 @@ class Listener:
                 self._handle(message)
             except SoftRobotError as error:
                 self._refuse(error)
+            except Exception:  # one message that fails is no reason to be deaf to the next
+                words = shortened(traceback.format_exc(), _TRACEBACK)
+                self._logger.error(f'{self._inbox.topic}: {words}', throttle_duration_sec=1.0)
             self._inbox.rest()
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+import traceback
 from typing import Any
 
 from geometry_msgs.msg import Vector3, WrenchStamped
@@ -12,6 +13,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.nodes.messaging import messages
@@ -68,8 +70,17 @@ class _Words:
             self._logger.info(words)
 
     def failed(self, what: str, error: Any) -> None:
-        """Say that something failed."""
-        self._logger.error(f'{what}: {error!r}', throttle_duration_sec=_THROTTLE)
+        """Say that something failed, which may happen in every tick."""
+        if (held := self._throttle.passes(('failed', what), now())) is not None:
+            more = f'; {held} more like that since the last line' if held else ''
+            self._logger.error(f'{what}: {_words_of(error)}{more}')
+
+    def ended(self, what: str, error: Any) -> None:
+        """Say that a loop has ended, and its node with it; no line before holds that back."""
+        words = f'{what}, and with it this node: {_words_of(error)}'
+        if not isinstance(error, SoftRobotError):  # a fault of the program: say where
+            words += '\n' + ''.join(traceback.format_exception(error))
+        self._logger.fatal(words)
 
     def close(self) -> None:
         """Give the publishers back."""
@@ -275,6 +286,11 @@ class SimulationOutlet(_Words):
             f'woke {late * 1e-6:.1f} ms late: the simulated time waited',
             throttle_duration_sec=_THROTTLE,
         )
+
+
+def _words_of(error: BaseException) -> str:
+    """Return what an error says; of one that is not ours, its kind too."""
+    return str(error) if isinstance(error, SoftRobotError) else repr(error)
 
 
 def _square(n: int) -> Any:

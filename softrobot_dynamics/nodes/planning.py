@@ -74,14 +74,16 @@ class Job:
 
     def _converse(self, task: bytes) -> Any:
         """Send a task and keep the answer, b'' if there is none, until the process has ended."""
-        with self._process as process:
-            with contextlib.suppress(BrokenPipeError):  # killed: its status says so
-                rest = memoryview(task)
-                while rest:
-                    rest = rest[process.stdin.write(rest) :]
-            self._answer = process.stdout.read()
-            process.wait()  # before its task's pipe is closed, which would end it
-        self._over.set()
+        try:
+            with self._process as process:
+                with contextlib.suppress(BrokenPipeError):  # killed: its status says so
+                    rest = memoryview(task)
+                    while rest:
+                        rest = rest[process.stdin.write(rest) :]
+                self._answer = process.stdout.read()
+                process.wait()  # before its task's pipe is closed, which would end it
+        finally:  # whatever became of it, `run` must not wait for ever
+            self._over.set()
 
 
 class Beside(subprocess.Popen[bytes]):

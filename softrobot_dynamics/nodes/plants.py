@@ -61,6 +61,7 @@ class Simulated(NamedTuple):
     simulator: ActuatedSimulator
     safe: SafeCommand
     heard: RobotDescription  # the robot whose coordinates are published
+    trial: ActuatedSimulator  # another, in which states are tried before the robot is put there
     seen: Reconstruction | None = None  # of these coordinates, None: they are the model's
 
     def sensing(self, values: Mapping[str, Any]) -> Sensing:
@@ -183,4 +184,5 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
         simulator.carry(values['payload.mass'])
     if seen is not None:
         seen(simulator.q, simulator.qd)
-    return Simulated(model, simulator, SafeCommand.of_model(model), robot, seen)
+    trial = ActuatedSimulator(model, substep=values['substep'])
+    return Simulated(model, simulator, SafeCommand.of_model(model), robot, trial, seen)

@@ -40,6 +40,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.requested = Future()
+        self.failed = False  # the node has to end for a fault of its own
         self._noted = self._may_interrupt = False
         self._pipe, end = os.pipe()
         os.set_blocking(end, False)
@@ -50,7 +51,16 @@ class Stop:
 
     def _listen(self) -> None:
         os.read(self._pipe, 1)
-        self.requested.set_result(None)
+        self._request()
+
+    def _request(self) -> None:
+        if not self.requested.done():
+            self.requested.set_result(None)
+
+    def fail(self) -> None:
+        """Have the node end with a status that is not 0; for any thread."""
+        self.failed = True
+        self._request()
 
     def _handle(self, number: int, frame: Any) -> None:
         self._noted = True  # the future follows in its own time
@@ -69,6 +79,12 @@ class Stop:
             self._may_interrupt = False
 
 
+def watch(loop: Any, stop: Any) -> None:
+    """Have a node end with its Loop, should that end by itself; without a Stop it stays."""
+    if stop is not None:
+        loop.ended = stop.fail
+
+
 def interrupting(stop: Any) -> Any:
     """Return the context in which a signal ends the code within; without a Stop, a plain one."""
     return contextlib.nullcontext() if stop is None else stop.interrupting()
@@ -80,7 +96,7 @@ def run(
     priority: int = realtime.PRIORITY,
 ) -> int:
     """
-    Run `make_node(stop)` until a signal comes; return the exit status.
+    Run `make_node(stop)` until a signal comes or its loop ends; return the exit status.
 
     Beside a node's own methods it has `begin()`, called before spinning, which returns whether to
     go on, and `finish()`, which leaves the robot safe; and `parts`, those of it that threads of
@@ -158,14 +174,14 @@ def _spin(node: Any, stop: Any) -> int:
     with served(node, node.parts) as executor:
         try:
             if not node.begin():
-                return 0 if stop.requested.done() else 1
+                return 0 if stop.requested.done() and not stop.failed else 1
             executor.spin_until_future_complete(stop.requested)
         except (KeyboardInterrupt, ExternalShutdownException):
             pass
         finally:
             node.finish()
     node.destroy_node()
-    return 0
+    return int(stop.failed)
 
 
 def keep_collector_away() -> None:

@@ -8,7 +8,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.wrenches import Wrench, Wrenches
-from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.errors import MessageError, SoftRobotError
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -68,13 +68,29 @@ class Pushes:
 
 
 class StateReader:
-    """States to begin at, from sensor_msgs/JointState; not every coordinate has to be named."""
+    """
+    States to begin at, from sensor_msgs/JointState; not every coordinate has to be named.
 
-    def __init__(self, model: CompiledModel) -> None:
-        self._model = model
+    One that a robot cannot be in, or from which it cannot make a step of a `period` [s], is
+    refused: `trial` is a simulator of its own that shows that.
+    """
+
+    def __init__(self, model: CompiledModel, trial: Any, period: float) -> None:
+        self._model, self._trial, self._period = model, trial, period
+        self._rest = np.clip(np.zeros(model.m), model.lower, model.upper)
 
     def read(self, message: Any) -> tuple[Vector, Vector]:
         """Return (q, qd), each (n,), initial where a coordinate is not named; MessageError."""
+        q, qd = self._named(message)
+        try:
+            self._trial.reset(q, qd)
+            self._trial.step(self._rest, self._period)
+        except SoftRobotError as error:
+            raise MessageError(f'no state to begin at: {error}') from None
+        return q, qd
+
+    def _named(self, message: Any) -> tuple[Vector, Vector]:
+        """Return the state of a message by the names of its coordinates; MessageError."""
         model, names = self._model, list(message.name)
         unknown = [name for name in names if name not in model.coordinate_names]
         if unknown or len(set(names)) < len(names):

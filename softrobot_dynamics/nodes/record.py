@@ -128,7 +128,7 @@ class Record:
             ended = self._closed.wait(PERIOD)
             try:
                 self._write()
-            except OSError as error:
+            except Exception as error:  # the loop goes on, and the end of a record is said
                 self._fail(error)
 
     def _fail(self, error: Exception) -> None:

@@ -106,7 +106,8 @@ class SimulationNode(Node):
             with_clock=values['publish_clock'],
             topic='~/joint_states' if values['estimator'] else 'joint_states',
         )
-        self._pushes, self._place = Pushes(plant.model), StateReader(plant.model)
+        self._pushes = Pushes(plant.model)
+        self._place = StateReader(plant.model, plant.trial, 1.0 / values['rate'])
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
         topic = _TOPICS[values['command_type']]
         self._inbox = Inbox(self, reader.message_type, topic, NEWEST, plant.model.m)
@@ -131,6 +132,7 @@ class SimulationNode(Node):
         )
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
+        process.watch(self._loop, self._stop)
         self._loop.start()
         self._listeners = [
             Listener(self, kind, topic, _EACH, handle, partial(self._refuse, topic))
@@ -204,8 +206,11 @@ class SimulationNode(Node):
         return self._answer(response, lambda: self._loop.step(), 'a period further')
 
     def _answer(self, response: Any, act: Callable[[], bool], words: str) -> Any:
-        response.success = self._loop is not None and act()
-        response.message = words if response.success else 'no answer in time'
+        try:
+            response.success = self._loop is not None and act()
+            response.message = words if response.success else 'no answer in time'
+        except SoftRobotError as error:
+            response.success, response.message = False, str(error)
         return response
 
     def _begin_at(self, q: Any, qd: Any) -> bool:
@@ -259,8 +264,12 @@ class SimulationNode(Node):
 
     def _judgement(self, loop: Any, counts: Any, refused: Any) -> Any:
         mode = simulation_loop.MODES[loop.mode]
+        if loop.mode == simulation_loop.DIVERGED:
+            service = self.resolve_service_name('~/reset')
+            begins = f'ros2 service call {service} std_srvs/srv/Trigger begins anew'
+            return diagnostics.ERROR, f'stopped: {loop.error}; {begins}'
         if loop.error is not None:
-            return diagnostics.ERROR, f'stopped: {loop.error}'
+            return diagnostics.ERROR, f'the loop ended: {loop.error!r}'
         if loop.mode == simulation_loop.TIMED_OUT:
             return diagnostics.WARN, mode
         if refused:

@@ -218,12 +218,14 @@ class SimulationLoop(Loop):
                 self.tally.count('timeouts')
                 self._enter(TIMED_OUT)
         idle = self._arrival is None  # nobody drives the robot yet: its weight is carried
-        return self._safe.at(0.0 if idle else (self._stamp - self._safe_since) * 1e-9)
+        elapsed = 0.0 if idle else (self._stamp - self._safe_since) * 1e-9
+        return self._safe.holding(self._simulator.q, self._simulator.qd, elapsed)
 
     def _without_a_driver(self) -> Vector:
         """Return the safe command (m,) of a robot that nobody drives yet."""
-        self._safe.begin(self._simulator.q, None)
-        return self._safe.at(0.0)
+        simulator = self._simulator
+        self._safe.begin(simulator.q, None)
+        return self._safe.holding(simulator.q, simulator.qd, 0.0)
 
     def _count(self, round_trip: Any) -> None:
         self.tally.count('ticks')

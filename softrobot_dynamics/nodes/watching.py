@@ -7,7 +7,7 @@ import math
 from statistics import median
 from typing import Any
 
-from softrobot_dynamics.nodes.guarding import RUNNING
+from softrobot_dynamics.nodes.guarding import RUNNING, TIMED_OUT, WAITING
 from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.tally import Throttle
@@ -27,11 +27,14 @@ class Watch:
     Looks at the states of a loop, once a second, by the thread of the diagnostics.
 
     What it finds it says in the log, each kind at most once a minute. `topic` is that of the
-    states, with its namespace; `actuators` those of the robot file, of :class:`Imperfections`.
+    states, with its namespace; `actuators` those of the robot file, of :class:`Imperfections`;
+    `peers` a :class:`PeerStatus`, None where nobody asks other nodes.
     """
 
-    def __init__(self, node: Any, topic: str, actuators: Iterable[Any] = ()) -> None:
-        self._node, self._topic, self._throttle = node, topic, Throttle()
+    def __init__(
+        self, node: Any, topic: str, actuators: Iterable[Any] = (), peers: Any = None
+    ) -> None:
+        self._node, self._topic, self._throttle, self._peers = node, topic, Throttle(), peers
         self._after = max((part.lag + part.delay for part in actuators), default=0.0)
         self._delays: deque[float] = deque(maxlen=LOOKS)
         self._loop: Any = None  # that was looked at last
@@ -44,6 +47,7 @@ class Watch:
         them: one that has just been killed still counts for 20 s.
         """
         found = {
+            'states': self._silence(loop),
             'publishers': self._company() if refused else '',
             'rate': wrong_rate(loop.steps, loop.period),
             'delay': self._wrong_delay(loop),
@@ -94,12 +98,24 @@ class Watch:
             return ''
         return wrong_delay(median(seen), known, loop.period * 1e-9, self._after)
 
+    def _silence(self, loop: Any) -> str:
+        """Tell why no states come, where those who publish them report an error."""
+        if self._peers is None or loop.mode not in (WAITING, TIMED_OUT):
+            return ''
+        errors = self._peers.errors(self._publishers())
+        said = '; '.join(f'{name} reports "{words}"' for name, words in errors.items())
+        return f'waiting for states on {self._topic}: {said}' if said else ''
+
+    def _publishers(self) -> list[str]:
+        """Return the full names of the nodes that publish states."""
+        found = self._node.get_publishers_info_by_topic(self._topic)
+        return sorted(f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in found)
+
     def _company(self) -> Any:
         """Tell of several publishers of states, with their names."""
         if self._node.count_publishers(self._topic) < 2:
             return ''
-        found = self._node.get_publishers_info_by_topic(self._topic)
-        names = sorted(f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in found)
+        names = self._publishers()
         return f'{len(names)} publishers of {self._topic}: {", ".join(names)}'
 
     def _warn(self, cause: str, words: str, interval: Any) -> Any:

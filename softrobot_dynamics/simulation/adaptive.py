@@ -75,8 +75,8 @@ class Adaptive:
     The method needs the derivatives of all forces by q and qd for its accuracy, while it has its
     order without. They are taken anew every few steps, and in between continued along a straight
     line: stale ones would cost a digit. They are without the friction of routes, which shortens
-    steps where its direction changes. ``advance``, ``clock``, ``terms``, ``entry``, ``inputs`` and
-    ``rubs`` as of :class:`Fixed`.
+    steps where its direction changes. ``advance``, ``clock``, ``terms``, ``tried``, ``entry``,
+    ``inputs`` and ``rubs`` as of :class:`Fixed`.
     """
 
     def __init__(
@@ -114,6 +114,7 @@ class Adaptive:
             tolerance=tolerance,
             units=model.scales.units,
         )
+        self.tried = self._work.stages.q
         self.advance = self.bind(self.entry)
 
     def bind(self, evaluate: Entry) -> Callable[..., int]:

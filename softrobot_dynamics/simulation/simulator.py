@@ -9,8 +9,9 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.cache import compiling
-from softrobot_dynamics.dynamics.arguments import body_index, checked, finite
+from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, out_of_range
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.recursion.masses import without_inertia
@@ -78,15 +79,16 @@ class Simulator:
         """
         Return to time zero at q (n,), by default the description's initial state.
 
-        ``qd`` (n,) is by default that of the initial state too, zero at another q.
+        ``qd`` (n,) is by default that of the initial state too, zero at another q. Raises
+        ArgumentError and SingularMassError, with nothing changed.
         """
         n = self.model.n
-        rates = self.model.qd0 if q is None else 0.0
+        rates = self.model.qd0 if q is None else np.zeros(n)
         q = self.model.q0 if q is None else checked('q', q, (n,))
         qd = rates if qd is None else checked('qd', qd, (n,))
+        self._require_inertia(q, qd)
         self.q[:], self.qd[:] = q, qd
         self.time, self.substeps = 0.0, 0
-        self._require_inertia()
         self._stepper.reset(self.q)
 
     def step(self, u: ArrayLike, dt: float, wrenches: Wrenches | None = None) -> None:
@@ -110,7 +112,7 @@ class Simulator:
             self.time += float(clock.passed[0])
             self.substeps += int(clock.steps[0])
             if failed:
-                raise SimulationDivergedError(self.time, self._culprit())
+                raise self._diverged()
             recentre(self._recentring, self.q, self.qd)
 
     def carry(self, mass: float) -> None:
@@ -130,18 +132,21 @@ class Simulator:
         if loads := read_wrenches(self.model, wrenches):
             self._loaded.prepare(loads)
 
-    def _require_inertia(self) -> None:
+    def _require_inertia(self, q: Vector, qd: Vector) -> None:
         """Raise SingularMassError where a step would be no more than rounding."""
         model = self.model
-        M = model.per_thread.evaluator(self.q, self.qd).M
+        M = model.per_thread.evaluator(q, qd).M
         held = M + self.substep * (model.damping + self.substep * model.stiffness)
         if finite(M) and (names := without_inertia(model, held)):
             raise SingularMassError(names)
 
-    def _culprit(self) -> str:
-        """Name of the first coordinate of which the last evaluation made no number."""
+    def _diverged(self) -> SimulationDivergedError:
+        """Return the error of a step that cannot be made, with the part that cannot be there."""
+        for name, words in out_of_range(self.model, self._stepper.tried):
+            return SimulationDivergedError(self.time, name, words)
         wrong = np.flatnonzero(~np.isfinite(self._stepper.terms.h))
-        return self.model.coordinate_names[wrong[0] if len(wrong) else 0]
+        worst = wrong[0] if len(wrong) else np.argmax(np.abs(self.qd))
+        return SimulationDivergedError(self.time, self.model.coordinate_names[worst])
 
 
 def _positive(name: str, value: Any, expected: str) -> float:

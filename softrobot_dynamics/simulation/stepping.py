@@ -111,10 +111,10 @@ class Fixed:
 
     ``advance(force, q, qd, duration, once)`` advances (q, qd) by a duration [s], or ``once``,
     under forces (m,) along y. It returns 0, or 1 where a step cannot be made; ``clock`` says how
-    much was done, ``terms`` are those of the last evaluation, ``evaluate`` is the Evaluator, and
-    ``entry`` the one of its evaluations: with cables that are held at the commands of the
-    ``inputs``, whose force ``force`` has to be, and, if it ``rubs``, the friction of routes and
-    joints.
+    much was done, ``terms`` are those of the last evaluation, ``tried`` (n,) is the posture of it,
+    ``evaluate`` is the Evaluator, and ``entry`` the one of its evaluations: with cables that are
+    held at the commands of the ``inputs``, whose force ``force`` has to be, and, if it ``rubs``,
+    the friction of routes and joints.
     """
 
     def __init__(self, model: Model, substep: float, inputs: Inputs, rubs: bool = False) -> None:
@@ -146,6 +146,7 @@ class Fixed:
             clock=self.clock,
             substep=substep,
         )
+        self.tried = self._work.motion.q
         self.advance = self.bind(self.entry)
 
     def bind(self, evaluate: Entry) -> Callable[..., int]:

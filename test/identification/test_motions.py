@@ -351,3 +351,24 @@ def test_what_was_measured_before_the_first_command_is_left_out(tmp_path):
     table.write_text('t,a,b,y\n1,,,3\n2,5,,4\n', encoding='utf-8')
     with pytest.raises(ArgumentError, match='commands'):
         read_motion(robot, table, read_mapping(mapping))
+
+
+def test_angles_within_a_turn_are_unwrapped_in_time():
+    """Where the joint may go round, over values that are missing too; lengths stay as they are."""
+    rigid = {'type': 'rigid', 'mass': 1.0}
+    joints = {'type': 'revolute'}, {'type': 'prismatic'}
+    bodies = [
+        {'name': name, 'joint': {'name': f'{name}j', **joint}, 'body': rigid}
+        for name, joint in zip('ab', joints)
+    ]
+    robot = sd.load_robot({'name': 'r', 'bodies': bodies})
+    t = 0.1 * np.arange(60)
+    angle, known = 4.0 * t, np.arange(60) != 8
+    values = np.c_[(angle + np.pi) % (2.0 * np.pi) - np.pi, 100.0 * np.sin(9.0 * t)]
+    values[~known, 0] = np.nan
+    found = motion(
+        robot, t, np.zeros((60, 0)), values=values,
+        coordinates=[Coordinate('aj'), Coordinate('bj')],
+    )  # fmt: skip
+    np.testing.assert_allclose(found.values[known, 0], angle[known], atol=1e-12)
+    assert np.isnan(found.values[8, 0]) and np.array_equal(found.values[:, 1], values[:, 1])

@@ -15,10 +15,10 @@ CONTROLLER = COMMON | {'controller', 'autostart', 'use_sim_time'}
 PLACES = {'simulation_processor', 'controller_processor'}
 SENSING = {'estimator', 'estimator_processor'}
 ARGUMENTS = {
-    'simulation': COMMON | {'simulation_processor', 'estimator'},
+    'simulation': COMMON | {'simulation_processor', 'estimator', 'wait_for_commands'},
     'estimator': COMMON | SENSING | {'autostart'},
     'controller': CONTROLLER | {'controller_processor'},
-    'closed_loop': CONTROLLER | PLACES | SENSING | {'visualize', 'use_rviz'},
+    'closed_loop': CONTROLLER | PLACES | SENSING | {'visualize', 'use_rviz', 'wait_for_commands'},
     'visualizer': COMMON | {'use_rviz'},
 }
 
@@ -187,3 +187,16 @@ def test_an_estimator_comes_between_if_it_is_named(spied):
         assert parameters['estimator'] == 'pcc_arm' and parameters['rate'] == 500.0
     assert _read(spied / 'estimator')[1]['autostart'] is True
     assert 'estimator' not in _read(spied / 'controller')[1]
+
+
+def test_the_robot_waits_for_the_controller(spied):
+    """In the closed loop, unless it is told not to, or states are estimated; alone it does not."""
+    given = (
+        ('closed_loop', {}, True),
+        ('closed_loop', {'wait_for_commands': 'false'}, False),
+        ('closed_loop', {'robot': 'pcc_arm', 'estimator': 'pcc_arm'}, False),
+        ('simulation', {}, None),
+    )
+    for name, arguments, waits in given:
+        assert _run(name, **arguments) == 0
+        assert _read(spied / 'simulation')[1].get('wait_for_commands') is waits

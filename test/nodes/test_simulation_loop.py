@@ -261,8 +261,8 @@ def test_without_commands_for_long_the_robot_is_safe_by_itself(simulation):
 
 def test_before_the_first_command_the_safe_one_does_not_fade(simulation):
     """A robot that nobody drives yet does not sag; one that has lost its driver may."""
-    asked, at = [], simulation.plant.safe.at
-    simulation.plant.safe.at = lambda elapsed: asked.append(elapsed) or at(elapsed)
+    asked, own = [], simulation.plant.safe.holding
+    simulation.plant.safe.holding = lambda q, qd, t: asked.append(t) or own(q, qd, t)
     for _ in range(3):
         simulation.go()
     assert asked == [0.0, 0.0, 0.0]

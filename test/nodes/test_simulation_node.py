@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from linear_plant import Model  # noqa: E402
+from linear_plant import Model, Simulator  # noqa: E402
 from node_processes import closed_loop  # noqa: E402
 from observer import CONTROLLER, SIMULATION  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data  # noqa: E402
@@ -17,6 +17,7 @@ import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import cause_of, CAUSES, stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.pushes import Pushes, StateReader  # noqa: E402
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
 
@@ -90,7 +91,7 @@ def test_wrong_pushes_are_refused(place, force, words):
 def test_wrong_states_are_refused(given, words):
     """By name and value."""
     with pytest.raises(MessageError, match=words) as refusal:
-        StateReader(Model()).read(state(**given))
+        StateReader(Model(), Simulator(), 1e-3).read(state(**given))
     assert cause_of(refusal.value) in CAUSES
 
 
@@ -117,8 +118,11 @@ def test_a_running_robot_is_pushed_put_elsewhere_and_reset(observer, start, tmp_
     observer.until(at(1.5, 0.3), 'elsewhere')
     observer.until(at(0.0, 1e-2), 'where it shall be')
     tell['set_state'].publish(state(name=['nose'], position=[1.5]))
-    log, said = tmp_path / 'simulation.log', ("frame_id: ('horse',)", "name: ['nose']")
+    log, said = tmp_path / 'simulation.log', ["frame_id: ('horse',)", "name: ['nose']"]
     observer.until(lambda: all(words in log.read_text() for words in said), 'both refusals')
+    tell['set_state'].publish(state(name=['x', 'y'], position=[1e7, 0.0]))
+    said.append('no state to begin at')
+    observer.until(lambda: all(words in log.read_text() for words in said), 'one more')
     assert observer.call(Trigger, 'simulation/reset', Trigger.Request()).success
     observer.until_running()
 
@@ -203,3 +207,34 @@ def _behind(robot, law, periods):
     driven = np.flatnonzero(robot['mode'] == robot.facts['modes'].index('driven by commands'))
     rows = driven[driven >= driven[0] + 5][:150]
     return np.array([robot['u'][k] - answers[robot['stamp'][k - periods]] for k in rows])
+
+
+@pytest.mark.parametrize(
+    'coordinate, value, rate',
+    [
+        ('segment3/elongation', 1e7, 0.0),
+        ('segment3/elongation', 1e100, 0.0),
+        ('segment1/bend_x', 1e3, 0.0),
+        ('segment1/bend_x', 0.0, 1e150),
+        ('segment2/elongation', 0.0, 1e300),
+    ],
+)
+def test_absurd_states_are_refused_before_they_are_taken_up(arm, coordinate, value, rate):
+    """In words: there a body cannot be, has no inertia, or its forces are no numbers."""
+    reader = StateReader(arm, ActuatedSimulator(arm), 1e-3)
+    wrong = state(name=[coordinate], position=[value], velocity=[rate])
+    with pytest.raises(MessageError, match='no state to begin at: (simulation diverged|singular)'):
+        reader.read(wrong)
+    q, _ = reader.read(state(name=['segment3/elongation'], position=[10.0]))
+    assert q[8] == 10.0  # far, but a robot as any other
+
+
+@pytest.mark.realtime
+def test_a_robot_sets_out_when_it_is_answered(observer, start):
+    """With `wait_for_commands` its states do not change before, however long that takes."""
+    start('simulation', wait_for_commands='true')
+    observer.until(lambda: len(observer.states) > 100, 'states')
+    assert {tuple(each.position) for each in observer.states} == {(0.0, 0.0)}
+    start('controller', autostart='true')
+    observer.until_running()
+    observer.until(lambda: tuple(observer.states[-1].position) != (0.0, 0.0), 'a motion')

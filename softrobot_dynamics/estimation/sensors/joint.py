@@ -11,6 +11,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.dynamics.turns import turns_of
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import (
     allocate,
@@ -28,7 +29,10 @@ class JointSensor(Sensor):
     """
     Coordinates (K,) by name: of the robot, q, or of its actuators, y; NaN for one that is missing.
 
-    y is as everywhere: of a tendon its elongation [m], zero at q = 0. Each is judged alone.
+    y is as everywhere: of a tendon its elongation [m], zero at q = 0. Each is judged alone. An
+    angle that may go round (:mod:`softrobot_dynamics.dynamics.turns`) may be measured within a
+    turn: what is nearest to where it is believed to be counts, but for a robot of which only
+    one posture is asked for.
     """
 
     names: tuple[str, ...] = items(text())
@@ -57,19 +61,22 @@ class JointSensor(Sensor):
             if each not in known:
                 raise UnknownNameError('coordinate or actuator', each, tuple(known))
         evaluate, observed = model.evaluator(), allocate(K, model.n)
+        period = np.r_[turns_of(model.description).period, np.zeros(model.m)]
+        which = np.array([known.index(each) for each in self.names])
         observe = cached(
             observe_coordinates,
             evaluate=evaluate.entry,
             terms=evaluate.terms,
             y0=model.y0,
-            which=np.array([known.index(each) for each in self.names]),
+            which=which,
+            period=np.zeros(K) if place.still else period[which],
             o=observed,
         )
         return Observation(observe, observed, np.full(K, self.noise), np.arange(K + 1))
 
 
 @kernel
-def observe_coordinates(evaluate, terms, y0, which, o, q, qd, z):
+def observe_coordinates(evaluate, terms, y0, which, period, o, q, qd, z):
     """Fill what is observed of coordinates by their numbers, those of q before those of y."""
     run(evaluate, q, qd)
     n = len(q)
@@ -83,3 +90,5 @@ def observe_coordinates(evaluate, terms, y0, which, o, q, qd, z):
             for j in range(n):
                 o.H[k, j] = terms.J[own, j]
         o.residual[k] = z[k] - o.predicted[k]
+        if abs(o.residual[k]) > 0.5 * period[k] > 0.0:
+            o.residual[k] -= period[k] * np.rint(o.residual[k] / period[k])

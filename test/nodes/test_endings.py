@@ -1,0 +1,161 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Loops that end, or stop, by themselves: over real DDS, and what other threads do of theirs."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from linear_plant import COORDINATES  # noqa: E402
+from node_processes import closed_loop, SAFE  # noqa: E402
+from observer import CONTROLLER  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.errors import SingularMassError  # noqa: E402
+from softrobot_dynamics.nodes.looping import Loop, Requests  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+
+PATIENCE = 60.0  # [s] for a process to end, on whatever machine
+
+
+def put(observer, q, qd=(0.0, 0.0)):
+    """Have the simulated robot begin at a state."""
+    topic = 'simulation/set_state'
+    message = JointState(name=list(COORDINATES), position=list(q), velocity=list(qd))
+    publisher = observer.node.create_publisher(JointState, topic, 10)
+    observer.until(publisher.get_subscription_count, 'the simulation')
+    publisher.publish(message)
+
+
+@pytest.mark.realtime
+def test_a_simulation_whose_loop_fails_says_so_and_ends(observer, start, tmp_path):
+    """With a status that is not 0, and a line that no others hold back."""
+    simulation = start('simulation', robot='faulty')
+    observer.until(lambda: observer.states, 'a state')
+    put(observer, (3.5, 0.0))
+    assert simulation.wait(PATIENCE) == 1
+    log = (tmp_path / 'simulation.log').read_text(encoding='utf-8')
+    assert 'the simulation loop ended' in log and 'a fault of the simulator' in log
+
+
+@pytest.mark.realtime
+def test_a_controller_whose_loop_fails_sends_the_safe_command_and_ends(observer, start, tmp_path):
+    """First the safe command, then its own line, and a status that is not 0."""
+    controller = start('controller', autostart='true', robot='faulty')
+    publisher = observer.node.create_publisher(JointState, 'joint_states', 10)
+
+    def answered(q):
+        message = JointState(name=list(COORDINATES), position=[q, 0.0], velocity=[0.0, 0.0])
+        message.header.stamp = stamped(time.time_ns())
+        publisher.publish(message)
+        return observer.commands
+
+    observer.until(lambda: answered(0.1), 'an answer', every=0.005)
+    observer.until(lambda: answered(3.5) and controller.poll() is not None, 'its end')
+    assert controller.wait(PATIENCE) == 1
+    log = (tmp_path / 'controller.log').read_text(encoding='utf-8')
+    assert 'the control loop ended' in log and 'a fault of the judge' in log
+    observer.until(lambda: list(observer.commands[-1].effort) == SAFE, 'the safe command')
+
+
+@pytest.mark.realtime
+def test_the_controller_says_of_a_simulation_that_it_has_diverged(observer, start, tmp_path):
+    """With what to do about it, which then helps."""
+    closed_loop(observer, start)
+    put(observer, (99.0, 0.0), (150.0, 0.0))
+
+    def said():
+        words = observer.words().get(CONTROLLER, '')
+        return 'diverged' in words and 'ros2 service call /simulation/reset' in words
+
+    observer.until(said, 'the reason for the silence')
+    log = tmp_path / 'controller.log'
+    observer.until(lambda: 'waiting for states on /joint_states: /simulation' in log.read_text(),
+                   'the same in the log')  # fmt: skip
+    assert observer.call(Trigger, 'simulation/reset', Trigger.Request()).success
+    observer.until_running()
+
+
+class _Quiet:
+    """An inbox and an outlet for which nothing happens."""
+
+    def __init__(self):
+        self.words = []
+
+    def wake(self):
+        """Do nothing."""
+
+    def ended(self, what, error):
+        """Keep what is said."""
+        self.words.append((what, error))
+
+
+class _Failing(Loop):
+    """A loop whose end, and perhaps its safety, fails."""
+
+    def __init__(self, failure=None):
+        self.outlet, self.failure, self.safe = _Quiet(), failure, 0
+        super().__init__('test', _Quiet(), self.outlet)
+
+    def _begin(self):
+        raise KeyError('wrong')
+
+    def _fail(self):
+        self.safe += 1
+        if self.failure is not None:
+            raise self.failure
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize('failure', [None, OSError('no way out')])
+def test_a_loop_that_ends_tells_its_node_whatever_else_fails(failure):
+    """The robot is made safe first; the line and the end of the node follow in any case."""
+    loop, ends = _Failing(failure), []
+    loop.ended = lambda: ends.append((loop.safe, len(loop.outlet.words)))
+    if failure is None:
+        loop.run()
+    else:
+        with pytest.raises(OSError, match='no way out'):
+            loop.run()
+    assert ends == [(1, 1)] and isinstance(loop.error, KeyError)
+
+
+@pytest.mark.quick
+def test_a_request_that_is_refused_is_no_end_of_a_loop():
+    """Who asked gets the error; other requests are carried out."""
+    requests, done = Requests(_Quiet()), []
+
+    class Now:
+        """An inbox by which the loop looks at once, in the same thread."""
+
+        def wake(self):
+            requests.carry_out()
+
+    requests._inbox = Now()
+
+    def refuse():
+        raise SingularMassError(('x',))
+
+    with pytest.raises(SingularMassError):
+        requests.ask(refuse, 1.0)
+    assert requests.ask(lambda: done.append(1), 1.0) and done == [1]
+
+
+@pytest.mark.quick
+def test_a_record_that_cannot_be_written_for_any_reason_says_so(tmp_path):
+    """Not only for want of a disk: its thread does not end in silence."""
+    pytest.importorskip('mcap')
+    from softrobot_dynamics.nodes import layouts
+    from softrobot_dynamics.nodes.record import Record
+
+    said = []
+    record = Record(
+        tmp_path / 'run.mcap', [layouts.number('/time', 't')], {}, ('/parameters', {}),
+        lambda what, error: said.append((what, error)),
+    )  # fmt: skip
+    record._messages = lambda rows: np.zeros(2) / np.array(['x'])
+    record.add(1, 1, 0.5)
+    record.close()
+    assert len(said) == 1 and 'ends here' in said[0][0] and record.lost == 1

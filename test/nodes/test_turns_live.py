@@ -1,0 +1,61 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A driver that reports angles within a turn, over real DDS."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from linear_plant import COORDINATES  # noqa: E402
+from observer import CONTROLLER  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.dynamics.turns import TURN  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+
+pytestmark = pytest.mark.realtime
+
+PERIOD = 0.005  # [s] by the driver's clock
+FASTEST, END = 4.0, 3.8  # [rad/s], [rad]: beyond half a turn, and within reach of the law
+
+
+class Driver:
+    """A joint that turns smoothly from 0 to END; it reports its angle in [-pi, pi)."""
+
+    def __init__(self, node):
+        self._publisher = node.create_publisher(JointState, 'joint_states', 10)
+        self.angle, self._speed, self._sent, self._begin = 0.0, 0.0, 0, time.time_ns()
+
+    def send(self, moving):
+        """Send the state of the next period."""
+        left = END - self.angle
+        wanted = min(FASTEST, np.sqrt(20.0 * max(left, 0.0))) if moving else 0.0
+        before, self._speed = self._speed, min(wanted, self._speed + 0.1)
+        self.angle += 0.5 * PERIOD * (before + self._speed)
+        self._sent += 1
+        message = JointState(
+            name=list(COORDINATES),
+            position=[(self.angle + np.pi) % TURN - np.pi, 0.0],
+            velocity=[self._speed, 0.0],
+        )
+        message.header.stamp = stamped(self._begin + round(self._sent * PERIOD * 1e9))
+        self._publisher.publish(message)
+
+
+def test_a_driver_that_reports_angles_within_a_turn_is_followed(observer, start):
+    """No jump is refused, and the output goes on where the joint does."""
+    start('controller', autostart='true', robot='round')
+    driver = Driver(observer.node)
+
+    def output():
+        driver.send(bool(observer.commands))
+        state = observer.heard.get('state')
+        return state is not None and len(state.position) == 2 and state.position[0]
+
+    observer.until(lambda: output() > END - 0.02, 'the output where the joint is', every=PERIOD)
+    assert driver.angle > np.pi
+    observer.until(
+        lambda: output() and observer.value(CONTROLLER, 'ticks') > 50, 'a report', every=PERIOD
+    )
+    assert observer.value(CONTROLLER, 'refused: contradiction') == 0
