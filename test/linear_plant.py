@@ -23,7 +23,7 @@ from softrobot_dynamics.schema.parameters import parameter
 COORDINATES, ACTUATORS = ('x', 'y'), ('left', 'right')
 PRETENSION = 0.5
 GROWS_FROM = 1e5  # gain p from which the loop is said to be unstable
-HEAVY, HARD = 8e-3, 4.0  # [s] that a command takes beyond this |q|
+HEAVY, HARD = 15e-3, 4.0  # [s] that a command takes beyond this |q|
 FASTEST = 10.0  # limits.velocity [m/s] of the robot `limited`
 BOUNDS = Bounds(COORDINATES, np.full(2, np.inf), np.ones(2))
 

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 
-RATE = 200.0  # [Hz] gentle: what is tested with these is not speed
+RATE = 100.0  # [Hz] of every loop in a test, on whatever machine: none of them is about speed
 SAFE = [1.0, 1.0]  # what the parameter safe_pretension is unless set
 PLANT = Path(__file__).with_name('linear_plant.py')
 NODES = 'softrobot_dynamics.nodes'  # for robots that are described

@@ -183,8 +183,12 @@ def conclude(
         table, written = list(rows(report)), _write(report, folder, shown, picture)
     if json_file is not None:
         judgement.write_json(Path(json_file), figures)
+    causes = [words for words in figures.lapses if words.startswith(judgement.OVERLOADED)]
+    for words in causes:
+        shown.say(words)
     shown.table(_verdict(figures), table)
-    for words in (*figures.lapses, *([] if figures.held else log_ends(folder))):
+    lapses = [words for words in figures.lapses if words not in causes]
+    for words in (*lapses, *([] if figures.held else log_ends(folder))):
         shown.say(words)
     if written:
         shown.say(f'in {folder}: {", ".join(written)}')
@@ -195,6 +199,8 @@ def _verdict(figures: judgement.Figures) -> str:
     if figures.held:
         nothing = figures.tip_share is None and figures.y_share is None
         return 'the loop held' + ('' if nothing else ' and the robot followed')
+    if figures.lapses[0].startswith(judgement.OVERLOADED):
+        return 'the loop did not hold: the machine was too slow for it'
     followed = not any('not follow' in lapse for lapse in figures.lapses)
     return 'the loop did not hold' if followed else 'the robot did not follow'
 

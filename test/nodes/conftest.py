@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What tests of node processes begin with."""
 
-from node_processes import NODES, starting
+from node_processes import NODES, RATE, starting
 import pytest
 import softrobot_dynamics as sd
 
@@ -32,5 +32,5 @@ def arm():
 @pytest.fixture
 def start_arm(arm, tmp_path):
     """Return a function that starts a node (name, parameters) for the arm as a process."""
-    with starting(tmp_path, NODES, (), robot='pcc_arm') as run:
+    with starting(tmp_path, NODES, (), robot='pcc_arm', rate=RATE) as run:
         yield run
