@@ -171,7 +171,7 @@ def controlled(values, declare=list):
         functools.partial(settings_of, controller, controller.model, None),
         _reference,
         lambda q, qd: q.copy(),
-        lambda y, q: [],
+        lambda y, q, time: [],
         lambda: StateJudge(bounds),
         lambda q, u, settings, off=0.0: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
         lambda q: (2.5 + 1.5j,) if values['robot'] == 'restless' else (),

@@ -229,7 +229,7 @@ def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, tmp_path):
     assert observer.set(reference__type='eight', reference__eight__width=0.008).successful
     observer.until(lambda: moves(observer), 'the eight')
     controller.send_signal(signal.SIGTERM)
-    assert controller.wait(300) == 0
+    assert controller.wait(900) == 0
     recording = sd.read_recording(record)
     assert recording.facts['command_units'] == ['N m', 'kPa', 'kPa', 'kPa']
     assert recording.facts['output_units'] == ['rad', 'L', 'L', 'L']

@@ -13,7 +13,7 @@ from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
 from softrobot_dynamics.nodes.orders import Once
-from softrobot_dynamics.nodes.parameters import reason_of
+from softrobot_dynamics.nodes.parameters import refusal_of
 from softrobot_dynamics.nodes.targets import Listener, Targets
 from softrobot_dynamics.nodes.trajectories import CourseReader
 
@@ -49,17 +49,18 @@ class Guidance:
             with self._options.lock, self._orders.planning():
                 self._follow(message)
         except SoftRobotError as error:
-            self._node.get_logger().warning(f'~/trajectory: {reason_of(error)}')
+            self._node.get_logger().warning(f'~/trajectory {self._refused(error)}')
 
     def _follow(self, message: Any) -> None:
         self._require_led()
         course, (q, _) = self._courses.read(message), self._orders.loop.place()
-        remarks = self._plant.stand(course.y[-1], self._plant.model.q0 if q is None else q)
+        place, end = self._plant.model.q0 if q is None else q, float(course.times[-1])
+        remarks = self._plant.stand(course.y[-1], place, end)
         ahead = course.ahead(self._node.get_clock().now().nanoseconds)
         ramp = ahead if ahead > 0.0 else self._options.values['reference.ramp_time']
         self._orders.change(reference=Once(course.reference(ahead)), ramp=ramp)
         for words in remarks:
-            self._node.get_logger().warning(words)
+            self._node.get_logger().warning(f'~/trajectory {words}')
 
     def _on_target(self, topic: str, message: Any) -> None:
         """Lead a tip to a point, or a pose, from now on, or say why not."""
@@ -73,11 +74,15 @@ class Guidance:
                 reference, remark = self._targets.order(message, loop, values)
                 self._orders.change(reference=reference)
         except SoftRobotError as error:
-            remark = reason_of(error)
+            remark = self._refused(error)
         except Exception:  # one that fails is no reason to be deaf to the next
             remark = traceback.format_exc()
         if remark:  # they come by the hundred
-            self._node.get_logger().warning(f'{topic}: {remark}', throttle_duration_sec=1.0)
+            self._node.get_logger().warning(f'{topic} {remark}', throttle_duration_sec=1.0)
+
+    def _refused(self, error: SoftRobotError) -> str:
+        """Return the words for a refusal; without a loop there is nothing that goes on."""
+        return refusal_of(error, '') if self._orders.refusal() else refusal_of(error)
 
     def _require_led(self) -> None:
         """Raise MessageError where nothing is followed, or not by all outputs."""

@@ -6,9 +6,8 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_processes import NODES, RATE, starting  # noqa: E402
+from node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
 import numpy as np  # noqa: E402
-from robots import compiled  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 
 pytestmark = pytest.mark.realtime
@@ -24,7 +23,7 @@ def posture(model, state):
 
 def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
     """To 1e-6 of the way."""
-    model = compiled('double_pendulum')
+    model = compile_for_nodes('double_pendulum', controller='pd_plus')
     given = {'pd_plus__p': 100.0, 'pd_plus__d': 20.0, 'reference__type': 'setpoint'}
     with starting(tmp_path, NODES, (), robot='double_pendulum', rate=RATE) as start:
         start('simulation', wait_for_commands='true')
@@ -44,7 +43,7 @@ def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
 
 def test_a_tip_gives_way_as_its_spring_says(observer, tmp_path):
     """A newton moves it by 1/k in its direction, and across by nothing, to 2 %."""
-    model = compiled('ur10e')
+    model = compile_for_nodes('ur10e', controller='impedance')
     with starting(tmp_path, NODES, (), robot='ur10e', rate=RATE) as start:
         start('simulation', wait_for_commands='true')
         start('controller', autostart='true', controller='impedance', reference__type='hold',
