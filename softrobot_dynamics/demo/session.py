@@ -80,6 +80,9 @@ def run(options: Namespace) -> int:
             expected=expected,
             lapses=tuple(session.lapses),
         )
+        result = result._replace(
+            plant=report.plant_in_words(plan.simulation), estimated=plan.estimator is not None
+        )
     except ArgumentError:
         result = None
     held = report.conclude(
