@@ -24,7 +24,7 @@ from softrobot_dynamics.schema.parameters import parameter
 COORDINATES, ACTUATORS = ('x', 'y'), ('left', 'right')
 PRETENSION = 0.5
 GROWS_FROM = 1e5  # gain p from which the loop is said to be unstable
-HEAVY, HARD = 8e-3, 4.0  # [s] that a command takes beyond this |q|
+HEAVY, HARD = 15e-3, 4.0  # [s] that a command takes beyond this |q|
 FASTEST = 10.0  # limits.velocity [m/s] of the robot `limited`
 BOUNDS = Bounds(COORDINATES, np.full(2, np.inf), np.ones(2))
 
@@ -189,7 +189,7 @@ def controlled(values, declare=list):
         functools.partial(settings_of, controller, controller.model, None),
         _reference,
         lambda q, qd: q.copy(),
-        lambda y, q: [],
+        lambda y, q, time: [],
         lambda: judge(bounds),
         lambda q, u, settings, off=0.0: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
         lambda q: (2.5 + 1.5j,) if values['robot'] == 'restless' else (),

@@ -17,7 +17,12 @@ import signal
 import subprocess
 import sys
 
-RATE = 200.0  # [Hz] gentle: what is tested with these is not speed
+import softrobot_dynamics as sd
+from softrobot_dynamics.nodes import plants
+from softrobot_dynamics.nodes.parameter_files import controller_values
+from softrobot_dynamics.nodes.parameter_rows import OF_SIMULATION
+
+RATE = 100.0  # [Hz] of every loop in a test, on whatever machine: none of them is about speed
 SAFE = [1.0, 1.0]  # what the parameter safe_pretension is unless set
 PLANT = Path(__file__).with_name('linear_plant.py')
 NODES = 'softrobot_dynamics.nodes'  # for robots that are described
@@ -29,6 +34,16 @@ SERVER.set_forkserver_preload(
         *(f'{NODES}.{name}' for name in ('controller', 'simulation', 'estimator')),
     ]
 )
+
+
+def compile_for_nodes(robot, **given):
+    """Compile what both nodes need for a robot, here, where nobody waits for it with patience."""
+    description = sd.load_robot(robot)
+    values = controller_values(description, [])[0] | {'robot': robot} | given
+    model = plants.controlled(values).model
+    own = {row.name: row.default for row in OF_SIMULATION} | {'robot': robot}
+    plants.simulated(own)
+    return model
 
 
 class Started:

@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-PATIENCE = 60.0  # [s] for what comes within one on an idle machine
+PATIENCE = 900.0  # [s] for what comes within one on an idle machine
 OFTEN = 0.005  # [s]
 CONTROLLER, SIMULATION = '/controller: control loop', '/simulation: simulated robot'
 

@@ -59,6 +59,6 @@ def start(program, folder, first='', **options):
 
 def finish(process):
     """Return what a process printed and what it complained of; it must have succeeded."""
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=900)
     assert process.returncode == 0, err
     return out, err

@@ -51,7 +51,7 @@ def run(folder, environment):
     def run(*arguments, cwd=folder, succeeds=True):
         done = subprocess.run(
             [sys.executable, *arguments], cwd=cwd, env=environment, text=True,
-            capture_output=True, timeout=280,
+            capture_output=True, timeout=900,
         )  # fmt: skip
         said = done.stdout + done.stderr
         assert (done.returncode == 0) == succeeds, said
@@ -207,7 +207,7 @@ def compiled_arm(run):
 @pytest.mark.usefixtures('compiled_arm')
 def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, tmp_path):
     """From a file; a choice, one output's gain, the reference; the record has it, and units."""
-    robot = '-p', 'robot:=cam_arm.yaml'
+    robot = '-p', 'robot:=cam_arm.yaml', '-p', 'rate:=100.0'
     start('simulation', *robot)
     record = tmp_path / 'controller.mcap'
     given = '-p', 'autostart:=true', '-p', f'record:={record}', '--params-file', 'tuning.yaml'
@@ -229,7 +229,7 @@ def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, tmp_path):
     assert observer.set(reference__type='eight', reference__eight__width=0.008).successful
     observer.until(lambda: moves(observer), 'the eight')
     controller.send_signal(signal.SIGTERM)
-    assert controller.wait(60) == 0
+    assert controller.wait(900) == 0
     recording = sd.read_recording(record)
     assert recording.facts['command_units'] == ['N m', 'kPa', 'kPa', 'kPa']
     assert recording.facts['output_units'] == ['rad', 'L', 'L', 'L']

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.demo.units import in_words
 from softrobot_dynamics.description.modules import Module, NamedActuator
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.dynamics.calls import forward_kinematics, placement
@@ -42,6 +43,7 @@ def orders(model: CompiledModel) -> Iterator[Order]:
     Bodies that are the same, under the same, are looked at once.
     """
     placed, known = placement(model, model.q0), dict[str, Any]()
+    by_name = dict(zip(model.actuator_names, model.commands))
     for index, module in enumerate(model.description.modules):
         finer = module.body.finer()
         if finer is None:
@@ -49,13 +51,14 @@ def orders(model: CompiledModel) -> Iterator[Order]:
         actuators = tuple(_within(model, module.name))
         gravity = np.array(model.description.gravity)
         down, size = placed.joint(index)[0].T @ gravity, float(np.linalg.norm(gravity)) or 1.0
+        units = [by_name[each.name].unit for each in actuators]
         way = (down / size).round(9).tolist()
         key = repr((module.body, tuple(a.actuator for a in actuators), way))
         key = key.replace(repr(module.name), 'it')
         if key not in known:
             known[key] = _compared(module, finer, actuators, down)
         error, load, u, words, why = known[key]
-        worst = f'{actuators[load].name} at {u:.3g}' if load >= 0 else 'gravity'
+        worst = f'{actuators[load].name} at {in_words(u, units[load])}' if load >= 0 else 'gravity'
         yield Order(module.name, error, f'under {worst}: {why}' if why else worst, words)
 
 

@@ -23,7 +23,8 @@ def add_to(commands: Any) -> None:
     check.add_argument('--report', action='store_true', help=words)
     words = 'ROS parameters of the controller; default: those shipped for the robot, if any'
     check.add_argument('--controller', metavar='FILE', help=words)
-    check.add_argument('--rate', type=positive, default=1000.0, metavar='HZ', help='default 1000')
+    words = 'of the loop; default: that of the --controller file, or 1000'
+    check.add_argument('--rate', type=positive, metavar='HZ', help=words)
     check.add_argument('--json', metavar='FILE', help='write the reports to FILE, too')
 
 
@@ -53,11 +54,24 @@ def _report(file: str, robot: RobotDescription, options: Namespace) -> list[dict
     """Say what there is to be said of a RobotDescription; return it for JSON."""
     from softrobot_dynamics.checking.report import examine
     from softrobot_dynamics.model.model import compile_model
-    from softrobot_dynamics.nodes.parameter_files import controller_files, controller_values
+    from softrobot_dynamics.nodes.parameter_files import (
+        chosen,
+        controller_files,
+        controller_values,
+        robot_remark,
+    )
 
-    parameters = controller_files(file, robot, options.controller)
-    values = controller_values(robot, parameters)[0] if parameters else None
-    found = examine(compile_model(robot), values, 1.0 / options.rate)
+    files = controller_files(file, robot, options.controller)
+    values, unknown = controller_values(robot, files)
+    rate = chosen('rate', options.rate, f'--rate {options.rate}', files)
+    for remark in filter(None, (rate.remark, *robot_remark(file, files))):
+        say(f'  {remark}')
+    for words in unknown:
+        say(f'  unknown parameter {words} left out')
+    if not (files or not robot.actuator_names):
+        say(f'  no parameter file: under {values["controller"]}, all of it as it is by default')
+    period = 1.0 / (rate.value or values['rate'])
+    found = examine(compile_model(robot), values if robot.actuator_names else None, period)
     for name, value, unit, question in found:
         figure = '-' if value is None else f'{value:.4g} {unit}'.rstrip()
         say(f'  {name:<66} {figure:>14}{f"  ? {question}" if question else ""}')

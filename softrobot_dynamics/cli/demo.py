@@ -11,7 +11,9 @@ def add_to(commands: Any) -> None:
     """Add the sub-command to those of a parser."""
     demo = add(commands, 'demo', run, 'run a simulated robot and its controller over ROS 2')
     demo.add_argument(
-        '--robot', default='pcc_arm', metavar='NAME|FILE', help='shipped name or robot file'
+        '--robot',
+        metavar='NAME|FILE',
+        help='shipped name or robot file; default: that of the --controller file, or pcc_arm',
     )
     demo.add_argument(
         '--controller',
@@ -26,7 +28,13 @@ def add_to(commands: Any) -> None:
         help='let the controller hear what an estimator makes of simulated sensors: of a shipped'
         ' name or a file, by default those of the robot',
     )
-    demo.add_argument('--rate', type=positive, default=1000.0, metavar='HZ', help='default 1000')
+    demo.add_argument(
+        '--rate',
+        type=positive,
+        metavar='HZ',
+        help='default: that of the --controller file, or the highest of 1000, 500, 250 and 100'
+        ' that this machine is measured to hold',
+    )
     demo.add_argument(
         '--duration', type=positive, default=10.0, metavar='S', help='seconds; default 10'
     )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import functools
 from typing import Any, NamedTuple
 
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.demo.units import by_quantity, shown
@@ -74,6 +75,10 @@ def _draw_error(t: Any, values: Any, rms: Any, unit: str, axes: Any) -> None:
     low, high = axes.get_ylim()
     if high < 10.0 * low:  # a decade at least, or the ticks are no words to read
         axes.set_ylim(low / 3.0, 3.0 * high)
+    decades = np.log10(axes.get_ylim()[1] / axes.get_ylim()[0])
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if decades > 2.5 else (1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f'{value:g}'))
+    axes.yaxis.set_minor_formatter(NullFormatter())
     if rms:
         axes.axhline(rms, color=INK, lw=0.8, ls=(0, (4, 3)))
         axes.text(1.0, 1.03, f'dashed: RMS {rms:.2g} {unit}', transform=axes.transAxes,

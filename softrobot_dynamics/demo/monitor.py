@@ -27,6 +27,7 @@ from softrobot_dynamics.demo.display import Sight
 from softrobot_dynamics.demo.plan import NAMESPACE
 from softrobot_dynamics.demo.targets import time_along, tips_at
 from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of, StateReader
 from trajectory_msgs.msg import JointTrajectory
@@ -38,6 +39,7 @@ TRANSITIONS = {
     name: getattr(Transition, f'TRANSITION_{name.upper()}')
     for name in ('configure', 'activate', 'deactivate', 'cleanup')
 }
+_PASSING = SECOND // 2  # [ns] in which a message to this process has come
 _STEP = 0.05  # [s] between two looks at what is waited for
 _NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
@@ -64,6 +66,21 @@ class Ros:
             start_parameter_services=False,
             **options,
         )
+
+    def message(self, size: int) -> Callable[[], object]:
+        """Return a function that sends this process a state of `size` joints, and takes it."""
+        node = self.node('messages', namespace=NAMESPACE)
+        zeros, names = [0.0] * size, [f'joint{k}' for k in range(size)]
+        state = JointState(name=names, position=zeros, velocity=zeros, effort=zeros)
+        inbox = Inbox(node, JointState, 'messages', _NEWEST)
+        publisher = node.create_publisher(JointState, 'messages', _NEWEST)
+        encode = Encoder(state).encode
+
+        def pass_on() -> None:
+            publisher.publish(encode())
+            inbox.wait(_PASSING)
+
+        return pass_on
 
     def close(self) -> None:
         """End it."""

@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The picture of a demo: the robot and its tip in space, errors, outputs and commands in time."""
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
@@ -10,12 +11,15 @@ from matplotlib.image import imsave
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.demo.curves import draw_curves, step_of
+from softrobot_dynamics.demo.units import in_words
 from softrobot_dynamics.nodes.command_timing import said_of
 from softrobot_dynamics.viewing.shapes import Shape
 from softrobot_dynamics.viewing.space import add_surfaces, FAINT, frame_space, INK, Part, TIP
 
 SIZE, DPI, FINENESS = (13.0, 7.3), 110, 2  # [inch], [1/inch], pixels drawn for one shown
 SHAPES = 8  # postures drawn
+_LEFT, _BETWEEN = 0.03, '  ·  '
+_LETTERS, _LETTERS_BESIDE = 150, 95  # that fit into a line of the subtitle, beside the name
 
 
 def draw_report(report: Any, path: str | PathLike[str]) -> None:
@@ -107,23 +111,53 @@ def _moved(transform: Matrix, points: Any) -> Any:
 
 def _draw_title(figure: Any, report: Any) -> None:
     model = report.model
-    name = figure.text(0.03, 0.945, model.description.name, fontsize=17, color=INK, weight='bold')
+    name = figure.text(_LEFT, 0.95, model.description.name, fontsize=17, color=INK, weight='bold')
+    words = [f'{model.n} coordinates, {model.m} actuators']
+    if report.plant:
+        words.append(f'the simulated robot differs: {report.plant}')
     figure.axes[-1].annotate(
-        f'{model.n} coordinates, {model.m} actuators', (1.0, 0.0), xycoords=name, xytext=(9, 0),
+        _cut(_BETWEEN.join(words), _LETTERS_BESIDE), (1.0, 0.0), xycoords=name, xytext=(9, 0),
         textcoords='offset points', va='bottom', color=FAINT, fontsize=12,
     )  # fmt: skip
-    figure.text(0.03, 0.908, subtitle(report.figures, 1.0 / report.run.period), fontsize=10.5,
+    parts = subtitle(report.figures, 1.0 / report.run.period, report.estimated)
+    figure.text(_LEFT, 0.939, '\n'.join(_wrapped(parts)), fontsize=10.5, va='top', linespacing=1.3,
                 color='#55646f')  # fmt: skip
 
 
-def subtitle(figures: Any, rate: float | None) -> str:
-    """Return the figures in one line."""
-    parts = [f'simulation and controller, two processes over ROS 2 at {rate:g} Hz']
+def subtitle(figures: Any, rate: float, estimated: bool = False) -> list[str]:
+    """Return the figures, in words."""
+    nodes = 'simulation, estimator and controller, three' if estimated else (
+        'simulation and controller, two'
+    )  # fmt: skip
+    parts = [f'{nodes} processes over ROS 2 at {rate:.3g} Hz']
     if figures.tip_rms_m is not None:
-        parts.append(f'tip error {figures.tip_rms_m * 1e3:.2g} mm RMS')
+        parts.append(f'tip error {in_words(figures.tip_rms_m, "m", 2)} RMS')
     if figures.round_trip_us['p50'] is not None:
-        trip = figures.round_trip_us
-        parts.append(f'round trip {trip["p50"]:.0f} µs, p99 {trip["p99"]:.0f} µs')
+        half, most = (_time(figures.round_trip_us[name]) for name in ('p50', 'p99'))
+        parts.append(f'round trip {half}, p99 {most}')
     if figures.command_timing is not None:
         parts.append(f'commands {said_of(figures.command_timing, figures.bus_rate_hz)}')
-    return '  ·  '.join([*parts, f'{figures.missed_ticks} of {figures.ticks} ticks missed'])
+    return [*parts, f'{figures.missed_ticks} of {figures.ticks} ticks missed']
+
+
+def _time(microseconds: float) -> str:
+    """Return a time in words, two digits of it."""
+    if microseconds >= 1e3:
+        return f'{float(f"{microseconds:.2g}") / 1e3:g} ms'
+    return f'{float(f"{microseconds:.2g}"):g} µs'
+
+
+def _wrapped(parts: Sequence[str]) -> list[str]:
+    """Return parts as lines that are no wider than the figure."""
+    lines = ['']
+    for part in parts:
+        longer = _BETWEEN.join(filter(None, [lines[-1], part]))
+        if len(longer) > _LETTERS and lines[-1]:
+            lines.append(part)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def _cut(words: str, letters: int) -> str:
+    return words if len(words) <= letters else f'{words[: letters - 1]}…'

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import functools
 import json
 from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
+from softrobot_dynamics.demo.rates import RATES
 from softrobot_dynamics.demo.warming import simulation_elsewhere
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
@@ -18,7 +19,12 @@ from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.nodes import declared_rows, plants
 from softrobot_dynamics.nodes.measured import estimator_file
-from softrobot_dynamics.nodes.parameter_files import controller_files
+from softrobot_dynamics.nodes.parameter_files import (
+    chosen,
+    controller_file,
+    controller_files,
+    unused,
+)
 from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.nodes.parts import given_by
 
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
 
 NAMESPACE = 'softrobot_demo'  # of both nodes: nothing of theirs meets a robot's own topics
 OWN_FILE = 'parameters.yaml'  # in the demo's folder: what the command line said
+ROBOT = 'pcc_arm'  # where nobody says which
 
 
 class Plan(NamedTuple):
@@ -38,37 +45,63 @@ class Plan(NamedTuple):
     files: tuple[Any, ...]  # of parameters, for both nodes; the last is the demo's own
     controller: dict[str, Any]  # the controller's parameters by name
     simulation: dict[str, Any]  # the simulation's
-    unknown: tuple[str, ...]  # in words, parameters in the files that no table has
+    remarks: tuple[str, ...]  # in words, parameters in the files that are not used
     estimator: str | None = None  # path of an estimator file, if states are estimated
+    any_rate: bool = False  # whether nobody has said at which rate the loop is to run
+
+
+class Compiled(NamedTuple):
+    """What both nodes will run, compiled."""
+
+    model: CompiledModel  # of the law
+    law: Any
+    simulator: Any
+    estimator: Estimator | None
+
+
+def robot_of(robot: str | None, controller: str | None) -> tuple[str, str]:
+    """Return the robot of a demo, by flag or parameter file, and a remark on it, '' for none."""
+    files = () if controller is None else (controller_file(controller),)
+    choice = chosen('robot', robot, f'--robot {robot}', files)
+    return choice.value or ROBOT, choice.remark
 
 
 def draw_up(
     node: Callable[..., Any],
     robot: str,
-    controller_file: str | None,
-    rate: float,
+    controller: str | None,
+    rate: float | None,
     folder: Path,
     estimated: str | None = None,
 ) -> Plan:
     """
     Return the Plan of `robot` at `rate` [Hz], with records to be written into `folder`.
 
-    `estimated`: name or path of an estimator that the controller hears, '' for the one shipped
-    for the robot, None if it hears the robot itself. `node` is a
-    function (name, arguments) that returns a rclpy node, which reads the files the
-    way the real one will. Raises SoftRobotError for a wrong robot file or parameter.
+    `rate` None: that of the parameter file, or the highest there is (`any_rate`). `estimated`:
+    name or path of an estimator that the controller hears, '' for the one shipped for the robot,
+    None if it hears the robot itself. `node` is a function (name, arguments) that returns a rclpy
+    node, which reads the files the way the real one will. Raises SoftRobotError for a wrong robot
+    file or parameter.
     """
     description = load_robot(robot)
     robot = robot if robot in shipped('robots') else str(Path(robot).expanduser().resolve())
-    files = (*controller_files(robot, description, controller_file), folder / OWN_FILE)
+    given = controller_files(robot, description, controller)
+    choice = chosen('rate', rate, f'--rate {rate}', given)
+    files = (*given, folder / OWN_FILE)
     estimator = None if estimated is None else _estimator_file(estimated, robot)
-    own_file = functools.partial(_write_own, files[-1], robot, float(rate), folder, estimator)
-    own_file({})
-    own = functools.partial(declared_rows.declare_chosen, description)
-    controller, unknown = _read(node, 'controller', files, declared_rows.controller_rows(), own)
-    read = {x: y for x, y in given_by(controller).items() if y != controller[x]}
-    own_file(read)  # paths of files, as they are from here: the nodes run elsewhere
-    controller = {**controller, **read}
+    own = _own(robot, float(choice.value or RATES[0]), folder, estimator)
+    _write(files[-1], own)
+    declare = functools.partial(declared_rows.declare_chosen, description)
+    values, unknown = _read(node, 'controller', files, declared_rows.controller_rows(), declare)
+    read = {x: y for x, y in given_by(values).items() if y != values[x]}
+    ours = {
+        node: {x: y for x, y in each.items() if x != 'autostart'} for node, each in own.items()
+    }
+    ours['controller'] = {
+        x: ours['controller'][x] for x in ('command_type', 'reliability', 'record')
+    }
+    own['controller'] |= read
+    _write(files[-1], own)  # paths of files, as they are from here: the nodes run elsewhere
     rows = *declared_rows.SIMULATION, *declared_rows.sensor_rows(description)
     simulation, also_unknown = _read(node, 'simulation', files, rows)
     _require_same_coordinates(description, simulation['plant'])
@@ -76,10 +109,15 @@ def draw_up(
         robot=robot,
         description=description,
         files=files,
-        controller=controller,
+        controller={**values, **read},
         simulation=simulation,
-        unknown=(*unknown, *also_unknown),
+        remarks=(
+            *(f'unknown parameter {words} left out' for words in (*unknown, *also_unknown)),
+            *filter(None, [choice.remark]),
+            *unused(given, ours),
+        ),
         estimator=estimator,
+        any_rate=choice.value is None,
     )
 
 
@@ -107,43 +145,48 @@ def parameter_arguments(files: Iterable[Any]) -> list[str]:
     return arguments
 
 
-def compile_everything(plan: Plan) -> tuple[CompiledModel, Callable[[], Any]]:
-    """
-    Compile what both nodes will need; return (model, a function that returns the reference).
-
-    The nodes find it in the cache. Calling the function raises InfeasibleReferenceError for a
-    reference that no admissible actuation can hold.
-    """
+def compile_everything(plan: Plan) -> Compiled:
+    """Compile what both nodes will need, which find it in the cache; return it."""
     with simulation_elsewhere(plan.robot):
-        plant, values = plants.controlled(plan.controller), plan.controller
-    plants.simulated(plan.simulation)
-    model = plant.model
+        plant = plants.controlled(plan.controller)
+    simulator, estimator = plants.simulated(plan.simulation).simulator, None
     if plan.estimator:
-        Estimator(model, plan.estimator)
-        ShapeFit(model, plan.estimator)
-    # None: the state itself, whatever it will be
-    return model, lambda: plants.plan_of(model, values, model.q0).reference
+        estimator = Estimator(plant.model, plan.estimator)
+        ShapeFit(plant.model, plan.estimator)
+    return Compiled(plant.model, plant.controller, simulator, estimator)
 
 
-def _write_own(
-    path: Path, robot: str, rate: float, folder: Path, estimator: str | None, more: dict[str, Any]
-) -> None:
-    """Write the file of the demo's own parameters; JSON is YAML in which texts stay texts."""
+def reference_of(plan: Plan, model: CompiledModel) -> Any:
+    """
+    Return the Reference of a plan, None: the state itself, whatever it will be.
+
+    InfeasibleReferenceError for one that no admissible actuation can hold.
+    """
+    return plants.plan_of(model, plan.controller, model.q0).reference
+
+
+def _own(robot: str, rate: float, folder: Path, estimator: str | None) -> dict[str, Any]:
+    """Return the demo's own parameters by node."""
     common = {
         'robot': robot,
         'rate': rate,
         'command_type': 'joint_state',
         'reliability': 'reliable',
     }
-    nodes = {
-        name: {'ros__parameters': {**common, 'record': str(folder / f'{name}.mcap')}}
+    nodes: dict[str, Any] = {
+        name: {**common, 'record': str(folder / f'{name}.mcap')}
         for name in ('controller', 'simulation')
     }
-    nodes['controller']['ros__parameters'] |= {'autostart': False, **more}
+    nodes['controller']['autostart'] = False
     if estimator:
-        nodes['simulation']['ros__parameters']['estimator'] = estimator
-        own = {**common, 'estimator': estimator, 'autostart': True}
-        nodes['estimator'] = {'ros__parameters': own}
+        nodes['simulation']['estimator'] = estimator
+        nodes['estimator'] = {**common, 'estimator': estimator, 'autostart': True}
+    return nodes
+
+
+def _write(path: Path, own: Mapping[str, Any]) -> None:
+    """Write a file of parameters by node; JSON is YAML in which texts stay texts."""
+    nodes = {name: {'ros__parameters': values} for name, values in own.items()}
     path.write_text(json.dumps({'/**': nodes}, indent=2) + '\n', encoding='utf-8')
 
 

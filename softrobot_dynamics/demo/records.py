@@ -12,6 +12,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recordings.reading import read_recording, Recording
 
 RUNNING, DRIVEN = 'running', 'driven by commands'  # the modes in which the loop is closed
+LATE = 'no valid state', 'the last command is too old'  # in those of a loop that was kept waiting
 SECOND = 1_000_000_000  # [ns]
 FILES = ('simulation.mcap', 'controller.mcap')
 
@@ -33,6 +34,7 @@ class Run(NamedTuple):
     timing: str | None = None  # from when on commands act, of TIMINGS; None: it was not recorded
     bus_rate: float = 0.0  # [Hz] at which the drives take a command, 0: at any time
     unasked: int = 0  # ticks in which no state left that a command could have answered
+    live: bool = True  # whether it ran in real time, so that a machine can be too slow for it
 
     @property
     def ticks(self) -> int:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 import json
 import math
 from os import PathLike
@@ -47,6 +47,8 @@ class Report(NamedTuple):
     ways: Vector  # (c,) what the errors of the outputs are shares of, each in its unit
     figures: judgement.Figures
     unseen: tuple[str, ...] = ()  # outputs about which nothing can be told
+    plant: str = ''  # in words, what the simulated robot differs in from the model
+    estimated: bool = False  # whether the controller heard an estimator
 
 
 def prepare_folder(path: str | PathLike[str]) -> Path:
@@ -85,6 +87,8 @@ def save_facts(folder: Path, plan: Any, tolerance: float, duration: float | None
         'tolerance': tolerance,
         'duration': duration,
         'parameters': values,
+        'plant': plant_in_words(plan.simulation),
+        'estimated': plan.estimator is not None,
     }
     text = json.dumps(facts, indent=2)
     (folder / FACTS).write_text(text + '\n', encoding='utf-8')
@@ -102,7 +106,17 @@ def load(folder: str | PathLike[str]) -> Report:
     robot = load_robot(folder / ROBOT, folder=facts.get('folder'))
     model = compile_model(robot)
     task = task_of(model, values, facts.get('tolerance'))
-    return make(folder, model, task, values, duration=facts.get('duration', np.inf))
+    report = make(folder, model, task, values, duration=facts.get('duration', np.inf))
+    return report._replace(plant=facts.get('plant', ''), estimated=facts.get('estimated', False))
+
+
+def plant_in_words(values: Mapping[str, Any]) -> str:
+    """Return in words what the simulation's parameters make otherwise than the robot file."""
+    parts = [Path(each).name if Path(each).is_file() else each for each in values['plant']]
+    if values['payload.body'] and values['payload.mass']:
+        mass = in_words(values['payload.mass'], 'kg')
+        parts.append(f'{mass} at {values["payload.body"]}')
+    return ', '.join(parts)
 
 
 def task_of(
@@ -183,8 +197,12 @@ def conclude(
         table, written = list(rows(report)), _write(report, folder, shown, picture)
     if json_file is not None:
         judgement.write_json(Path(json_file), figures)
+    causes = [words for words in figures.lapses if words.startswith(judgement.OVERLOADED)]
+    for words in causes:
+        shown.say(words)
     shown.table(_verdict(figures), table)
-    for words in (*figures.lapses, *([] if figures.held else log_ends(folder))):
+    lapses = [words for words in figures.lapses if words not in causes]
+    for words in (*lapses, *([] if figures.held else log_ends(folder))):
         shown.say(words)
     if written:
         shown.say(f'in {folder}: {", ".join(written)}')
@@ -195,6 +213,8 @@ def _verdict(figures: judgement.Figures) -> str:
     if figures.held:
         nothing = figures.tip_share is None and figures.y_share is None
         return 'the loop held' + ('' if nothing else ' and the robot followed')
+    if figures.lapses[0].startswith(judgement.OVERLOADED):
+        return 'the loop did not hold: the machine was too slow for it'
     followed = not any('not follow' in lapse for lapse in figures.lapses)
     return 'the loop did not hold' if followed else 'the robot did not follow'
 
@@ -249,6 +269,8 @@ def rows(report: Report) -> Iterator[tuple[str, str]]:
         yield 'output error, RMS', f'{figures.y_share:.2%} of its way'
     if report.unseen and figures.y_share is not None:
         yield 'not seen to follow', ', '.join(report.unseen)
+    if report.plant:
+        yield 'simulated robot', f'not as the model: {report.plant}'
     yield 'rate', _words(figures.rate_hz, '{:.1f} Hz')
     trip = figures.round_trip_us
     yield (

@@ -21,8 +21,11 @@ from softrobot_dynamics.demo.plan import (
     draw_up,
     NAMESPACE,
     parameter_arguments,
+    reference_of,
+    robot_of,
 )
 from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
+from softrobot_dynamics.demo.rates import held, RATES, used, work_of
 from softrobot_dynamics.demo.targets import targets_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.nodes.estimation_loop import MODES, RUNNING
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 
 _POLL = 0.1  # [s] between two looks at the loop
 _PATIENCE = {'configure': 180.0, 'activate': 180.0, 'deactivate': 5.0, 'cleanup': 5.0}  # [s]
+_WAYS = 3.0  # times as long as within a process a message takes from one to another
 _MARGIN = 0.1  # [s] beyond the duration, for states that are late
 
 
@@ -41,8 +45,9 @@ def run(options: Namespace) -> int:
     Run a demo; return the exit status: 0 if all went well, 1 if not, 130 after Ctrl-C.
 
     Well: the loop held, and tips and outputs followed within the tolerance. `options`: robot,
-    controller, estimated, rate [Hz], duration [s], tolerance [-], out (folder), json, no_plot,
-    view. Raises SoftRobotError for whatever is wrong before anything moves.
+    controller, estimated, rate [Hz] (None: that of the parameter file, or the highest of RATES
+    that this machine holds), duration [s], tolerance [-], out (folder), json, no_plot, view.
+    Raises SoftRobotError for whatever is wrong before anything moves.
     """
     shown, folder = display(), report.prepare_folder(options.out)
     if folder.name != Path(options.out).expanduser().resolve().name:
@@ -54,7 +59,7 @@ def run(options: Namespace) -> int:
         with _Signals() as signals:
             plan, model, reference = _prepare(ros, options, folder, shown)
             session = _Session(ros, plan, model, reference, folder, shown, signals)
-            with _view(options.robot, folder, shown) if options.view else contextlib.nullcontext():
+            with _view(plan.robot, folder, shown) if options.view else contextlib.nullcontext():
                 interrupted = session.carry_out(options.duration)
     except KeyboardInterrupt:
         shown.say('interrupted before anything moved')
@@ -63,7 +68,7 @@ def run(options: Namespace) -> int:
         ros.close()
     if interrupted:
         shown.say('interrupted')
-    expected = 0 if interrupted else round(options.duration * options.rate)
+    expected = 0 if interrupted else round(options.duration * plan.controller['rate'])
     task = report.task_of(model, plan.controller, options.tolerance)
     try:
         result = report.make(
@@ -74,6 +79,9 @@ def run(options: Namespace) -> int:
             duration=options.duration,
             expected=expected,
             lapses=tuple(session.lapses),
+        )
+        result = result._replace(
+            plant=report.plant_in_words(plan.simulation), estimated=plan.estimator is not None
         )
     except ArgumentError:
         result = None
@@ -86,18 +94,35 @@ def run(options: Namespace) -> int:
 
 def _prepare(ros: Any, options: Namespace, folder: Path, shown: Any) -> tuple[Any, ...]:
     """Return (Plan, model, Reference or None) once all is compiled and known to be good."""
-    plan = draw_up(
-        ros.node, options.robot, options.controller, options.rate, folder, options.estimated
-    )
-    for words in plan.unknown:
-        shown.say(f'unknown parameter {words} left out')
+    robot, remark = robot_of(options.robot, options.controller)
+
+    def plan_at(rate: float | None) -> Any:
+        """Return the Plan at a rate [Hz], None: as the file says."""
+        return draw_up(ros.node, robot, options.controller, rate, folder, options.estimated)
+
+    plan = plan_at(options.rate)
+    for words in (*filter(None, [remark]), *plan.remarks):
+        shown.say(words)
     with shown.stage('compiling (the first time, this takes 15 to 30 s)'):
-        model, find_reference = compile_everything(plan)
+        compiled = compile_everything(plan)
+    if plan.any_rate:
+        with shown.stage('measuring which rate this machine holds'):
+            found = held(_work_of(ros, compiled))
+        shown.say(found.in_words())
+        plan = plan_at(found.rate)
     kinds = [part.values['reference.type'] for part in parts_of(plan.controller)]
     with shown.stage(f'planning the reference ({", ".join(kinds)})'):
-        reference = find_reference()
+        reference = reference_of(plan, compiled.model)
     report.save_facts(folder, plan, options.tolerance, options.duration)
-    return plan, model, reference
+    return plan, compiled.model, reference
+
+
+def _work_of(ros: Any, compiled: Any) -> tuple[float, ...]:
+    """Return what each node computes in a tick [s], see `rates.py`."""
+    message = used(ros.message(compiled.model.n), time.process_time_ns)
+    return work_of(
+        compiled.law, compiled.simulator, compiled.estimator, _WAYS * message, 1.0 / RATES[0]
+    )
 
 
 @contextlib.contextmanager

@@ -12,10 +12,10 @@ def shown(unit: str) -> tuple[float, str]:
     return _SHOWN.get(unit, (1.0, unit))
 
 
-def in_words(value: float, unit: str) -> str:
-    """Return a value of a unit in words, three digits of it."""
+def in_words(value: float, unit: str, digits: int = 3) -> str:
+    """Return a value of a unit in words, some digits of it."""
     factor, unit = shown(unit)
-    return f'{factor * value:.3g} {unit}'
+    return f'{float(f"{factor * value:.{digits}g}"):.6g} {unit}'
 
 
 def by_quantity(quantities: Any, chosen: Sequence[int]) -> list[tuple[Any, list[int]]]:

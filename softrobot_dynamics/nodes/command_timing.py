@@ -16,7 +16,7 @@ def said_of(timing: str, taken: float) -> str:
     """Return in words from when on commands act, of drives that take them at a rate [Hz] or 0."""
     if not taken:
         return TIMINGS[timing]
-    return f'{TIMINGS[timing]}, the newest taken by the drives at {taken:g} Hz'
+    return f'{TIMINGS[timing]}, the newest taken by the drives at {taken:.4g} Hz'
 
 
 class CommandTiming:

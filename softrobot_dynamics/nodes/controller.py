@@ -27,7 +27,7 @@ from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.orders import Hold, Orders
 from softrobot_dynamics.nodes.outlets import ControlOutlet
-from softrobot_dynamics.nodes.parameters import Parameters, reason_of
+from softrobot_dynamics.nodes.parameters import Parameters, refusal_of
 from softrobot_dynamics.nodes.peer_status import PeerStatus
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.serving import Part
@@ -248,7 +248,7 @@ class ControllerNode(LifecycleNode):
                 self._orders.change(reference=self._prepare(self.options.values, job))
             response.success, response.message = True, 'begun anew'
         except SoftRobotError as error:
-            response.success, response.message = False, reason_of(error)
+            response.success, response.message = False, refusal_of(error)
         return response
 
     def _on_emergency_stop(self, request: Any, response: Any) -> Any:

@@ -15,7 +15,7 @@ from softrobot_dynamics.nodes.listening import Listener
 from softrobot_dynamics.nodes.messaging.messages import cause_of
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
 from softrobot_dynamics.nodes.orders import Once
-from softrobot_dynamics.nodes.parameters import reason_of
+from softrobot_dynamics.nodes.parameters import refusal_of
 from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.nodes.tally import Throttle
 from softrobot_dynamics.nodes.targets import Targets
@@ -68,12 +68,13 @@ class Guidance:
     def _follow(self, message: Any) -> None:
         self._require_led()
         course, (q, _) = self._courses.read(message), self._orders.loop.place()
-        remarks = self._plant.stand(course.y[-1], self._plant.model.q0 if q is None else q)
+        place, end = self._plant.model.q0 if q is None else q, float(course.times[-1])
+        remarks = self._plant.stand(course.y[-1], place, end)
         ahead = course.ahead(self._node.get_clock().now().nanoseconds)
         ramp = ahead if ahead > 0.0 else self._options.values['reference.ramp_time']
         self._orders.change(reference=Once(course.reference(ahead)), ramp=ramp)
         for words in remarks:
-            self._node.get_logger().warning(words)
+            self._node.get_logger().warning(f'~/trajectory {words}')
 
     def _on_target(self, topic: str, message: Any) -> None:
         """Lead a tip to a point, or a pose, from now on, or say why not."""
@@ -95,14 +96,18 @@ class Guidance:
 
     def _refuse(self, topic: str, error: SoftRobotError) -> None:
         cause = cause_of(error) if isinstance(error, MessageError) else type(error)
-        self._warn(topic, cause, reason_of(error))
+        self._warn(topic, cause, self._refused(error))
+
+    def _refused(self, error: SoftRobotError) -> str:
+        """Return the words for a refusal; without a loop there is nothing that goes on."""
+        return refusal_of(error, '') if self._orders.refusal() else refusal_of(error)
 
     def _warn(self, topic: str, cause: object, words: str) -> None:
         """Say something of a topic, at most once a second and cause: they come by the hundred."""
         held = self._throttle.passes((topic, cause), now())
         if held is not None:
             more = f'; {held} more like that since the last line' if held else ''
-            self._node.get_logger().warning(f'{topic}: {words}{more}')
+            self._node.get_logger().warning(f'{topic} {words}{more}')
 
     def _require_led(self) -> None:
         """Raise MessageError where nothing is followed, or not by all outputs."""

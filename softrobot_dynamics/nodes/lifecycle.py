@@ -9,7 +9,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
 from rclpy.node import Node
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.nodes.parameters import reason_of
+from softrobot_dynamics.nodes.parameters import refusal_of
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -61,7 +61,7 @@ class LifecycleNode(LifecycleNodeMixin, Node):
         try:
             action()
         except SoftRobotError as error:
-            self.get_logger().error(reason_of(error))
+            self.get_logger().error(refusal_of(error, ''))
             return FAILURE
         except Exception:
             self.get_logger().error(traceback.format_exc())

@@ -6,11 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
-from softrobot_dynamics.nodes.declared_rows import controller_rows, declare_chosen
+from softrobot_dynamics.nodes.declared_rows import (
+    controller_rows,
+    declare_chosen,
+    sensor_rows,
+    SIMULATION,
+)
 from softrobot_dynamics.nodes.rows import FOREIGN, Row, Table
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
@@ -18,7 +23,60 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
 _NODE, _MARK = 'controller', 'ros__parameters'
+_SIMILAR = {'robot'}  # what names a file, so that two texts may mean the same
 _ANY = ('*', '**')  # names of nodes that stand for all
+
+
+class Choice(NamedTuple):
+    """One parameter that a flag and a file may both give: the flag goes before the file."""
+
+    value: Any  # None: neither gives it
+    remark: str = ''  # in words, that the file gives another value, '' if it does not
+
+
+def chosen(name: str, flag: Any, said: str, files: Iterable[Path]) -> Choice:
+    """
+    Return the :class:`Choice` of a controller's parameter that a flag or files may give.
+
+    `flag`: what the flag gives, None for nothing; `said`: the flag in words, as '--rate 500'.
+    DescriptionError for a value in a file that cannot be.
+    """
+    given = _given_by(files)
+    if name not in given:
+        return Choice(flag)
+    value = _read([row for row in controller_rows() if row.name == name], given)[name]
+    if flag is None or _same(name, value, flag):
+        return Choice(value if flag is None else flag)
+    return Choice(
+        flag, f'{name}: {value} in the parameter file is not used: {said} goes before it'
+    )
+
+
+def robot_remark(robot: str | PathLike[str], files: Iterable[Path]) -> tuple[str, ...]:
+    """Return a remark, in words, if files name another robot than the one that is asked for."""
+    remark = chosen('robot', str(robot), str(robot), files).remark
+    return (remark,) if remark else ()
+
+
+def unused(files: Iterable[Path], own: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield, in words, the parameters in files that others, `own` by node and name, go before."""
+    files = tuple(files)
+    first = _given_by(files)
+    for node, values in own.items():
+        given = _given_by(files, node)
+        for name, value in values.items():
+            told = node != _NODE and name in first and given.get(name) == first[name]
+            if name in given and not told and not _same(name, given[name], value):
+                words = f'{name}: {given[name]} of the {node} in the parameter file is not used'
+                yield f'{words}: {value} goes before it'
+
+
+def _same(name: str, one: Any, other: Any) -> bool:
+    """Tell whether two values of a parameter mean the same."""
+    if name in _SIMILAR:
+        names = shipped('robots')
+        one, other = (Path(names.get(x, x)).expanduser().resolve() for x in (one, other))
+    return bool(one == other)
 
 
 def controller_files(
@@ -30,12 +88,17 @@ def controller_files(
     `robot` is what the robot was called: a shipped name or a path. ArgumentError.
     """
     if chosen is not None:
-        if not Path(chosen).is_file():
-            raise ArgumentError('--controller', str(chosen), 'a file of controller parameters')
-        return (Path(chosen).resolve(),)
+        return (controller_file(chosen),)
     files = shipped('controllers')
     name = robot if robot in files else description.name
     return (files[name],) if name in files else ()
+
+
+def controller_file(chosen: str | PathLike[str]) -> Path:
+    """Return the path of a chosen file; ArgumentError if there is none."""
+    if not Path(chosen).is_file():
+        raise ArgumentError('--controller', str(chosen), 'a file of controller parameters')
+    return Path(chosen).resolve()
 
 
 def controller_values(
@@ -47,9 +110,7 @@ def controller_values(
     What no file gives is as declared; later files count more. DescriptionError with every value
     that cannot be, UnknownNameError for a law or a reference that there is not.
     """
-    given: dict[str, Any] = {}
-    for file in files:
-        given |= _given(file)
+    given = _given_by(files)
     values: dict[str, Any] = {}
 
     def declare(rows: Iterable[Row]) -> dict[str, Any]:
@@ -61,17 +122,37 @@ def controller_values(
     return values, tuple(f'{name}{closest(name, values)}' for name in unknown)
 
 
+def simulation_values(description: RobotDescription, files: Iterable[Path]) -> dict[str, Any]:
+    """
+    Return {name: value} of the parameters that files give the simulated robot, and no others.
+
+    DescriptionError with every value that cannot be.
+    """
+    given = _given_by(files, 'simulation')
+    rows = [row for row in (*SIMULATION, *sensor_rows(description)) if row.name in given]
+    return _read(rows, given)
+
+
 def _read(rows: Iterable[Row], given: Mapping[str, Any]) -> dict[str, Any]:
     table = Table(rows)
     return table.read({name: given.get(name, row.default) for name, row in table.rows.items()})
 
 
-def _given(path: Path) -> dict[str, Any]:
-    """Return the parameters by name that a file has for a controller, in whatever namespace."""
+def _given_by(files: Iterable[Path], node: str = _NODE) -> dict[str, Any]:
+    """Return the parameters by name that files have for a node; later files count more."""
+    given: dict[str, Any] = {}
+    for file in files:
+        given |= _given(file, node)
+    return given
+
+
+def _given(path: Path, node: str) -> dict[str, Any]:
+    """Return the parameters by name that a file has for a node, in whatever namespace."""
     data, problems = read_yaml(path)
-    blocks = [block for names, block in _blocks(data) if names and names[-1] in (_NODE, *_ANY)]
-    if not problems and not (blocks and all(isinstance(block, dict) for block in blocks)):
-        words = f'parameters of a node: {_NODE}: {{{_MARK}: {{...}}}}, or /**: in its place'
+    blocks = [block for names, block in _blocks(data) if names and names[-1] in (node, *_ANY)]
+    needed = blocks or node != _NODE  # the file is one for a controller
+    if not problems and not (needed and all(isinstance(block, dict) for block in blocks)):
+        words = f'parameters of a node: {node}: {{{_MARK}: {{...}}}}, or /**: in its place'
         problems = [Problem('file', str(path), words)]
     if problems:
         raise DescriptionError(tuple(problems), str(path))

@@ -23,6 +23,8 @@ from rclpy.parameter import Parameter
 from softrobot_dynamics.errors import closest, DescriptionError, SoftRobotError
 from softrobot_dynamics.nodes.rows import FOREIGN, Row, Table
 
+AS_BEFORE = 'all parameters are as before'
+_GOES_ON = 'what was followed goes on'
 _LARGEST = 1e300  # a bound that stands for none where a message wants a number
 
 
@@ -111,7 +113,7 @@ class Parameters:
                 if raw:
                     self._accept(values, frozenset(raw))
             except SoftRobotError as error:
-                return SetParametersResult(successful=False, reason=reason_of(error))
+                return SetParametersResult(successful=False, reason=refusal_of(error, AS_BEFORE))
             self.values = values
             return SetParametersResult(successful=True)
 
@@ -138,6 +140,12 @@ def descriptor_of(row: Row) -> Any:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+def refusal_of(error: Exception, kept: str = _GOES_ON) -> str:
+    """Return the words for a refusal, in one line, with what is `kept` ('' for nothing)."""
+    words = f'refused: {reason_of(error).removeprefix("message refused: ")}'
+    return f'{words}; {kept}' if kept else words
 
 
 def reason_of(error: Exception) -> str:

@@ -46,7 +46,9 @@ class Controlled(NamedTuple):
         ..., Any
     ]  # (values, q, Job for what takes long) -> Planned; or SoftRobotError
     hold: Callable[..., Any]  # (q, qd) -> Reference that stays at the present outputs
-    stand: Callable[..., Any]  # (y, q) -> remarks, a list, on standing there; or SoftRobotError
+    stand: Callable[
+        ..., Any
+    ]  # (y, q, time [s]) -> remarks, a list, on standing there; or SoftRobotError
     judge: Callable[..., Any]  # () -> StateJudge of the robot's states
     growth: Callable[
         ..., Any
@@ -94,20 +96,20 @@ def controlled(values: Mapping[str, Any], declare: Any = None) -> Controlled:
         functools.partial(settings_for, model),
         functools.partial(_plan, model),
         lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
-        lambda y, q: _stand(controller, y, q),
+        lambda y, q, time: _stand(controller, y, q, time),
         lambda: StateJudge(bounds),
         controller.growth,
         controller.restless,
     )
 
 
-def _stand(law: Any, y: Vector, q: Vector) -> list[str]:
-    """Return remarks on following a trajectory up to its last point y (c,), from q (n,) on."""
+def _stand(law: Any, y: Vector, q: Vector, time: float) -> list[str]:
+    """Return remarks on a trajectory whose last point is y (c,) at a time [s], from q (n,) on."""
     model, own = law.model, law.controlled
     if law.follows:
-        return feasibility.examine_standing(model, own, y, q, 'the last point')
+        return feasibility.examine_standing(model, own, y, q, 'the last point', time)
     command = law.pushes(law.settings)
-    return feasibility.examine_commands(model, own, np.zeros(1), y[None], command)
+    return feasibility.examine_commands(model, own, np.full(1, time), y[None], command)
 
 
 def law_of(model: CompiledModel, values: Mapping[str, Any]) -> Any:

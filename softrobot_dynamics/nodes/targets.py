@@ -22,6 +22,7 @@ from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes.orders import Once, Toward
 from softrobot_dynamics.nodes.planning import own_output, start_beside
 from softrobot_dynamics.nodes.realtime import now
+from softrobot_dynamics.references.feasibility import AS_FAR
 from softrobot_dynamics.references.following import Place, TipFollower
 from softrobot_dynamics.schema.poses import rotation_of
 
@@ -119,7 +120,7 @@ def _out_of_reach(body: str, point: Vector, place: Place) -> str:
         where = f'the pose at ({where})'
     else:
         where = f'({where})'
-    return f'{where} m is out of reach of {body}: it goes to {off} from it'
+    return f'{AS_FAR}: {where} m is out of reach of {body}, which goes to {off} from it'
 
 
 def _point(point: Any) -> Vector:

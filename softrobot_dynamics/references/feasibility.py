@@ -22,6 +22,7 @@ from softrobot_dynamics.references.postures import Postures
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
+AS_FAR = 'followed as far as the limits allow'  # so begins each remark
 FACTOR = 2.0  # times a limit, for an effort counted from the middle of its range
 PLACES = 8  # along a circle or path, where more may be asked of it
 SAMPLES = 257  # of a reference of commands
@@ -133,17 +134,19 @@ def examine(model: CompiledModel, controlled: Any, times: Vector, postures: Post
 
 
 def examine_standing(
-    model: CompiledModel, controlled: Any, y: Vector, q: Vector, name: str
+    model: CompiledModel, controlled: Any, y: Vector, q: Vector, name: str, time: float = 0.0
 ) -> list[str]:
     """
     Return in words what holding outputs asks for beyond the limits, a list.
 
-    ``y`` (c,) of the ``controlled`` actuators; q (n,) is where the search begins; errors call y by
-    ``name``. Raises ArgumentError if no posture is found, ExcessiveReferenceError.
+    ``y`` (c,) of the ``controlled`` actuators from a ``time`` [s] on; q (n,) is where the search
+    begins; errors call y by ``name``. Raises ArgumentError if no posture is found,
+    ExcessiveReferenceError.
     """
     q, u = hold_outputs(model, controlled, y, q, name)
-    refuse_positions(model, np.zeros(1), q[None])
-    now, commands = np.zeros(1), commanded(model, q[None], u[None])
+    now = np.full(1, time)
+    refuse_positions(model, now, q[None])
+    commands = commanded(model, q[None], u[None])
     demands = _effort(model, now, u[None], controlled), *_held(model, now, commands, controlled)
     return _judged(demands)
 
@@ -240,4 +243,4 @@ def _judged(demands: Sequence[tuple[float, ExcessiveReferenceError]]) -> list[st
     ratio, error = max(demands, key=lambda each: each[0])
     if ratio > FACTOR:
         raise error
-    return [str(error) for ratio, error in demands if ratio > 1.0 + SLACK]
+    return [f'{AS_FAR}: {error}' for ratio, error in demands if ratio > 1.0 + SLACK]

@@ -42,6 +42,8 @@ def run(options: Namespace) -> int:
         seconds=options.seconds,
         tolerance=options.tolerance,
     )
+    for remark in experiment.given.remarks:
+        print(remark, file=sys.stderr)
     pace, folder = _Pace(), Path(options.output)
     try:
         with _one_thread_each():

@@ -27,7 +27,11 @@ from softrobot_dynamics.description.variation import vary as varied
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, SoftRobotError
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.nodes.declared_rows import all_rows, reference_names
-from softrobot_dynamics.nodes.parameter_files import controller_files, controller_values
+from softrobot_dynamics.nodes.parameter_files import (
+    controller_files,
+    controller_values,
+    robot_remark,
+)
 from softrobot_dynamics.nodes.parts import blended_in, controlled_of, given_by, parts_of
 from softrobot_dynamics.nodes.plants import law_of
 from softrobot_dynamics.nodes.rows import Row
@@ -37,6 +41,7 @@ from softrobot_dynamics.simulation.reconstruction import reconstruction, require
 from softrobot_dynamics.simulation.sensing import make_sensors, Sensing
 from softrobot_dynamics.studies.factors import Factor, read_factors
 from softrobot_dynamics.studies.sampling import sample
+from softrobot_dynamics.studies.simulated import given_by as simulated_by
 from softrobot_dynamics.studies.table import table
 from softrobot_dynamics.studies.trial import Experiment, Outcome, planned, RAMP, run_trial
 
@@ -75,8 +80,10 @@ def plan_study(
     Return the :class:`~softrobot_dynamics.studies.trial.Experiment`, all of it checked.
 
     ``robot`` is a shipped name or a file, ``controller`` a file of a controller's parameters
-    (default: the one shipped for the robot). ``plant`` is what the simulated robot differs in from
-    the law's before anything is varied, or which one it is, see
+    (default: the one shipped for the robot), whose block for the simulation, if it has one, says
+    what the simulated robot is like: plant, bus, sensors, sub-step. ``plant`` goes before that: it
+    is what the simulated robot differs in from the law's before anything is varied, or which one
+    it is, see
     :func:`~softrobot_dynamics.description.variation.plant_of`. ``vary`` maps names to ranges or
     values, see :func:`~softrobot_dynamics.studies.factors.read_factors`: of numbers in the robot
     file, as ``sd.vary`` names them, which change in the simulated robot alone; ``delay`` [s] until
@@ -95,7 +102,8 @@ def plan_study(
         raise ArgumentError('controller', str(files[-1]), f'no unknown parameter: {unknown[0]}')
     parameters |= given_by(parameters)  # paths of files, as they are from here
     rows = all_rows(description, parameters)
-    other = plant_of(description, [plant] if isinstance(plant, str) else plant)
+    given = simulated_by(description, files)
+    other = plant_of(description, ([plant] if isinstance(plant, str) else plant) or given.plant)
     require_alike(description, other)
     factors = read_factors(vary, other, {row.name: row for row in rows})
     design, values = sample(factors, runs, seed, design)
@@ -114,6 +122,7 @@ def plan_study(
         design=design,
         seconds=float(seconds),
         tolerance=float(tolerance),
+        given=given._replace(remarks=(*robot_remark(robot, files), *given.remarks)),
     )
     _try_ends(experiment, {row.name: row for row in rows})
     law = law_of(compile_model(description), parameters)
@@ -225,7 +234,7 @@ def _try(experiment: Experiment, factor: Factor, value: float, rows: Mapping[str
     elif factor.where == 'sensors':
         _try_sensors(experiment, {factor.path: value})
     elif factor.where == 'bus':  # a phase needs a rate
-        make_bus({**_greatest(experiment, 'bus'), factor.path: value})
+        make_bus({**experiment.given.bus, **_greatest(experiment, 'bus'), factor.path: value})
     elif factor.where == 'loop':
         _require_number(f'vary {factor.name}', value, 0.0)
     else:
@@ -240,7 +249,9 @@ def _try_sensors(experiment: Experiment, given: Mapping[str, float]) -> None:
     """Raise our errors for sensors that cannot be, or not with states so often."""
     names = experiment.description.coordinate_names
     rates = {'rate': experiment.parameters['rate'], **_greatest(experiment, 'controller')}
-    Sensing(make_sensors(names, given), len(names), 1.0 / rates['rate'])
+    Sensing(
+        make_sensors(names, {**experiment.given.sensors, **given}), len(names), 1.0 / rates['rate']
+    )
 
 
 def _greatest(experiment: Experiment, where: str) -> dict[str, float]:

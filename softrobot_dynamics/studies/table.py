@@ -14,6 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.studies.trial import Experiment, Outcome, STATES
 
@@ -79,12 +80,23 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
         'digest of the robot file': experiment.description.digest,
         'digest of another plant': None if own == plant else plant,
         'parameters': json.loads(json.dumps(parameters)),
+        'simulation': _simulated(experiment),
         'vary': [list(map(str, factor)) for factor in experiment.factors],
         'design': experiment.design,
         'runs': experiment.values.tolist(),
         'seconds': experiment.seconds,
         'tolerance': experiment.tolerance,
     }
+
+
+def _simulated(experiment: Experiment) -> Any:
+    """Return what a parameter file says of the simulated robot, None for nothing."""
+    given = experiment.given
+    said = {
+        'bus': given.bus,
+        'sensors': {k: np.asarray(x).tolist() for k, x in given.sensors.items()},
+    }
+    return {**said, **given.substep} if given.bus or given.sensors or given.substep else None
 
 
 def _claim(path: Path, experiment: Experiment) -> None:

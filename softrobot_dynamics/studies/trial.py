@@ -23,6 +23,7 @@ from softrobot_dynamics.references.contract import GROUP
 from softrobot_dynamics.references.piecewise import constant, Reference
 from softrobot_dynamics.simulation.cycles import Cycles
 from softrobot_dynamics.studies.factors import Factor
+from softrobot_dynamics.studies.simulated import Given, NOTHING
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -49,6 +50,7 @@ class Experiment:
     seconds: float  # of each run
     tolerance: float
     reference: Reference | None = None  # None: planned in each run, as a factor is about it
+    given: Given = NOTHING  # what the parameter file says of the simulated robot
 
     def changes(self, values: Sequence[float], where: str) -> dict[str, Any]:
         """Return {name: value} of the factors of one place, for values (d,) of all."""
@@ -75,7 +77,8 @@ def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
         parameters = {**experiment.parameters, **experiment.changes(values, 'controller')}
         loop = _close(experiment, values, law_of(model, parameters), plant, parameters)
         task = task_of(model, parameters, experiment.tolerance)
-        measured = experiment.changes(values, 'sensors').get('rate', 0.0)
+        sensors = {**experiment.given.sensors, **experiment.changes(values, 'sensors')}
+        measured = sensors.get('rate', 0.0)
         return _judge(loop, plant, task, parameters, measured)
     except SoftRobotError as error:
         words = ' '.join(f'{type(error).__name__}: {error}'.split())
@@ -98,6 +101,7 @@ def _close(
 ) -> ClosedLoop:
     """Return what the loop does; or SoftRobotError."""
     reference, known = experiment.reference, experiment.parameters.get('delay', 0.0)
+    given = experiment.given
     return closed_loop(
         law.model,
         law,
@@ -106,9 +110,9 @@ def _close(
         plant=plant,
         ramp=parameters[RAMP],
         progress=lambda t, duration: None,
-        bus=experiment.changes(values, 'bus'),
-        sensors=experiment.changes(values, 'sensors'),
-        **{'delay': known, **experiment.changes(values, 'loop')},
+        bus={**given.bus, **experiment.changes(values, 'bus')},
+        sensors={**given.sensors, **experiment.changes(values, 'sensors')},
+        **{'delay': known, **given.substep, **experiment.changes(values, 'loop')},
     )
 
 
@@ -160,4 +164,5 @@ def _run(loop: ClosedLoop, plant: CompiledModel, period: float, heard_only: bool
         round_trip=np.where(loop.ok[rows], 0.0, nan),
         slipped=0.0,
         lapses=(),
+        live=False,
     )

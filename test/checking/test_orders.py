@@ -99,4 +99,4 @@ def test_bodies_that_are_alike_are_looked_at_once(monkeypatch):
     described = {'name': 'r', 'gravity': [0.0, 0.0, 9.81], 'bodies': bodies, 'actuators': tendons}
     found = list(orders(sd.compile_model(sd.load_robot(described))))
     assert len(counted) == 1 and found[0].error == found[1].error
-    assert [each.worst for each in found] == ['first at 10', 'second at 10']
+    assert [each.worst for each in found] == ['first at 10 N', 'second at 10 N']

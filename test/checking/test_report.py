@@ -14,6 +14,10 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
 NAME = 'double_pendulum'
+OF_THIS_MACHINE = (
+    'one tick of the law, 99th percentile',
+    'rate at which that is 80 % of a period, transport aside',
+)
 
 
 def figures(findings):
@@ -27,8 +31,10 @@ def test_a_good_robot_raises_no_question(tmp_path, capsys):
     assert cli.main(['check', NAME, '--json', str(file)]) == 0
     said = capsys.readouterr().out
     found = {each['name']: each for each in json.loads(file.read_text(encoding='utf-8'))[NAME]}
-    assert all(name in said for name in found) and '?' not in said
-    assert not [each for each in found.values() if each['question']]
+    asked = [
+        each for name, each in found.items() if each['question'] and name not in OF_THIS_MACHINE
+    ]
+    assert all(name in said for name in found) and not asked
     model = compiled(NAME)
     rest = sd.equilibrium(model, u=np.zeros(2))
     A = sd.linearise(model, q=rest.q, qd=np.zeros(2), u=np.zeros(2)).A
@@ -58,6 +64,40 @@ def test_what_stands_on_its_head_and_what_is_too_hard_is_asked(tmp_path):
     hard = {each['name']: each for each in json.loads(told.read_text())[NAME]}
     loop = hard['largest eigenvalue of a period of 10 ms']
     assert loop['value'] > 1.0 and loop['question'] == 'errors would grow'
+
+
+@pytest.mark.parametrize('flags, period, remark', [
+    ([], '10', None),
+    (['--rate', '500'], '2', 'rate: 100.0 in the parameter file is not used: --rate 500.0'),
+    (['--rate', '100'], '10', None),
+])  # fmt: skip
+def test_the_rate_of_a_parameter_file_is_that_of_the_verdict(
+    flags, period, remark, tmp_path, capsys
+):
+    """A flag that differs goes before it, and the report says so."""
+    file = tmp_path / 'slow.yaml'
+    text = '/**: {ros__parameters: {rate: 100.0, robot: ur10e, gians.p: 1.0}}'
+    file.write_text(text, encoding='utf-8')
+    assert cli.main(['check', NAME, '--report', '--controller', str(file), *flags]) == 0
+    said = capsys.readouterr().out
+    assert f'largest eigenvalue of a period of {period} ms' in said
+    assert remark in said if remark else 'rate: 100.0' not in said
+    assert f'robot: ur10e in the parameter file is not used: {NAME} goes before it' in said
+    assert 'gians.p (did you mean gains.p?)' in said
+
+
+def test_a_robot_of_ones_own_is_reported_on_with_its_loop(tmp_path, capsys):
+    """Without a parameter file, under the default law; one without actuators has no loop."""
+    robot = read_yaml(shipped('robots')[NAME])[0] | {'name': 'mine'}
+    file = tmp_path / 'mine.yaml'
+    file.write_text(json.dumps(robot), encoding='utf-8')
+    assert cli.main(['check', str(file), '--report']) == 0
+    said = capsys.readouterr().out
+    assert 'no parameter file: under pfbl' in said and 'one tick of the law, median' in said
+    assert 'largest eigenvalue of a period of 1 ms' in said
+    file.write_text(json.dumps({**robot, 'actuators': []}), encoding='utf-8')
+    assert cli.main(['check', str(file), '--report']) == 0
+    assert 'law' not in capsys.readouterr().out
 
 
 def joints(robot):

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+from held_rates import held_rate
 import numpy as np
 import pytest
 from robots import compiled
@@ -71,13 +72,13 @@ def test_the_demo_says_whether_the_tip_follows(tmp_path, weak):
     settings['/**']['controller']['ros__parameters']['limits'] = {'c3': {'upper': 8e4}}
     (tmp_path / 'weak.yaml').write_text(yaml.safe_dump(settings))
     command = ['-m', 'softrobot_dynamics.cli', 'demo', '--no-plot', '--duration', '4']
-    given = ['--robot', 'pneumatic_arm', '--json', 'figures.json']
+    given = ['--robot', 'pneumatic_arm', '--json', 'figures.json', '--rate', f'{held_rate(2):g}']
     done = subprocess.run(
         [sys.executable, *command, *given, *(['--controller', 'weak.yaml'] if weak else [])],
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=900,
     )
     figures = json.loads((tmp_path / 'figures.json').read_text())
     said = done.stdout + done.stderr

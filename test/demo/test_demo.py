@@ -4,13 +4,16 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
+from held_rates import held_rate
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.demo.rates import RATES
 
 pytest.importorskip('rclpy')
 
@@ -18,29 +21,48 @@ pytestmark = pytest.mark.realtime
 
 COMMAND = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo']
 ENVIRONMENT = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}  # as here
-LIMIT = 240.0  # [s] with nothing compiled, on a busy machine
+LIMIT = 900.0  # [s] with nothing compiled, on a slow and busy machine
+
+
+def demo(folder, *given):
+    """Return what a demo printed and its figures; those of the machine's pace are its own."""
+    figures = folder / 'figures.json'
+    run = subprocess.run(
+        [*COMMAND, '--duration', '3', '--json', figures, '--out', folder / 'out', *given],
+        cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT,
+    )  # fmt: skip
+    assert run.returncode in (0, 1), run.stdout + run.stderr
+    content = json.loads(figures.read_text(encoding='utf-8'))
+    assert content['held'] is (run.returncode == 0), run.stdout + run.stderr
+    return run.stdout, content
 
 
 def test_the_demo_holds_and_tracks_its_circle(tmp_path):
     """The loop holds, the tip is within a millimetre, and all that was promised is written."""
-    figures, folder = tmp_path / 'figures.json', tmp_path / 'out'
-    run = subprocess.run(
-        [*COMMAND, '--duration', '3', '--json', str(figures), '--out', str(folder)],
-        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    content = json.loads(figures.read_text(encoding='utf-8'))
-    assert content['held'] is True
+    rate = held_rate(2)
+    said, content = demo(tmp_path, '--rate', f'{rate:g}')
+    assert content['held'] is True, said
     assert content['tip_rms_m'] < 1e-3
     assert content['tip_rms_m'] <= content['tip_peak_m'] < 5e-3
-    assert 2850 <= content['ticks'] <= 3000
+    assert 2.85 * rate <= content['ticks'] <= 3.0 * rate
     assert content['missed_ticks'] < 0.05 * content['ticks']
     assert content['saturated_share'] == pytest.approx(0.0, abs=0.01)
     assert 0.0 < content['round_trip_us']['p50'] <= content['round_trip_us']['p99'] \
         <= content['round_trip_us']['max']  # fmt: skip
-    with open(folder / 'demo.csv', encoding='utf-8') as file:
+    with open(tmp_path / 'out' / 'demo.csv', encoding='utf-8') as file:
         assert sum(1 for _ in csv.reader(file)) == content['ticks'] + 1
-    assert 'tip error, RMS and peak' in run.stdout
+    assert 'tip error, RMS and peak' in said
+
+
+def test_a_demo_chooses_a_rate_that_the_machine_holds_and_says_so(tmp_path):
+    """Without `--rate`; if others then take the machine away, that is the first thing it says."""
+    said, content = demo(tmp_path, '--no-plot')
+    (rate,) = [float(each) for each in re.findall(r'the demo runs at (\d+) Hz', said)]
+    assert rate in RATES and f'pcc_arm at {rate:g} Hz' in said
+    if content['held']:
+        assert content['tip_rms_m'] < 1e-3
+    else:
+        assert f'this machine did not keep up with {rate:g} Hz' in content['lapses'][0], said
 
 
 def test_ctrl_c_ends_both_processes_and_keeps_the_record(tmp_path):
@@ -48,14 +70,15 @@ def test_ctrl_c_ends_both_processes_and_keeps_the_record(tmp_path):
     folder = tmp_path / 'out'
     with open(tmp_path / 'shown.txt', 'wb') as shown:
         process = subprocess.Popen(
-            [*COMMAND, '--duration', '600', '--no-plot', '--out', str(folder)],
+            [*COMMAND, '--duration', '600', '--no-plot', '--rate', '100', '--out', str(folder)],
             cwd=tmp_path, env=ENVIRONMENT, stdout=shown, stderr=subprocess.STDOUT,
         )  # fmt: skip
     try:
         _wait_for(folder / 'controller.log', 'running', process)
-        time.sleep(0.5)
+        _wait_for(tmp_path / 'shown.txt', 'at 100 Hz', process)
+        time.sleep(2.0)
         process.send_signal(signal.SIGINT)
-        assert process.wait(60.0) == 130
+        assert process.wait(LIMIT) == 130
     finally:
         process.kill()
         process.wait()

@@ -1,9 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What tests of node processes begin with."""
 
-from node_processes import NODES, starting
+from node_processes import compile_for_nodes, NODES, RATE, starting
 import pytest
-import softrobot_dynamics as sd
 
 
 @pytest.fixture
@@ -26,11 +25,11 @@ def start(tmp_path):
 @pytest.fixture(scope='module')
 def arm():
     """Return the compiled arm; from here on all processes find its kernels compiled."""
-    return sd.compile_model(sd.load_robot('pcc_arm'))
+    return compile_for_nodes('pcc_arm')
 
 
 @pytest.fixture
 def start_arm(arm, tmp_path):
     """Return a function that starts a node (name, parameters) for the arm as a process."""
-    with starting(tmp_path, NODES, (), robot='pcc_arm') as run:
+    with starting(tmp_path, NODES, (), robot='pcc_arm', rate=RATE) as run:
         yield run

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The simulated soft arm under its controller, two processes over real DDS at 1 kHz."""
+"""The simulated soft arm under its controller, two processes over real DDS."""
 
 import signal
 
@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
-from node_processes import ended, planner_of  # noqa: E402
+from node_processes import ended, planner_of, RATE  # noqa: E402
 from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from scipy.optimize import curve_fit  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
@@ -19,6 +19,7 @@ from std_srvs.srv import SetBool  # noqa: E402
 pytestmark = pytest.mark.realtime
 
 PRETENSION = 1.0
+PERIOD = 1e9 / RATE  # [ns]
 
 
 def _setpoints(arm):
@@ -32,7 +33,7 @@ def _slow_rate(t, error):
     """
     Return the slower rate [1/s] of e'' + d e' + p e = 0 from rest, fitted to samples.
 
-    From when on it falls is fitted, too: on a busy machine answers to a new order come 3 ms late.
+    From when on it falls is fitted, too: answers to a new order may come some ticks late.
     """
 
     def decay(t, p, d, late):
@@ -42,7 +43,7 @@ def _slow_rate(t, error):
             np.exp(-0.5 * d * t) * (np.cosh(root * t) + 0.5 * d / root * np.sinh(root * t))
         ).real
 
-    p, d, _ = curve_fit(decay, t, error / error[0], p0=(60.0, 16.0, 1e-3))[0]
+    p, d, _ = curve_fit(decay, t, error / error[0], p0=(60.0, 16.0, 1.0 / RATE))[0]
     return 0.5 * d - np.sqrt(max(0.25 * d * d - p, 0.0))
 
 
@@ -87,7 +88,7 @@ def _rates(record):
     """Return the slow rate after each step of the reference in a record."""
     data = sd.read_recording(record)
     t, error = data['t'], data['y_d'] - data['y']
-    near = np.diff(data['stamp']) < 3_000_000  # [ns]: in a gap what is blended in goes on
+    near = np.diff(data['stamp']) < 3 * PERIOD  # in a gap what is blended in goes on
     steps = np.flatnonzero((np.abs(np.diff(data['y_d'][:, 0])) > 1e-4) & near) + 1
     rates = []
     for k in steps:
@@ -172,11 +173,11 @@ def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start_arm):
     first, _ = _setpoints(arm)
     start_arm(
         'simulation', sensors__noise='2.0e-5', sensors__velocity_noise='5.0e-4',
-        sensors__delay='2.0e-3', sensors__dropout='0.2', sensors__seed='7',
+        sensors__delay='2.0e-2', sensors__dropout='0.2', sensors__seed='7',
     )  # fmt: skip
     start_arm(
         'controller', autostart='true', reference__type='setpoint', reference__setpoint=first,
-        reference__ramp_time='1.0', delay='2.0e-3', pfbl__observer='0.02',
+        reference__ramp_time='1.0', delay='2.0e-2', pfbl__observer='0.2',
     )  # fmt: skip
     observer.until(lambda: 'state' in observer.heard, 'a law')
 
@@ -185,9 +186,9 @@ def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start_arm):
 
     observer.until(near, 'the set-point, to what noise leaves')
     begin = len(observer.states)
-    observer.until(lambda: len(observer.states) > begin + 1000, 'a thousand states')
+    observer.until(lambda: len(observer.states) > begin + 500, 'five hundred states')
     stamps = np.array([stamp_of(state) for state in observer.states[begin:]])
-    gaps = np.diff(stamps) / 1_000_000
+    gaps = np.diff(stamps) / PERIOD
     assert (gaps > 0.5).all() and 1.1 < gaps.mean() < 1.5
     assert near() and observer.value(CONTROLLER, 'watchdog trips') == 0.0
     assert observer.value(SIMULATION, 'command time-outs') == 0.0
@@ -195,17 +196,22 @@ def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start_arm):
 
 def test_a_loop_at_three_rates_follows(arm, observer, start_arm, tmp_path):
     """
-    The robot moves at 1 kHz, is measured at 200 Hz, and takes a command at 100 Hz.
+    The robot moves at 500 Hz, is measured at 100 Hz, and takes a command at 50 Hz.
 
     The controller hears its states at the rate that it is told, and is told of the drives as well.
     """
     first, second = _setpoints(arm)
     record = tmp_path / 'simulation.mcap'
     simulation = start_arm(
-        'simulation', sensors__rate='200.0', bus__rate='100.0', bus__phase='0.001', record=record
+        'simulation',
+        rate=500.0,
+        sensors__rate='100.0',
+        bus__rate='50.0',
+        bus__phase='0.002',
+        record=record,
     )
     start_arm(
-        'controller', rate='200.0', delay='0.0035', autostart='true', reference__type='setpoint',
+        'controller', delay='0.007', autostart='true', reference__type='setpoint',
         reference__setpoint=first, reference__ramp_time='0.5',
     )  # fmt: skip
     observer.until_running()
@@ -214,9 +220,9 @@ def test_a_loop_at_three_rates_follows(arm, observer, start_arm, tmp_path):
     observer.until(lambda: _near(observer, second), 'the second')
     assert 'rate' not in observer.words()[CONTROLLER]
     said = {each.key: each.value for each in observer.status[SIMULATION].values}
-    assert 'taken by the drives at 100 Hz' in said['commands']
+    assert 'taken by the drives at 50 Hz' in said['commands']
     steps = np.diff([stamp_of(state) for state in observer.states[-200:]])
-    assert (steps % 5_000_000 == 0).all() and np.median(steps) == 5_000_000
+    assert (steps % PERIOD == 0).all() and np.median(steps) == PERIOD
     simulation.send_signal(signal.SIGTERM)
     assert simulation.wait(PATIENCE) == 0
     data = sd.read_recording(record)
@@ -227,15 +233,16 @@ def test_a_loop_at_three_rates_follows(arm, observer, start_arm, tmp_path):
 
 def test_a_delay_that_is_not_what_the_law_is_told_is_said_until_it_is(observer, start_arm):
     """States leave two periods late, as their stamps tell."""
-    start_arm('simulation', rate=500.0, sensors__delay='0.004')
-    start_arm('controller', autostart='true', rate=500.0)
+    start_arm('simulation', sensors__delay='0.02')
+    start_arm('controller', autostart='true')
     observer.until_running()
     observer.until(lambda: 'delay' in observer.words()[CONTROLLER], 'a word of the delay')
     assert 'but `delay` is 0 ms' in observer.words()[CONTROLLER]
-    assert 4.0 < observer.value(CONTROLLER, 'stamp to command [ms]') < 5.0
-    assert observer.set(delay=0.0045).successful
+    late = observer.value(CONTROLLER, 'stamp to command [ms]')
+    assert late > 20.0
+    assert observer.set(delay=1e-3 * late).successful
     observer.until(lambda: 'delay' not in observer.words()[CONTROLLER], 'no word of it any more')
-    assert observer.set(delay=0.0085).successful
+    assert observer.set(delay=0.04).successful
     observer.until(lambda: 'too far ahead' in observer.words()[CONTROLLER], 'a word of too much')
 
 

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import PoseStamped, WrenchStamped  # noqa: E402
+from held_rates import held_rate  # noqa: E402
 from observer import CONTROLLER  # noqa: E402
 from policies import check_policy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -42,12 +43,13 @@ def test_the_demo_follows_on_estimates(tmp_path, estimated):
     """Its tip goes round the circle to 2 mm, seen by a camera that is off by one at every look."""
     command = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo', '--estimated', '--no-plot']
     given = ['--duration', '3', '--json', 'figures.json', '--controller', 'quick.yaml']
+    given += ['--rate', f'{held_rate(3):g}']
     (tmp_path / 'quick.yaml').write_text(json.dumps({'/**': {'controller': {'ros__parameters': {
         'gains.p': 100.0, 'gains.d': 20.0, 'reference.type': 'circle', 'reference.ramp_time': 1.0,
         'reference.circle.center': [0.0, 0.0, 0.57], 'reference.circle.radius': 0.1,
     }}}}))  # fmt: skip
     done = subprocess.run(
-        [*command, *given], cwd=tmp_path, capture_output=True, text=True, timeout=240
+        [*command, *given], cwd=tmp_path, capture_output=True, text=True, timeout=900
     )
     figures = json.loads((tmp_path / 'figures.json').read_text())
     assert done.returncode == 0 and figures['held'], done.stdout + done.stderr

@@ -21,10 +21,10 @@ from softrobot_dynamics.nodes.realtime import now, sleep_until  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
-WATCHDOG = 100  # periods: 0.5 s, longer than this test's own process is ever kept waiting
+WATCHDOG = 200  # periods: 2 s, longer than this test's own process is ever kept waiting
 PERIOD = round(SECOND / RATE)  # [ns]
 HOUR = 3600 * SECOND  # by which the sender's clock is set
-LATE = 0.4  # [s] that a machine with other work may take on top
+LATE = 30.0  # [s] that a machine with other work may take on top
 
 
 class Sender(threading.Thread):

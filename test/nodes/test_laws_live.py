@@ -6,9 +6,8 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_processes import NODES, starting  # noqa: E402
+from node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
 import numpy as np  # noqa: E402
-from robots import compiled  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 
 pytestmark = pytest.mark.realtime
@@ -24,9 +23,9 @@ def posture(model, state):
 
 def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
     """To 1e-6 of the way."""
-    model = compiled('double_pendulum')
+    model = compile_for_nodes('double_pendulum', controller='pd_plus')
     given = {'pd_plus__p': 100.0, 'pd_plus__d': 20.0, 'reference__type': 'setpoint'}
-    with starting(tmp_path, NODES, (), robot='double_pendulum') as start:
+    with starting(tmp_path, NODES, (), robot='double_pendulum', rate=RATE) as start:
         start('simulation', wait_for_commands='true')
         start('controller', autostart='true', controller='pd_plus',
               reference__setpoint=SETPOINT, reference__ramp_time='0.5', **given)  # fmt: skip
@@ -37,15 +36,15 @@ def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
             'rest',
         )
         begin = len(observer.states)
-        observer.until(lambda: len(observer.states) > begin + 500, 'more states')
+        observer.until(lambda: len(observer.states) > begin + 100, 'more states')
         for state in observer.states[begin:]:
             assert np.abs(np.array(state.position) - y).max() < 1e-6 * np.abs(y).max()
 
 
 def test_a_tip_gives_way_as_its_spring_says(observer, tmp_path):
     """A newton moves it by 1/k in its direction, and across by nothing, to 2 %."""
-    model = compiled('ur10e')
-    with starting(tmp_path, NODES, (), robot='ur10e') as start:
+    model = compile_for_nodes('ur10e', controller='impedance')
+    with starting(tmp_path, NODES, (), robot='ur10e', rate=RATE) as start:
         start('simulation', wait_for_commands='true')
         start('controller', autostart='true', controller='impedance', reference__type='hold',
               impedance__stiffness=list(STIFFNESS), impedance__damping=[60.0] * 3)  # fmt: skip
@@ -67,7 +66,7 @@ def test_a_tip_gives_way_as_its_spring_says(observer, tmp_path):
 
             def given_way(push=push, wanted=wanted, k=k):
                 publisher.publish(push)  # again and again: it is in force until there is another
-                last = observer.states[-400::40]
+                last = observer.states[-100::10]
                 offs = [np.abs(tip(state) - home - wanted).max() for state in last]
                 return len(offs) == 10 and max(offs) < 0.02 / k
 

@@ -8,7 +8,14 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.nodes import declared_rows
-from softrobot_dynamics.nodes.parameter_files import controller_files, controller_values
+from softrobot_dynamics.nodes.parameter_files import (
+    chosen,
+    controller_files,
+    controller_values,
+    robot_remark,
+    simulation_values,
+    unused,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -96,3 +103,56 @@ def test_a_file_that_is_not_there():
     """Is refused by the option that named it."""
     with pytest.raises(ArgumentError, match='--controller.*nowhere.yaml'):
         controller_files('pcc_arm', sd.load_robot('pcc_arm'), 'nowhere.yaml')
+
+
+def test_a_flag_goes_before_the_file_and_a_difference_is_said(tmp_path):
+    """Neither given: nothing chosen; the file alone, or alike, draws no remark."""
+    file = written(tmp_path)
+    assert chosen('rate', None, '', []) == (None, '')
+    assert chosen('rate', None, '', [file]) == (500.0, '')
+    assert chosen('rate', 500.0, '--rate 500', [file]) == (500.0, '')
+    value, remark = chosen('rate', 250.0, '--rate 250', [file])
+    assert value == 250.0 and 'rate: 500.0 in the parameter file' in remark
+    assert '--rate 250 goes before it' in remark
+    with pytest.raises(DescriptionError, match='rate: .fast.'):
+        text = '/**: {ros__parameters: {rate: fast}}'
+        chosen('rate', 250.0, '', [written(tmp_path, text=text)])
+
+
+def test_a_robot_is_the_same_by_name_and_by_path(tmp_path):
+    """Another one than asked for is said."""
+    text = '/**: {ros__parameters: {robot: ur10e}}'
+    file = written(tmp_path, text=text)
+    assert robot_remark(shipped('robots')['ur10e'], [file]) == ()
+    assert robot_remark('ur10e', [file]) == () and robot_remark('toy', []) == ()
+    assert 'robot: ur10e' in robot_remark('toy', [file])[0]
+
+
+def test_what_others_go_before_is_said_once(tmp_path):
+    """What holds for all nodes is told of the controller; a node's own block, of that node."""
+    text = """
+/**: {ros__parameters: {record: a.mcap, rate: 100.0}}
+simulation: {ros__parameters: {rate: 50.0}}
+"""
+    file = written(tmp_path, text=text)
+    own = {
+        'controller': {'record': 'b.mcap', 'rate': 100.0},
+        'simulation': {'record': 'c.mcap', 'rate': 100.0},
+    }
+    record, rate = unused([file], own)
+    assert record.startswith('record: a.mcap of the controller') and 'b.mcap' in record
+    assert rate.startswith('rate: 50.0 of the simulation') and '100.0 goes before it' in rate
+
+
+def test_a_simulation_has_a_block_of_its_own(tmp_path):
+    """Only what is given is returned, checked against the rows of the node."""
+    text = """
+simulation: {ros__parameters: {plant: ['density=×1.2'], bus.rate: 100, sensors: {noise: 1e-4}}}
+controller: {ros__parameters: {rate: 500.0}}
+"""
+    description = sd.load_robot('pcc_arm')
+    found = simulation_values(description, [written(tmp_path, text=text)])
+    assert found == {'plant': ('density=×1.2',), 'bus.rate': 100.0, 'sensors.noise': 1e-4}
+    wrong = written(tmp_path, text=text.replace('rate: 100', 'rate: -1'))
+    with pytest.raises(DescriptionError, match='bus.rate: -1'):
+        simulation_values(description, [wrong])

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from node_processes import NODES, starting  # noqa: E402
+from node_processes import NODES, RATE, starting  # noqa: E402
 import numpy as np  # noqa: E402
 from observer import CONTROLLER  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.realtime
 
 PARAMETERS = {
     'phases': ['one', 'both'],
-    'one__duration': 2.0,  # what is to be seen in it, and held, has to be in time
+    'one__duration': 10.0,  # what is to be seen in it, and held, has to be in time
     'one__parts': ['lower'],
     'both__parts': ['lower', 'upper'],
     'lower__controlled': ['t1', 't2', 't3'],
@@ -52,7 +52,7 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
 
     And every command of it all can be computed again from the recording, bit for bit.
     """
-    with starting(tmp_path, NODES, (), robot='pcc_arm') as start:
+    with starting(tmp_path, NODES, (), robot='pcc_arm', rate=RATE) as start:
         start('simulation', wait_for_commands='true')
         record = tmp_path / 'run.mcap'
         start('controller', autostart='true', record=str(record), **PARAMETERS)
@@ -79,7 +79,7 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
         assert phase(observer) == 'one' and led(observer) == ['t1', 't2', 't3']
     log = (tmp_path / 'controller.log').read_text(encoding='utf-8')
     assert log.count(': phase one') == 2 and log.count(': phase both') == 1
-    assert '~/trajectory: message refused: not now: at present t4, t5, t6 follow nothing' in log
+    assert '~/trajectory refused: not now: at present t4, t5, t6 follow nothing' in log
     recording = read_recording(record)
     found = replay(recording)
     assert found.difference is None and found.led is None

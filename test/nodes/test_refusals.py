@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from linear_plant import COORDINATES  # noqa: E402
-from node_processes import SAFE  # noqa: E402
+from node_processes import RATE, SAFE  # noqa: E402
 from observer import CONTROLLER, PATIENCE  # noqa: E402
 from rclpy.qos import ReliabilityPolicy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -52,8 +52,8 @@ def test_wrong_states_are_said_and_not_followed(observer, start, tmp_path):
     robot.until_logged(['waiting for states: no valid one on /joint_states'], names=('x', 'yy'))
     robot.until_logged(['running (before: waiting for the first state)'])
     robot.until_logged(['stamped 3600 s before'])
-    robot.until_logged(['states come at', 'but `rate` is 200 Hz'])
-    robot.until(lambda: 'is 200 Hz' in observer.words().get(CONTROLLER, ''), 'the rate')
+    robot.until_logged(['states come at', f'but `rate` is {RATE:g} Hz'])
+    robot.until(lambda: f'is {RATE:g} Hz' in observer.words().get(CONTROLLER, ''), 'the rate')
     observer.commands.clear()
     robot.until_logged(['contradiction', '1e+149'], velocity=(0.0, 1e149))
     assert {tuple(command.effort) for command in observer.commands} <= {(0.0, 0.0), tuple(SAFE)}

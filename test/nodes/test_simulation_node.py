@@ -8,8 +8,8 @@ pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from linear_plant import Model, Simulator  # noqa: E402
-from node_processes import closed_loop  # noqa: E402
-from observer import CONTROLLER, SIMULATION  # noqa: E402
+from node_processes import closed_loop, RATE  # noqa: E402
+from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -139,7 +139,7 @@ def test_time_can_stand_still_and_pass_step_by_step(observer, start):
         assert observer.call(Trigger, 'simulation/step', Trigger.Request()).success
     observer.until(lambda: len(observer.states) >= count + 3, 'three states')
     stamps = [stamp_of(each) for each in observer.states[count - 1 :]]
-    assert np.diff(stamps).tolist() == [5_000_000] * 3
+    assert np.diff(stamps).tolist() == [round(1e9 / RATE)] * 3
     assert observer.call(SetBool, 'simulation/pause', SetBool.Request(data=False)).success
     observer.until_running()
 
@@ -196,7 +196,7 @@ def _records(observer, start, path, **given):
     observer.until(lambda: len(observer.states) > 200, 'states')
     for process in (robot, law):
         process.terminate()
-        assert process.wait(timeout=60.0) == 0
+        assert process.wait(PATIENCE) == 0
     observer.status.clear()
     return [sd.read_recording(f'{path}-{name}.mcap') for name in ('robot', 'law')]
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Points and poses for a tip on topics of the controller, over real DDS at 1 kHz."""
+"""Points and poses for a tip on topics of the controller, over real DDS."""
 
 import signal
 import time
@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import Point, PointStamped, Pose, PoseStamped, Quaternion  # noqa: E402
+from node_processes import RATE  # noqa: E402
 from observer import PATIENCE  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
@@ -18,7 +19,7 @@ from std_msgs.msg import Header  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
-CENTER, RADIUS, TURN, EVERY = np.array([0.0, 0.0, 0.57]), 0.08, 2.0, 0.01  # [m], [s]
+CENTER, RADIUS, TURN, EVERY = np.array([0.0, 0.0, 0.57]), 0.08, 8.0, 0.01  # [m], [s]
 
 
 @pytest.fixture
@@ -133,5 +134,5 @@ def check_smooth(data):
     mean, slope = 0.5 * (rate[1:] + rate[:-1]), 0.5 * (bend[1:] + bend[:-1])
     fast, hard = np.abs(rate).max(), np.abs(bend).max()
     assert fast > 0.005
-    np.testing.assert_allclose(np.diff(y, axis=0), steps * mean, atol=2e-5 * fast)
-    np.testing.assert_allclose(np.diff(rate, axis=0), steps * slope, atol=0.05 * hard * 1e-3)
+    np.testing.assert_allclose(np.diff(y, axis=0), steps * mean, atol=1e-3 * fast)
+    np.testing.assert_allclose(np.diff(rate, axis=0), steps * slope, atol=0.05 * hard / RATE)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Trajectories on a topic of the controller, over real DDS at 1 kHz: replaced, refused."""
+"""Trajectories on a topic of the controller, over real DDS: replaced, refused."""
 
 import signal
 
@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
+from node_processes import RATE  # noqa: E402
 from observer import PATIENCE  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
@@ -17,7 +18,7 @@ from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
-PERIOD, FIRST, LATER, END = 1e-3, 0.3, 0.8, 1.5  # [s]
+PERIOD, FIRST, LATER, END = 1.0 / RATE, 1.2, 3.2, 6.0  # [s]
 
 
 def lengths(arm, u):
@@ -60,18 +61,18 @@ def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start_a
         lambda: np.allclose(reported(observer, 'positions'), here, rtol=0.0, atol=1e-9), 'it'
     )
     backwards = slice(None, None, -1)
-    say(trajectory(names[backwards], (0.0, here[backwards]), (2.0, there[backwards])))
-    fast = 0.5 * np.abs(away).max()  # of 0.75 away per second, at half the time
+    say(trajectory(names[backwards], (0.0, here[backwards]), (8.0, there[backwards])))
+    fast = 0.12 * np.abs(away).max()  # of 0.19 away per second, at half the time
     observer.until(lambda: np.abs(reported(observer, 'velocities')).max() > fast, 'speed')
     say(trajectory(('nobody', *names[1:]), (0.0, there)))
-    say(trajectory(names, (0.0, there), (1.0, there + 5.0)))
+    say(trajectory(names, (0.0, there), (4.0, there + 5.0)))
     said = "'nobody' is unknown", 'effort of t1 [N] would have to be'
     observer.until(lambda: all(words in log.read_text() for words in said), 'the refusals')
     assert np.abs(reported(observer, 'velocities')).max() > 0.0  # it goes on
     say(trajectory(
         names,
-        (FIRST, here + 0.6 * away, -0.4 * away, zero),
-        (LATER, here + 0.3 * away, -0.5 * away, zero),
+        (FIRST, here + 0.6 * away, -0.1 * away, zero),
+        (LATER, here + 0.3 * away, -0.125 * away, zero),
         (END, here, zero, zero),
     ))  # fmt: skip
     observer.until(
@@ -94,7 +95,7 @@ def check_record(data, here, away):
     begin = rest + np.flatnonzero(~there[rest:])[0]
     end = begin + np.flatnonzero(there[begin:])[0]  # what is held afterwards is what y is by then
     # passed at the times it gave, counted back from its end
-    for before, share, speed in ((END - LATER, 0.3, -0.5), (END - FIRST, 0.6, -0.4)):
+    for before, share, speed in ((END - LATER, 0.3, -0.125), (END - FIRST, 0.6, -0.1)):
         k = np.searchsorted(t, t[end] - before)
         missed = max(t[k] - t[k - 1], t[end] - t[end - 1])  # whose values nobody knows
         off = (PERIOD + missed) * np.abs(away).max()
@@ -105,13 +106,13 @@ def check_record(data, here, away):
     steps = np.diff(t[window])[:, None]
     values, rates, bends = y[window], rate[window], acceleration[window]
     scale = np.abs(away).max()
-    assert np.abs(rates).max() > 0.5 * scale
+    assert np.abs(rates).max() > 0.12 * scale
     missed = (steps / PERIOD).clip(1.0)  # of means over several ticks, the error in both grows
     mean = 0.5 * (rates[1:] + rates[:-1])
     off = np.abs(np.diff(values, axis=0) - steps * mean) / missed**3
-    assert off.max() < 1e-5 * scale
+    assert off.max() < 2e-4 * scale
     mean = 0.5 * (bends[1:] + bends[:-1])
     off = np.abs(np.diff(rates, axis=0) - steps * mean) / missed**2
-    assert off.max() < 1e-3 * scale
+    assert off.max() < 4e-3 * scale
     jumps = np.abs(np.diff(bends, axis=0)) * PERIOD / steps  # where ticks were missed, of one
-    assert jumps.max() < 0.03 * np.ptp(bends)
+    assert jumps.max() < 0.08 * np.ptp(bends)

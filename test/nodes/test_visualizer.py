@@ -46,7 +46,7 @@ def test_markers_and_frames_are_those_of_the_state(arm, observer, start_arm):
     state.header.stamp.sec = 1234
     wrong = JointState(name=['somebody'], position=[1.0], velocity=[0.0])
     command = JointState(name=arm.actuator_names, effort=u)
-    start_arm('visualizer', frame_id='map')
+    start_arm('visualizer', frame_id='map', rate=30.0)
 
     def shown():
         for publisher, message in ((states, wrong), (commands, command), (states, state)):

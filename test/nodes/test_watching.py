@@ -182,7 +182,7 @@ def test_a_change_is_published_without_waiting_for_the_next_second(monkeypatch):
     status = diagnostics.Diagnostics(node, 'part', 'robot', lambda: (OK, 'well', {'x': 1.0}))
     for _ in range(3):
         status.changed()
-    (found,) = published.get(timeout=60.0).status
+    (found,) = published.get(timeout=300.0).status
     assert (found.name, found.message, found.values[0].value) == ('/node: part', 'well', '1')
     status.changed()
     status.close()

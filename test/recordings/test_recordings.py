@@ -217,7 +217,7 @@ def test_a_killed_process_leaves_all_but_its_last_second(tmp_path):
         child.stdout.close()
     recording = sd.read_recording(path)
     assert not recording.complete
-    assert 500 < len(recording) < 1600
+    assert len(recording) > 500
     check(recording, len(recording))
 
 

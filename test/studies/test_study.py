@@ -426,7 +426,7 @@ def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
     process = subprocess.Popen(
         [sys.executable, '-m', 'softrobot_dynamics.cli', *given], stderr=subprocess.DEVNULL
     )
-    file, deadline = folder / table.RUNS, time.monotonic() + 120.0
+    file, deadline = folder / table.RUNS, time.monotonic() + 900.0
     while not (file.exists() and file.read_bytes().count(b'\n') >= 3):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)

@@ -32,7 +32,7 @@ FLAGS = (
 )  # fmt: skip
 SIZE = {'width': 900, 'height': 500}
 ROBOT = slice(320, 560)  # columns where it is
-PATIENCE = 90.0  # [s] for what takes some seconds, drawn by the processor
+PATIENCE = 300.0  # [s] for what takes some seconds, drawn by the processor
 PICTURES = os.environ.get('SOFTROBOT_TEST_PICTURES')  # a folder to keep them in
 
 

@@ -1,0 +1,144 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Measure which rate this machine holds, before a demo begins.
+
+What the nodes compute in a tick is measured here, on one thread: the law, a step of the
+simulation, the filter if there is one, and a message over DDS. A ring of bare processes
+(`ring.py`) then computes as long, at the nodes' priority, and counts the ticks that were late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.demo import ring
+from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.nodes import realtime
+
+RATES = 1000.0, 500.0, 250.0, 100.0  # [Hz] that a demo may choose
+LATE = 0.02  # share of late ticks up to which a rate is held; a demo fails at 0.05
+_SECONDS, _TICKS = 0.3, 60  # of the measurement at one rate, at least
+_CALLS, _FIRST = 40, 5  # of what is measured: how many, how many of them are left out
+_PATIENCE = 120.0  # [s] for the ring, on a machine that has much else to do
+
+
+class Held(NamedTuple):
+    """The rate that this machine holds."""
+
+    rate: float  # [Hz] the highest of those tried with few late ticks, or the lowest of all
+    late: float  # share of its ticks that were late
+    tried: tuple[tuple[float, float], ...]  # (rate [Hz], share of late ticks), one after the other
+
+    def in_words(self) -> str:
+        """Return what was found, in words."""
+        if self.late > LATE:
+            return (
+                f'this machine holds no rate, as other programs keep it busy: the demo runs at'
+                f' {self.rate:g} Hz, where {self.late:.0%} of the ticks of a bare loop were late'
+            )
+        higher = [f'{late:.1%} at {rate:g} Hz' for rate, late in self.tried[:-1]]
+        words = f'the demo runs at {self.rate:g} Hz'
+        if not higher:
+            return words
+        return f'{words}, the highest rate this machine holds: late ticks were {", ".join(higher)}'
+
+
+def held(work: Sequence[float], rates: Sequence[float] = RATES) -> Held:
+    """
+    Return the highest of some falling `rates` [Hz] that processes hold that compute so long.
+
+    `work` [s] is what each of them computes in a tick, first the one that keeps the time.
+    Raises SoftRobotError if they do not answer.
+    """
+    with _ring(work, rates) as asking:
+        try:
+            said, complaint = asking.communicate(timeout=_PATIENCE)
+            tried = tuple((rate, share) for rate, share in json.loads(said))
+        except (subprocess.TimeoutExpired, ValueError) as error:
+            asking.kill()
+            reason = error if isinstance(error, subprocess.TimeoutExpired) else complaint
+            words = f'no rate could be measured ({reason}): give one, as by --rate {rates[-1]:g}'
+            raise SoftRobotError(words) from None
+    return Held(*tried[-1], tried)
+
+
+@contextlib.contextmanager
+def _ring(work: Sequence[float], rates: Sequence[float]) -> Iterator[subprocess.Popen[str]]:
+    """Start the processes of a ring; yield the one that measures; end all."""
+    processors, started = realtime.processors(), []
+    with contextlib.ExitStack() as stack:
+        own = [stack.enter_context(socket.socket(type=socket.SOCK_DGRAM)) for _ in work]
+        for each in own:
+            each.bind(('127.0.0.1', 0))
+        for k, each in reversed(list(enumerate(own))):
+            told = {
+                'socket': each.fileno(),
+                'next': own[(k + 1) % len(own)].getsockname()[1],
+                'work': round(work[k] * ring.SECOND),
+                'processor': processors[(k + 1) % len(processors)] if processors else None,
+                'rates': rates if k == 0 else (),
+                'seconds': _SECONDS,
+                'ticks': _TICKS,
+                'late': LATE,
+                'realtime': realtime.__file__,
+            }
+            process = subprocess.Popen(
+                [sys.executable, '-S', ring.__file__, json.dumps(told)],
+                pass_fds=[each.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,  # Ctrl-C is for the parent, which ends them
+            )
+            started.append(process)
+            stack.callback(_end, process)
+        yield started[-1]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate()
+
+
+def work_of(
+    law: Any, simulator: Any, estimator: Any, message: float, period: float
+) -> tuple[float, ...]:
+    """
+    Return what simulation, estimator (None if there is none) and law compute in a tick [s].
+
+    `message` [s] is added to each, for one message that it sends or hears.
+    """
+    model = law.model
+    q, qd = model.q0, np.zeros(model.n)
+    u = np.clip(np.zeros(model.m), model.lower, model.upper)
+    law.start(q, qd, 0.0, None)
+    found = [
+        used(lambda: simulator.step(u, period)),
+        *(
+            []
+            if estimator is None
+            else [used(lambda: estimator.estimate(period, covariance=True))]
+        ),
+        used(lambda: law.compute(0.0, q, qd)),
+    ]
+    simulator.reset()
+    return tuple(each + message for each in found)
+
+
+def used(call: Callable[[], object], clock: Callable[[], int] = time.thread_time_ns) -> float:
+    """Return how long a call uses the processor [s], by a clock [ns]: the median of some."""
+    times = []
+    for _ in range(_CALLS):
+        began = clock()
+        call()
+        times.append(clock() - began)
+    return float(np.median(times[_FIRST:])) / ring.SECOND

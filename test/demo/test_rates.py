@@ -1,0 +1,40 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The rate that a machine holds is measured beside bare processes, and is said in words."""
+
+import pytest
+from softrobot_dynamics.demo import rates
+from softrobot_dynamics.demo.rates import Held, held, RATES
+from softrobot_dynamics.errors import SoftRobotError
+
+
+@pytest.mark.parametrize('processes', [2, 3])
+def test_a_rate_is_held_only_if_a_tick_has_room_for_what_is_computed(processes):
+    """Work of 300 ms fits into no tenth of a second, on whatever machine."""
+    found = held([0.3 / processes] * processes, (20.0, 10.0))
+    assert found.rate == 10.0 and found.late == 1.0
+    assert found.tried == ((20.0, 1.0), (10.0, 1.0))
+    assert 'holds no rate' in found.in_words() and '100%' in found.in_words()
+
+
+@pytest.mark.realtime
+def test_the_highest_rate_that_is_held_is_taken():
+    """With nothing to compute 2 Hz are held wherever tests run; lower rates are not tried."""
+    found = held([0.0, 0.0], (1e5, 2.0, 1.0))
+    assert found.rate == 2.0 and found.late <= rates.LATE
+    (fast, late), _ = found.tried
+    assert fast == 1e5 and late > 0.5
+    words = found.in_words()
+    assert words.startswith('the demo runs at 2 Hz, the highest rate this machine holds')
+    assert 'at 100000 Hz' in words
+
+
+def test_nothing_more_is_said_where_the_first_rate_is_held():
+    """Than which one it is."""
+    assert Held(RATES[0], 0.0, ((RATES[0], 0.0),)).in_words() == 'the demo runs at 1000 Hz'
+
+
+def test_a_ring_that_does_not_answer_is_an_error_that_says_what_to_do(monkeypatch):
+    """Not a traceback."""
+    monkeypatch.setattr(rates.sys, 'executable', '/bin/false')
+    with pytest.raises(SoftRobotError, match='no rate could be measured.*--rate 100'):
+        held([0.0, 0.0])
