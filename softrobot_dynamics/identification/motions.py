@@ -51,7 +51,7 @@ class Motion:
     names: tuple[str, ...]
     skipped: float = 0.0
 
-    kind = 'motion'
+    kind, loose = 'motion', ()  # of markers whose places are fitted
 
     def __len__(self) -> int:
         return len(self.times)
@@ -125,6 +125,9 @@ def motion(
         raise ArgumentError('blocks', blocks, 'a whole number >= 1')
     for marker in markers:
         check_marker(description, marker)
+        if marker.deviation:
+            name = f'deviation of marker {marker.name}'
+            raise ArgumentError(name, marker.deviation, '0 in a motion: places fit postures alone')
     _check_coordinates(description, coordinates)
     since = t - t[0]
     turn = np.floor(since / (horizon or np.inf) + 1e-9)
