@@ -6,7 +6,7 @@ from kernel_calls import body_slab
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
-from softrobot_dynamics.bodies.cosserat.strains import STRAINS
+from softrobot_dynamics.bodies.released import STRAINS
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 

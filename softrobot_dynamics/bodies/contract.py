@@ -6,13 +6,14 @@ Everything else, velocities, inertia, actuation, follows from the formula by tra
 A body starts at its joint's distal frame S_J, in which all its formulas are written.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 from typing import Any, cast, ClassVar, TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies import tracing
+from softrobot_dynamics.bodies.released import Released
 from softrobot_dynamics.bodies.skins import circle, NOTHING, Surface, tube
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
@@ -123,6 +124,18 @@ class Body:
         As it may stand in a robot's description: what reports compare this one with.
         """
         return None
+
+    def omitted_strains(self) -> tuple[str, ...]:
+        """Return the strains of a rod that it locks, of those whose rigidities are known."""
+        return ()
+
+    def with_strains(self, orders: Mapping[str, int]) -> Released:
+        """
+        Return the :class:`.Released` rod whose strains are polynomials of at least these orders.
+
+        ArgumentError if it is no rod of sections, or a strain's basis has no order.
+        """
+        raise ArgumentError('strains', tuple(orders), f'a rod of sections, not {self.type_name}')
 
     def outline(self, sigma: float) -> Matrix:
         """

@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Spatial piecewise constant curvature with elongation."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 import math
 from typing import Any
@@ -8,9 +9,13 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.bodies.released import as_cosserat, Own, Released, STRAINS
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.schema.fields import flag, integer, number, profile
 from softrobot_dynamics.tracing.emit import SERIES_LIMIT
+
+_OWN = {'kappa_x': (1, -1.0), 'kappa_y': (0, 1.0), 'gamma_z': (2, 1.0)}
+"""Strains: the coordinate of each, and the sign with which it is divided by the length."""
 
 
 @register('pcc')
@@ -78,15 +83,21 @@ class PiecewiseConstantCurvature(Body):
 
     def finer(self) -> dict[str, Any]:
         """Return a rod whose curvatures and stretch are parabolas along it."""
+        finer: dict[str, Any] = self.with_strains(dict.fromkeys(_OWN, 2)).body
+        return finer
+
+    def omitted_strains(self) -> tuple[str, ...]:
+        """See :class:`Body`."""
+        return tuple(name for name in STRAINS if name not in _OWN)
+
+    def with_strains(self, orders: Mapping[str, int]) -> Released:
+        """See :class:`Body`."""
         same = ('length', 'density', 'young_modulus', 'poisson_ratio', 'damping',
-                'section_inertia')  # fmt: skip
-        parabola = {'basis': 'legendre', 'order': 2}
-        return {
-            'type': 'cosserat',
-            **{name: getattr(self, name) for name in same},
-            'section': {'type': 'circular', 'radius': list(self.radius)},
-            'strains': dict.fromkeys(('kappa_x', 'kappa_y', 'gamma_z'), parabola),
-        }
+                'section_inertia', 'quadrature')  # fmt: skip
+        fields = {name: getattr(self, name) for name in same}
+        fields['section'] = {'type': 'circular', 'radius': list(self.radius)}
+        own = {name: Own(i, sign / self.length) for name, (i, sign) in _OWN.items()}
+        return as_cosserat(fields, own, orders)
 
     def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:
         """Rotation exp(s K) and origin at s = x3 / L; K = skew(-bend_y, bend_x, 0)."""

@@ -1,12 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Planar constant curvature without elongation, in closed form."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.bodies.released import as_cosserat, Own, Released, STRAINS
 from softrobot_dynamics.compiling.jit import inlined, Kernel, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.functions import stumpff_doubled, stumpff_family
@@ -74,11 +76,19 @@ class PlanarConstantCurvature(Body):
 
     def finer(self) -> dict[str, Any]:
         """Return a rod in the same plane whose curvature is a parabola along it."""
-        same = 'length', 'radius', 'density', 'young_modulus', 'damping', 'section_inertia'
+        finer: dict[str, Any] = self.with_strains({'kappa_y': 2}).body
+        return finer
+
+    def omitted_strains(self) -> tuple[str, ...]:
+        """See :class:`Body`."""
+        return tuple(name for name in STRAINS if name != 'kappa_y')
+
+    def with_strains(self, orders: Mapping[str, int]) -> Released:
+        """See :class:`Body`."""
+        same = 'length', 'density', 'young_modulus', 'damping', 'section_inertia', 'quadrature'
         fields = {name: getattr(self, name) for name in same}
-        section = {'type': 'circular', 'radius': fields.pop('radius')}
-        strains = {'kappa_y': {'basis': 'legendre', 'order': 2}}
-        return {'type': 'cosserat', **fields, 'section': section, 'strains': strains}
+        fields['section'] = {'type': 'circular', 'radius': self.radius}
+        return as_cosserat(fields, {'kappa_y': Own(0, 1.0 / self.length)}, orders)
 
     def kernel(self) -> Kernel:
         """Return the closed form."""

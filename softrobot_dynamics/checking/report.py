@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.checking.omitted import worst_omitted
 from softrobot_dynamics.checking.orders import orders
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.dynamics import inverse
@@ -63,6 +64,7 @@ def examine(
         robot.quadrature,
         robot.routes,
         robot.orders,
+        robot.omitted,
         robot.rest,
         robot.calls,
     )
@@ -152,6 +154,13 @@ class _Robot:
             name = f'tip of {body} beside {finer}, worst under {worst}'
             words = f'should be below {ROUGH:.0%} of its length' if error > ROUGH else ''
             yield Finding(name, 100.0 * error, '%', words)
+
+    def omitted(self) -> Iterator[Finding]:
+        """Yield how far strains that rods leave out would move the robot, see `worst_omitted`."""
+        for worst in worst_omitted(self._model):
+            omitted = worst.omitted
+            name = f'shift by {omitted.name}, which {omitted.body} leaves out, under {worst.load}'
+            yield Finding(name, 1e3 * omitted.shift, 'mm', worst.question)
 
     def rest(self) -> Iterator[Finding]:
         """Yield where the robot is at rest without commands, and whether it stays there."""

@@ -70,7 +70,8 @@ def _offsets(robot: RobotDescription) -> Iterator[str]:
 
 def _outside(passage: Any, body: Any) -> tuple[float, float] | None:
     """Return how far [m] a curve is off the axis and the section reaches, where it is worst."""
-    sigma = np.linspace(*passage.span, SECTIONS)
+    start, end = passage.span
+    sigma = np.linspace(start, end, SECTIONS)
     off = np.linalg.norm(passage.curve(body, SECTIONS)[:, :2], axis=1)
     reach = np.array([np.linalg.norm(body.outline(s), axis=1).max() for s in sigma])
     worst = int(np.argmax(off / np.maximum(reach, TINY)))

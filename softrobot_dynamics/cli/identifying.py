@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import json
 from pathlib import Path
 import sys
@@ -15,6 +15,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.identification.choice import Choice, choose
 from softrobot_dynamics.identification.fitting import (
     Data,
     Estimate,
@@ -25,10 +26,12 @@ from softrobot_dynamics.identification.fitting import (
 )
 from softrobot_dynamics.identification.mapping import read_mapping, read_motion, read_postures
 from softrobot_dynamics.identification.motions import Motion
+from softrobot_dynamics.identification.omitted_in_fit import Doubt, doubts
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.records import read_record
 from softrobot_dynamics.identification.robot_files import require_writable, write_fitted
-from softrobot_dynamics.identification.validation import Choice, choose, cross_validate, Validation
+from softrobot_dynamics.identification.strains import is_strain, read_strains
+from softrobot_dynamics.identification.validation import cross_validate, Validation
 
 INSTALL = "an environment with matplotlib: pip install 'softrobot_dynamics[plot]'"
 
@@ -45,7 +48,12 @@ def run(options: Namespace) -> int:
         if path and not Path(path).expanduser().absolute().parent.is_dir():
             raise ArgumentError(f'--{name}', path, 'a file in a folder that exists')
     description = load_robot(options.robot)
-    fit = options.fit.split(',')
+    texts = options.fit.split(',')
+    fit = [text for text in texts if not is_strain(text)]
+    strains = read_strains(description, [text for text in texts if is_strain(text)])
+    if strains and not options.choose:
+        given_strains = [strain.name for strain in strains]
+        raise ArgumentError('--fit', given_strains, 'numbers; strains beside --choose alone')
     if options.output:  # before what takes long
         parameters = read_parameters(description, fit)
         changed, names = parameters.changed(), parameters.names
@@ -55,16 +63,16 @@ def run(options: Namespace) -> int:
     given: Any = {'starts': options.starts, 'seed': options.seed, 'loss': options.loss}
     found = identify(description, data, fit, **given, progress=say)
     judged: Any = {'loss': options.loss, 'folds': options.folds, 'progress': say}
-    choice = choose(found, **judged) if options.choose else None
-    if choice and choice.names:
-        fit = [text for text in fit if text.partition('=')[0].strip() in choice.names]
-        found = identify(description, data, fit, **given, progress=say)
+    choice = choose(found, strains=strains, **judged) if options.choose else None
+    if choice and choice.numbers:
+        fit = [text for text in fit if text.partition('=')[0].strip() in choice.numbers]
+        found = identify(choice.description, data, fit, **given, progress=say)
     validation = None
     if options.cross_validate:
         validation = cross_validate(found, **judged)
     say('')
     more = found.suggest(count=options.suggest, seed=options.seed) if options.suggest else None
-    summary = summary_of(found, choice, validation)
+    summary = summary_of(found, choice, validation, doubts(found))
     if more is not None:
         summary['suggested'] = [
             dict(zip(description.actuator_names, map(float, row))) for row in more
@@ -97,7 +105,10 @@ def _read(options: Namespace, description: RobotDescription) -> Data:
 
 
 def summary_of(
-    found: Identification, choice: Choice | None = None, validation: Validation | None = None
+    found: Identification,
+    choice: Choice | None = None,
+    validation: Validation | None = None,
+    omitted: Sequence[Doubt] = (),
 ) -> dict[str, Any]:
     """Return all that was found, as JSON takes it; what the data do not tell is null."""
     summary: dict[str, Any] = {
@@ -118,6 +129,20 @@ def summary_of(
             for k, each in enumerate(found.data.coordinates)
         },
     }
+    summary['omitted_strains'] = [
+        {
+            'body': each.omitted.body,
+            'strain': each.omitted.name,
+            'order': each.omitted.order,
+            'largest': each.omitted.shift,
+            'rms': each.rms,
+            'load': each.load,
+            'question': each.question,
+        }
+        for each in omitted
+    ]
+    if found.placed:
+        summary['placed'] = {name: list(map(float, at)) for name, at in found.placed.items()}
     if isinstance(found.data, Motion) and found.data.skipped:
         summary['skipped'] = found.data.skipped
     if choice:
@@ -175,6 +200,9 @@ def told(summary: dict[str, Any]) -> list[str]:
     for name, (after, before) in summary['rms_of_coordinates'].items():
         if after is not None:
             lines.append(f'{name} is off by {after:.4g} rms, {before:.4g} with the robot file')
+    for name, at in summary.get('placed', {}).items():
+        place = ', '.join(f'{1e3 * each:.3g}' for each in at)
+        lines.append(f'{name} is at {place} mm beside its point')
     if 'choice' in summary:
         names = ', '.join(summary['choice']['names']) or 'none of them'
         lines.append(f'worth fitting, by {others} not seen: {names}')
@@ -185,6 +213,8 @@ def told(summary: dict[str, Any]) -> list[str]:
             size = f'{1e3 * checked["rms_of_all_markers"]:.4g} mm'
         lines.append(f'on {others} not seen: {size} rms; by them')
         lines += [f'  {n} {a:.5g} to {b:.5g}' for n, (a, b) in checked['intervals'].items()]
+    omitted = summary.get('omitted_strains', ())
+    lines += [f'? {each["question"]}' for each in omitted if each['question']]
     for row in summary.get('suggested', ()):
         lines.append('hold next: ' + ', '.join(f'{n} {value:.4g}' for n, value in row.items()))
     return lines

@@ -55,7 +55,8 @@ class Identification:
 
     Attributes: ``robot``, the RobotDescription with the fitted numbers; ``estimates`` (p,);
     ``unseen``, in words, combinations of the parameters that the data do not show; ``x`` (p,);
-    ``states``, those that a motion starts in, as its predictor has them; ``off`` (P, C), what was
+    ``states``, those that a motion starts in, as its predictor has them, or how far markers are
+    beside their points, see :attr:`placed`; ``off`` (P, C), what was
     measured less predicted, and ``off_before``, that of the robot file; ``slopes`` (N, p),
     weighted.
     """
@@ -75,6 +76,12 @@ class Identification:
     def residuals(self) -> Array:
         """Markers (P, K, 3) [m], base frame, measured less predicted."""
         return of_markers(self.data, self.off)
+
+    @property
+    def placed(self) -> dict[str, Vector]:
+        """Where markers were found beside their points (3,) [m], of those not known exactly."""
+        loose = [self.data.markers[k].name for k in self.data.loose]
+        return dict(zip(loose, self.states.reshape(-1, 3))) if loose else {}
 
     @property
     def before(self) -> Array:
@@ -113,10 +120,10 @@ class Identification:
         ways = np.full_like(u[None], float(rubbed))  # drawn in from nothing
         one = Postures(('',), u[None], self.data.markers, seen, ways)
         try:
-            slopes = Predictor(self.parameters, one).slopes(self.x)
+            slopes = Predictor(self.parameters, one).slopes(np.r_[self.x, self.states])
         except NotConvergedError:
             return None
-        return slopes.reshape(-1, len(self.x)) * one.weights[:, None]
+        return slopes.reshape(one.measured.size, -1)[:, : len(self.x)] * one.weights[:, None]
 
 
 def _limits(description: RobotDescription) -> list[Any]:

@@ -83,6 +83,7 @@ class _Marker:
     name: str = text(default='')
     unit: str = choice(LENGTHS, default='m')
     noise: float = number('m', above=0.0, default=1.0)
+    deviation: float = number('m', at_least=0.0, default=0.0)
 
     def validate(self) -> Complaints:
         """Yield what is wrong with the columns."""
@@ -252,7 +253,7 @@ def _markers(
 ) -> tuple[list[Marker], Array]:
     """Return the markers (K,) and where they were (P, K, 3) [m], base frame."""
     markers = [
-        Marker(m.name or f'marker {k + 1}', m.body, m.point, m.noise)
+        Marker(m.name or f'marker {k + 1}', m.body, m.point, m.noise, m.deviation)
         for k, m in enumerate(mapping.markers)
     ]
     each = np.array([_positions(rows, m) for m in mapping.markers])

@@ -52,7 +52,7 @@ class Motion:
     names: tuple[str, ...]
     skipped: float = 0.0
 
-    kind = 'motion'
+    kind, loose = 'motion', ()  # of markers whose places are fitted
 
     def __len__(self) -> int:
         return len(self.times)
@@ -127,6 +127,9 @@ def motion(
         raise ArgumentError('blocks', blocks, 'a whole number >= 1')
     for marker in markers:
         check_marker(description, marker)
+        if marker.deviation:
+            name = f'deviation of marker {marker.name}'
+            raise ArgumentError(name, marker.deviation, '0 in a motion: places fit postures alone')
     _check_coordinates(description, coordinates)
     turning = dict(zip(description.coordinate_names, turns_of(description).period))
     periods = [turning.get(each.name, 0.0) for each in coordinates]

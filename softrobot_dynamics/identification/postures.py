@@ -9,7 +9,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.reached import read_ways
 
@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 
 
 class Marker(NamedTuple):
-    """A material point of a body that is measured, [m] in its joint frame, and how well."""
+    """
+    A material point of a body that is measured, [m] in its joint frame, and how well.
+
+    A ``deviation`` > 0 says that its place is known to a standard deviation [m] along each axis of
+    the material frame there: where it is beside the point is then fitted, too.
+    """
 
     name: str
     body: str
     point: tuple[float, float, float]
     noise: float = 1.0  # [m], of each coordinate; only ratios count if nothing was known before
+    deviation: float = 0.0  # [m]
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,16 @@ class Postures:
     def measured(self) -> Matrix:
         """All that was measured, (P, 3 K)."""
         return self.positions.reshape(len(self), -1)
+
+    @property
+    def loose(self) -> Integers:
+        """Return which markers (L,) are not exactly where the points are."""
+        return np.flatnonzero([marker.deviation > 0.0 for marker in self.markers])
+
+    @property
+    def deviations(self) -> Vector:
+        """Return the standard deviations (3 L,) [m] to which the places of these are known."""
+        return np.repeat([float(self.markers[k].deviation) for k in self.loose], 3)
 
     @property
     def noises(self) -> Vector:
@@ -118,3 +134,6 @@ def check_marker(description: RobotDescription, marker: Marker) -> None:
         raise ArgumentError(f'marker {marker.name}', marker.point, 'a finite point (3,) [m]')
     if not 0.0 < marker.noise < np.inf:
         raise ArgumentError(f'noise of marker {marker.name}', marker.noise, 'a length > 0 [m]')
+    if not 0.0 <= marker.deviation < np.inf:
+        name = f'deviation of marker {marker.name}'
+        raise ArgumentError(name, marker.deviation, 'a length >= 0 [m]')

@@ -24,66 +24,75 @@ _FEW = 30  # iterations of Newton's method from the last posture
 
 
 class _Seen(NamedTuple):
-    """A robot at rest: q (P, n), markers (P, K, 3) [m] and their Jacobians (P, K, 3, n)."""
+    """A robot at rest: q (P, n), and where its markers are."""
 
     model: CompiledModel
     statics: Statics
     q: Matrix
-    points: Array
-    jacobians: Array
+    marked: Marked
 
 
 class Predictor:
     """
-    Predicts the markers of :class:`Postures` for numbers x (p,) of :class:`Parameters`.
+    Predicts the markers of :class:`Postures` for z: numbers x (p,) of :class:`Parameters`.
 
-    Every posture is looked for from where it was last. Not for several threads.
+    Behind them stand offsets (3 L,) [m] of the markers whose places are not known exactly, in the
+    material frames at their points. Every posture is looked for from where it was last. Not for
+    several threads.
     """
 
     def __init__(self, parameters: Parameters, postures: Postures) -> None:
-        self.parameters, self.postures = parameters, postures
+        self.parameters, self.postures, self._p = parameters, postures, len(parameters.each)
         self._last: tuple[bytes, _Seen] | None = None
         self.evaluations = 0
 
     @property
     def bounds(self) -> Matrix:
         """Return the least and the largest x, (2, p)."""
-        return self.parameters.bounds
+        anywhere = np.full(len(self.postures.deviations), np.inf)
+        return np.hstack([self.parameters.bounds, [-anywhere, anywhere]])
 
     def begin(self, x: Vector) -> Vector:
-        """Return what the fit starts with, x itself."""
-        return x
+        """Return the z that a fit starts with: x, and markers at their points."""
+        return np.r_[x, 0.0 * self.postures.deviations]
 
-    def points(self, x: Vector) -> Array:
+    def points(self, z: Vector) -> Array:
         """Return the markers (P, K, 3) [m], base frame; DescriptionError, NotConvergedError."""
-        return self._seen(x).points
+        return self._seen(z).marked.points
 
-    def slopes(self, x: Vector) -> Array:
-        """Return the derivatives of the markers by x, (P, K, 3, p); raises as `points`."""
-        seen = self._seen(x)
+    def slopes(self, z: Vector) -> Array:
+        """Return the derivatives of the markers by z, (P, K, 3, .); raises as `points`."""
+        seen, x = self._seen(z), z[: self._p]
         before = self._residuals(seen.statics, seen.q)
-        by_theta = [self._by(seen, before, x, k) for k in range(len(x))]
-        slopes = np.empty((*seen.points.shape, len(x)))
+        by_theta = [self._by(seen, before, z, k) for k in range(self._p)]
+        slopes = np.zeros((*seen.marked.points.shape, len(z)))
         for i, (u, q) in enumerate(zip(self.postures.commands, seen.q)):
             seen.statics.slide(self.postures.sliding[i])
             forces = np.array([r[i] for r, _ in by_theta]).reshape(len(x), -1).T
             K = seen.statics.tangent(q, u)
             change = -solved(seen.model, K, forces)
-            slopes[i] = seen.jacobians[i] @ change
+            slopes[i, ..., : self._p] = seen.marked.jacobians[i] @ change
             for k, (_, points) in enumerate(by_theta):
                 slopes[i, ..., k] += points[i]
+        for j, k in enumerate(self.postures.loose):
+            first = self._p + 3 * j
+            slopes[:, k, :, first : first + 3] = seen.marked.frames[:, k]
         return slopes
 
-    def _seen(self, x: Vector) -> _Seen:
-        key = np.asarray(x, dtype=float).tobytes()
+    def _offsets(self, z: Vector) -> Matrix:
+        """Return where markers are beside their points, (K, 3) [m]."""
+        offsets = np.zeros((len(self.postures.markers), 3))
+        offsets[self.postures.loose] = z[self._p :].reshape(-1, 3)
+        return offsets
+
+    def _seen(self, z: Vector) -> _Seen:
+        x, key = z[: self._p], np.asarray(z, dtype=float).tobytes()
         if self._last is None or self._last[0] != key:
             model = compile_model(self.parameters.robot(x))
             statics = Statics(model, commanded=True)
             q = self._rest(statics)
-            self._last = (
-                key,
-                _Seen(model, statics, q, *markers_at(model, self.postures.markers, q)),
-            )
+            marked = markers_at(model, self.postures.markers, q, self._offsets(z))
+            self._last = key, _Seen(model, statics, q, marked)
             self.evaluations += 1
         return self._last[1]
 
@@ -100,13 +109,14 @@ class Predictor:
                 q.append(equilibrium(statics.model, command=u, q0=near, sliding=ways).q)
         return np.array(q)
 
-    def _by(self, seen: _Seen, before: Matrix, x: Vector, k: int) -> tuple[Matrix, Array]:
+    def _by(self, seen: _Seen, before: Matrix, z: Vector, k: int) -> tuple[Matrix, Array]:
         """Return derivatives by x_k at fixed q: residuals (P, n) and markers (P, K, 3)."""
-        robot, step = self.parameters.beside(x, k)
+        robot, step = self.parameters.beside(z[: self._p], k)
         model = compile_model(robot)
         after = self._residuals(Statics(model, commanded=True), seen.q)
-        points = markers_at(model, self.postures.markers, seen.q)[0]
-        return (after - before) / step, (points - seen.points) / step
+        offsets = self._offsets(z)
+        points = markers_at(model, self.postures.markers, seen.q, offsets).points
+        return (after - before) / step, (points - seen.marked.points) / step
 
     def _residuals(self, statics: Statics, q: Matrix) -> Matrix:
         """Return the static residuals (P, n) at q (P, n), under the postures' commands."""
@@ -124,12 +134,22 @@ def solved(model: CompiledModel, K: Matrix, forces: Matrix) -> Matrix:
     return change
 
 
-def markers_at(model: CompiledModel, markers: Sequence[Marker], q: Matrix) -> tuple[Array, Array]:
-    """Return the markers (P, K, 3) at postures q (P, n), and their Jacobians (P, K, 3, n)."""
-    zero = np.zeros(model.n)
-    points = np.empty((len(q), len(markers), 3))
-    jacobians = np.empty((*points.shape, model.n))
+class Marked(NamedTuple):
+    """Markers (P, K, 3) [m], base frame, their Jacobians (P, K, 3, n), frames (P, K, 3, 3)."""
+
+    points: Array
+    jacobians: Array
+    frames: Array  # rotations to the base frame of the material frames at the markers' points
+
+
+def markers_at(
+    model: CompiledModel, markers: Sequence[Marker], q: Matrix, offsets: Matrix | None = None
+) -> Marked:
+    """Return the markers at postures q (P, n), ``offsets`` (K, 3) [m] beside their points."""
+    zero, shape = np.zeros(model.n), (len(q), len(markers), 3)
+    marked = Marked(np.empty(shape), np.empty((*shape, model.n)), np.empty((*shape, 3)))
     bodies = [marker.body for marker in markers]
+    offsets = np.zeros(shape[1:]) if offsets is None else offsets
     for name in dict.fromkeys(bodies):
         own = [k for k, body in enumerate(bodies) if body == name]
         there = np.array([markers[k].point for k in own], dtype=float)
@@ -138,5 +158,9 @@ def markers_at(model: CompiledModel, markers: Sequence[Marker], q: Matrix) -> tu
             evaluator = model.per_thread.evaluator
             evaluator(row, zero)
             found = Placement(model, evaluator.robot, row).points(body, there)
-            points[i, own], jacobians[i, own] = found.positions, found.jacobians[:, 3:]
-    return points, jacobians
+            R, J = found.frames[:, :3, :3], found.jacobians
+            arms = np.einsum('kij,kj->ki', R, offsets[own])
+            marked.points[i, own], marked.frames[i, own] = found.positions + arms, R
+            turned = np.cross(J[:, :3], arms[:, :, None], axis=1)  # of a point on a rigid arm
+            marked.jacobians[i, own] = J[:, 3:] + turned
+    return marked

@@ -58,7 +58,8 @@ class Problem:
     Residuals of what was measured, weighted, for scipy; one for a fit.
 
     Below them are those of states that are fitted, too, from the first guess: small, for what the
-    data hardly show of these should not run away. Last are those of numbers that were known
+    data hardly show of these should not run away; and those of places of markers, as well as they
+    are known. Last are those of numbers that were known
     before: one deviation counts as much as a residual of one deviation of its noise, ``least``.
     """
 
@@ -68,11 +69,14 @@ class Problem:
         self.predictor, self._progress = predictor_of(parameters, data), progress
         self._measured, self._weights = data.measured, data.weights
         self._p, self._parameters = len(parameters.each), parameters
-        if parameters.known and (data.noises == _UNSAID).all():
+        known = [parameters.names[i] for i in parameters.known]
+        known += [data.markers[k].name for k in data.loose]
+        if known and (data.noises == _UNSAID).all():
             expected = 'the noise of what was measured, which deviations of numbers are weighed by'
-            raise ArgumentError('fit', [parameters.names[i] for i in parameters.known], expected)
+            raise ArgumentError('fit', known, expected)
         self._one = float(1.0 / np.mean(1.0 / data.noises))  # a residual of one deviation
-        self.least = self._one if parameters.known else 0.0
+        self.least = self._one if known else 0.0
+        self._anchors = _ANCHOR if isinstance(data, Motion) else self._one / data.deviations
         self._seen, self._bounds = np.isfinite(data.measured), self.predictor.bounds
         self._count = int(self._seen.sum())
         if len(parameters.each) > self._count:
@@ -90,12 +94,12 @@ class Problem:
         """Return what is off (N,), weighted; raises."""
         off = ((self.predicted(z) - self._measured) * self._weights)[self._seen]
         before = self._one * self._parameters.off(z[: self._p])
-        return np.r_[off, _ANCHOR * (z - self._begun)[self._p :], before]
+        return np.r_[off, self._anchors * (z - self._begun)[self._p :], before]
 
     def slopes(self, z: Vector) -> Matrix:
         """Return the derivatives of `residuals`, (N, .)."""
         slopes = self.predictor.slopes(z).reshape(*self._measured.shape, -1)
-        anchor = _ANCHOR * np.eye(len(z))[self._p :]
+        anchor = np.eye(len(z))[self._p :] * np.reshape(self._anchors, (-1, 1))
         before = np.zeros((len(self._parameters.known), len(z)))
         before[:, : self._p] = self._one * self._parameters.off_slopes(z[: self._p])
         return np.vstack([(slopes * self._weights[:, None])[self._seen], anchor, before])

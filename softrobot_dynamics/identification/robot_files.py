@@ -1,8 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Robot files with other numbers in place, everything else as it was written, comments too.
+Robot files with other numbers and strains in place, everything else as it was written.
 
-A number that the file leaves at its default gets an entry of its own.
+Comments stay, too. A number that the file leaves at its default gets an entry of its own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from softrobot_dynamics.description.naming import FieldName, Trail
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.variation import numbers_at
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.identification.strains import orders_of
 import yaml
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def _made(
         text = source.expanduser().read_text(encoding='utf-8')
     except OSError as error:
         raise ArgumentError('source', str(source), f'a robot file ({error.strerror})') from error
+    text = _with_strains(text, robot)
     for path in paths:
         text = _completed(_replaced(text, path, robot), path, robot)
     head = ''.join(f'# {line}\n' for line in origin)
@@ -102,14 +104,41 @@ def _replaced(text: str, path: str, robot: RobotDescription) -> str:
 
 def _completed(text: str, path: str, robot: RobotDescription) -> str:
     """Return a robot file's text with entries of their own for numbers left at their defaults."""
-    places = {}
-    for node, key, value in _left_out(yaml.compose(text, Loader=yaml.SafeLoader), path, robot):
+    top = yaml.compose(text, Loader=yaml.SafeLoader)
+    return _inserted(text, [(n, f'{key}: {v!r}') for n, key, v in _left_out(top, path, robot)])
+
+
+def _inserted(text: str, entries: Sequence[tuple[yaml.Node, str]]) -> str:
+    """Return a text with entries of their own in mappings, each after the mapping's first."""
+    places = dict[int, list[str]]()
+    for node, entry in dict.fromkeys(entries):
         first = node.value[min(1, len(node.value) - 1)][0].start_mark
         end = ', ' if node.flow_style else '\n' + ' ' * first.column
-        places[first.index] = f'{key}: {value!r}{end}'
+        places.setdefault(first.index, []).append(f'{entry}{end}')
     for start in sorted(places, reverse=True):
-        text = text[:start] + places[start] + text[start:]
+        text = text[:start] + ''.join(places[start]) + text[start:]
     return text
+
+
+def _with_strains(text: str, robot: RobotDescription) -> str:
+    """Return a robot file's text whose rods have the strains of a robot's, of their orders."""
+    numbers, entries = dict[int, tuple[int, int]](), []
+    top = _entries(yaml.compose(text, Loader=yaml.SafeLoader))
+    for part, module in zip(_members(top.get('bodies')), robot.modules):
+        node = _entries(_entries(part).get('body')).get('strains')
+        for name, order in orders_of(module.body).items() if node is not None else ():
+            given = _entries(node).get(name)
+            if given is None:
+                entries.append((node, f'{name}: {{basis: legendre, order: {order}}}'))
+            elif (at := _entries(given).get('order')) is not None and _number(at) != order:
+                numbers[at.start_mark.index] = at.end_mark.index, order
+            elif at is None and order and 'basis' in _entries(given):
+                entries.append((given, f'order: {order}'))
+    if numbers:
+        for start in sorted(numbers, reverse=True):
+            text = f'{text[:start]}{numbers[start][1]}{text[numbers[start][0] :]}'
+        return _with_strains(text, robot)
+    return _inserted(text, entries)
 
 
 def _left_out(

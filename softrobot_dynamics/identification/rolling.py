@@ -280,7 +280,7 @@ def _observed(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, 
 
 def _observed_at(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
     """Return all that could be measured (T, C) at q (T, n), and its Jacobians (T, C, n)."""
-    points, jacobians = markers_at(model, motion.markers, q)
+    points, jacobians, _ = markers_at(model, motion.markers, q)
     T, n = q.shape
     known = [*model.coordinate_names, *model.actuator_names]
     which = [known.index(each.name) for each in motion.coordinates]

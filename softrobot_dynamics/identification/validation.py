@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a fit is worth on postures that it has not seen, and which parameters are worth fitting."""
+"""Cross-validation: what a fit is worth on postures that it has not seen."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Matrix
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.confidence import LEVEL
 from softrobot_dynamics.identification.fitting import fitted, Identification, of_markers, rms_of
@@ -15,7 +15,6 @@ from softrobot_dynamics.identification.motions import Motion
 from softrobot_dynamics.identification.problem import predictor_of
 
 LEAST = 3  # groups of postures to leave out
-WORTH = 0.02  # share by which another parameter must lower the error on postures not seen
 
 
 class Validation(NamedTuple):
@@ -25,8 +24,9 @@ class Validation(NamedTuple):
     ``residuals`` (P, K, 3) [m], measured less predicted, and their ``rms`` [m]; ``x`` (F, p) of
     the fits; ``intervals`` (p, 2), 95 % of the parameters by the jackknife: they hold where errors
     of what is left out together depend on each other, as those of a model do. ``off`` (P, C) are
-    residuals of all that was measured. Of a motion, blocks of time are left out: it is simulated
-    across them from where it starts.
+    residuals of all that was measured; ``squares`` (F,) [m^2] are means of each group that was
+    left out, ``counts`` (F,) how much was seen there. Of a motion, blocks of time are left out: it
+    is simulated across them from where it starts.
     """
 
     residuals: Array
@@ -34,6 +34,8 @@ class Validation(NamedTuple):
     x: Matrix
     intervals: Matrix
     off: Matrix
+    squares: Vector
+    counts: Vector
 
 
 def cross_validate(
@@ -69,7 +71,10 @@ def cross_validate(
     half = float(t.ppf(0.5 + 0.5 * LEVEL, count - 1)) * spread
     ends = np.stack([found.x - half, found.x + half], axis=1)
     values = [sorted(map(p.value, pair)) for p, pair in zip(parameters.each, ends)]
-    return Validation(of_markers(data, off), rms_of(data, off), x, np.array(values), off)
+    squares = np.array([rms_of(data, off[group]) ** 2 for group in groups])
+    counts = np.array([np.isfinite(off[group]).sum() for group in groups], dtype=float)
+    rms = rms_of(data, off)
+    return Validation(of_markers(data, off), rms, x, np.array(values), off, squares, counts)
 
 
 def _groups(names: Sequence[str], folds: int | None) -> list[list[int]]:
@@ -88,56 +93,3 @@ def _told(names: Sequence[str], group: Sequence[int]) -> str:
     """Return in words what is left out."""
     distinct = list(dict.fromkeys(names[row] for row in group))
     return f'posture {distinct[0]}' + (f' and {len(distinct) - 1} more' * (len(distinct) > 1))
-
-
-class Choice(NamedTuple):
-    """Parameters in the order in which they were taken, and the error [m] up to each."""
-
-    names: tuple[str, ...]
-    errors: tuple[float, ...]  # on postures not seen; the first is that of the robot file
-
-
-def choose(
-    found: Identification,
-    *,
-    loss: str = 'soft_l1',
-    folds: int | None = None,
-    progress: Callable[[str], object] | None = None,
-) -> Choice:
-    """
-    Return which of the parameters of a fit lower the error on postures that it has not seen.
-
-    They are taken one by one, each time the one that lowers it most, by :func:`cross_validate`,
-    until none lowers it by two parts in a hundred.
-    """
-    chosen: list[str] = []
-    errors = [rms_of(found.data, found.off_before)]
-    names = list(found.parameters.names)
-    while len(chosen) < len(names):
-        trials = {
-            name: _error(found, [*chosen, name], loss, folds, progress)
-            for name in names
-            if name not in chosen
-        }
-        best = min(trials, key=lambda name: trials[name])
-        if not trials[best] < (1.0 - WORTH) * errors[-1]:
-            break
-        chosen.append(best)
-        errors.append(trials[best])
-    return Choice(tuple(chosen), tuple(errors))
-
-
-def _error(
-    found: Identification,
-    names: Sequence[str],
-    loss: str,
-    folds: int | None,
-    progress: Callable[[str], object] | None,
-) -> float:
-    """Return the error [m] of these parameters on postures not seen."""
-    parameters = found.parameters.only(names)
-    trial = fitted(parameters, found.data, [parameters.start], loss)
-    error = cross_validate(trial, loss=loss, folds=folds).rms
-    if progress:
-        progress(f'{", ".join(names)}: {1e3 * error:.3g} mm on postures not seen')
-    return error

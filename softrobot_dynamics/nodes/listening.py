@@ -19,8 +19,8 @@ class Listener:
     A thread that hands on the messages of a topic, past the executors and their Python.
 
     `handle(message)` may raise SoftRobotError, of which `refuse(error)` is told, as of messages
-    that cannot be read or are too large. Whatever else it raises is logged, and the thread goes on.
-    Messages take half of the thread's time at most.
+    that cannot be read or are too large. Whatever else it raises is logged, and the thread goes
+    on. Messages take half of the thread's time at most.
     """
 
     def __init__(

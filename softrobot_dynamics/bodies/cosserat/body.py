@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Cosserat rod whose strains are sums of functions along it: PCS, GVS and what is between."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,17 +18,18 @@ from softrobot_dynamics.annotations import (
 from softrobot_dynamics.bodies.contract import along, Body, PlaneCurve, register
 from softrobot_dynamics.bodies.cosserat import rod, rod_fibre, rod_points, rod_slopes
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
-from softrobot_dynamics.bodies.cosserat.nodes import march, rows_of
+from softrobot_dynamics.bodies.cosserat.nodes import march, moments, rows_of, triples
 from softrobot_dynamics.bodies.cosserat.rod_steps import STEP_LIMIT
-from softrobot_dynamics.bodies.cosserat.screws import compose, cross, exponential, fibre_velocity
+from softrobot_dynamics.bodies.cosserat.screws import compose, exponential, fibre_velocity, magnus
 from softrobot_dynamics.bodies.cosserat.sections.contract import CrossSection, Matter, SECTIONS
 from softrobot_dynamics.bodies.cosserat.strains import (
     Shape,
     strain_bases,
     strain_damping,
     strain_reference,
-    STRAINS,
+    widened,
 )
+from softrobot_dynamics.bodies.released import by_names, Released, STRAINS
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.lanes import LANES
 from softrobot_dynamics.kernels.quadrature import composite
@@ -36,7 +37,6 @@ from softrobot_dynamics.schema.fields import flag, integer, member, number
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.emit import BLOCK
 
-_HALF = tuple(zip(*(v[2:] for v in np.polynomial.legendre.leggauss(4))))  # nodes > 0, weights
 _IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
 
 
@@ -107,11 +107,8 @@ class Cosserat(Body):
         s, zero = self.length * sigma[at], 0.0 * masses
         if not self.section_inertia:
             return np.column_stack([zero, zero, s]), masses
-        angles = 2.0 * np.pi * np.arange(3) / 3.0
-        x = np.sqrt(2.0 * second_x[at] / masses)[:, None] * np.cos(angles)
-        y = np.sqrt(2.0 * second_y[at] / masses)[:, None] * np.sin(angles)
-        points = np.stack(np.broadcast_arrays(x, y, s[:, None]), axis=-1)
-        return points.reshape(-1, 3), np.repeat(masses / 3.0, 3)
+        points = triples(s, second_x[at] / masses, second_y[at] / masses)
+        return points, np.repeat(masses / 3.0, 3)
 
     def outline(self, sigma: float) -> Matrix:
         """See :class:`CrossSection`."""
@@ -134,6 +131,19 @@ class Cosserat(Body):
         """Return the rod with a finer basis for every strain that has one."""
         strains = tuple((c, basis.finer() or basis) for c, basis in self.strains)
         return replace(self, strains=strains) if strains != self.strains else None
+
+    def omitted_strains(self) -> tuple[str, ...]:
+        """See :class:`Body`: those that the section has rigidities for."""
+        own, matter = {c for c, _ in self.strains}, self._matter()
+        others = (name for c, name in enumerate(STRAINS) if c not in own)
+        return tuple(n for n in others if not any(self.section.validate_in(matter, [n])))
+
+    def with_strains(self, orders: Mapping[str, int]) -> Released:
+        """See :class:`Body`."""
+        strains = widened(self.strains, orders)
+        points = max(self.quadrature, *(basis.count() for _, basis in strains))
+        body = replace(self, strains=strains, quadrature=points)
+        return by_names(body, body.coordinates(), self.coordinates())
 
     def kernel(self) -> Kernel:
         """Return the march of :mod:`softrobot_dynamics.bodies.cosserat.rod`."""
@@ -265,29 +275,12 @@ class Cosserat(Body):
         return fibre_velocity(self.strain(x[2] / self.length, q, math), x, slope)
 
     def _moments(self, low: Any, high: Any, math: Math) -> tuple[Any, Any]:
-        """
-        Moments over steps from ``low`` to ``high`` of what :meth:`_functions` returns.
-
-        Two lists: A = int f ds and D = 1/h int (s - s_mid) f ds, h the length of the step.
-        """
-        half = 0.5 * (high - low)
-        mean: list[Value] = [0.0] * (6 + len(self._owners()))
-        slope: list[Value] = list(mean)
-        for node, weight in _HALF:
-            before = self._functions(low + half * (1.0 - node), math)
-            after = self._functions(low + half * (1.0 + node), math)
-            for i, (a, b) in enumerate(zip(before, after)):
-                mean[i] = mean[i] + weight * (a + b)
-                slope[i] = slope[i] + 0.5 * weight * node * (b - a)
-        reach = self.length * half
-        return [reach * v for v in mean], [reach * v for v in slope]
+        """Return the :func:`moments` of what :meth:`_functions` returns."""
+        return moments(lambda sigma: self._functions(sigma, math), low, high, self.length)
 
     def _logarithm(self, low: Any, high: Any, q: Values, math: Math) -> Any:
         """Twist Omega (6 values) of Magnus' fourth-order step: T(high) = T(low) exp(Omega)."""
-        a, d = (self._combined(values, q) for values in self._moments(low, high, math))
-        turn, shift = cross(a[:3], d[:3]), cross(a[3:], d[:3])
-        both = [u + v for u, v in zip(shift, cross(a[:3], d[3:]))]
-        return [u + v for u, v in zip(a, turn + both)]
+        return magnus(*(self._combined(v, q) for v in self._moments(low, high, math)))
 
     def _frame(self, sigma: Value, q: Values, math: Math) -> FrameFormula:
         """Frame at sigma: the product of all steps up to there, the last one cut short."""

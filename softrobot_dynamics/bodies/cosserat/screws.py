@@ -46,3 +46,10 @@ def fibre_velocity(strain: Values, x: Values, slope: Values) -> list[Value]:
         gamma[1] + kappa[2] * x[0] + slope[1],
         gamma[2] + kappa[0] * x[1] - kappa[1] * x[0],
     ]
+
+
+def magnus(mean: Values, slope: Values) -> list[Value]:
+    """Twist (6 values) of Magnus' fourth-order step, of the moments of a strain over the step."""
+    turn, shift = cross(mean[:3], slope[:3]), cross(mean[3:], slope[:3])
+    both = [u + v for u, v in zip(shift, cross(mean[:3], slope[3:]))]
+    return [u + v for u, v in zip(mean, turn + both)]

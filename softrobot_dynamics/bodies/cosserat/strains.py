@@ -1,18 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """How a robot file writes the strains of a rod: a basis for each, and what they are at q = 0."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
 from softrobot_dynamics.annotations import Math, Value
-from softrobot_dynamics.bodies.cosserat.bases.contract import Basis, read_basis
-from softrobot_dynamics.errors import closest, Problem
+from softrobot_dynamics.bodies.cosserat.bases.contract import Basis, OrderedBasis, read_basis
+from softrobot_dynamics.bodies.released import polynomial, STRAINS
+from softrobot_dynamics.errors import ArgumentError, closest, Problem
 from softrobot_dynamics.schema.fields import items, number, vector
 from softrobot_dynamics.schema.parsing import custom, join, parse, Problems, reader
-
-STRAINS = ('kappa_x', 'kappa_y', 'kappa_z', 'gamma_x', 'gamma_y', 'gamma_z')
-"""Curvatures about x and y and twist about z [1/m], shears along x and y and stretch [-]."""
 
 STRAIGHT = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -58,6 +57,20 @@ def strain_damping() -> Any:
     """Return the field of a damping [s]: one number, or those of strains, kept as six numbers."""
     expected = f'{_damping.expected} or a mapping of strains to such numbers'
     return custom(_read_damping, expected=expected, unit='s', default=0.0)
+
+
+def widened(
+    strains: tuple[tuple[int, Basis], ...], orders: Mapping[str, int]
+) -> tuple[tuple[int, Basis], ...]:
+    """Return strains with bases of at least these orders; ArgumentError for one without."""
+    bases = dict(strains)
+    for name, order in orders.items():
+        c, here = STRAINS.index(name), Problems()
+        basis = bases.get(c) or read_basis(polynomial(order), name, here)
+        if not isinstance(basis, OrderedBasis):
+            raise ArgumentError('strains', name, 'a strain whose basis has an order')
+        bases[c] = replace(basis, order=max(order, basis.order))
+    return tuple(sorted(bases.items()))
 
 
 def _read_bases(value: Any, path: str, problems: Problems) -> Any:

@@ -1,0 +1,100 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Strains that a fitted robot leaves out, beside what its fit leaves of the measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.dynamics.statics import equilibrium
+from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.identification.fitting import Identification
+from softrobot_dynamics.identification.motions import Motion
+from softrobot_dynamics.identification.omitted_strains import (
+    advice,
+    loading,
+    Omitted,
+    ReleasedRobot,
+)
+from softrobot_dynamics.model.model import compile_model, CompiledModel
+
+MATTERS = 0.5  # of what is left, from where a strain is asked about
+LEAST = 1e-3  # of a rod's length: what is less is not asked about, however little is left
+MOST = 100  # postures that are looked at, evenly
+_ALONE = 0.01  # of a rod's length, where no marker was measured
+
+
+class Doubt(NamedTuple):
+    """
+    A strain that a fitted robot leaves out, under the commands that were measured.
+
+    ``omitted`` and ``load``, in words, of the posture in which it would shift a marker most;
+    ``rms`` [m] over all markers and postures; ``question``, '' where it does not matter.
+    """
+
+    omitted: Omitted
+    load: str
+    rms: float
+    question: str
+
+
+def doubts(found: Identification) -> list[Doubt]:
+    """
+    Return a :class:`Doubt` for each strain that a rod of the fitted robot leaves out.
+
+    Of a motion, the postures are those at rest under the largest commands; without markers the
+    tips of bodies are looked at.
+    """
+    model = compile_model(found.robot)
+    released, seen = ReleasedRobot(model), dict[tuple[str, str], list[tuple[Vector, Omitted]]]()
+    for command, each in _postures(found, model, released) if released else ():
+        for omitted in each:
+            seen.setdefault((omitted.body, omitted.name), []).append((command, omitted))
+    return [_doubt(found, model, pairs) for pairs in seen.values()]
+
+
+def _postures(
+    found: Identification, model: CompiledModel, released: ReleasedRobot
+) -> Iterator[tuple[Vector, list[Omitted]]]:
+    """Yield commands (m,) and the omitted strains at rest under them."""
+    data, near = found.data, None
+    sliding: Matrix = np.zeros_like(data.commands) if isinstance(data, Motion) else data.sliding
+    for row in _rows(found):
+        command, ways = data.commands[row], sliding[row]
+        try:
+            near = equilibrium(model, command=command, q0=near, sliding=ways).q
+        except SoftRobotError:
+            near = None
+            continue
+        yield command, released.omitted(near, command, ways, data.markers)
+
+
+def _rows(found: Identification) -> Sequence[int]:
+    """Return the rows of data that are looked at: postures evenly, extremes of a motion."""
+    data = found.data
+    if not isinstance(data, Motion):
+        return range(0, len(data), -(-len(data) // MOST))
+    u = np.abs(data.commands) / np.maximum(np.abs(data.commands).max(axis=0), 1e-300)
+    rows = [*u.argmax(axis=0), u.min(axis=1).argmax(), u.sum(axis=1).argmax()]
+    return list(dict.fromkeys(map(int, rows)))
+
+
+def _doubt(
+    found: Identification, model: CompiledModel, pairs: Sequence[tuple[Vector, Omitted]]
+) -> Doubt:
+    command, worst = max(pairs, key=lambda pair: pair[1].shift)
+    shifts: Array = np.array([omitted.shifts[worst.order] for _, omitted in pairs])
+    rms = float(np.sqrt((shifts**2).sum(axis=-1).mean()))
+    load = loading(found.robot, command, np.flatnonzero(command).tolist())
+    length = float(model.description.modules[model.body_names.index(worst.body)].body.length)
+    beside, least = f'{worst.shift / length:.0%} of its length', LEAST * length
+    if found.data.markers:
+        least = max(least, MATTERS * found.rms)
+        beside += f'; {1e3 * rms:.2g} mm rms, beside {1e3 * found.rms:.2g} mm that are left'
+    else:
+        least = _ALONE * length
+    asked = rms >= least
+    question = advice(found.robot, worst, load, beside) if asked else ''
+    return Doubt(worst, load, rms, question)
