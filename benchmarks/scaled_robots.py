@@ -132,6 +132,7 @@ def loop(case):
         period=1e-3 * T,
         substep=5e-4 * T,
         q0=q0,
+        u0=0.0 * case.u,
         progress=lambda *_: None,
     )
     assert found.ok.all()

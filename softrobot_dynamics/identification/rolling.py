@@ -54,9 +54,9 @@ class MotionPredictor:
     """
     Predicts what is measured of a :class:`Motion` for z: numbers x (p,), then free states.
 
-    These are (q, qd) at each start but one at rest, as how far they move the robot, in m and m/s,
-    so that they have one unit. ``step`` and ``stride`` [s]: the longest of the simulation, and of
-    what follows from it by z.
+    These are (q, qd) at each start but one at rest, as how far they move the robot [m], rates at
+    the pace of its :class:`~softrobot_dynamics.model.scales.Scales`, so that they have one
+    unit. ``step`` and ``stride`` [s]: the longest of the simulation, and of what follows by z.
     Not for several threads. ArgumentError for a robot whose coordinates are exchanged in motion.
     """
 
@@ -79,7 +79,8 @@ class MotionPredictor:
             expected = 'a robot without spherical and free joints, whose coordinates are exchanged'
             raise ArgumentError('robot', parameters.description.name, expected)
         scales = extent(model, model.q0).scales
-        self._moved = np.maximum(scales, LEAST * scales.max())
+        moved = np.maximum(scales, LEAST * scales.max())
+        self._moved = np.array([moved, moved / model.scales.pace])  # by q and qd
 
     @property
     def bounds(self) -> Matrix:
@@ -176,7 +177,7 @@ class MotionPredictor:
         if free < 0:
             return np.arange(p), rest, np.zeros_like(rest)
         x, v = np.zeros((2, n, p + 2 * n))
-        x[:, p : p + n] = v[:, p + n :] = np.diag(1.0 / self._moved)
+        x[:, p : p + n], v[:, p + n :] = (np.diag(1.0 / moved) for moved in self._moved)
         return np.r_[:p, p + 2 * n * free : p + 2 * n * (free + 1)], x, v
 
     def _matrices(self, balance: Tangents, at: tuple[Vector, ...]) -> tuple[Matrix, ...]:

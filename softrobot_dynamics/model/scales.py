@@ -30,6 +30,7 @@ from softrobot_dynamics.recursion.transmission import LINE, POINT
 
 _SHORT = 0.01  # of the robot: the length of a body by which its coordinates are not measured
 _GROWS = 0.01  # of the robot's own rate: what rings undamped, or turns freely, is below
+_PACE = 0.1  # of it
 _UNHELD = 10.0  # [1/s] rate of a robot that no elasticity and no weight holds: it has none
 _MOVES = 1e-3  # of the way of all its matter: what moves its end by less does not move it
 
@@ -72,6 +73,11 @@ class Scales(NamedTuple):
         energy = self.weight + self.stiff
         squares = self.inertia[energy > 0.0] / energy[energy > 0.0]
         return float(1.0 / np.sqrt(squares.max())) if squares.any() else _UNHELD
+
+    @property
+    def pace(self) -> float:
+        """Return the rate [1/s] at which a robot may well go by its unit of a coordinate."""
+        return _PACE * self.rate
 
     @property
     def growth(self) -> float:

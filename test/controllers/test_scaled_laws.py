@@ -39,6 +39,7 @@ def run(law, scale):
         period=1e-3 * T,
         substep=5e-4 * T,
         q0=q0,
+        u0=np.zeros(model.m),
         progress=lambda *_: None,
     )
     assert found.ok.all()
