@@ -25,9 +25,9 @@ class Observability(NamedTuple):
     ``rank`` of the observability Gramian of (q, qd, force), 3 n numbers: of how many directions
     measurements say more than that the robot is within its reach, no faster than that at its
     pace (see :class:`~softrobot_dynamics.model.scales.Scales`), and pushed as the settings say.
-    ``deviations`` (n,) are what remains unknown of each coordinate; ``unobservable`` the names of those that by this may move the robot by a
-    hundredth of its reach. Those that stiffness holds are not among
-    them, even if nobody measures them.
+    ``deviations`` (n,) are what remains unknown of each coordinate; ``unobservable`` the names of
+    those that by this may move the robot by a hundredth of its reach. Those that stiffness holds
+    are not among them, even if nobody measures them.
     """
 
     rank: int
