@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 
-
 AT_ONCE = 1e-3  # [s] of a turn that shall take no time: a tick of the usual loop
 
 
