@@ -68,7 +68,7 @@ class Predictor:
             seen.statics.slide(self.postures.sliding[i])
             forces = np.array([r[i] for r, _ in by_theta]).reshape(len(x), -1).T
             K = seen.statics.tangent(q, u)
-            change = -solved(seen.model, K, forces)
+            change = -seen.model.scales.solve(K, forces)
             slopes[i] = seen.jacobians[i] @ change
             for k, (_, points) in enumerate(by_theta):
                 slopes[i, ..., k] += points[i]
@@ -115,13 +115,6 @@ class Predictor:
             statics.slide(ways)
             found.append(statics.residual(row, u)[0])
         return np.array(found)
-
-
-def solved(model: CompiledModel, K: Matrix, forces: Matrix) -> Matrix:
-    """Return K^-1 forces (n, p), the least there are in units of Scales where K is singular."""
-    units = model.scales.units[:, None]
-    change: Matrix = units * np.linalg.lstsq(units * K * units.T, units * forces, rcond=None)[0]
-    return change
 
 
 def markers_at(model: CompiledModel, markers: Sequence[Marker], q: Matrix) -> tuple[Array, Array]:

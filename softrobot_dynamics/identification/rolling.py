@@ -24,7 +24,7 @@ from softrobot_dynamics.estimation.priors import extent
 from softrobot_dynamics.identification.balance import Balance, Tangents
 from softrobot_dynamics.identification.motions import Motion
 from softrobot_dynamics.identification.parameters import Parameters
-from softrobot_dynamics.identification.prediction import markers_at, solved
+from softrobot_dynamics.identification.prediction import markers_at
 from softrobot_dynamics.identification.strides import steps_of, Strides, strides_of
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.simulation.actuation import Actuation
@@ -141,7 +141,7 @@ class MotionPredictor:
             for i, (q, qd, qdd, _) in enumerate(at):
                 own[i, :, k] = (before[i] - other.residual(q, qd, qdd, u[i])) / step
             direct[..., k] = (_observed(model, self.motion, seen.q)[0] - seen.points) / step
-        rest = solved(seen.model, K[-1], own[-1])
+        rest = seen.model.scales.solve(K[-1], own[-1])
         change = self._spread(K[:-1], D[:-1], M[:-1], own[:-1], rest)
         slopes = np.einsum('tcn,tnz->tcz', seen.jacobians, change)
         slopes[..., :p] += direct

@@ -49,6 +49,12 @@ class Scales(NamedTuple):
     moves: Matrix  # (N, n) 1 where a coordinate moves a body, otherwise 0
     pulls: Matrix  # (m, n) 1 where it moves a straight part of an actuator's line, otherwise 0
 
+    def solve(self, K: Matrix, forces: Matrix) -> Matrix:
+        """Return K^-1 forces (n, p), where K (n, n) is singular the least there is, in units."""
+        units = self.units[:, None]
+        found: Matrix = np.linalg.lstsq(units * K * units.T, units * forces, rcond=None)[0]
+        return units * found
+
     def stiffened(self, stiffness: Matrix) -> 'Scales':
         """Return the same with the ``stiffness`` (n, n) at q = 0."""
         return self._replace(stiff=np.abs(np.diag(stiffness)) * self.units**2)
