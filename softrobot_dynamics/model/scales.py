@@ -7,7 +7,7 @@ Coordinates differ in their units (rad, m, 1/m), and robots in their size. In un
 can be compared: with each other, and with the rounding of what they are sums of.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +52,9 @@ class Scales(NamedTuple):
     def solve(self, K: Matrix, forces: Matrix) -> Matrix:
         """Return K^-1 forces (n, p), where K (n, n) is singular the least there is, in units."""
         units = self.units[:, None]
-        found: Matrix = np.linalg.lstsq(units * K * units.T, units * forces, rcond=None)[0]
-        return units * found
+        found: Any = np.linalg.lstsq(units * K * units.T, units * forces, rcond=None)[0]
+        change: Matrix = units * found
+        return change
 
     def stiffened(self, stiffness: Matrix) -> 'Scales':
         """Return the same with the ``stiffness`` (n, n) at q = 0."""
