@@ -33,7 +33,7 @@ from softrobot_dynamics.schema.yaml_files import read_yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))
 from robots import soft_arm  # noqa: E402
-from scaled import model_of, rigid_arm, rod, Scale, SIZES, tips  # noqa: E402
+from scaled import law_of, model_of, rigid_arm, rod, Scale, SIZES, tips  # noqa: E402
 
 ROBOTS = {
     'rod': (rod(), [2.0, 0.3, 0.0]),
@@ -125,13 +125,12 @@ def loop(case):
     y = case.outputs(q0)
     found = closed_loop(
         case.model,
-        law,
+        law_of(case.model, law, 1e-3 * T, p / T**2, 2.0 * np.sqrt(p) / T),
         reaching(np.array([y, 0.0 * y, 0.0 * y]), case.outputs(goal), 0.2 * T),
         0.25 * T,
-        parameters={'p': p / T**2, 'd': 2.0 * np.sqrt(p) / T},
-        period=1e-3 * T,
         substep=5e-4 * T,
         q0=q0,
+        u0=0.0 * case.u,
         progress=lambda *_: None,
     )
     assert found.ok.all()

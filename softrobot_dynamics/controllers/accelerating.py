@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 DISTURBANCE, AIM, ROWS = range(3)  # of the memory: see `_observe`, `_remember`; how many there are
-TIMES = (0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
-"""Of that of the robot's slowest motion, to choose from; unknown delays want long ones."""
+TIMES = 100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5  # periods; unknown delays want long ones
+SLOWEST = 0.15  # of the time of the robot's own slowest motion: no longer than that
 OFF = 0.4  # share by which stiffness and damping may be off: modulus and damping time a fifth each
 
 OBSERVER: Any = parameter(
@@ -47,7 +47,7 @@ class AcceleratingLaw(HeldLaw):
     remembers = ROWS
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
-        self.observer = TIMES[-2] / model.scales.rate
+        self.observer = TIMES[-2] * options['period']
         super().__init__(model, **options)
         self.observer = self._choose()
         self._obey(self.plan, self.settings)
@@ -64,8 +64,8 @@ class AcceleratingLaw(HeldLaw):
     def _choose(self) -> float:
         """Return the longest time [s] with which a robot off the model is stable at q0."""
         q, u, scales = self.model.q0, self.settings.feed_forward, self.model.scales
-        times = [share / scales.rate for share in TIMES]
-        for time in times:
+        times = [count * self.period for count in TIMES]
+        for time in (each for each in times if each <= SLOWEST / scales.rate):
             growth = self.growth(q, u, self.settings.replace(observer=time), OFF)
             if growth < scales.growth:
                 return time

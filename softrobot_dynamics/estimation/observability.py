@@ -23,11 +23,11 @@ class Observability(NamedTuple):
     What sensors tell of the state at a posture within a time.
 
     ``rank`` of the observability Gramian of (q, qd, force), 3 n numbers: of how many directions
-    measurements say more than that the robot is within its reach, no faster than that in a
-    second, and pushed as the settings say. ``deviations`` (n,) are what remains unknown of each
-    coordinate; ``unobservable`` the names of those that by this may move the robot by a
-    hundredth of its reach. Those that stiffness holds are not among
-    them, even if nobody measures them.
+    measurements say more than that the robot is within its reach, no faster than that at its
+    pace (see :class:`~softrobot_dynamics.model.scales.Scales`), and pushed as the settings say.
+    ``deviations`` (n,) are what remains unknown of each coordinate; ``unobservable`` the names of
+    those that by this may move the robot by a hundredth of its reach. Those that stiffness holds
+    are not among them, even if nobody measures them.
     """
 
     rank: int
@@ -61,7 +61,8 @@ def observability(
     step = expm(dt * rates)
     moved = np.maximum(there.scales, 1e-6 * there.scales.max())
     S = np.zeros((3 * n, 3 * n))
-    S[: 2 * n, : 2 * n] = np.diag(np.tile(there.reach / moved, 2))
+    S[:n, :n] = np.diag(there.reach / moved)
+    S[n : 2 * n, n : 2 * n] = model.scales.pace * S[:n, :n]
     S[2 * n :, 2 * n :] = force
     rows = []
     for rate, observation in sensors:

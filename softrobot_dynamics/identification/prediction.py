@@ -70,7 +70,7 @@ class Predictor:
             seen.statics.slide(self.postures.sliding[i])
             forces = np.array([r[i] for r, _ in by_theta]).reshape(len(x), -1).T
             K = seen.statics.tangent(q, u)
-            change = -solved(seen.model, K, forces)
+            change = -seen.model.scales.solve(K, forces)
             slopes[i, ..., : self._p] = seen.marked.jacobians[i] @ change
             for k, (_, points) in enumerate(by_theta):
                 slopes[i, ..., k] += points[i]
@@ -125,13 +125,6 @@ class Predictor:
             statics.slide(ways)
             found.append(statics.residual(row, u)[0])
         return np.array(found)
-
-
-def solved(model: CompiledModel, K: Matrix, forces: Matrix) -> Matrix:
-    """Return K^-1 forces (n, p), the least there are in units of Scales where K is singular."""
-    units = model.scales.units[:, None]
-    change: Matrix = units * np.linalg.lstsq(units * K * units.T, units * forces, rcond=None)[0]
-    return change
 
 
 class Marked(NamedTuple):

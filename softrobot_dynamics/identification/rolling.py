@@ -24,7 +24,7 @@ from softrobot_dynamics.estimation.priors import extent
 from softrobot_dynamics.identification.balance import Balance, Tangents
 from softrobot_dynamics.identification.motions import Motion
 from softrobot_dynamics.identification.parameters import Parameters
-from softrobot_dynamics.identification.prediction import markers_at, solved
+from softrobot_dynamics.identification.prediction import markers_at
 from softrobot_dynamics.identification.strides import steps_of, Strides, strides_of
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.simulation.actuation import Actuation
@@ -54,9 +54,9 @@ class MotionPredictor:
     """
     Predicts what is measured of a :class:`Motion` for z: numbers x (p,), then free states.
 
-    These are (q, qd) at each start but one at rest, as how far they move the robot, in m and m/s,
-    so that they have one unit. ``step`` and ``stride`` [s]: the longest of the simulation, and of
-    what follows from it by z.
+    These are (q, qd) at each start but one at rest, as how far they move the robot [m], rates at
+    the pace of its :class:`~softrobot_dynamics.model.scales.Scales`, so that they have one
+    unit. ``step`` and ``stride`` [s]: the longest of the simulation, and of what follows by z.
     Not for several threads. ArgumentError for a robot whose coordinates are exchanged in motion.
     """
 
@@ -79,7 +79,8 @@ class MotionPredictor:
             expected = 'a robot without spherical and free joints, whose coordinates are exchanged'
             raise ArgumentError('robot', parameters.description.name, expected)
         scales = extent(model, model.q0).scales
-        self._moved = np.maximum(scales, LEAST * scales.max())
+        moved = np.maximum(scales, LEAST * scales.max())
+        self._moved = np.array([moved, moved / model.scales.pace])  # by q and qd
 
     @property
     def bounds(self) -> Matrix:
@@ -140,7 +141,7 @@ class MotionPredictor:
             for i, (q, qd, qdd, _) in enumerate(at):
                 own[i, :, k] = (before[i] - other.residual(q, qd, qdd, u[i])) / step
             direct[..., k] = (_observed(model, self.motion, seen.q)[0] - seen.points) / step
-        rest = solved(seen.model, K[-1], own[-1])
+        rest = seen.model.scales.solve(K[-1], own[-1])
         change = self._spread(K[:-1], D[:-1], M[:-1], own[:-1], rest)
         slopes = np.einsum('tcn,tnz->tcz', seen.jacobians, change)
         slopes[..., :p] += direct
@@ -176,7 +177,7 @@ class MotionPredictor:
         if free < 0:
             return np.arange(p), rest, np.zeros_like(rest)
         x, v = np.zeros((2, n, p + 2 * n))
-        x[:, p : p + n] = v[:, p + n :] = np.diag(1.0 / self._moved)
+        x[:, p : p + n], v[:, p + n :] = (np.diag(1.0 / moved) for moved in self._moved)
         return np.r_[:p, p + 2 * n * free : p + 2 * n * (free + 1)], x, v
 
     def _matrices(self, balance: Tangents, at: tuple[Vector, ...]) -> tuple[Matrix, ...]:

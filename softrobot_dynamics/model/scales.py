@@ -7,7 +7,7 @@ Coordinates differ in their units (rad, m, 1/m), and robots in their size. In un
 can be compared: with each other, and with the rounding of what they are sums of.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from softrobot_dynamics.recursion.transmission import LINE, POINT
 
 _SHORT = 0.01  # of the robot: the length of a body by which its coordinates are not measured
 _GROWS = 0.01  # of the robot's own rate: what rings undamped, or turns freely, is below
+_PACE = 0.1  # of it
 _UNHELD = 10.0  # [1/s] rate of a robot that no elasticity and no weight holds: it has none
 _MOVES = 1e-3  # of the way of all its matter: what moves its end by less does not move it
 
@@ -47,6 +48,13 @@ class Scales(NamedTuple):
     stiff: Vector  # (n,) [J] of elasticity: the diagonal of the stiffness, in these units
     moves: Matrix  # (N, n) 1 where a coordinate moves a body, otherwise 0
     pulls: Matrix  # (m, n) 1 where it moves a straight part of an actuator's line, otherwise 0
+
+    def solve(self, K: Matrix, forces: Matrix) -> Matrix:
+        """Return K^-1 forces (n, p), where K (n, n) is singular the least there is, in units."""
+        units = self.units[:, None]
+        found: Any = np.linalg.lstsq(units * K * units.T, units * forces, rcond=None)[0]
+        change: Matrix = units * found
+        return change
 
     def stiffened(self, stiffness: Matrix) -> 'Scales':
         """Return the same with the ``stiffness`` (n, n) at q = 0."""
@@ -72,6 +80,11 @@ class Scales(NamedTuple):
         energy = self.weight + self.stiff
         squares = self.inertia[energy > 0.0] / energy[energy > 0.0]
         return float(1.0 / np.sqrt(squares.max())) if squares.any() else _UNHELD
+
+    @property
+    def pace(self) -> float:
+        """Return the rate [1/s] at which a robot may well go by its unit of a coordinate."""
+        return _PACE * self.rate
 
     @property
     def growth(self) -> float:

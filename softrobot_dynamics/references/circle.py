@@ -42,7 +42,7 @@ class Circle(Trajectory):
     )
     radius: float = parameter(number('m', at_least=0.0, at_most=100.0, default=0.1), 'Radius')
     period: float = parameter(
-        number('s', at_least=1e-9, at_most=1e9, default=4.0), 'Time of one turn'
+        number('s', at_least=0.01, at_most=1e6, default=4.0), 'Time of one turn'
     )
 
     def points(self, phases: Vector) -> Matrix:

@@ -31,7 +31,7 @@ STAGES = ((1.0, 1e1), (1.0, 1e2), (0.1, 1e3), (1e-2, 1e4), (BARRIER, 1e5), (BARR
 STAY = 100.0  # how much joints with limits rather stay where they are at the start
 STEPS, FINEST = 40, 5e-4  # solutions for one point, and the least way between two [lengths]
 WAY = 0.02  # of the robot's length that the tip may go from one solution to the next
-LEVER = 0.1  # of it that a radian counts as, where an orientation is asked for
+LENGTH, LEVER = 0.6, 0.1  # [m] what a radian counts as on a robot so long, others in proportion
 
 
 class Goal(NamedTuple):
@@ -71,7 +71,7 @@ class TipFollower:
 
     def __init__(self, model: CompiledModel, body: str, q0: ArrayLike) -> None:
         self._model, self._index = model, body_index(model, body)
-        self._lever = LEVER * model.scales.length
+        self._lever = LEVER * model.scales.length / LENGTH
         self._search = _PoseSearch(model, [self._index], checked('q0', q0, (model.n,)), 1.0, STAY)
         length = model.scales.length
         self._way, self._finest = WAY * length, FINEST * length
@@ -93,7 +93,7 @@ class TipFollower:
         Return the :class:`Place` for a point (3,) [m], base frame.
 
         With a ``rotation`` (3, 3) of the tip's axes for that pose: where it cannot be, the tip
-        goes near in both, a radian counting as :data:`LEVER` of the robot's length.
+        goes near in both, a radian counting as a sixth of the robot's length.
         """
         asked = self._goal(checked('point', point, (3,)))
         if rotation is not None:

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 
+AT_ONCE = 1e-3  # [s] of a turn that shall take no time: a tick of the usual loop
+
 
 class Reference(NamedTuple):
     """
@@ -135,7 +137,7 @@ def braking(state: Matrix, t: float, duration: float) -> Reference:
     ``state`` holds y_d, its rate and acceleration; the quintic continues all three.
     """
     y, v, a = np.asarray(state, dtype=float)
-    T = max(float(duration), 1e-3)
+    T = float(duration) or AT_ONCE
     end = 0.5 * v * T + a * T * T / 12.0  # where it stops, relative to y
     return hermite([t, t + T], [y, y + end], [v, 0.0 * v], [a, 0.0 * a])
 
@@ -159,7 +161,7 @@ def turn(reference: Reference, t: float, state: Matrix, y: ArrayLike, duration: 
     For the thread that samples it: a law that follows it already need not be told, which takes
     time.
     """
-    T = max(duration, 1e-3)
+    T = duration or AT_ONCE
     at, v, a = state
     coefficients, (vT, aT) = reference.coefficients[:, 0], (v * T, a * (T * T))
     gap = y - at

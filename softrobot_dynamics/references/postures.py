@@ -22,6 +22,7 @@ from softrobot_dynamics.dynamics.ramping import MAX_ITERATIONS
 from softrobot_dynamics.dynamics.settling import unbalance
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError, SoftRobotError
+from softrobot_dynamics.references.programming import effort_units, minimise
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -90,31 +91,6 @@ def actuation_coordinates(model: CompiledModel, q: ArrayLike) -> Vector:
     return actuation(model, q=q, qd=np.zeros(model.n)).coordinates
 
 
-def _efforts(model: CompiledModel, half: Vector) -> Vector:
-    """
-    Return of each u (m,) what counts as one.
-
-    It is the median of ``half`` a range, of those in the same unit; where none of these is
-    limited, of what moves the robot.
-    """
-    units = np.array([effort.unit for effort in model.efforts])
-    found = model.scales.efforts
-    for unit in set(units):
-        alike = units == unit
-        limited = alike & np.isfinite(half)
-        found[alike] = np.median(half[limited] if limited.any() else found[alike])
-    return found
-
-
-def _zero(function: Any, slope: Any, scale: Vector) -> dict[str, Any]:
-    """Return a constraint of SLSQP, function(z) = 0 by z / ``scale``."""
-    return {
-        'type': 'eq',
-        'fun': lambda x: function(scale * x),
-        'jac': lambda x: slope(scale * x) * scale,
-    }
-
-
 class Search:
     """
     Newton's method for the conditions of optimality, along a path of targets.
@@ -136,7 +112,7 @@ class Search:
         self._lower = np.concatenate([model.q_lower, model.effort_lower + reserve])
         self._upper = np.concatenate([model.q_upper, model.effort_upper - reserve])
         self._length, self._units = model.scales.length, model.scales.units
-        self._effort = scale * _efforts(model, half)
+        self._effort = scale * effort_units(model)
         self._scale = np.concatenate([self._units, self._effort])
         whole = self._upper - self._lower
         gap = 0.01 * np.where(np.isfinite(whole), whole, self._scale)
@@ -211,38 +187,20 @@ class Search:
         self.z = found.x
         return InfeasibleReferenceError(time, target[0], tuple(self._at_limits()), distance)
 
-    def _minimise(self, objective: Any, constraints: Any, settled: float = 1e-14) -> Any:
-        """Return scipy's result by SLSQP, whose tolerances are absolute: all has no units here."""
-        from scipy.optimize import minimize  # late: scipy is slow to import
-
-        n, scale = self._model.n, self._scale
-        sizes = self._statics.residual(*self._split())[1]
+    def _minimise(self, objective: Any, equations: Any, settled: float = 1e-14) -> Any:
+        """Return scipy's result of the least objective at rest, under further equations."""
+        n, sizes = self._model.n, self._statics.residual(*self._split())[1]
         sizes = np.where(sizes > 0.0, sizes, 1.0)  # nothing acts along that coordinate
+
+        def balance(z: Vector) -> Any:
+            return self._statics.residual(z[:n], z[n:])[0] / sizes
 
         def slope(z: Vector) -> Any:
             K = self._statics.tangent(z[:n], z[n:])
             return np.hstack([K, -self._statics.actuation_matrix()]) / sizes[:, None]
 
-        def balance(z: Vector) -> Any:
-            return self._statics.residual(z[:n], z[n:])[0] / sizes
-
-        def scaled(x: Vector) -> Any:
-            value, gradient = objective(scale * x)
-            return value, scale * gradient
-
-        found = minimize(
-            scaled,
-            np.nan_to_num(np.clip(self.z, self._lower, self._upper)) / scale,
-            jac=True,
-            bounds=list(zip(self._lower / scale, self._upper / scale)),
-            constraints=[
-                _zero(each, by_z, scale) for each, by_z in ((balance, slope), *constraints)
-            ],
-            method='SLSQP',
-            options={'maxiter': 500, 'ftol': settled},
-        )
-        found.x = scale * found.x
-        return found
+        bounds, equations = (self._lower, self._upper), [(balance, slope), *equations]
+        return minimise(objective, equations, self.z, bounds, self._scale, settled)
 
     def _gap(self, z: Vector, target: Matrix) -> Vector:
         """From the targets to the tips, (3 P,) [m]."""

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from scaled import model_of, rigid_arm, Scale, SIZES, tips
+from scaled import law_of, model_of, rigid_arm, Scale, SIZES, tips
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.offline.closed_loop import closed_loop
@@ -32,13 +32,12 @@ def run(law, scale):
     begin, end = (sd.actuation(model, q=x, qd=0.0 * x).coordinates for x in (q0, q))
     found = closed_loop(
         model,
-        law,
+        law_of(model, law, 1e-3 * T, p / T**2, d / T),
         reaching(np.array([begin, 0.0 * begin, 0.0 * begin]), end, 0.08 * T),
         0.1 * T,
-        parameters={'p': p / T**2, 'd': d / T},
-        period=1e-3 * T,
         substep=5e-4 * T,
         q0=q0,
+        u0=np.zeros(model.m),
         progress=lambda *_: None,
     )
     assert found.ok.all()
