@@ -19,7 +19,7 @@ from softrobot_dynamics.checking.omitted import worst_omitted
 from softrobot_dynamics.checking.orders import orders
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.dynamics import inverse
-from softrobot_dynamics.dynamics.statics import equilibrium
+from softrobot_dynamics.dynamics.statics import Equilibrium, equilibrium
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.lengths import TOLERANCE as LENGTH
 from softrobot_dynamics.model.routes import rubs
@@ -171,8 +171,9 @@ class _Robot:
             yield Finding('rest without commands', None, '', str(error))
             return
         self._q = found.q
-        words = '' if found.stable else 'unstable: should it stand by itself?'
+        words = '' if found.stable else _unstable(found)
         yield Finding('slowest squared frequency at rest', found.stability, '1/s^2', words)
+        yield Finding('growth of motions about rest', found.growth, '1/s')
         u = sd.efforts(model, q=found.q, command=self._u)
         rates = np.linalg.eigvals(linearise(model, q=found.q, qd=np.zeros(model.n), u=u).A)
         yield Finding('fastest rate at rest', float(np.abs(rates).max()), '1/s')
@@ -218,6 +219,15 @@ def _tried(name: str, part: Callable[[], Iterator[Finding]]) -> Iterator[Finding
         yield from part()
     except SoftRobotError as error:
         yield Finding(name, None, '', str(error))
+
+
+def _unstable(found: Equilibrium) -> str:
+    """Return in words how a robot leaves an equilibrium that is not stable."""
+    way = (
+        'an oscillation grows (flutter)' if found.stability > 0.0 else 'the robot leaves its rest'
+    )
+    fast = f', e-fold in {1.0 / found.growth:.3g} s' if found.growth > 0.0 else ''
+    return f'unstable: {way}{fast}; should it stay there by itself?'
 
 
 def _above(name: str, value: float, unit: str, bound: float) -> Finding:

@@ -26,6 +26,7 @@ Complex = NDArray[np.complex128]
 ACCURACY = 1e-10  # of entries, beside those of the diagonal: what derivatives are good to
 SURE = 10.0  # times its error: growth that is there
 _SMALL = 1e-12  # of its size: growth that is below any error
+_SEEN = 1e3 * np.finfo(float).eps  # of the slowest: inverse rate that rounding leaves its sign
 _ROUNDS = 6  # of Newton's method
 _SHIFT = 2.7  # of the slowest coordinate's rate; not 1, which a single coordinate may have
 _TINY = 1e-300
@@ -86,9 +87,10 @@ class Pencil(NamedTuple):
         unit = 1.0 / self.sizes(shift)
         M, D, K = (unit[:, None] * each * unit for each in self[:3])
         whole = shift**2 * M + shift * D + K
+        whole += np.diag(1.0 * (np.diag(whole) == 0.0))  # what has no inertia and no stiffness
         x, v, k = np.hsplit(np.linalg.solve(whole, np.hstack([shift * M + D, shift * M, K])), 3)
         w = np.linalg.eigvals(np.block([[x, v], [-k / shift, v]])).astype(complex)
-        seen = np.abs(w) > len(w) * np.finfo(float).eps * np.abs(w).max(initial=0.0)
+        seen = np.abs(w) > _SEEN * len(w) * np.abs(w).max(initial=0.0)
         return shift - 1.0 / w[seen]
 
     def refined(self, s: Complex) -> tuple[Complex, Vector]:

@@ -8,7 +8,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.eigenvalues import ACCURACY, Complex, Pencil
 
 DEPENDENT = 1e-5  # size of a combination of outputs that cannot move, of one that can
-_LEAST = 1e-14  # of a coordinate's inertia, or of what would bring it to the slowest rate: none
+_LEAST = 1e-12  # of a coordinate's inertia, or of what would bring it to the slowest rate: none
 
 
 def entries(own: Vector) -> Matrix:
@@ -63,7 +63,8 @@ class Linearised(NamedTuple):
             return Stability(float(squares[0]), stands, stands, growth)
         growing = self.pencil.growing()
         steady = np.abs(growing.imag) <= ACCURACY * np.abs(growing)
-        smallest = float(self._squares().real.min())
+        undamped = self.pencil._replace(D=np.zeros_like(self.K)).slow_eigenvalues()
+        smallest = float(-(undamped**2).real.max())
         growth = float(growing.real.max(initial=0.0))
         return Stability(smallest, not steady.any(), not len(growing), growth)
 
@@ -75,18 +76,15 @@ class Linearised(NamedTuple):
         the least errors. What has no mass gets so little that no other mode feels it.
         """
         K, shift = 0.5 * (self.K + self.K.T), self.pencil.slow_rate() ** 2
-        M = self.M + _LEAST * np.diag(np.diag(self.M) + np.abs(np.diag(K)) / shift)
-        while True:
-            unit = 1.0 / Pencil(M, 0.0 * M, K, self.noise).sizes(np.sqrt(shift))
-            scaled, inert = (unit[:, None] * each * unit for each in (K + shift * M, M))
-            try:
-                lower = np.linalg.inv(np.linalg.cholesky(scaled))
-                break
-            except np.linalg.LinAlgError:  # it leaves the posture faster than that
-                shift *= 10.0
-        w, Y = np.linalg.eigh(lower @ inert @ lower.T)
+        own = np.diag(self.M) + np.abs(np.diag(K)) / shift
+        M = self.M + _LEAST * np.diag(np.where(own > 0.0, own, 1.0))
+        while (lower := _inverse_factor(K + shift * M)) is None:
+            shift *= 10.0  # it leaves the posture faster than that
+            if not np.isfinite(shift):
+                raise np.linalg.LinAlgError('a mass matrix that is not positive definite')
+        w, Y = np.linalg.eigh(lower @ M @ lower.T)
         w = np.maximum(w[::-1], np.finfo(float).eps ** 2 * w[-1])
-        X = unit[:, None] * (lower.T @ Y[:, ::-1]) / np.sqrt(w)
+        X = lower.T @ Y[:, ::-1] / np.sqrt(w)
         mu = np.einsum('ik,ij,jk->k', X, K, X)
         order = np.argsort(mu)
         return mu[order], X[:, order]
@@ -122,11 +120,15 @@ class Linearised(NamedTuple):
         takes = np.linalg.eigvalsh(scaled)[0] >= -ACCURACY * len(D)
         return bool((np.abs(self.K - self.K.T) <= size).all() and takes)
 
-    def _squares(self) -> Complex:
-        """Return the eigenvalues [1/s^2] of K x = mu M x, but for the fastest; K as it is."""
-        rate = self.pencil.slow_rate()
-        unit = 1.0 / self.pencil.sizes(rate)
-        K, M = (unit[:, None] * each * unit for each in (self.K, self.M))
-        w = np.linalg.eigvals(np.linalg.solve(K + rate**2 * M, M)).astype(complex)
-        seen = np.abs(w) > len(w) * np.finfo(float).eps * np.abs(w).max(initial=0.0)
-        return 1.0 / w[seen] - rate**2
+
+def _inverse_factor(A: Matrix) -> Matrix | None:
+    """Return the inverse of the Cholesky factor of A (n, n), scaled meanwhile; or None."""
+    own = np.diag(A)
+    if not (own > 0.0).all():
+        return None
+    unit = 1.0 / np.sqrt(own)
+    try:
+        factor = np.linalg.cholesky(unit[:, None] * A * unit)
+    except np.linalg.LinAlgError:
+        return None
+    return np.linalg.inv(factor) * unit

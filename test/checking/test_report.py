@@ -54,7 +54,12 @@ def test_what_stands_on_its_head_and_what_is_too_hard_is_asked(tmp_path):
     robot['initial'] = {name: np.pi * (k == 0) for k, name in enumerate(joints(robot))}
     model = sd.compile_model(sd.load_robot(robot))
     found = figures(examine(model))
-    assert 'unstable' in found['slowest squared frequency at rest'].question
+    asked, growth = (
+        found['slowest squared frequency at rest'],
+        found['growth of motions about rest'],
+    )
+    assert 'unstable: the robot leaves its rest, e-fold in' in asked.question
+    assert 0.0 < growth.value < np.sqrt(-asked.value)
     file = tmp_path / 'hard.yaml'
     parameters = 'gains: {p: 1.0e+5, d: 1.0}'
     file.write_text(f'/**: {{ros__parameters: {{{parameters}}}}}', encoding='utf-8')

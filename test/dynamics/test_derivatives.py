@@ -55,6 +55,38 @@ def test_forward_dynamics(name):
     assert_close(found.by_u, gradient(lambda x: acceleration(u=x), u))
 
 
+def loads(model):
+    """Return wrenches on the first and the last body, that follow and that are dead."""
+    value, point = [0.01, 0.02, -0.01, 0.1, 0.2, -0.3], [0.001, 0.002, 0.03]
+    last = [sd.Wrench(value, None, frame) for frame in ('body', 'base')]
+    last += [sd.Wrench(value, point, frame) for frame in ('body', 'base')]
+    return {model.body_names[-1]: last, model.body_names[0]: value}
+
+
+@pytest.mark.parametrize('name', ['pcc_arm', 'tree'])
+def test_under_wrenches(name):
+    """By q, at tips and other points, of loads that turn with bodies and of dead ones."""
+    model = compiled(name)
+    ((q, qd, qdd),) = states(model, 1, seed=5, size=0.5)
+    u, reach, pushed = np.ones(model.m), reaches(model.coordinate_names), loads(model)
+    found = sd.inverse_dynamics_derivatives(model, q=q, qd=qd, qdd=qdd, wrenches=pushed)
+
+    def force(x, wrenches):
+        return sd.inverse_dynamics(model, q=x, qd=qd, qdd=qdd, wrenches=wrenches)
+
+    assert_close(found.by_q, gradient(lambda x: force(x, pushed), q, reach=reach))
+    found = sd.forward_dynamics_derivatives(model, q=q, qd=qd, u=u, wrenches=pushed)
+
+    def acceleration(x, wrenches):
+        return sd.forward_dynamics(model, q=x, qd=qd, u=u, wrenches=wrenches)
+
+    np.testing.assert_allclose(found.qdd, acceleration(q, pushed), rtol=1e-9)
+    assert_close(found.by_q, gradient(lambda x: acceleration(x, pushed), q, 2e-3, reach))
+    without = sd.forward_dynamics_derivatives(model, q=q, qd=qd, u=u)
+    assert np.abs(found.by_q - without.by_q).max() > 1e-4 * np.abs(found.by_q).max()
+    assert_close(found.by_u, without.by_u)
+
+
 def test_arguments_are_checked():
     """By name."""
     model = compiled('double_pendulum')
@@ -62,3 +94,8 @@ def test_arguments_are_checked():
         inverse_dynamics_derivatives(model, q=[0, 0], qd=[0, 0], qdd=[0, np.nan])
     with pytest.raises(ArgumentError, match='u'):
         forward_dynamics_derivatives(model, q=[0, 0], qd=[0, 0], u=[0])
+    at = {'q': [0, 0], 'qd': [0, 0], 'wrenches': {'arm': [0.0] * 6}}
+    for call, own in ((sd.linearise, 'u'), (sd.forward_dynamics_derivatives, 'u'),
+                      (sd.inverse_dynamics_derivatives, 'qdd')):  # fmt: skip
+        with pytest.raises(ArgumentError, match='wrenches.*arm'):
+            call(model, **at, **{own: [0, 0]})

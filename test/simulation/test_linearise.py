@@ -51,17 +51,17 @@ def test_a_period_is_positive(here, dt):
         sd.linearise(model, **at, dt=dt)
 
 
-def differenced(model, at, dt, substep, h=1e-6):
+def differenced(model, at, dt, substep, h=1e-6, wrenches=None):
     """Return (A, B) by central differences of what the simulator makes of a period."""
     reach = np.concatenate([np.ones(2 * model.n), np.ones(model.m)]) * h
     x = np.concatenate([at['q'], at['qd'], at['u']])
-    columns = []
+    columns, robot = [], sd.Simulator(model, substep=substep)
     for j, step in enumerate(np.diag(reach)):
         ends = []
         for sign in (1.0, -1.0):
             q, qd, u = np.split(x + sign * step, [model.n, 2 * model.n])
-            robot = sd.Simulator(model, q=q, qd=qd, substep=substep)
-            robot.step(u, dt)
+            robot.reset(q, qd)
+            robot.step(u, dt, wrenches)
             ends.append(np.concatenate([robot.q, robot.qd]))
         columns.append((ends[0] - ends[1]) / (2.0 * reach[j]))
     return np.hsplit(np.array(columns).T, [2 * model.n])
@@ -104,6 +104,23 @@ def test_steps_of_a_soft_robot():
         assert np.abs(scale * (mine - wanted)).max() < 1e-3 * np.abs(scale * wanted).max()
     exact, fine = (sd.linearise(model, **at, dt=PERIOD, **own) for own in ({}, {'substep': 1e-6}))
     assert np.abs(scale * (exact.A - fine.A)).max() < 1e-4 * np.abs(scale * exact.A).max()
+
+
+@pytest.mark.parametrize('dt, substep', [(PERIOD, 5e-4), (8e-3, 4e-3)])
+def test_steps_under_wrenches(dt, substep):
+    """They are the derivative of the simulator's own steps, to rounding, of long ones too."""
+    model = compiled('pcc_arm')
+    u, value = np.linspace(1.0, 2.0, model.m), [0.1, 0.2, -0.1, 1.0, 2.0, -3.0]
+    pushed = {'segment3': [sd.Wrench(value, None, 'body'), sd.Wrench(value, None, 'base')]}
+    rest = sd.equilibrium(model, u=u, wrenches=pushed).q
+    at = {'q': rest, 'qd': np.zeros(model.n), 'u': u}
+    found = sd.linearise(model, **at, dt=dt, substep=substep, wrenches=pushed)
+    wanted = differenced(model, at, dt, substep, 1e-5, pushed)
+    scale = np.concatenate([np.ones(model.n), np.full(model.n, 1e-2)])[:, None]
+    for mine, theirs in zip(found, wanted):
+        assert np.abs(scale * (mine - theirs)).max() < 1e-7 * np.abs(scale * theirs).max()
+    without = sd.linearise(model, **at, dt=dt, substep=substep).A
+    assert np.abs(scale * (without - found.A)).max() > 0.01 * np.abs(scale * found.A).max()
 
 
 def test_a_substep_is_of_a_period(here):
