@@ -1,6 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Real-time, model-based control of serial robots made of rigid and soft bodies."""
 
+from softrobot_dynamics.compiling.programs import is_program, start_quietly
+
+if is_program():  # before numba is imported, which takes a second
+    start_quietly()
+
 from softrobot_dynamics.bodies.custom import CustomBody
 from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
 from softrobot_dynamics.description.robot import load_robot

@@ -7,6 +7,8 @@ In it `add_to` adds it to the parser, and `run` does it and returns the exit sta
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
+import sys
+from typing import Any
 
 from softrobot_dynamics.cli import (
     check,
@@ -25,6 +27,14 @@ from softrobot_dynamics.cli import (
 )
 from softrobot_dynamics.cli import compile as compiling
 from softrobot_dynamics.cli.common import refuse
+from softrobot_dynamics.compiling.programs import (
+    CLOSED,
+    FAILED,
+    give_up_output,
+    INTERRUPTED,
+    running,
+)
+from softrobot_dynamics.errors import shortened, SoftRobotError
 
 COMMANDS = (
     demo, view, study, excite, identify, reproduce, check, robots, importing, compiling,
@@ -34,20 +44,42 @@ COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (default: the process's own); return the exit status."""
-    options = _parser().parse_args(argv)
-    from softrobot_dynamics.errors import SoftRobotError
-
     try:
-        status: int = options.run(options)
-        return status
+        with running():
+            return _run(argv)
     except SoftRobotError as error:
         return refuse(error)
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
+    except BrokenPipeError:
+        give_up_output()
+        return CLOSED
+    except OSError as error:
+        give_up_output()
+        place = f'{shortened(str(error.filename))}: ' if error.filename else ''
+        refuse(f'{place}{error.strerror or error}')
+        return FAILED
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    """Run a command line; what it wrote has gone out, or this raises the OSError."""
+    try:
+        options = _parser().parse_args(argv)
+        status: int = options.run(options)
+        return status
+    finally:
+        sys.stdout.flush()
+
+
+class _Parser(ArgumentParser):
+    """A parser whose help and usage are not lost in silence where they cannot be written."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        (file or sys.stderr).write(message)
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(
+    parser = _Parser(
         prog='softrobot',
         description='Model, simulate and control robots of rigid and soft bodies.',
     )

@@ -3,6 +3,7 @@
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
+import contextlib
 import sys
 from typing import Any
 
@@ -33,5 +34,6 @@ def say(words: object) -> None:
 
 def refuse(words: object) -> int:
     """Say on stderr what was wrong with the input; return the exit status."""
-    print(f'softrobot: {words}', file=sys.stderr)
+    with contextlib.suppress(OSError):  # nobody listens
+        print(f'softrobot: {words}', file=sys.stderr, flush=True)
     return WRONG_INPUT

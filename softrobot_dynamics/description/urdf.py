@@ -80,7 +80,9 @@ def _root(path: str | PathLike[str]) -> Element:
         if len(content) > LARGEST:
             raise _wrong(path, 'more', f'a URDF file of at most {LARGEST // 1_000_000} MB')
         root = ElementTree.fromstring(content)
-    except (OSError, ValueError, LookupError, ElementTree.ParseError) as error:
+    except OSError as error:
+        raise _wrong(path, str(path), f'a URDF file ({error.strerror})') from error
+    except (ValueError, LookupError, ElementTree.ParseError) as error:
         raise _wrong(path, str(error), 'a URDF file') from error
     if root.tag != 'robot':
         raise _wrong(path, root.tag, 'URDF, whose root is <robot>')

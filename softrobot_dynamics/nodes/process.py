@@ -20,6 +20,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
+from softrobot_dynamics.compiling.programs import started
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes import realtime
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
@@ -111,6 +112,7 @@ def run(
     choose_transport()
     try:
         stop = Stop()  # its thread has the priority that was granted
+        started()
         with realtime.patient():  # while the threads of DDS are started
             rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
             sys.setswitchinterval(_SWITCH_INTERVAL)

@@ -7,6 +7,7 @@ import re
 from typing import Any, NamedTuple
 
 from softrobot_dynamics.errors import DescriptionError, Problem
+from softrobot_dynamics.schema.bounds import LARGEST
 
 FOREIGN = 'use_sim_time', 'start_type_description_service'  # names that ROS itself knows
 _UNIT = re.compile(r'\[([^\[\]]+)\]$')
@@ -67,7 +68,7 @@ class Row(NamedTuple):
         for number in {'double': [converted], 'integer': [converted], 'doubles': converted}.get(
             self.kind, ()
         ):
-            if not self.lower <= number <= self.upper or math.isinf(number):
+            if not self.lower <= number <= self.upper or abs(number) > LARGEST:
                 if not (self.optional and math.isnan(number)):
                     raise ValueError
         if self.choices and converted not in self.choices:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 PERIOD = 1e-3  # [s] of a law that is given by name
+_LONGEST = 1e6  # [s] of a run: a billion ticks at 1 kHz
 _SLIGHT = 1e-9  # share of a period that is rounding
 
 
@@ -239,9 +240,9 @@ def _estimated(
 
 
 def _number(name: str, value: Any) -> float:
-    """Return a finite number >= 0; ArgumentError."""
-    if not (isinstance(value, Real) and math.isfinite(value) and float(value) >= 0.0):
-        raise ArgumentError(name, value, 'a time >= 0 [s]')
+    """Return a time >= 0 that a run may take; ArgumentError."""
+    if not (isinstance(value, Real) and 0.0 <= value <= _LONGEST):
+        raise ArgumentError(name, value, f'a time >= 0 [s] and at most {_LONGEST:g}')
     return float(value)
 
 

@@ -1,0 +1,138 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Programs of the package end in one line and with the right status, also while they start."""
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from softrobot_dynamics import cli
+from softrobot_dynamics.cli import robots
+
+SCRIPTS = Path(__file__).parents[2] / 'scripts'
+COMMAND = [sys.executable, '-m', 'softrobot_dynamics.cli']
+
+INTERRUPTED = """
+import importlib.abc, os, runpy, signal, sys
+
+class Interrupts(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+sys.argv = [{program!r}]
+{start}
+"""
+"""A program that gets SIGINT when a module is about to be imported for the first time."""
+
+LOST = """
+import signal, time
+from softrobot_dynamics.compiling.programs import running
+
+class Callback:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+with running():
+    try:
+        Callback()
+        time.sleep(60.0)
+    except KeyboardInterrupt:
+        print('interrupted')
+"""
+
+
+def ended(command, **options):
+    """Run a command to its end; return (status, what it said on stderr)."""
+    options = {'stdout': subprocess.DEVNULL, **options}
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=300, **options)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize('arguments', [['robots'], ['--help'], ['check', 'ur10e'], ['view', '-h']])
+@pytest.mark.parametrize('buffered', ['', '1'])
+def test_output_that_nobody_reads_ends_a_command_in_silence(arguments, buffered):
+    """As `head` does: status 141, as of other programs, and no words."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = {**os.environ, 'PYTHONUNBUFFERED': buffered}
+    with open(writing, 'wb') as pipe:
+        assert ended([*COMMAND, *arguments], stdout=pipe, env=environment) == (141, '')
+
+
+@pytest.mark.skipif(not Path('/dev/full').exists(), reason='there is no /dev/full')
+@pytest.mark.parametrize('arguments', [['robots'], ['--help']])
+def test_output_without_room_is_said_in_a_line(arguments):
+    """Status 1."""
+    with open('/dev/full', 'wb') as full:
+        status, said = ended([*COMMAND, *arguments], stdout=full)
+    assert status == 1 and said == 'softrobot: No space left on device\n'
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize('arguments', [
+    ['plot', 'x' * 300], ['excite', 'ur10e', '--output', f'{"x" * 300}.csv'],
+    ['import', 'x' * 300], ['check', f'/{"x" * 300}'],
+])  # fmt: skip
+def test_a_name_that_is_too_long_is_said_in_a_line(arguments, capsys):
+    """With status 1 or 2, and not all of the name."""
+    assert cli.main(arguments) in (1, 2)
+    shown = capsys.readouterr()
+    words = shown.err + shown.out
+    assert 'File name too long' in words and max(map(len, words.splitlines())) < 400
+
+
+def test_what_keeps_a_command_from_starting_is_said_in_a_line():
+    """Numba refuses no threads when it is imported, before any command begins."""
+    status, said = ended([*COMMAND, 'robots'], env={**os.environ, 'NUMBA_NUM_THREADS': '0'})
+    assert status == 1 and len(said.splitlines()) == 1
+    assert "NUMBA_NUM_THREADS is '0', expected a number > 0" in said
+
+
+@pytest.mark.parametrize('program, module, start', [
+    ('softrobot', 'numba', 'from softrobot_dynamics.cli import main'),
+    ('softrobot', 'scipy', 'from softrobot_dynamics.cli import main'),
+    (str(SCRIPTS / 'controller'), 'numba', None),
+    (str(SCRIPTS / 'controller'), 'rclpy', None),
+    (str(SCRIPTS / 'visualizer'), 'rclpy', None),
+    ('softrobot_dynamics.nodes.planning', 'numba', 'import softrobot_dynamics'),
+])  # fmt: skip
+def test_ctrl_c_while_a_program_starts_ends_it_in_silence(program, module, start):
+    """Status 130, as a shell has it, and no traceback."""
+    if module == 'rclpy':
+        pytest.importorskip('rclpy')
+    start = start or f'runpy.run_path({program!r}, run_name="__main__")'
+    code = INTERRUPTED.format(name=module, program=program, start=start)
+    assert ended([sys.executable, '-c', code]) == (130, '')
+
+
+def test_a_program_of_the_user_is_interrupted_as_any_other():
+    """By a KeyboardInterrupt, which it may catch."""
+    start = textwrap.dedent("""
+        try:
+            import softrobot_dynamics
+        except KeyboardInterrupt:
+            sys.exit(7)
+    """)
+    code = INTERRUPTED.format(name='numba', program='mine.py', start=start)
+    assert ended([sys.executable, '-c', code])[0] == 7
+
+
+@pytest.mark.quick
+def test_ctrl_c_ends_a_command_with_130(monkeypatch, capsys):
+    """Whatever it is doing."""
+    monkeypatch.setattr(robots, 'run', lambda options: signal.raise_signal(signal.SIGINT))
+    assert cli.main(['robots']) == 130
+    assert capsys.readouterr().err == ''
+
+
+def test_an_interrupt_that_got_lost_comes_again():
+    """Python only warns of one in a callback, where it cannot be raised."""
+    done = subprocess.run(
+        [sys.executable, '-c', LOST], capture_output=True, text=True, timeout=120
+    )
+    assert (done.stdout, done.stderr) == ('interrupted\n', '')
