@@ -46,11 +46,11 @@ holds the solution, only rounding is left.
 
 **What it does not show.** Contact and plasticity are outside of every model here, and all friction
 but that of tendons along their routes. The references are of ideal rods and solids: how well such
-a rod describes a piece of silicone is a question for the laboratory. A `pcc` body cannot twist or shear and a `planar_cc` body cannot
-stretch either, so they are absent where that matters. The `ritz` solids have no lateral
-contraction (Poisson's ratio 0), because their few fields could not express it. What `fem` and
-`learned` bodies can do depends on the mesh and on the samples that they are made from; they have
-tests of their own. Nothing here says how fast the calls are.
+a rod describes a piece of silicone is a question for the laboratory. A `pcc` body cannot twist or
+shear and a `planar_cc` body cannot stretch either, so they are absent where that matters. The
+`ritz` solids have no lateral contraction (Poisson's ratio 0), because their few fields could not
+express it. What `fem` and `learned` bodies can do depends on the mesh and on the samples that they
+are made from; they have tests of their own. Nothing here says how fast the calls are.
 """
 
 
