@@ -205,7 +205,7 @@ def test_the_engine_knows_no_member():
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
-        'controllers.safe', 'bodies.skins',
+        'controllers.safe', 'bodies.curves', 'bodies.skins',
         'references.feasibility', 'references.following', 'references.outputs',
         'references.piecewise', 'references.postures',
     }  # fmt: skip

@@ -44,13 +44,13 @@ along it, of fourth order, takes over: with the default of 10 points an elastica
 right to 4e-5, with 80 to 1e-8. A solid of constant volume tends to a rod as (R/L)². Where a model
 holds the solution, only rounding is left.
 
-**What it does not show.** Contact, plasticity and friction are outside of every model here. The
-references are of ideal rods and solids: how well such a rod describes a piece of silicone is a
-question for the laboratory. A `pcc` body cannot twist or shear and a `planar_cc` body cannot
-stretch either, so they are absent where that matters. The `ritz` solids have no lateral
-contraction (Poisson's ratio 0), because their few fields could not express it. What `fem` and
-`learned` bodies can do depends on the mesh and on the samples that they are made from; they have
-tests of their own. Nothing here says how fast the calls are.
+**What it does not show.** Contact and plasticity are outside of every model here, and all friction
+but that of tendons along their routes. The references are of ideal rods and solids: how well such
+a rod describes a piece of silicone is a question for the laboratory. A `pcc` body cannot twist or
+shear and a `planar_cc` body cannot stretch either, so they are absent where that matters. The
+`ritz` solids have no lateral contraction (Poisson's ratio 0), because their few fields could not
+express it. What `fem` and `learned` bodies can do depends on the mesh and on the samples that they
+are made from; they have tests of their own. Nothing here says how fast the calls are.
 """
 
 

@@ -5,11 +5,13 @@ import agreement
 import equilibria
 import motions
 import pendulum
+import tendons
 import vibrations
 import volumes
 
 CHAPTERS = (
     ('Statics', (equilibria, volumes)),
+    ('Routes of tendons', (tendons,)),
     ('Small vibrations', (vibrations,)),
     ('Motion', (motions,)),
     ('Agreement', (agreement, pendulum)),

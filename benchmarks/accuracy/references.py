@@ -8,7 +8,7 @@ along +z and bends towards +x.
 
 import numpy as np
 from numpy.polynomial.legendre import legder, leggauss, legroots, legval
-from scipy.integrate import solve_ivp
+from scipy.integrate import solve_bvp, solve_ivp
 from scipy.linalg import expm
 from scipy.optimize import brentq
 from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
@@ -202,3 +202,25 @@ def spin_up_tip(times, degree=14, rtol=1e-10):
     options = {'t_eval': times, 'rtol': rtol, 'atol': atol, 'jac': tangent}
     path = solve_ivp(slope, (0.0, times[-1]), start.ravel(), 'Radau', **options)
     return np.array([[state[degree - 1], state[2 * degree - 1] - L] for state in path.y.T])
+
+
+def rubbing_tendon(way, offset, friction, tension, load, length, bending):
+    """
+    Tip (x, z) over the length of a clamped rod, bent by a tendon that rubs and by a dead load.
+
+    The load [N] is along x and z, z along the rod at rest; ``way`` is 1 of a tendon that is drawn
+    in, -1 of one that is paid out. By collocation.
+    """
+
+    def slopes(s, y, end):
+        angle, x, z, T = y
+        kappa = (offset * T + (end[1] - z) * load[0] - (end[0] - x) * load[1]) / bending
+        return np.stack([kappa, np.sin(angle), np.cos(angle), -way * friction * np.abs(kappa) * T])
+
+    def ends(a, b, end):
+        return np.array([*a[:3], a[3] - tension, b[1] - end[0], b[2] - end[1]])
+
+    s = np.linspace(0.0, length, 81)
+    guess = np.stack([3.0 * s, s * s, s, np.full_like(s, tension)])
+    found = solve_bvp(slopes, ends, s, guess, [0.1 * length, length], tol=1e-11, max_nodes=100_000)
+    return found.p / length

@@ -194,7 +194,7 @@ class Actuator(Imperfections):
         """
         Return what it runs along, to be drawn: (body, material points (K, 3) [m]), one by one.
 
-        ``count`` points of a curve through a body. Here nothing.
+        ``count`` points of each turn of a curve through a body. Here nothing.
         """
         return ()
 

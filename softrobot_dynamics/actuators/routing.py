@@ -117,10 +117,11 @@ class Passage:
         return Curve(self.body, body, self.offset, self.span)
 
     def curve(self, body: Any, count: int) -> Matrix:
-        """Return material points (K, 3) [m] of `body` along the passage, to be drawn."""
+        """Return material points (K, 3) [m] of `body`, `count` for each turn, to be drawn."""
         if self.points is not None:
             return np.array(self.points)
-        sigma = np.linspace(*self.span, count)
+        turns = abs(getattr(self.offset, 'turns', 0.0)) * (self.span[1] - self.span[0])
+        sigma = np.linspace(*self.span, count * max(1, int(np.ceil(turns))))
         return np.column_stack(np.broadcast_arrays(*self.offset.at(sigma), sigma * body.length))
 
     def end(self, which: int) -> tuple[bool, tuple[float, float, float]]:

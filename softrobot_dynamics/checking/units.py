@@ -33,7 +33,7 @@ USUAL = {
 """Of the fields of bodies and their materials."""
 
 
-OUTSIDE = 3.0  # times as far off the axis as the section reaches: a bracket may, a slip does
+OUTSIDE = 2.0  # times as far off the axis as the section reaches
 SECTIONS, TINY = 33, 1e-300  # where that is looked at; [m]
 
 
@@ -70,9 +70,8 @@ def _offsets(robot: RobotDescription) -> Iterator[str]:
 
 def _outside(passage: Any, body: Any) -> tuple[float, float] | None:
     """Return how far [m] a curve is off the axis and the section reaches, where it is worst."""
-    start, end = passage.span
-    sigma = np.linspace(start, end, SECTIONS)
-    off = np.linalg.norm(passage.curve(body, SECTIONS)[:, :2], axis=1)
+    sigma = np.linspace(passage.span[0], passage.span[1], SECTIONS)
+    off = np.hypot(*np.broadcast_arrays(*passage.offset.at(sigma), sigma)[:2])
     reach = np.array([np.linalg.norm(body.outline(s), axis=1).max() for s in sigma])
     worst = int(np.argmax(off / np.maximum(reach, TINY)))
     return (off[worst], reach[worst]) if off[worst] > OUTSIDE * reach[worst] else None

@@ -4,7 +4,8 @@ Cut curves through bodies into panels, along which the friction of a tendon is i
 
 A panel has at most MOST_NODES Gauss points, so that what it costs is in proportion to the number
 of points. They are doubled until the length and the bending, int |dt/ds|^2 ds of the direction t,
-stay what they are at twice as many, in the postures that :mod:`.lengths` tries.
+stay what they are at twice as many, in the postures that :mod:`.lengths` tries, as far as these
+bend by no more than half a turn.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ POINTS = 'P, q, V, S'  # arguments of the kernels of material points
 LENGTH = 'P, q, qd, out, S'  # those of lengths
 TOLERANCE = 1e-8  # of the error of length [length of the curve] and bending [itself, or rad^2]
 COARSE = 1e-3  # of an error that is refused
-_SHARE = 0.25  # of the postures that lengths are tried in: those frames are good in
+_SHARE = 0.25  # of the postures that lengths are tried in
+_BENDING, _HALVINGS = 10.0, 20  # [rad^2] of a posture: a half turn, all along
 _GAIN, _DOUBLINGS = 0.1, 7  # of an error by doubling, where it is one of the points; how often
 LEAST_NODES, MOST_NODES = 4, 16
 
@@ -55,20 +57,32 @@ def panelled(curve: Curve, start: Vector) -> tuple[list[Panel], float]:
     postures, _ = sample(curve, address(probe.module, probe.function, LENGTH), start)
     postures[2:] *= _SHARE
     last = panels = _panels(curve, 0)
-    error = np.inf
-    measures = _measures(curve, panels, postures)
+    error, measures = np.inf, _moderate(curve, panels, postures)
     for doublings in range(1, _DOUBLINGS + 1):
         finer = _panels(curve, doublings)
         coarse, measures = measures, _measures(curve, finer, postures)
         left = _apart(coarse, measures)
-        if left <= TOLERANCE:
-            return panels, left
-        if error <= COARSE and left > _GAIN * error:
-            return last, error
-        last, panels, error = panels, finer, left
-    if not error <= COARSE:
-        raise DescriptionError((_too_winding(curve, error),))
+        if left.max() <= TOLERANCE:
+            return panels, float(left.max())
+        known = left[:2].max() <= COARSE  # of the reference and the initial posture
+        if known and left.max() > _GAIN * error:
+            break
+        last, panels, error = panels, finer, float(left.max())
+    if not known:
+        raise DescriptionError((_too_winding(curve, float(left[:2].max())),))
     return last, error
+
+
+def _moderate(curve: Curve, panels: list[Panel], postures: Matrix) -> Matrix:
+    """Halve ``postures`` (P, n), but for two, until none bends sharply; return their measures."""
+    for _ in range(_HALVINGS):
+        found = _measures(curve, panels, postures)
+        sharp = ~(found[:, 1] <= 4.0 * found[0, 1] + _BENDING)
+        sharp[:2] = False
+        if not sharp.any():
+            break
+        postures[sharp] *= 0.5
+    return found
 
 
 def _too_winding(curve: Curve, error: float) -> Problem:
@@ -79,10 +93,10 @@ def _too_winding(curve: Curve, error: float) -> Problem:
     return Problem(f'path through {curve.name}: offset', curve.offset, words)
 
 
-def _apart(coarse: Matrix, fine: Matrix) -> float:
-    """Error of the coarse lengths [the first length] and bendings [themselves, or rad^2]."""
+def _apart(coarse: Matrix, fine: Matrix) -> Vector:
+    """Error (P,) of the coarse lengths [the first one] and bendings [themselves, or rad^2]."""
     error = np.abs(fine - coarse) / np.maximum(fine, [fine[0, 0], 1.0])
-    return float(np.nan_to_num(error, nan=np.inf).max())
+    return np.nan_to_num(error, nan=np.inf).max(axis=1)
 
 
 def _panels(curve: Curve, doublings: int) -> list[Panel]:

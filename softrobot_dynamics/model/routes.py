@@ -91,7 +91,7 @@ def capstan_of(model: Any, robot: Robot, force: Vector) -> Capstan | None:
         return None
     plan: Plan = model.route_plan
     tendons = [t for t, part in plan.parts for _ in range(1 + _nodes(part))]
-    sliding, sign, tension, drop, resistance = np.zeros((5, len(tendons)))
+    sliding, sign, turned, tension, drop, resistance = np.zeros((6, len(tendons)))
     return Capstan(
         routes=_routes(model, robot, plan),
         tendons=np.array(tendons, dtype=np.int64),
@@ -100,6 +100,7 @@ def capstan_of(model: Any, robot: Robot, force: Vector) -> Capstan | None:
         force=force,
         sliding=sliding,
         sign=sign,
+        turned=turned,
         tension=tension,
         drop=drop,
         resistance=resistance,
@@ -122,6 +123,7 @@ def _routes(model: Any, robot: Robot, plan: Plan) -> Routes:
         **_clouds(model, robot, panels),
         **_anchors(model, panels),
         **_parts(model, plan),
+        panel=np.zeros(3 * max(most, 1) * (1 + n)),
         stretch=np.zeros((max(most, 1), n)),
         beyond=np.zeros(n),
         ends=np.zeros((len(panels), 6)),
@@ -176,9 +178,11 @@ def _parts(model: Any, plan: Plan) -> dict[str, Any]:
             continue
         if part.nodes not in starts:
             starts[part.nodes] = sum(map(len, rules))
-            rules += [matrix.ravel() for matrix in collocation(part.nodes)]
-        cloud, rule = names.index(part.body), starts[part.nodes]
-        rows.append([tendon, station, part.nodes, filled[part.body], cloud, rule])
+            rule = collocation(part.nodes)
+            rule = rule._replace(before=rule.before / rule.weights)
+            rules += [matrix.ravel() for matrix in rule]
+        cloud, start = names.index(part.body), starts[part.nodes]
+        rows.append([tendon, station, part.nodes, filled[part.body], cloud, start])
         filled[part.body] += part.nodes
         station += 1 + part.nodes
     table = np.array(rows, dtype=np.int64).reshape(-1, 6)

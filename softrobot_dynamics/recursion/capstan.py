@@ -40,6 +40,7 @@ class Capstan(NamedTuple):
     force: Vector  # (m,) along y that the tendons have at the base: minus their tensions
     sliding: Vector  # (I,) [m/s] towards the base
     sign: Vector  # (I,) of that, smooth
+    turned: Vector  # (I,) [rad] turns along panels, times that
     tension: Vector  # (I,) [N], beyond corners and at the points of panels
     drop: Vector  # (I,) [N] of tension there
     resistance: Vector  # (I,) [N s/m] drop over v
@@ -145,17 +146,16 @@ def _lower_tensions(capstan):
 def _lower_along(capstan, part, mu, T):
     """Fill tensions and drops along a panel where T [N] comes in; returns what goes on."""
     N, first, rule = part[NODES], part[STATION] + 1, part[RULE]
-    turn, sign = capstan.routes.turn[first : first + N], capstan.sign[first : first + N]
-    weights = capstan.routes.rules[rule : rule + N]
+    turn, turned = capstan.routes.turn[first : first + N], capstan.turned[first : first + N]
     before = capstan.routes.rules[rule + N : rule + N + N * N]
     total = 0.0
     for i in range(N):
-        exponent = 0.0
-        for k in range(N):
-            exponent += before[i * N + k] / weights[k] * turn[k] * sign[k]
-        capstan.tension[first + i] = T * math.exp(-mu * exponent)
+        turned[i] = turn[i] * capstan.sign[first + i]
+        total += turned[i]
+    for i in range(N):
+        exponent = mu * dot(before[i * N : (i + 1) * N], turned)
+        capstan.tension[first + i] = T * math.exp(-exponent)
         capstan.drop[first + i] = capstan.tension[first + i] * mu * turn[i]
-        total += turn[i] * sign[i]
     return T * math.exp(-mu * total)
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import call
-from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.kernels.spatial import rotate
@@ -29,8 +29,8 @@ TENDON, STATION, NODES, PLACE, SOURCE, RULE = range(6)
 """
 Columns of ``parts``: its first station; its Gauss points, 0 of a line; of a line its first point
 and the row of its length, or -1; of a panel its first point in the cloud, the cloud and where its
-matrices begin in ``rules``: weights (N,), integrals from 0 (N, N), first derivatives (N + 2, N),
-second ones (N, N).
+matrices begin in ``rules``: weights (N,), integrals from 0 of what has the weights in it already
+(N, N), first derivatives (N + 2, N), second ones (N, N).
 """
 _TINY = 1e-300  # [m^2] in place of none, where a curve is squeezed to a point
 
@@ -55,6 +55,7 @@ class Routes(NamedTuple):
     points: Matrix  # (., 3) [m] in the base frame
     parts: Integers  # (E, 6)
     rules: Vector  # matrices of panels
+    panel: Vector  # (3 N (1 + n),) places of a panel's points, and how they move
     stretch: Matrix  # (N, n) gradient of |r'| along a panel
     beyond: Vector  # (n,) gradient of the lengths beyond a station
     ends: Matrix  # (E, 6) [m] direction at the start of each part, and at its end, base frame
@@ -116,34 +117,49 @@ def _lay_panel(routes, part, ends):
     cloud, weights = routes.clouds[part[SOURCE]], routes.rules[rule : rule + N]
     slopes = routes.rules[rule + N + N * N :]
     bends = slopes[(N + 2) * N :]
+    places = routes.panel[: 3 * N * (1 + cloud[COUNT])]
+    _take_panel(routes, part, cloud, places)
     for i in range(N):
         row = slopes[i * N : (i + 1) * N]
-        u0, u1, u2 = _combined(routes, cloud, part[PLACE], row, 0)
-        v0, v1, v2 = _combined(routes, cloud, part[PLACE], bends[i * N : (i + 1) * N], 0)
+        u0, u1, u2 = _combined(places, row, 0)
+        v0, v1, v2 = _combined(places, bends[i * N : (i + 1) * N], 0)
         square = max(u0 * u0 + u1 * u1 + u2 * u2, _TINY)
         a, b, c = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
         routes.turn[first + i] = weights[i] * math.sqrt(a * a + b * b + c * c) / square
         speed = math.sqrt(square)
         for j in range(cloud[COUNT]):
-            a, b, c = _combined(routes, cloud, part[PLACE], row, 9 * (1 + j))
+            a, b, c = _combined(places, row, 3 * (1 + j))
             routes.stretch[i, j] = (u0 * a + u1 * b + u2 * c) / speed
     W, pose = routes.robot.W, cloud[BODY] * STATE + JOINT_POSE
     for k in range(2):
-        row = slopes[(N + k) * N : (N + k + 1) * N]
-        u0, u1, u2 = _combined(routes, cloud, part[PLACE], row, 0)
+        u0, u1, u2 = _combined(places, slopes[(N + k) * N : (N + k + 1) * N], 0)
         ends[3 * k], ends[3 * k + 1], ends[3 * k + 2] = rotate(W, pose, u0, u1, u2)
 
 
-@inlined
-def _combined(routes, cloud, place, row, which):
-    """Sum of a ``row`` of factors times three of the values of a panel's points."""
-    values, size = routes.values[cloud[VALUES] :], 9 * (1 + cloud[COUNT]) * BLOCK
+@kernel
+def _take_panel(routes, part, cloud, places):
+    """Copy where a panel's points are, and how they move, into rows of N each."""
+    N, size = part[NODES], 9 * (1 + cloud[COUNT]) * BLOCK
+    values = routes.values[cloud[VALUES] :]
+    for k in range(N):
+        start = (part[PLACE] + k) // BLOCK * size + (part[PLACE] + k) % BLOCK
+        for j in range(1 + cloud[COUNT]):
+            for c in range(3):
+                places[(3 * j + c) * N + k] = values[start + (9 * j + c) * BLOCK]
+
+
+@reduction
+def _combined(places, row, which):
+    """Sum of a ``row`` of factors times three rows of a panel, from row ``which`` on."""
+    N = len(row)
+    a = places[which * N : (which + 1) * N]
+    b = places[(which + 1) * N : (which + 2) * N]
+    c = places[(which + 2) * N : (which + 3) * N]
     x = y = z = 0.0
-    for k in range(len(row)):
-        at = (place + k) // BLOCK * size + (place + k) % BLOCK + which * BLOCK
-        x += row[k] * values[at]
-        y += row[k] * values[at + BLOCK]
-        z += row[k] * values[at + 2 * BLOCK]
+    for k in range(N):
+        x += row[k] * a[k]
+        y += row[k] * b[k]
+        z += row[k] * c[k]
     return x, y, z
 
 
@@ -157,7 +173,7 @@ def _add_panel(routes, part):
         row = routes.G[station + i]
         copy(routes.beyond, row)
         for k in range(N):
-            share = weights[k] - before[i * N + k]
+            share = weights[k] * (1.0 - before[i * N + k])
             for j in range(cloud[COUNT]):
                 row[cloud[FIRST] + j] += share * routes.stretch[k, j]
     for k in range(N):

@@ -44,8 +44,8 @@ def test_two_arcs_bend_as_those_integrated_by_hand(way):
 
     bends = fsolve(lambda x: EI * x / R - tensions(x), np.full(2, R * T0 * L / EI), xtol=1e-12)
     found = sd.equilibrium(arc('near', 'far'), u=[T0], sliding=way)
-    assert found.q[[0, 3]] == pytest.approx(bends, rel=1e-3)  # by eight straight pieces each
-    assert found.q[[2, 5]] == pytest.approx(-tensions(bends) / EA, rel=1e-3)
+    assert found.q[[0, 3]] == pytest.approx(bends, rel=1e-9)
+    assert found.q[[2, 5]] == pytest.approx(-tensions(bends) / EA, rel=1e-9)
     assert abs(bends[1] - bends[0]) > 0.1 * bends[0]  # friction matters
 
 
@@ -53,14 +53,15 @@ FINE = {'rtol': 1e-11, 'atol': 1e-13}
 
 
 @pytest.mark.parametrize('way', WAYS)
-def test_a_rod_with_a_load_is_that_of_a_boundary_value_problem(way):
+@pytest.mark.parametrize('order, points, error', [(4, 10, 1e-6), (6, 40, 1e-8)])
+def test_a_rod_with_a_load_is_that_of_a_boundary_value_problem(way, order, points, error):
     """E I kappa = r T + moment of a dead load at the tip, T' = -mu kappa T; by collocation."""
     T0, F = 12.0, np.array([-0.25, 0.0, -0.2])  # against the bend [N]
-    strains = {'kappa_y': {'basis': 'legendre', 'order': 4}}
+    strains = {'kappa_y': {'basis': 'legendre', 'order': order}}
     section = {'type': 'circular', 'radius': RADIUS}
     body = {
         'type': 'cosserat', 'length': L, 'section': section, 'density': 1070.0,
-        'young_modulus': YOUNG, 'poisson_ratio': 0.5, 'strains': strains,
+        'young_modulus': YOUNG, 'poisson_ratio': 0.5, 'strains': strains, 'quadrature': points,
     }  # fmt: skip
     robot = {
         'name': 'finger', 'gravity': [0.0] * 3,
@@ -83,11 +84,37 @@ def test_a_rod_with_a_load_is_that_of_a_boundary_value_problem(way):
     def ends(a, b, end):
         return np.array([a[0], a[1], a[2], a[3] - T0, b[1] - end[0], b[2] - end[1]])
 
-    s = np.linspace(0.0, L, 21)
+    s = np.linspace(0.0, L, 81)
     guess = np.stack([2.0 * s, s**2, s, np.full_like(s, T0)])
-    solved = solve_bvp(slopes, ends, s, guess, p=[0.03, L], tol=1e-8)
+    solved = solve_bvp(slopes, ends, s, guess, p=[0.03, L], tol=1e-11, max_nodes=100_000)
     assert solved.success and abs(solved.y[3, -1] - T0) > 0.1 * T0
-    assert tip == pytest.approx([solved.p[0], 0.0, solved.p[1]], abs=2e-4 * L)
+    assert tip == pytest.approx([solved.p[0], 0.0, solved.p[1]], abs=error * L)
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_a_wound_tendon_loses_what_it_turns_by(way):
+    """
+    A helix about a straight bar: T falls with its length, dphi/ds = r w^2 / (1 + r^2 w^2).
+
+    Only the elongation is free: its force is the integral of T dl/d(elongation).
+    """
+    turns, T0 = 6.0, 3.0
+    body = {**rod(L, RADIUS), 'young_modulus': YOUNG}
+    path = [{'body': 'b', 'offset': {'radius': R, 'turns': turns}}]
+    tendon = {'name': 't', 'type': 'tendon', 'path': path, 'friction': MU}
+    bodies = [{'name': 'b', 'joint': {'type': 'fixed'}, 'body': body}]
+    robot = {'name': 'wound', 'gravity': [0.0] * 3, 'bodies': bodies, 'actuators': [tendon]}
+    statics = Statics(sd.compile_model(sd.load_robot(robot)))
+    q, w = np.array([0.0, 0.0, 0.01]), 2.0 * np.pi * turns / L
+    free = statics.residual(q, np.array([T0]))[0]
+    statics.slide(np.array([WAYS[way]]))
+    rubbed = statics.residual(q, np.array([T0]))[0]
+    along = 1.0 + q[2] / L
+    speed = np.hypot(along, R * w)
+    exponent = WAYS[way] * MU * L * R * w**2 / speed  # in all: |r' x r''| / |r'|^2
+    mean = -np.expm1(-exponent) / exponent
+    wanted = T0 * (mean - 1.0) * along / speed
+    assert abs(rubbed - free)[2] == pytest.approx(abs(wanted), rel=1e-7)
 
 
 def test_drawn_in_and_paid_out_slowly_the_simulated_robot_rests_there():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from softrobot_dynamics.bodies.meshes import Mesh, read_tetrahedra
 from softrobot_dynamics.errors import ArgumentError, MeshError
-from softrobot_dynamics.kernels.quadrature import cylinder_points
+from softrobot_dynamics.kernels.quadrature import collocation, cylinder_points, gauss_legendre
 
 pytestmark = pytest.mark.quick
 
@@ -144,3 +144,18 @@ def test_files_that_hold_no_mesh_are_refused(tmp_path, capsys):
         read_tetrahedra(flat)
     with pytest.raises(ArgumentError, match='scale'):
         read_tetrahedra(flat, scale=0.0)
+
+
+@pytest.mark.parametrize('count', [1, 2, 3, 10, 16])
+def test_collocation_is_exact_for_polynomials(count):
+    """Integrals from 0, slopes, at both ends too, and second slopes of all powers below."""
+    found, (x, _) = collocation(count), gauss_legendre(count)
+    ends = np.concatenate([x, [0.0, 1.0]])
+    for p in range(count):
+        f = x**p
+        assert found.weights @ f == pytest.approx(1.0 / (p + 1))
+        np.testing.assert_allclose(found.before @ f, x ** (p + 1) / (p + 1), atol=1e-13)
+        slope = p * ends ** max(p - 1, 0)
+        np.testing.assert_allclose(found.slopes @ f, slope, atol=1e-11)
+        second = p * (p - 1) * x ** max(p - 2, 0)
+        np.testing.assert_allclose(found.bends @ f, second, atol=1e-8)

@@ -116,6 +116,23 @@ def test_at_rest_it_is_a_damper():
     assert not friction(model, q, [0.0, 0.0, 0.0], [20.0])[0].any()
 
 
+@pytest.mark.parametrize('scale', [0.01, 100.0])
+def test_robots_of_another_size_rub_alike(scale):
+    """Lengths and speeds grow with the robot: so does the moment, where friction is smooth too."""
+
+    def moments(size):
+        robot = arc()
+        robot['bodies'][0]['body'] = rod(0.2 * size, 0.02 * size)
+        robot['actuators'][0]['path'][0]['offset'] = [0.015 * size, 0.0]
+        model = rubbing(robot)
+        return [
+            friction(model, [1.2, 0.3, 0.01 * size], [s, 0.0, 0.0], [20.0])[0][0] / size
+            for s in (1e-4, 1e-3, 1e-2)
+        ]
+
+    assert moments(scale) == pytest.approx(moments(1.0), rel=1e-9)
+
+
 def test_no_state_gains_energy():
     """Parts of a tendon may slide up and others down; it may even push: power is never gained."""
     model = rubbing('hand')

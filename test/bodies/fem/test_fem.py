@@ -247,23 +247,24 @@ def test_tip_frame_follows_the_tip_face(file):
     np.testing.assert_allclose(R.T @ R, np.eye(3), atol=1e-14)
 
 
-def test_a_tendon_runs_through_the_mesh(file):
-    """Its length is that of the moved curve, to second order; its gradient is exact."""
-    s = np.linspace(0.0, 1.0, 4001)
-    curve = [0.012 - 0.004 * s, -0.01 + 0.0 * s, 0.25 * s]
-    path = [{'body': 'b', 'offset': {'x': [0.012, -0.004], 'y': [-0.01]}}]
-    tendon = {'name': 't', 'type': 'tendon', 'path': path}
-    q, errors = 0.02 * np.cos(np.arange(5.0)), []
-    for pieces in (32, 64):
-        description = robot(file, actuators=[tendon], quadrature=pieces)
-        moved = description.modules[0].body.position(curve, q, NUMERIC)
-        model = sd.compile_model(description)
-        found = sd.actuation(model, q=q, qd=q).coordinates[0]
-        errors.append(abs(found - polygon(moved) + polygon(curve)))
-        slope = gradient(lambda z: sd.actuation(model, q=z, qd=z).coordinates, q, 1e-3)  # noqa: B023
-        np.testing.assert_allclose(sd.actuation(model, q=q, qd=q).matrix, -slope.T, atol=1e-10)
-    assert errors[-1] < 3e-6
-    assert order(errors) > 1.8
+@pytest.mark.parametrize('offset', [
+    {'x': [0.012, -0.004], 'y': [-0.01]}, {'radius': 0.01, 'turns': 3.0}, [0.0, 0.0],
+])  # fmt: skip
+def test_a_tendon_runs_through_the_mesh(file, offset):
+    """Its length is that of the moved curve, element by element; its gradient is exact."""
+    tendon = {'name': 't', 'type': 'tendon', 'path': [{'body': 'b', 'offset': offset}]}
+    q = 0.02 * np.cos(np.arange(5.0))
+    description = robot(file, actuators=[tendon], quadrature=2)
+    body = description.modules[0].body
+    (passage,) = description.actuators[0].actuator.path
+    curves = [passage.curve(body, count).T for count in (2001, 4001)]
+    grown = [polygon(body.position(c, q, NUMERIC)) - polygon(c) for c in curves]
+    wanted = (4.0 * grown[1] - grown[0]) / 3.0  # the polygon is of second order
+    model = sd.compile_model(description)
+    assert sd.actuation(model, q=q, qd=q).coordinates[0] == pytest.approx(wanted, abs=2e-9)
+    slope = gradient(lambda z: sd.actuation(model, q=z, qd=z).coordinates, q, 1e-3)
+    np.testing.assert_allclose(sd.actuation(model, q=q, qd=q).matrix, -slope.T, atol=1e-10)
+    assert model.samplings[0].error < 1e-10
 
 
 def test_a_tendon_beside_the_mesh_is_refused(file):
