@@ -7,6 +7,7 @@ import math
 from statistics import median
 from typing import Any
 
+from softrobot_dynamics.errors import shortened
 from softrobot_dynamics.nodes.guarding import RUNNING
 from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now
@@ -100,7 +101,7 @@ class Watch:
             return ''
         found = self._node.get_publishers_info_by_topic(self._topic)
         names = sorted(f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in found)
-        return f'{len(names)} publishers of {self._topic}: {", ".join(names)}'
+        return f'{len(names)} publishers of {self._topic}: {shortened(", ".join(names))}'
 
     def _warn(self, cause: str, words: str, interval: Any) -> Any:
         if self._throttle.passes(cause, now(), interval) is not None:

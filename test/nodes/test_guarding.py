@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The safe command goes out in time whatever the loop's thread does, and no late answer after it."""
+"""The safe command goes out in time whatever the loop does, and no late answer after it."""
 
 import threading
 

@@ -169,9 +169,9 @@ class ExecutorInbox:
         )
         self.topic = self._subscription.topic_name
 
-    def _arrived(self, data: bytes, info: Any = None) -> None:
+    def _arrived(self, data: bytes, info: Any) -> None:
         with self._changed:
-            self._newest, self._came, self._info = data, time.monotonic_ns(), info or {}
+            self._newest, self._came, self._info = data, time.monotonic_ns(), info
             self._changed.notify()
 
     def wait(self, timeout: Any) -> Any:
