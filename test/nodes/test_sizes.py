@@ -81,7 +81,7 @@ def trajectory(rng):
 
 
 def assert_same(found, message):
-    """What was read by us is what rclpy reads."""
+    """Check that what was read by us is what rclpy reads."""
     assert found.header == message.header
     assert found.joint_names == message.joint_names
     assert len(found.points) == len(message.points)
@@ -111,7 +111,7 @@ def test_a_trajectory_of_the_other_byte_order_is_read_too():
 
 
 def test_bytes_that_are_no_trajectory_are_refused():
-    """Cut off, spoiled, or encoded otherwise: ours, or our error, and no memory for what is not."""
+    """Cut off, spoiled, or encoded otherwise; no memory is taken for what is not there."""
     rng = random.Random(6)
     for _ in range(500):
         data = bytearray(serialize_message(trajectory(rng)))
@@ -130,11 +130,8 @@ def test_bytes_that_are_no_trajectory_are_refused():
 @pytest.mark.parametrize(
     'message, words',
     [
-        (
-            JointTrajectory(points=[JointTrajectoryPoint()] * 6_000),
-            '6000 points, expected at most',
-        ),
-        (JointTrajectory(joint_names=['x'] * 2_000), '2000 joint names, expected at most'),
+        (JointTrajectory(points=[JointTrajectoryPoint()] * 6_000), '6000 points, expected'),
+        (JointTrajectory(joint_names=['x'] * 2_000), '2000 joint names, expected'),
     ],
 )
 def test_a_trajectory_of_too_much_is_refused_by_its_counts(message, words):
