@@ -144,6 +144,8 @@ class Client:
 class Rig:
     """Simulation and controller, and one situation to stop them in."""
 
+    kind = 'hold'  # of reference
+
     def __init__(self, client, watch, priority, situation, folder):
         self._client, self._watch = client, watch
         self._priority, self._folder = priority, folder
@@ -155,15 +157,19 @@ class Rig:
         """Start a node."""
         given = [part for p in parameters for part in ('-p', p)]
         own = ['--priority', str(self._priority), '--processor', place]
-        command = [sys.executable, '-m', f'softrobot_dynamics.nodes.{name}', *own, '--ros-args']
+        command = [sys.executable, *self.program(name), *own, '--ros-args']
         log = open(self._folder / f'{name}.log', 'a')
         with patient():
             return subprocess.Popen([*command, *given], stdout=log, stderr=log)
 
+    def program(self, name):
+        """Return the words that start a node."""
+        return '-m', f'softrobot_dynamics.nodes.{name}'
+
     def prepare(self):
         """Bring the controller to where the situation begins."""
         if self._controller is None or self._controller.poll() is not None:
-            kind = 'circle' if self._activating else 'hold'
+            kind = 'circle' if self._activating else self.kind
             self._controller = self.node('controller', 'second', f'reference.type:={kind}')
             self._client.answer(self._client.change('configure'))
             if not self._activating:

@@ -29,12 +29,28 @@ from softrobot_dynamics.nodes.realtime import ask_for_priority, now, patient, PR
 from stop_latency import Client, Rig, Watch
 from traffic import TRAFFIC
 
-sys.path.append(str(Path(__file__).parents[1] / 'test'))  # not a copy: tests need it, too
+TEST = Path(__file__).parents[1] / 'test'
+sys.path.append(str(TEST))  # not a copy: tests need it, too
 from witness import Witness  # noqa: E402
 
 HEAD = """\
 | traffic | stops | first safe command p50, p99, max [ms] | answered [ms] | longest stall [ms] |
 | --- | --- | --- | --- | --- |"""
+
+
+class Simple(Rig):
+    """The same with two masses for which nothing has to be compiled."""
+
+    kind = 'setpoint'
+
+    def program(self, name):
+        """Return the words that start a node."""
+        return str(TEST / 'linear_plant.py'), name
+
+    def node(self, name, place, *parameters):
+        """Start a node."""
+        where = ('reference.setpoint:=[0.5,-0.3]',) if name == 'controller' else ()
+        return super().node(name, place, *parameters, *where)
 
 
 @contextlib.contextmanager
@@ -95,6 +111,7 @@ def main():
     parser.add_argument('--priority', type=int, default=PRIORITY, help='FIFO, 0 for none')
     situations = 'nothing', *TRAFFIC
     parser.add_argument('--situation', action='append', choices=situations, help='default: all')
+    parser.add_argument('--simple', action='store_true', help='a robot of two masses')
     parser.add_argument('--keep', metavar='FOLDER', help='of logs; default: none')
     options = parser.parse_args()
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
@@ -108,13 +125,16 @@ def main():
         os.environ['ROS_LOG_DIR'] = name
         folder = Path(options.keep or name)
         folder.mkdir(parents=True, exist_ok=True)
-        print(HEAD)
+        print(HEAD, flush=True)
         client = Client()
         watch = Watch(client.node)
         watch.start()
         for situation in options.situation or situations:
-            rig = Rig(client, watch, options.priority, situation, folder)
+            kind = Simple if options.simple else Rig
+            rig = kind(client, watch, options.priority, situation, folder)
             measure(rig, client, watch, options, situation)
+            client.until_gone()
+        os._exit(0)  # whatever the thread that watches waits for
 
 
 if __name__ == '__main__':

@@ -94,12 +94,15 @@ class ControlLoop(GuardedLoop):
         self._forget_what_was()
         sent = self._inbox.sent()
         age = self._age(sent, arrival)
-        if arrival > self._due or age > self.watchdog:
+        if arrival > self._due or (age or 0) > self.watchdog:
             raise MessageError('stale: it may have been sent before the watchdog ran out')
         q, qd = self._reader.read(message)
         stamp = stamp_of(message)
         verdict = self._judge.check(q, qd, stamp, arrival)
-        self._believe_clock(sent, arrival)
+        if age is None:
+            self._present, self._sender, age = Present(), sent.sender, 0
+        if sent.stamp:
+            self._present.hear(sent.stamp, arrival)
         if verdict == UNCONFIRMED:
             return
         q, qd = self._judge.unwrapped(q, qd)
@@ -123,31 +126,22 @@ class ControlLoop(GuardedLoop):
     def _forget_what_was(self) -> None:
         """Believe nothing that was before the watchdog ran out, if it did."""
         times, self._forgotten = self._forgotten, 0
-        for _ in range(times):
-            self._judge.forget()
+        if times:
             self._present = Present()
+        for _ in range(min(times, 2)):  # a second time in turn forgets all, a third no more
+            self._judge.forget()
 
-    def _age(self, sent: Sent, arrival: int) -> int:
+    def _age(self, sent: Sent, arrival: int) -> int | None:
         """
-        Return how much longer the message at hand was under way than the fastest lately [ns].
+        Return how much longer a message was under way than the fastest lately [ns].
 
         By its sender's clock, so that it counts what it waited for anywhere: at the sender, in the
-        network, in this machine. 0 where the sender is another one, or its clock was set.
+        network, in this machine. None where the sender is another one, or its clock was set.
         """
-        stamp, sender = sent
-        if not stamp or sender != self._sender:
-            return 0
-        age = self._present.age(stamp, arrival)
-        return age if age < SECOND else 0
-
-    def _believe_clock(self, sent: Sent, arrival: int) -> None:
-        """Learn the time by the clock of the sender of the message at hand."""
-        stamp, sender = sent
-        if not stamp:
-            return
-        if sender != self._sender or self._present.age(stamp, arrival) >= SECOND:
-            self._present, self._sender = Present(), sender
-        self._present.hear(stamp, arrival)
+        if sent.sender != self._sender or not sent.stamp:
+            return None
+        age = self._present.age(sent.stamp, arrival)
+        return age if age < SECOND else None
 
     def _tick(self, stamp: Any, t: float, q: Vector, qd: Vector, arrival: int) -> None:
         """Answer one valid state."""

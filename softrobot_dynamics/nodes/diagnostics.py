@@ -8,6 +8,7 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.qos import QoSProfile
+from softrobot_dynamics.errors import shortened
 from softrobot_dynamics.nodes.messaging.quality import publisher
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
@@ -72,4 +73,4 @@ class Diagnostics:
 
 
 def _shown(value: Any) -> str:
-    return f'{value:.6g}' if isinstance(value, float) else str(value)
+    return f'{value:.6g}' if isinstance(value, float) else shortened(str(value))

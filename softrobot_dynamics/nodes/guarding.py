@@ -57,6 +57,7 @@ class GuardedLoop(Loop):
         self._next_step: int | None = None  # of a safe command that is on its way
         self._forgotten = 0  # how often the watchdog ran out since the last state
         self._sending = threading.Lock()  # of what stands below `Under the lock`
+        self._guarded = True
         self._alarm = threading.Event()  # something may be due earlier than the guard knows
         self._guard = threading.Thread(target=self._stand_guard, name='guard', daemon=True)
 
@@ -78,7 +79,8 @@ class GuardedLoop(Loop):
 
     def finish(self) -> None:
         """End the threads and send a last safe command; the outlet delivered it, or gave up."""
-        super().finish()
+        super().finish()  # guarded as long as its thread takes to end
+        self._guarded = False
         self._alarm.set()
         if self._guard.ident is not None:
             self._guard.join()
@@ -89,7 +91,7 @@ class GuardedLoop(Loop):
 
     def _stand_guard(self) -> None:
         take_precedence(SAFETY)
-        while not (self._leaving or self.error):
+        while self._guarded and not self.error:
             moment = now()
             try:
                 with self._sending:

@@ -10,7 +10,7 @@ from typing import Any
 from geometry_msgs.msg import PointStamped, PoseStamped
 import numpy as np
 from rclpy.qos import QoSProfile
-from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.errors import MessageError, shortened, SoftRobotError
 from softrobot_dynamics.nodes.listening import Listener
 from softrobot_dynamics.nodes.messaging.messages import cause_of
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
@@ -22,6 +22,7 @@ from softrobot_dynamics.nodes.targets import Targets
 from softrobot_dynamics.nodes.trajectories import CourseReader
 from trajectory_msgs.msg import JointTrajectory
 
+_TRACE = 2_000  # characters
 _EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
 
 
@@ -63,7 +64,7 @@ class Guidance:
         except SoftRobotError as error:
             self._refuse('~/trajectory', error)
         except Exception:  # one that fails is no reason to be deaf to the next
-            self._warn('~/trajectory', 'failed', traceback.format_exc())
+            self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), _TRACE))
 
     def _follow(self, message: Any) -> None:
         self._require_led()
@@ -90,7 +91,7 @@ class Guidance:
         except SoftRobotError as error:
             self._refuse(topic, error)
         except Exception:  # one that fails is no reason to be deaf to the next
-            self._warn(topic, 'failed', traceback.format_exc())
+            self._warn(topic, 'failed', shortened(traceback.format_exc(), _TRACE))
         if remark:
             self._warn(topic, 'remark', remark)
 

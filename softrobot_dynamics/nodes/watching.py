@@ -7,6 +7,7 @@ import math
 from statistics import median
 from typing import Any
 
+from softrobot_dynamics.errors import shortened
 from softrobot_dynamics.nodes.guarding import RUNNING, TIMED_OUT, WAITING
 from softrobot_dynamics.nodes.messaging.messages import SECOND
 from softrobot_dynamics.nodes.realtime import now
@@ -116,7 +117,7 @@ class Watch:
         if self._node.count_publishers(self._topic) < 2:
             return ''
         names = self._publishers()
-        return f'{len(names)} publishers of {self._topic}: {", ".join(names)}'
+        return f'{len(names)} publishers of {self._topic}: {shortened(", ".join(names))}'
 
     def _warn(self, cause: str, words: str, interval: Any) -> Any:
         if self._throttle.passes(cause, now(), interval) is not None:

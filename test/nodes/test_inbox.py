@@ -11,6 +11,7 @@ rclpy = pytest.importorskip('rclpy')
 
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
+from softrobot_dynamics.nodes.messaging import inbox as inbox_module  # noqa: E402
 from softrobot_dynamics.nodes.messaging.inbox import ExecutorInbox, HAS_WAIT_SET, WaitSetInbox  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
@@ -87,6 +88,35 @@ def test_a_wake_ends_the_wait_under_way_or_the_next(inbox):
     assert inbox.wait(300 * SECOND) is None
     threading.Timer(0.05, inbox.wake).start()
     assert inbox.wait(300 * SECOND) is None
+
+
+def test_a_rest_is_as_long_as_the_work_and_may_be_woken(node, inbox, monkeypatch):
+    """No message is taken meanwhile, however many come; the newest one afterwards."""
+    publish(node, 1.0)
+    assert inbox.wait(30 * SECOND).data[0] == 1.0
+    publish(node, 2.0)
+    monkeypatch.setattr(inbox_module, '_LONGEST_REST', 3600 * SECOND)
+    inbox._taken_at -= 600 * SECOND  # ten minutes of work
+    inbox.rest()
+    threading.Timer(0.05, inbox.wake).start()
+    assert inbox.wait(60 * SECOND) is None  # though one is there
+    inbox.rest()
+    assert inbox.wait(10_000_000) is None
+    monkeypatch.setattr(inbox_module, '_LONGEST_REST', 1_000_000)
+    inbox.rest()
+    end = time.monotonic() + 30.0
+    while (message := inbox.wait(SECOND)) is None:
+        assert time.monotonic() < end
+    assert message.data[0] == 2.0
+
+
+def test_who_sent_a_message_and_when_is_known(node, inbox):
+    """By the clock of the system, and the same sender for all of one publisher."""
+    before = time.time_ns()
+    publish(node, 1.0)
+    inbox.wait(30 * SECOND)
+    stamp, sender = inbox.sent()
+    assert before <= stamp <= time.time_ns() and len(sender) >= 8
 
 
 @pytest.mark.skipif(not HAS_WAIT_SET, reason='no WaitSet')

@@ -17,7 +17,6 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.guard_condition import GuardCondition
 from softrobot_dynamics.nodes.messaging.codec import Decoder
 from softrobot_dynamics.nodes.messaging.quality import subscription
-from softrobot_dynamics.nodes.realtime import now
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -25,6 +24,7 @@ try:
     HAS_WAIT_SET = hasattr(_rclpy, 'WaitSet') and hasattr(_rclpy.Subscription, 'take_message')
 except ImportError:  # an rclpy that keeps its insides elsewhere
     HAS_WAIT_SET = False
+_now = time.monotonic_ns
 _LONGEST_REST = 5_000_000  # [ns]: where work took longer, the machine was busy with others
 
 
@@ -55,7 +55,7 @@ def _sent(info: Mapping[str, Any]) -> Sent:
 
 def _end_of_rest(taken_at: int) -> int:
     """Return until when to rest from what was taken at a moment and ends now [ns]."""
-    moment = now()
+    moment = _now()
     return moment + min(moment - taken_at, _LONGEST_REST)
 
 
@@ -97,12 +97,12 @@ class WaitSetInbox:
         """
         subscription, guard, _ = self._handles
         if self._ready_at:
-            pause, self._ready_at = self._ready_at - now(), 0
+            pause, self._ready_at = self._ready_at - _now(), 0
             if pause > 0:
                 self._wait_for((), guard, min(pause, timeout))
                 return None
         self._wait_for((subscription,), guard, timeout)
-        self._taken_at = now()
+        self._taken_at = _now()
         taken = subscription.take_message(self._type, True)
         if not taken:
             return None
@@ -156,7 +156,7 @@ class ExecutorInbox:
         self._changed, self._ready_at, self._taken_at = threading.Condition(), 0, 0
         self._newest: Any = None
         self._info: Any = {}
-        self._came = time.monotonic_ns()
+        self._came = _now()
         self._woken = False
         self._subscription = subscription(
             node,
@@ -169,15 +169,15 @@ class ExecutorInbox:
         )
         self.topic = self._subscription.topic_name
 
-    def _arrived(self, data: bytes, info: Any = None) -> None:
+    def _arrived(self, data: bytes, info: Any) -> None:
         with self._changed:
-            self._newest, self._came, self._info = data, time.monotonic_ns(), info or {}
+            self._newest, self._came, self._info = data, _now(), info
             self._changed.notify()
 
     def wait(self, timeout: Any) -> Any:
         """As `WaitSetInbox.wait`."""
         with self._changed:
-            if (pause := self._ready_at - now()) > 0:
+            if (pause := self._ready_at - _now()) > 0:
                 self._ready_at = 0
                 self._changed.wait_for(lambda: self._woken, min(pause, timeout) * 1e-9)
                 self._woken = False
@@ -186,12 +186,12 @@ class ExecutorInbox:
                 lambda: self._newest is not None or self._woken, max(0, timeout) * 1e-9
             )
             data, self._newest, self._woken = self._newest, None, False
-            self._taken_at = now()
+            self._taken_at = _now()
         return None if data is None else self._decode(data)
 
     def age(self) -> int:
         """As `WaitSetInbox.age`."""
-        return time.monotonic_ns() - self._came
+        return _now() - self._came
 
     def sent(self) -> Sent:
         """As `WaitSetInbox.sent`."""
