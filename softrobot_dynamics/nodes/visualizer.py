@@ -24,7 +24,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.description.robot import load_robot
-from softrobot_dynamics.errors import MessageError, shown
+from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import process
 from softrobot_dynamics.nodes.marker_bytes import MarkerBytes, Outline
@@ -114,7 +114,7 @@ class VisualizerNode(Node):
             if seen is None:
                 return
             look, markers = self._scene.at(seen.q, seen.u, seen.stamp)
-        except MessageError as error:
+        except SoftRobotError as error:  # of another robot, or where no body can be
             self.get_logger().warning(f'nothing shown: {error}', throttle_duration_sec=5.0)
             return
         self._markers.publish(markers)
@@ -169,14 +169,8 @@ class _Scene:
         self._bytes = MarkerBytes(frame, [*bodies, *curves, *paths])
 
     def at(self, q: Vector, u: Vector | None, stamp: Any) -> tuple[Look, bytes]:
-        """
-        Return the Look at q (n,), and the markers under the commands u (m,) if known.
-
-        MessageError for a posture in which the bodies cannot be.
-        """
+        """Return the Look at q (n,), and the markers under the commands u (m,); ArgumentError."""
         look, palette = self.shape.at(q), self._palette
-        if not all(np.isfinite(each).all() for each in (look.frames, *look.surfaces)):
-            raise MessageError(f'not a number: no body can be shown at {shown(q)}')
         for path, body in zip(self._paths, self._leaves):
             path.append(look.frames[body, :3, 3])
         skins = [x[t].reshape(-1, 3) for x, t in zip(look.surfaces, self.shape.triangles)]

@@ -78,11 +78,11 @@ def test_constant_torques_do_the_work_that_the_robot_gains(model):
     assert gained > 1.0 and gained == pytest.approx(work, rel=2e-2)
 
 
-@pytest.mark.parametrize('rate', [50.0, 250.0, 1000.0])
-def test_a_robot_that_nobody_drives_stays_where_it_is(model, monkeypatch, rate):
+@pytest.mark.parametrize('rate, duration', [(50.0, 20.0), (250.0, 20.0), (1000.0, 5.0)])
+def test_a_robot_that_nobody_drives_stays_where_it_is(model, monkeypatch, rate, duration):
     """However its soft parts sag, and its joints have no friction; at any rate."""
     loop, outlet = running(model, monkeypatch, rate)
-    for _ in range(round(20.0 * rate)):
+    for _ in range(round(duration * rate)):
         loop._cycle()
     q, qd, _ = outlet.states[-1]
     assert loop.mode == IDLE

@@ -29,8 +29,8 @@ def corners(marker):
     return np.array([[p.x, p.y, p.z] for p in marker.points])
 
 
-def test_markers_and_frames_are_those_of_the_state(arm, observer, start_arm):
-    """Of the newest state, in the world, by its stamp; what is no state is left out, and said."""
+def test_markers_and_frames_are_those_of_the_state(arm, observer, start_arm, tmp_path):
+    """Of the newest state, in the world, by its stamp; what cannot be shown is said, no more."""
     heard, described = {}, []
     observer.node.create_subscription(String, 'robot_description', described.append, LATCHED)
     for kind, topic in ((MarkerArray, 'markers'), (PoseArray, 'frames')):
@@ -47,6 +47,14 @@ def test_markers_and_frames_are_those_of_the_state(arm, observer, start_arm):
     wrong = JointState(name=['somebody'], position=[1.0], velocity=[0.0])
     command = JointState(name=arm.actuator_names, effort=u)
     start_arm('visualizer', frame_id='map', rate=30.0)
+    bent = [1e3, *[0.0] * (arm.n - 1)]
+    absurd = JointState(name=arm.coordinate_names, position=bent, velocity=np.zeros(arm.n))
+    log = tmp_path / 'visualizer.log'
+    observer.until(
+        lambda: states.publish(absurd) or 'a posture that the bodies can' in log.read_text(),
+        'a refusal',
+        every=0.1,
+    )
 
     def shown():
         for publisher, message in ((states, wrong), (commands, command), (states, state)):
