@@ -10,7 +10,7 @@ from softrobot_dynamics.annotations import Complaints, Matrix, Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.joints.contract import Joint
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.registry import needed, Registry, required
 
 ACTUATORS = Registry('actuator', 'softrobot_dynamics.actuators', 'softrobot_dynamics.actuators')
 register = ACTUATORS.register
@@ -154,6 +154,7 @@ class Actuator(Imperfections):
         """Return what `safe` is of this very one."""
         return self.safe
 
+    @required
     def validate_against(
         self, bodies: Mapping[str, Body | None], joints: Mapping[str, Joint | None]
     ) -> Complaints:
@@ -165,6 +166,7 @@ class Actuator(Imperfections):
         """
         raise NotImplementedError
 
+    @required
     def segments(self, parts: Parts) -> Sequence[Segment]:
         """Return the segments that y is the sum of; `parts` offers the robot's bodies by name."""
         raise NotImplementedError
@@ -173,9 +175,10 @@ class Actuator(Imperfections):
         """Return the one or two cables of one that is ``positioned``, else none."""
         return ()
 
+    @needed
     def route(self, parts: Parts) -> Sequence[Stretch]:
         """Return the stretches of what rubs along its way, from base to tip; if friction > 0."""
-        raise NotImplementedError(f'{type(self).__name__}.route: what rubs, and where')
+        raise NotImplementedError
 
     def curve(self, bodies: Mapping[str, Body], count: int) -> Sequence[tuple[str, Matrix]]:
         """
@@ -189,9 +192,10 @@ class Actuator(Imperfections):
         """Return (low, high), the limits of this actuator on a robot with `joints` by name."""
         return self.limits
 
+    @required
     def quantities(self, joints: Mapping[str, Joint]) -> tuple[Quantity, Quantity]:
         """Return the :class:`Quantity` s that u and y are, on a robot with `joints` by name."""
-        raise NotImplementedError(f'{type(self).__name__}.quantities: what u and y are')
+        raise NotImplementedError
 
     def commanded(self, joints: Mapping[str, Joint]) -> Quantity:
         """Return the :class:`Quantity` that a command is."""
