@@ -293,6 +293,18 @@ class SimulationDivergedError(SoftRobotError):
 
 
 @dataclass(eq=False)
+class MissingMethodError(SoftRobotError):
+    """A class of a user's own does not have a method that its kind needs."""
+
+    owner: str  # name of the class
+    method: str  # name of the method
+    purpose: str  # the first line of what it is to do
+
+    def __str__(self) -> str:
+        return f'{self.owner} has no method {self.method}, which it needs: {self.purpose}'
+
+
+@dataclass(eq=False)
 class MessageError(SoftRobotError):
     """A message from outside was refused; what it holds cannot make the reason any longer."""
 

@@ -23,6 +23,7 @@ from softrobot_dynamics.nodes.parameter_files import controller_values
 from softrobot_dynamics.nodes.parameter_rows import OF_SIMULATION
 
 RATE = 100.0  # [Hz] of every loop in a test, on whatever machine: none of them is about speed
+STARTED = []  # the nodes of this process's tests that have not been cleared away
 SAFE = [1.0, 1.0]  # what the parameter safe_pretension is unless set
 PLANT = Path(__file__).with_name('linear_plant.py')
 NODES = 'softrobot_dynamics.nodes'  # for robots that are described
@@ -126,6 +127,7 @@ def starting(folder, nodes=None, options=('--priority', '0'), forked=True, **giv
             log.touch()
             process = become(program, [*first, *arguments], log, folder, environment)
             stack.callback(_end, process)
+            STARTED.append(process)
             return process
 
         yield run
@@ -133,7 +135,13 @@ def starting(folder, nodes=None, options=('--priority', '0'), forked=True, **giv
         print(f'{log.name}:', log.read_text(encoding='utf-8'), sep='\n')
 
 
+def failed():
+    """Tell whether a node that was started has ended by itself with an error."""
+    return any((process.poll() or 0) > 0 for process in STARTED)
+
+
 def _end(process):
+    STARTED.remove(process)
     if process.poll() is None:
         process.kill()
     process.wait()

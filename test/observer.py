@@ -7,6 +7,7 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+import node_processes
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 import rclpy
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -17,6 +18,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 900.0  # [s] for what comes within one on an idle machine
+LAST_WORDS = 60.0  # [s] for the same once a node has failed
 OFTEN = 0.005  # [s]
 CONTROLLER, SIMULATION = '/controller: control loop', '/simulation: simulated robot'
 
@@ -63,7 +65,9 @@ class Observer:
         """Ask again, after ``every`` [s] or less, until the condition holds, or patience ends."""
         end = time.monotonic() + PATIENCE
         while not condition():
-            assert time.monotonic() < end, f'{what}: nothing in {PATIENCE} s; {self.words()}'
+            if node_processes.failed():  # what it said may still be on its way
+                end = min(end, time.monotonic() + LAST_WORDS)
+            assert time.monotonic() < end, f'{what}: nothing came; {self.words()}'
             self._executor.spin_once(timeout_sec=every)
             self._listen()
 

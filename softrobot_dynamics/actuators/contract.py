@@ -11,7 +11,7 @@ from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.curves import Curve
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.joints.contract import Joint
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.registry import needed, Registry, required
 
 ACTUATORS = Registry('actuator', 'softrobot_dynamics.actuators', 'softrobot_dynamics.actuators')
 register = ACTUATORS.register
@@ -167,6 +167,7 @@ class Actuator(Imperfections):
         """Return what `safe` is of this very one."""
         return self.safe
 
+    @required
     def validate_against(
         self, bodies: Mapping[str, Body | None], joints: Mapping[str, Joint | None]
     ) -> Complaints:
@@ -178,6 +179,7 @@ class Actuator(Imperfections):
         """
         raise NotImplementedError
 
+    @required
     def segments(self, parts: Parts) -> Sequence[Segment]:
         """Return the segments that y is the sum of; `parts` offers the robot's bodies by name."""
         raise NotImplementedError
@@ -186,9 +188,10 @@ class Actuator(Imperfections):
         """Return the one or two cables of one that is ``positioned``, else none."""
         return ()
 
+    @needed
     def route(self, parts: Parts) -> Sequence[Stretch]:
         """Return the parts of the way along which it rubs, from base to tip; if friction > 0."""
-        raise NotImplementedError(f'{type(self).__name__}.route: what rubs, and where')
+        raise NotImplementedError
 
     def curve(self, bodies: Mapping[str, Body], count: int) -> Sequence[tuple[str, Matrix]]:
         """
@@ -202,9 +205,10 @@ class Actuator(Imperfections):
         """Return (low, high), the limits of this actuator on a robot with `joints` by name."""
         return self.limits
 
+    @required
     def quantities(self, joints: Mapping[str, Joint]) -> tuple[Quantity, Quantity]:
         """Return the :class:`Quantity` s that u and y are, on a robot with `joints` by name."""
-        raise NotImplementedError(f'{type(self).__name__}.quantities: what u and y are')
+        raise NotImplementedError
 
     def commanded(self, joints: Mapping[str, Joint]) -> Quantity:
         """Return the :class:`Quantity` that a command is."""

@@ -18,7 +18,7 @@ from softrobot_dynamics.bodies.skins import circle, NOTHING, Surface, tube
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.registry import needed, Registry, required
 from softrobot_dynamics.tracing import graph, programs
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import tangent
@@ -60,14 +60,17 @@ class Body:
         def density(self) -> Value:
             """Mass per volume [kg/m^3]."""
 
+    @required
     def coordinates(self) -> tuple[str, ...]:
         """Names of the generalized coordinates."""
         raise NotImplementedError
 
+    @required
     def position(self, x: Values, q: Values, math: Math) -> Values:
         """Position (3 values) [m] in S_J of material point x = (x1, x2, x3) [m]; the formula."""
         raise NotImplementedError
 
+    @required
     def material_points(self) -> tuple[Matrix, Vector]:
         """Material points (K, 3) [m] and their masses (K,) [kg]."""
         raise NotImplementedError
@@ -93,6 +96,7 @@ class Body:
         """Constant damping matrix D (n, n), force D qd: the field ``damping`` [s] times K."""
         return getattr(self, 'damping', 0.0) * np.asarray(self.stiffness())
 
+    @needed
     def cavity_kernel(self) -> Kernel:
         """Return the :class:`Kernel` of the cavity's volume [m^3], as ``fibre_kernel``'s."""
         raise NotImplementedError

@@ -22,7 +22,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.references.piecewise import braking, constant, Reference, sample
 from softrobot_dynamics.schema.parameters import Parameter
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.registry import Registry, required
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.held.command import HeldCommand, Lines
@@ -176,6 +176,7 @@ class Controller:
         """
         return self.model.evaluator()
 
+    @required
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         raise NotImplementedError

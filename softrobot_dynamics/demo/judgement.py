@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.demo.rates import RATES
-from softrobot_dynamics.demo.records import LATE, Run
+from softrobot_dynamics.demo.overload import LEAST_STATES, MOST_MISSED, overload
+from softrobot_dynamics.demo.records import Run
 from softrobot_dynamics.demo.targets import tips_at
 from softrobot_dynamics.demo.units import in_words
 from softrobot_dynamics.viewing.shapes import reach_of
@@ -22,10 +22,6 @@ from softrobot_dynamics.viewing.shapes import reach_of
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-MOST_MISSED = 0.05  # share of ticks without a command in time with which a loop still holds
-OVERLOADED = 'this machine did not keep up with'  # so begins the first lapse, if that is the cause
-_MANY_MISSED = 0.3  # from where half the rate would not do
-LEAST_STATES = 0.95  # share of the states that there should have been
 TOLERANCE = 0.04  # largest RMS error with which something follows, as a share of its way
 _POINT = 1e-3  # of the robot's length: a path no larger is a point, and that length its size
 _MOVES = 1e-3  # share of the way there from which something moves on
@@ -112,7 +108,7 @@ def judge(
     shares = _shares(outputs, ways)
     trips = run.round_trip * 1e6
     lapses = (
-        *([] if lapses else _overload(run, expected)),
+        *([] if lapses else overload(run, expected)),
         *lapses,
         *_lapses(run, expected),
         *_strayed_tips(tip_shares, tips, task.tolerance),
@@ -258,23 +254,6 @@ def _tip_columns(tips: Tips) -> dict[str, Any]:
         for axis, values in zip('xyz', points)
     }
     return {**columns, 'tip_error': tips.errors}
-
-
-def _overload(run: Run, expected: int) -> Iterator[str]:
-    """Yield, in words, that the machine was too slow for the rate, if so, and what to do."""
-    missed, rate = run.missed / max(1, run.ticks), 1.0 / run.period
-    waited = run.missed and any(mode in lapse for lapse in run.lapses for mode in LATE)
-    few = len(run.t) < LEAST_STATES * expected
-    if run.live and len(run.t) and (missed >= MOST_MISSED or few or waited):
-        factor = 4.0 if missed > _MANY_MISSED else 2.0
-        lower = max(
-            (x for x in RATES if x <= rate / factor), default=min(RATES[-1], rate / factor)
-        )
-        yield (
-            f'{OVERLOADED} {rate:g} Hz: {missed:.1%} of the ticks had no command in time;'
-            f' try --rate {lower:g}, end other programs, or give the nodes real-time priority'
-            ' (docs/realtime.md)'
-        )
 
 
 def _lapses(run: Run, expected: Any) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 import json
-import math
 from os import PathLike
 from pathlib import Path
 import shutil
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.demo import judgement, records
+from softrobot_dynamics.demo.overload import OVERLOADED
 from softrobot_dynamics.demo.targets import targets_of
 from softrobot_dynamics.demo.units import in_words
 from softrobot_dynamics.description.robot import load_robot
@@ -80,7 +80,7 @@ def save_facts(folder: Path, plan: Any, tolerance: float, duration: float | None
     """Write down what is run, so that it can be drawn again: the robot and all parameters."""
     source = Path(shipped('robots').get(plan.robot, plan.robot)).resolve()
     shutil.copyfile(source, folder / ROBOT)
-    values = {name: value for name, value in plan.controller.items() if not _is_nan(value)}
+    values = {name: value for name, value in plan.controller.items() if value == value}
     facts = {
         'robot': plan.robot,
         'folder': str(source.parent),
@@ -197,7 +197,7 @@ def conclude(
         table, written = list(rows(report)), _write(report, folder, shown, picture)
     if json_file is not None:
         judgement.write_json(Path(json_file), figures)
-    causes = [words for words in figures.lapses if words.startswith(judgement.OVERLOADED)]
+    causes = [words for words in figures.lapses if words.startswith(OVERLOADED)]
     for words in causes:
         shown.say(words)
     shown.table(_verdict(figures), table)
@@ -213,7 +213,7 @@ def _verdict(figures: judgement.Figures) -> str:
     if figures.held:
         nothing = figures.tip_share is None and figures.y_share is None
         return 'the loop held' + ('' if nothing else ' and the robot followed')
-    if figures.lapses[0].startswith(judgement.OVERLOADED):
+    if figures.lapses[0].startswith(OVERLOADED):
         return 'the loop did not hold: the machine was too slow for it'
     followed = not any('not follow' in lapse for lapse in figures.lapses)
     return 'the loop did not hold' if followed else 'the robot did not follow'
@@ -281,10 +281,6 @@ def rows(report: Report) -> Iterator[tuple[str, str]]:
     yield 'commands', '-' if timing is None else said_of(timing, figures.bus_rate_hz)
     yield 'missed ticks', f'{figures.missed_ticks} of {figures.ticks}'
     yield 'ticks with a command at a limit', _words(figures.saturated_share, '{:.1%}')
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
 
 
 def _words(value: Any, form: str) -> str:

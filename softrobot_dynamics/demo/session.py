@@ -89,6 +89,11 @@ def run(options: Namespace) -> int:
         folder, shown, result,
         lapses=session.lapses, json_file=options.json, picture=not options.no_plot,
     )  # fmt: skip
+    if not held and plan.any_rate and plan.controller['rate'] < RATES[0]:
+        shown.say(
+            f'the rate, {plan.controller["rate"]:g} Hz, is the one that this machine holds;'
+            ' --rate asks for another'
+        )
     return 130 if interrupted else int(not held)
 
 
@@ -109,7 +114,7 @@ def _prepare(ros: Any, options: Namespace, folder: Path, shown: Any) -> tuple[An
         with shown.stage('measuring which rate this machine holds'):
             found = held(_work_of(ros, compiled))
         shown.say(found.in_words())
-        plan = plan_at(found.rate)
+        plan = plan_at(found.rate)._replace(any_rate=True)
     kinds = [part.values['reference.type'] for part in parts_of(plan.controller)]
     with shown.stage(f'planning the reference ({", ".join(kinds)})'):
         reference = reference_of(plan, compiled.model)

@@ -24,7 +24,7 @@ from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.joints.tracing import motion_kernel, slopes_kernel
 from softrobot_dynamics.schema.fields import direction, nested, vector
 from softrobot_dynamics.schema.poses import dh_row, flat, Pose, z_onto
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.registry import Registry, required
 from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
 
 JOINTS = Registry('joint', 'softrobot_dynamics.joints', 'softrobot_dynamics.joints')
@@ -52,10 +52,12 @@ class Joint:
     turning: ClassVar[Any] = ()  # names of the angles that have the same pose after a whole turn
     rotation_vector: ClassVar[Any] = ()  # names of the three coordinates that are one, if any
 
+    @required
     def coordinates(self) -> tuple[str, ...]:
         """Return the coordinates' names; ('',) for one, which bears the joint's own name."""
         raise NotImplementedError
 
+    @required
     def motion(self, q: Values, math: Math) -> FrameFormula:
         """Frame moved by q: (nine entries of the rotation, row-major; three of the origin [m])."""
         raise NotImplementedError

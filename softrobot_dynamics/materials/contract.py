@@ -9,7 +9,7 @@ force of Kelvin-Voigt type, d_j = v/2 int tr(dC/dt dC/dq_j) dV with C = F^T F.
 from collections.abc import Sequence
 
 from softrobot_dynamics.annotations import Math, Value, Values
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.registry import Registry, required
 
 MATERIALS = Registry('material', 'softrobot_dynamics.materials', 'softrobot_dynamics.materials')
 register = MATERIALS.register
@@ -23,6 +23,7 @@ class Material:
     change without compiling again.
     """
 
+    @required
     def energy(self, F: Sequence[Values], math: Math) -> Value:
         """Strain energy density psi [J/m^3] for F, three rows of three; F[i][j] = dp_i/dx_j."""
         raise NotImplementedError

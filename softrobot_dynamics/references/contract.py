@@ -19,7 +19,7 @@ from softrobot_dynamics.references.piecewise import Reference, select
 from softrobot_dynamics.references.postures import Postures
 from softrobot_dynamics.schema.parameters import Parameter, parameters_of
 from softrobot_dynamics.schema.parsing import Problems
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.registry import Registry, required
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -74,8 +74,8 @@ class Trajectory:
     """
     Base of all references: subclass it as a frozen dataclass and ``@register`` a name.
 
-    Fields declared by ``parameter`` are set from outside as ``reference.<kind>.<field>``,
-    unless they have a group of their own; each has a default.
+    Its fields are set from outside as ``reference.<kind>.<field>``, unless they have a group of
+    their own; each has a default. ``parameter`` gives them words, units and bounds.
     """
 
     type_name: ClassVar[str]
@@ -85,7 +85,7 @@ class Trajectory:
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
         """Return the kind's :class:`~softrobot_dynamics.schema.parameters.Parameter` s."""
-        found = parameters_of(cls, f'{GROUP}.{cls.type_name}')
+        found = parameters_of(cls, f'{GROUP}.{cls.type_name}', every=True)
         for each in found:
             if each.each or not each.path.startswith(f'{GROUP}.'):
                 words = f'of no {each.each}' if each.each else f'in a group of {GROUP}'
@@ -100,6 +100,7 @@ class Trajectory:
         """Yield what does not fit together, as (name of the field, value, expected)."""
         return ()
 
+    @required
     def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> Motion | None:
         """
         Return the :class:`Motion` of the ``controlled`` outputs (c indices), or raise our errors.

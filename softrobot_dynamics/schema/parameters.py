@@ -15,6 +15,7 @@ whoever sets them::
 
 from collections.abc import Iterable, Mapping
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from softrobot_dynamics.errors import (
     Problem,
     UnknownNameError,
 )
+from softrobot_dynamics.schema.fields import flag, integer, number, text
 from softrobot_dynamics.schema.parsing import Problems
 
 EACH = ('actuator', 'output', 'coordinate')
@@ -88,23 +90,53 @@ def parameter(field: Any, words: str, *, each: str = '', group: str | None = Non
         raise ArgumentError('field', known.get('expected'), f'{_KINDS}, with a default')
     if each and (each not in EACH or known['kind'] != 'double'):
         raise ArgumentError('each', each, f'one of {", ".join(EACH)}, of a number')
-    return dataclasses.field(metadata={**known, 'words': words, 'each': each, 'group': group})
+    more = {'words': words, 'each': each, 'group': group}
+    return dataclasses.field(default=known['default'], metadata={**known, **more})
 
 
-def parameters_of(cls: type, group: str) -> tuple[Parameter, ...]:
-    """Return the :class:`Parameter` s of a dataclass, a tuple; `group` as in :func:`parameter`."""
+def parameters_of(cls: type, group: str, every: bool = False) -> tuple[Parameter, ...]:
+    """
+    Return the :class:`Parameter` s of a dataclass, a tuple; `group` as in :func:`parameter`.
+
+    `every`: also the fields with a default that are not declared as one, their names being the
+    words. ArgumentError for a field of which no parameter can be made then.
+    """
+    known: dict[str, Mapping[str, Any]] = {
+        field.name: field.metadata for field in dataclasses.fields(cls) if field.init
+    }
+    if every:
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        known = {x: y if 'words' in y else _undeclared(fields[x]) for x, y in known.items()}
     return tuple(
         Parameter(
-            name=field.name,
-            path='.'.join(filter(None, (_group(field, group), field.name))),
-            words=field.metadata['words'],
-            field=field.metadata,
-            default=field.metadata['default'],
-            each=field.metadata['each'],
+            name=name,
+            path='.'.join(filter(None, (_group(own, group), name))),
+            words=own['words'],
+            field=own,
+            default=own['default'],
+            each=own['each'],
         )
-        for field in dataclasses.fields(cls)
-        if 'words' in field.metadata
+        for name, own in known.items()
+        if 'words' in own
     )
+
+
+def _undeclared(field: Any) -> Mapping[str, Any]:
+    """Return what is known of a field that is no parameter, as if it had been declared as one."""
+    known = field.metadata
+    if not known:
+        makers: dict[type, Any] = {
+            bool: flag,
+            int: functools.partial(integer, at_least=-(2**31)),
+            float: functools.partial(number, '-'),
+            str: text,
+        }
+        make = makers.get(type(field.default))
+        known = make(default=field.default).metadata if make else {}
+    if known.get('kind') is None or known['default'] is MISSING:
+        words = '`parameter(...)`, with a default, or one that is a number, a text or a flag'
+        raise ArgumentError('field', field.name, words)
+    return {**known, 'words': field.name.replace('_', ' '), 'each': '', 'group': None}
 
 
 def read_all(
@@ -133,6 +165,6 @@ def frozen(array: ArrayLike) -> Vector:
     return array
 
 
-def _group(field: Any, otherwise: str) -> str:
-    given = field.metadata['group']
+def _group(known: Mapping[str, Any], otherwise: str) -> str:
+    given = known['group']
     return otherwise if given is None else given

@@ -2,16 +2,51 @@
 """Find the members of a kind (bodies, joints, ...): one file each, here or in a user's package."""
 
 from collections.abc import Callable
+import functools
 from importlib import import_module
 from importlib.metadata import entry_points, EntryPoint
 import pkgutil
+import re
 import threading
-from typing import Any, TypeVar
+from typing import Any, cast, TypeVar
 import warnings
 
-from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.errors import ArgumentError, MissingMethodError, UnknownNameError
 
 T = TypeVar('T')
+F = TypeVar('F', bound=Callable[..., Any])
+_MARKUP = re.compile(r'(?::\w+:)?`+(?:~?[\w.]*\.)?(\w+)`+')  # of a docstring, around a name
+_REQUIRED = '_required'  # attribute of a method that is to be written
+
+
+def required(method: F, always: bool = True) -> F:
+    """
+    Mark a method of a base class that its members have to write.
+
+    A registry refuses a class without it, unless it is not needed `always`; where it is called and
+    is not there, MissingMethodError says whose it is.
+    """
+    purpose = _MARKUP.sub(r'\1', (method.__doc__ or '').strip().partition('\n')[0])
+
+    @functools.wraps(method)
+    def missing(self: Any, *arguments: Any, **named: Any) -> Any:
+        raise MissingMethodError(type(self).__qualname__, method.__name__, purpose)
+
+    missing.__dict__[_REQUIRED] = (purpose, always)
+    return cast(F, missing)
+
+
+def needed(method: F) -> F:
+    """Mark a method that members have to write in some cases, as :func:`required`."""
+    return required(method, always=False)
+
+
+def require_methods(cls: type) -> None:
+    """Raise MissingMethodError if a class has not written what its bases require of it always."""
+    for name in dir(cls):
+        purpose, always = getattr(getattr(cls, name, None), _REQUIRED, ('', False))
+        if always:
+            raise MissingMethodError(cls.__qualname__, name, purpose)
 
 
 class Registry:
@@ -32,9 +67,15 @@ class Registry:
         self._lock = threading.RLock()
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Return a class decorator that enters a class as `name` and sets its `type_name`."""
+        """
+        Return a class decorator that enters a class as `name` and sets its `type_name`.
+
+        It raises ArgumentError for a name that is taken, and MissingMethodError for a class
+        without a method that is :func:`required` of its kind.
+        """
 
         def enter(cls: type[T]) -> type[T]:
+            require_methods(cls)
             named: Any = cls
             known = self._members.setdefault(name, cls)
             if _identity(known) != _identity(cls):

@@ -214,6 +214,37 @@ def test_a_loop_holds_with_fewer_than_five_percent_missed(share, held):
     assert held or 'no command in time' in figures.lapses[0]
 
 
+@pytest.mark.parametrize('share, advice', [(0.1, 50), (0.5, 25)])
+def test_a_machine_that_is_too_slow_is_the_first_reason(share, advice):
+    """Before what follows from it, with the rate to try: half of it, or a quarter if far off."""
+    simulation, controller = recordings()
+    simulation['round_trip'][50 : 50 + round(share * 300)] = np.nan
+    simulation['mode'][100] = 2
+    simulation.columns['q'][:, 0] += 100.0
+    _, figures = judged(simulation, controller, expected=300)
+    assert figures.lapses[0].startswith('this machine did not keep up with 100 Hz')
+    assert f'try --rate {advice}' in figures.lapses[0] and f'{share:.1%}' in figures.lapses[0]
+    assert len(figures.lapses) > 1
+
+
+def test_states_that_never_left_are_a_machine_too_slow():
+    """As where the simulation slips all the time; not where a process died, which is said."""
+    _, figures = judged(*recordings(), expected=400)
+    assert 'did not keep up with 100 Hz' in figures.lapses[0]
+    assert '300 of 400 states' in figures.lapses[0]
+    _, figures = judged(*recordings(), expected=400, lapses=('a process died',))
+    assert figures.lapses[0] == 'a process died'
+    assert not any('keep up' in lapse for lapse in figures.lapses)
+
+
+def test_a_loop_without_real_time_blames_no_machine():
+    """What a law does not answer there, it would answer nowhere."""
+    simulation, controller = recordings()
+    simulation['round_trip'][50:200] = np.nan
+    run = records.join(simulation, controller)._replace(live=False)
+    assert judgement.judge(run, TASK).lapses == ('50.0% of the ticks had no command in time',)
+
+
 def test_a_tick_without_a_state_is_not_missed():
     """Where sensors are slower than the simulation, nobody could answer between their states."""
     simulation, controller = recordings()

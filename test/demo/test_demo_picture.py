@@ -51,6 +51,59 @@ def test_a_robot_that_does_not_follow_is_told_in_words(tmp_path, capsys):
     assert shown.count('controller.log: the law is lost: u') == 1
 
 
+def test_an_overloaded_demo_begins_with_the_cause_and_what_to_do(tmp_path, capsys):
+    """Once, and before all that comes of it."""
+    trips = np.full(400, 2e-4)
+    trips[60:200] = np.nan
+    write_demo(tmp_path, round_trip=trips)
+    assert not report.conclude(tmp_path, PlainDisplay(), report.load(tmp_path), picture=False)
+    shown = capsys.readouterr().out
+    assert shown.startswith('this machine did not keep up with 100 Hz')
+    assert 'try --rate' in shown.splitlines()[0] and shown.count('did not keep up') == 1
+    assert 'the machine was too slow for it' in shown
+
+
+@pytest.mark.parametrize('estimated', [False, True])
+def test_the_title_is_whole_and_names_the_plant(tmp_path, estimated):
+    """However much there is to say: no text is cut at the edge, and numbers are round."""
+    pytest.importorskip('matplotlib')
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from softrobot_dynamics.demo import picture
+
+    write_demo(tmp_path)
+    result = report.load(tmp_path)
+    trip = {'p50': 231.46, 'p99': 12345.6, 'max': 99999.9}
+    figures = result.figures._replace(
+        tip_rms_m=1.23456e-3, round_trip_us=trip, command_timing='arrival', bus_rate_hz=123.4567
+    )
+    result = result._replace(
+        figures=figures, plant='density=×1.2, 50 g at tip', estimated=estimated
+    )
+    figure = Figure(figsize=picture.SIZE, dpi=picture.DPI)
+    canvas = FigureCanvasAgg(figure)
+    figure.add_axes((0.0, 0.0, 0.5, 0.8))
+    picture._draw_title(figure, result)
+    canvas.draw()
+    texts = [*figure.texts, *figure.axes[-1].texts]
+    for text in texts:
+        box = text.get_window_extent()
+        assert 0.0 <= box.x0 and box.x1 <= figure.bbox.width and box.y1 <= figure.bbox.height
+    words = ' '.join(text.get_text() for text in texts)
+    assert 'the simulated robot differs: density=×1.2, 50 g at tip' in words
+    assert 'tip error 1.2 mm RMS' in words and 'round trip 230 µs, p99 12 ms' in words
+    assert '123.5 Hz' in words and ('three processes' in words) is estimated
+
+
+def test_a_plant_is_put_into_words():
+    """A file by its name, a payload by its mass and place; nothing where it is the model."""
+    same = {'plant': (), 'payload.body': '', 'payload.mass': 0.0}
+    assert report.plant_in_words(same) == ''
+    other = {'plant': ('density=×1.2', __file__), 'payload.body': 'tip', 'payload.mass': 0.05}
+    words = 'density=×1.2, test_demo_picture.py, 0.05 kg at tip'
+    assert report.plant_in_words(other) == words
+
+
 def test_a_demo_keeps_the_one_before_it(tmp_path):
     """Its folder gets a number where there are records of another."""
     first = tmp_path / 'out'

@@ -10,10 +10,11 @@ import pytest
 from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.arguments import body_index
-from softrobot_dynamics.errors import ArgumentError, SoftRobotError
+from softrobot_dynamics.errors import ArgumentError, MissingMethodError, SoftRobotError
 from softrobot_dynamics.references.contract import REFERENCES, register, Trajectory, trajectory
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
+from softrobot_dynamics.schema.parsing import Problems
 
 GUIDE = Path(__file__).parents[2] / 'docs' / 'nodes.md'
 CORNERS = [0.05, 0.0, 0.58, 0.0, 0.05, 0.58, 0.05, 0.0, 0.58]
@@ -117,3 +118,57 @@ def test_a_kind_with_parameters_that_cannot_be_is_not_registered():
         with pytest.raises(ArgumentError, match='speed'):
             register('wrong')(Wrong)
         assert 'wrong' not in REFERENCES.names()
+
+
+def kind(**fields):
+    """Return a class of references with some fields, (annotation, what stands there)."""
+    members = {name: value for name, (_, value) in fields.items()}
+    members |= {'__annotations__': {name: kind for name, (kind, _) in fields.items()}}
+    return dataclass(frozen=True)(
+        type('Mine', (Trajectory,), {**members, 'plan': lambda *_: None})
+    )
+
+
+def test_fields_with_defaults_are_parameters_however_they_are_written():
+    """By `parameter`, by a field of `fields`, or as plain Python: all are set, none need be."""
+    mine = kind(
+        told=(float, parameter(number('m', above=0.0, default=0.1), 'How wide')),
+        bounded=(float, number('s', at_least=0.5, default=2.0)),
+        gain=(float, 0.25),
+        laps=(int, 3),
+        back=(bool, False),
+        body_name=(str, 'tip'),
+    )
+    mine.type_name = 'mine'
+    found = {p.path: (p.default, p.words) for p in mine.parameters()}
+    assert found == {
+        'reference.mine.told': (0.1, 'How wide'),
+        'reference.mine.bounded': (2.0, 'bounded'),
+        'reference.mine.gain': (0.25, 'gain'),
+        'reference.mine.laps': (3, 'laps'),
+        'reference.mine.back': (False, 'back'),
+        'reference.mine.body_name': ('tip', 'body name'),
+    }
+    assert mine() == mine(told=0.1, bounded=2.0, gain=0.25)
+    problems = Problems()
+    by_name = {p.name: p for p in mine.parameters()}
+    assert by_name['gain'].read(1, 1, problems) == 1.0 and not problems
+    by_name['bounded'].read(0.1, 1, problems)
+    by_name['laps'].read(0.5, 1, problems)
+    assert [problem.path for problem in problems] == [
+        'reference.mine.bounded', 'reference.mine.laps'
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize('field', [(float, number('m')), (list, None)], ids=['none', 'no number'])
+def test_a_field_that_can_be_no_parameter_is_refused_at_registration(field):
+    """Naming it, and saying how it would be one."""
+    with pytest.raises(ArgumentError, match='width.*parameter.*default'):
+        register('unsound')(kind(width=field))
+    assert 'unsound' not in REFERENCES.names()
+
+
+def test_a_kind_that_does_not_plan_is_refused_at_registration():
+    """By its name and that of the method."""
+    with pytest.raises(MissingMethodError, match='Idle has no method plan'):
+        register('idle')(dataclass(frozen=True)(type('Idle', (Trajectory,), {})))

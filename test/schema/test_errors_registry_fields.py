@@ -2,6 +2,7 @@
 """The leaves: errors carry data and words, registries find members, fields check entries."""
 
 import dataclasses
+from importlib import import_module
 from importlib.metadata import EntryPoint
 import inspect
 import math
@@ -13,6 +14,7 @@ import pytest
 from softrobot_dynamics import errors
 from softrobot_dynamics.errors import MISSING, Problem
 from softrobot_dynamics.schema import fields, registry
+from softrobot_dynamics.schema.registry import needed, Registry, require_methods, required
 
 pytestmark = pytest.mark.quick
 
@@ -77,6 +79,10 @@ EXAMPLES = [
     (
         errors.SimulationDivergedError(0.25, 'arm/bend_x'),
         'simulation diverged at t = 0.25 s in arm/bend_x',
+    ),
+    (
+        errors.MissingMethodError('Cam', 'segments', 'Return the segments that y is the sum of.'),
+        'Cam has no method segments, which it needs: Return the segments that y is the sum of.',
     ),
     (errors.MessageError('3 efforts for 9 names'), 'message refused: 3 efforts for 9 names'),
     (
@@ -328,3 +334,66 @@ def test_what_is_not_a_mapping_is_refused():
     problems = []
     assert fields.parse(Tip, [1, 2], 'tip', problems) is None
     assert problems == [Problem('tip', [1, 2], 'a mapping of xyz')]
+
+
+class Base:
+    """A kind with a method that members write always, and one that they write in some cases."""
+
+    @required
+    def form(self, x):
+        """Return the :class:`Form` at ``x`` [m]."""
+
+    @needed
+    def hollow(self):
+        """Return what is inside."""
+
+
+def test_a_class_without_a_required_method_is_not_registered():
+    """The error names class and method, and says what the method is for."""
+    kinds = Registry('kind', 'softrobot_dynamics.joints', 'nobody.kinds')
+    bare = type('Bare', (Base,), {})
+    with pytest.raises(errors.MissingMethodError) as caught:
+        kinds.register('bare')(bare)
+    assert (
+        str(caught.value) == 'Bare has no method form, which it needs: Return the Form at x [m].'
+    )
+    whole = type('Whole', (Base,), {'form': lambda self, x: x})
+    assert kinds.register('whole')(whole).type_name == 'whole'
+    with pytest.raises(errors.MissingMethodError, match='Whole has no method hollow'):
+        whole().hollow()
+    with pytest.raises(errors.MissingMethodError, match='Bare has no method form'):
+        bare().form(1.0)
+
+
+CONTRACTS = {
+    'softrobot_dynamics.bodies.contract:Body': {'coordinates', 'position', 'material_points'},
+    'softrobot_dynamics.joints.contract:Joint': {'coordinates', 'motion'},
+    'softrobot_dynamics.actuators.contract:Actuator': {
+        'validate_against', 'segments', 'quantities',
+    },
+    'softrobot_dynamics.materials.contract:Material': {'energy'},
+    'softrobot_dynamics.bodies.cosserat.bases.contract:Basis': {'count', 'at'},
+    'softrobot_dynamics.bodies.cosserat.sections.contract:CrossSection': {
+        'rigidity', 'line_mass', 'validate_in',
+    },
+    'softrobot_dynamics.bodies.cosserat.sections.contract:Section': {'at'},
+    'softrobot_dynamics.controllers.contract:Controller': {'compute'},
+    'softrobot_dynamics.references.contract:Trajectory': {'plan'},
+    'softrobot_dynamics.estimation.sensors.contract:Sensor': {'read', 'value', 'bind'},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('place', CONTRACTS)
+def test_a_member_of_any_kind_is_told_which_methods_to_write(place):
+    """One after the other, until it has them all; no bare NotImplementedError is met."""
+    module, _, name = place.partition(':')
+    base, written, asked = getattr(import_module(module), name), {}, set()
+    while True:
+        try:
+            require_methods(type('Mine', (base,), dict(written)))
+            break
+        except errors.MissingMethodError as error:
+            assert error.owner == 'Mine' and error.purpose and error.method not in asked
+            asked.add(error.method)
+            written[error.method] = lambda self, *given: ()
+    assert asked == CONTRACTS[place]

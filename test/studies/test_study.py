@@ -52,6 +52,34 @@ def alike(one, other):
     )
 
 
+def test_the_simulated_robot_is_that_of_the_parameter_file(controller):
+    """Its plant, sensors, bus and sub-step, as the node would have them; a payload is said."""
+    block = """
+simulation:
+  ros__parameters:
+    {plant: ['mass=×1.1'], sensors: {noise: 1.0e-4}, bus.rate: 250.0, substep: 1.0e-3,
+     payload: {body: forearm, mass: 0.1}, robot: toy}
+"""
+    text = CONTROLLER.replace('ros__parameters:', 'ros__parameters:\n    robot: toy')
+    controller.write_text(text + block, encoding='utf-8')
+    experiment = planned(controller, {'delay': '0..1ms'}, runs=1)
+    said = '\n'.join(experiment.given.remarks)
+    assert 'payload.mass: 0.1 of the simulation' in said and 'robot: toy' in said
+    (share,) = run_study(experiment, jobs=1).share
+    model = sd.compile_model(sd.load_robot('double_pendulum'))
+    loop = sd.closed_loop(
+        model, 'pfbl', experiment.reference, 0.5, parameters={'p': 100.0, 'd': 20.0},
+        plant=sd.compile_model(sd.vary(model.description, {'mass': '×1.1'})), ramp=0.2,
+        delay=float(experiment.values[0, 0]), bus={'rate': 250.0}, substep=1e-3,
+        sensors={'noise': 1e-4},
+    )  # fmt: skip
+    errors = (loop.y - loop.y_d)[loop.t > 0.1999][::5]
+    ways = np.maximum(np.ptp(loop.y_d, axis=0), 0.1 * np.ptp(loop.y_d, axis=0).max())
+    assert share == pytest.approx((np.sqrt((errors**2).mean(axis=0)) / ways).max(), rel=0.05)
+    other = planned(controller, {'delay': '0..1ms'}, runs=1, plant='mass=×1.3')
+    assert other.plant.digest != experiment.plant.digest  # the flag goes before the file
+
+
 def test_a_run_is_the_closed_loop_with_these_numbers(controller):
     """The robot's factors change the simulated one alone, the law keeps its model."""
     experiment = planned(controller, runs=1)

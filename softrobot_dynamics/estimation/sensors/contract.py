@@ -20,7 +20,7 @@ from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.schema.fields import name, number
 from softrobot_dynamics.schema.parsing import custom, Problems
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.registry import Registry, required
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -98,10 +98,12 @@ class Sensor:
     gate: float = number('-', above=0.0, at_most=1.0, default=1.0 - 1e-9)
     rate: float = number('Hz', above=0.0, default=100.0)
 
+    @required
     def read(self, value: ArrayLike) -> Vector:
         """Return z of a value, NaN where nothing was seen; ArgumentError."""
         raise NotImplementedError
 
+    @required
     def value(self, z: Vector) -> Any:
         """Return the value of z, as :meth:`read` takes it."""
         raise NotImplementedError
@@ -110,6 +112,7 @@ class Sensor:
         """Return z that is off by an error (k,): a residual of that size."""
         return z + error
 
+    @required
     def bind(self, place: Place) -> Observation:
         """Return the :class:`Observation` on a robot; UnknownNameError, ArgumentError."""
         raise NotImplementedError

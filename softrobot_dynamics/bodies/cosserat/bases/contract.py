@@ -16,7 +16,7 @@ from softrobot_dynamics.annotations import Math, Value, Values
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.schema.fields import integer
 from softrobot_dynamics.schema.parsing import join, parse, Problems
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.registry import Registry, required
 
 BASES = Registry('basis', __package__, 'softrobot_dynamics.bases')
 register = BASES.register
@@ -27,10 +27,12 @@ EXPECTED = 'a mapping with a basis and its fields'
 class Basis:
     """Base of all bases: subclass it as a frozen dataclass and ``@register`` a name."""
 
+    @required
     def count(self) -> int:
         """Return the number of functions."""
         raise NotImplementedError
 
+    @required
     def at(self, sigma: Value, math: Math) -> Values:
         """Values of all functions at sigma [-]: a number, an array or what a formula traces."""
         raise NotImplementedError

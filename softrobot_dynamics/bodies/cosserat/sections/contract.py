@@ -8,7 +8,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Complaints, Matrix, Value
 from softrobot_dynamics.bodies.skins import circle
 from softrobot_dynamics.errors import MISSING
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.registry import Registry, required
 
 SECTIONS = Registry('section', __package__, 'softrobot_dynamics.sections')
 register = SECTIONS.register
@@ -49,10 +49,12 @@ class CrossSection:
     Members of the registry are subclasses of :class:`Section`, or of this where there is no shape.
     """
 
+    @required
     def rigidity(self, sigma: Value, matter: Matter) -> Rigidity:
         """Return the :class:`Rigidity` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
 
+    @required
     def line_mass(self, sigma: Value, matter: Matter) -> LineMass:
         """Return the :class:`LineMass` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
@@ -66,6 +68,7 @@ class CrossSection:
         mass, Ix, Iy = self.line_mass(sigma, matter)
         return circle(1.0) * (2.0 * np.sqrt(np.array([Iy, Ix]) / mass))
 
+    @required
     def validate_in(self, matter: Matter, strains: Collection[str]) -> Complaints:
         """
         Yield what does not fit a rod of this matter that has these strains (not locked).
@@ -92,6 +95,7 @@ class Section(CrossSection):
     profiles (base, tip), linear in between.
     """
 
+    @required
     def at(self, sigma: Value) -> Properties:
         """Return the :class:`Properties` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError

@@ -1,0 +1,67 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a demo takes from a parameter file, and what goes before it; nothing is started."""
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from softrobot_dynamics.demo.monitor import Ros  # noqa: E402
+from softrobot_dynamics.demo.plan import draw_up, robot_of  # noqa: E402
+from softrobot_dynamics.demo.rates import RATES  # noqa: E402
+
+FILE = """
+/**:
+  controller:
+    ros__parameters: {rate: 250.0, robot: toy, record: mine.mcap, gians.p: 1.0, autostart: true}
+  simulation:
+    ros__parameters: {rate: 125.0, plant: ['stiffness=×1.1']}
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """Return a function that draws up a plan at a rate, by a parameter file or none."""
+    ros = Ros()
+
+    def draw(rate, text=None):
+        file = tmp_path / 'mine.yaml'
+        file.write_text(text or '', encoding='utf-8')
+        return draw_up(ros.node, 'double_pendulum', text and str(file), rate, tmp_path)
+
+    yield draw
+    ros.close()
+
+
+def test_a_demo_runs_at_the_rate_of_its_parameter_file(plan):
+    """Both nodes do; what is not used of the file is said, what is alike is not."""
+    found = plan(None, FILE.replace('stiffness', 'mass'))
+    assert found.controller['rate'] == found.simulation['rate'] == 250.0 and not found.any_rate
+    said = '\n'.join(found.remarks)
+    assert 'record: mine.mcap of the controller' in said and 'gians.p' in said
+    assert 'rate: 125.0 of the simulation' in said and 'autostart' not in said
+    assert found.simulation['plant'] == ('mass=×1.1',)
+
+
+def test_the_flag_goes_before_the_file_and_says_so(plan):
+    """With both rates; one that is the same draws no remark."""
+    found = plan(500.0, FILE.replace('stiffness', 'mass'))
+    assert found.controller['rate'] == found.simulation['rate'] == 500.0
+    assert 'rate: 250.0 in the parameter file is not used: --rate 500.0' in found.remarks[1]
+    same = plan(250.0, FILE.replace('stiffness', 'mass'))
+    assert not any('--rate' in words for words in same.remarks)
+
+
+def test_a_rate_that_nobody_gives_may_be_any(plan):
+    """The highest until it is measured; no remark is drawn by the shipped file."""
+    found = plan(None)
+    assert found.any_rate and found.controller['rate'] == RATES[0] and found.remarks == ()
+
+
+def test_the_robot_of_a_demo_is_that_of_the_flag_the_file_or_the_usual_one(tmp_path):
+    """In this order, and a difference is said."""
+    file = tmp_path / 'mine.yaml'
+    file.write_text(FILE, encoding='utf-8')
+    assert robot_of(None, None) == ('pcc_arm', '')
+    assert robot_of(None, str(file)) == ('toy', '') == robot_of('toy', str(file))
+    robot, remark = robot_of('ur10e', str(file))
+    assert robot == 'ur10e' and 'robot: toy in the parameter file' in remark
