@@ -44,8 +44,6 @@ def held(true, commands, noise=0.0, markers=MARKERS, seed=0):
     model, there = sd.compile_model(true), []
     for u in commands:
         q = sd.equilibrium(model, u=u).q
-        there.append(
-            [sd.frame(model, q=q, body='rod', point=m.point)[:3, 3] for m in markers]
-        )
+        there.append([sd.frame(model, q=q, body='rod', point=m.point)[:3, 3] for m in markers])
     off = np.random.default_rng(seed).normal(0.0, noise, np.shape(there)) if noise else 0.0
     return postures(true, commands, markers, np.array(there) + off)

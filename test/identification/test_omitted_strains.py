@@ -38,7 +38,7 @@ def test_two_opposite_tendons_shorten_a_rod_by_their_load_over_its_rigidity(kind
     ('planar_cc', ('kappa_y',), 'gamma_z', (2.0, 1.0, 0.0)),
 ])  # fmt: skip
 def test_the_same_rod_with_the_strain_moves_by_that_to_first_order(kind, has, name, u):
-    """Against a second robot that has it: what is missed falls with the square of the load."""
+    """Against a second robot that has it: the share that is missed falls with the load."""
     errors = []
     for modulus in (4e6, 8e6):
         without = rod(modulus, has, kind)
@@ -46,7 +46,7 @@ def test_the_same_rod_with_the_strain_moves_by_that_to_first_order(kind, has, na
         models = map(sd.compile_model, (rod(modulus, (*has, name)), without))
         moved = np.subtract(*(tip(model, np.array(u)) for model in models))
         errors.append(np.linalg.norm(found - moved) / np.linalg.norm(moved))
-    assert errors[0] < 0.1 and errors[1] < 0.6 * errors[0]
+    assert errors[0] < 0.1 and errors[1] < max(0.6 * errors[0], 1e-9)
 
 
 @pytest.mark.parametrize('kind', ['pcc', 'planar_cc', 'cosserat'])
@@ -55,9 +55,7 @@ def test_a_released_robot_rests_where_it_did_in_the_coordinates_it_had(kind):
     description, u = rod(kind=kind), np.array([0.6, 0.3, 0.4])
     model, (more, embedding) = sd.compile_model(description), release(description)
     released, q = sd.compile_model(more), sd.equilibrium(model, u=u).q
-    tips = (
-        sd.forward_kinematics(m, q=at) for m, at in ((model, q), (released, embedding @ q))
-    )
+    tips = (sd.forward_kinematics(m, q=at) for m, at in ((model, q), (released, embedding @ q)))
     assert next(tips) == pytest.approx(next(tips), abs=1e-12)
     h, _ = sd.mass_inverse_dynamics(
         released, q=embedding @ q, qd=0.0 * released.q0, qdd=0.0 * released.q0
