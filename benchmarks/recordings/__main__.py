@@ -4,13 +4,15 @@ Models identified on recordings of real arms, judged on what they have not seen.
 
     python benchmarks/recordings --data FOLDER              # all; some twenty minutes
     python benchmarks/recordings --data FOLDER tentacle     # one, the page keeps the others
+    python benchmarks/recordings --data FOLDER tentacle --others FILE
     python benchmarks/recordings --data FOLDER ftdcr --baseline FILE
     python benchmarks/recordings own                        # simulated arms: no FOLDER
 
 Writes docs/recordings.md. FOLDER has a folder for each arm, with the files that its authors
 publish; see the modules here. --baseline is a CSV file of what another simulator predicts, to be
 judged beside ours: columns arm, row, x, y, z, which are the arm as v4, the row of its file from 0
-on, and where the tip would be [mm].
+on, and where the tip would be [mm]. --others is a file of other postures of the
+tentacle, in the form of its own.
 """
 
 import argparse
@@ -57,6 +59,7 @@ def main():
     parser.add_argument('arms', nargs='*', metavar='ARM', help=', '.join(ARMS))
     parser.add_argument('--data', type=Path, metavar='FOLDER')
     parser.add_argument('--baseline', type=Path, metavar='FILE')
+    parser.add_argument('--others', type=Path, metavar='FILE')
     options = parser.parse_args()
     for arm in options.arms:
         if arm not in ARMS:

@@ -3,7 +3,8 @@
 The conical tentacle of tud-phi/soromox: two tendons with measured tensions, four markers.
 
 FOLDER/tentacle/tentacle.json is as its authors publish it (geometry, tensions, four markers, held
-postures).
+postures). --others FILE has other postures of the same arm in the same form: each model of the
+table is then judged on them, too.
 """
 
 import json
@@ -11,31 +12,35 @@ import math
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.identification.fitting import identify, rms
+from softrobot_dynamics.identification.choice import choose
+from softrobot_dynamics.identification.fitting import fitted, identify, rms
+from softrobot_dynamics.identification.omitted_in_fit import doubts
 from softrobot_dynamics.identification.postures import Marker, postures
-from softrobot_dynamics.identification.validation import choose, cross_validate
+from softrobot_dynamics.identification.prediction import Predictor
+from softrobot_dynamics.identification.strains import read_strains, with_strains
+from softrobot_dynamics.identification.validation import cross_validate
 
 TITLE = 'Tentacle'
 
 CONE, END = 0.305, 0.055  # [m]
-PAIRS = 7  # groups of postures that are left out as numbers are chosen
-FITS = (
-    ('young_modulus',),
-    ('young_modulus', 'density'),
-    ('young_modulus', 'cone.density', 'end.density'),
-)
+ALONG = 0.008  # [m] of the fourth marker beyond the tip
+NOISE, PLACES = 5e-3, 3e-3  # [m] of a coordinate, what the model lacks included; of places
+HIGH = 5.0  # [N] from which tensions are left out at once
+BOTH = 4.0  # [N] of both tendons, of which nothing was measured here
 FRICTION = 'friction=0..1'
-OFFSETS = ('path.x.0', 'path.x.1', 'path.y.0', 'path.y.1')
-MORE = (
-    ('young_modulus', FRICTION),
-    ('young_modulus', 'density', FRICTION),
-    ('young_modulus', *OFFSETS),
-    ('young_modulus', *OFFSETS, FRICTION),
+ENDS = ('path.x.1', 'path.y.1')
+STRETCH = ('cone.gamma_z=2', 'end.gamma_z=0')
+DENSITIES = ('cone.density', 'end.density')
+ROWS = (  # strains besides bending and twist, whether markers' places are fitted, numbers
+    ((), False, ('young_modulus',)),
+    (STRETCH, False, ('young_modulus',)),
+    (STRETCH, False, ('young_modulus', *DENSITIES)),
+    (STRETCH, False, ('young_modulus', FRICTION)),
+    ((), True, ('young_modulus', *ENDS)),
+    (STRETCH, True, ('young_modulus',)),
+    (STRETCH, True, ('young_modulus', *ENDS)),
 )
-"""What is fitted besides where the fourth marker is beyond the tip; tendons were drawn in last."""
-
-ALONG = {'0.36 m': 0.0, '0.352 m': -0.008, '0.368 m': 0.008}
-"""Where the fourth marker may be: the file gives 0.36 m and 8 mm along the rod, no direction."""
+CANDIDATES = ('young_modulus', 'density', FRICTION, *ENDS)
 
 
 def rod(length, radius, order):
@@ -48,8 +53,8 @@ def rod(length, radius, order):
     }  # fmt: skip
 
 
-def tentacle():
-    """Return the description of the tentacle: two rods, two converging tendons, z down."""
+def tentacle(strains=()):
+    """Return the description: two rods, with these strains besides, two tendons, z down."""
     parts = (('cone', rod(CONE, [0.01541, 0.00642], 3)), ('end', rod(END, [0.00642, 0.0048], 0)))
     bodies = [{'name': n, 'joint': {'type': 'fixed'}, 'body': body} for n, body in parts]
     cap = {
@@ -59,7 +64,8 @@ def tentacle():
     bodies.append({'name': 'cap', 'joint': {'type': 'fixed'}, 'body': cap})
     actuators = [tendon(name, math.radians(f)) for name, f in (('t1', 30.0), ('t2', 150.0))]
     robot = {'name': 'tentacle', 'gravity': [0.0, 0.0, 9.81], 'base': {'rpy': [math.pi, 0.0, 0.0]}}
-    return sd.load_robot({**robot, 'bodies': bodies, 'actuators': actuators})
+    robot = sd.load_robot({**robot, 'bodies': bodies, 'actuators': actuators})
+    return with_strains(robot, {each: each.order for each in read_strains(robot, strains)})
 
 
 def tendon(name, f):
@@ -68,20 +74,70 @@ def tendon(name, f):
     x, y = math.sin(f) * distance, -math.cos(f) * distance
     offset = {'x': x.tolist(), 'y': y.tolist()}
     path = [{'body': 'cone', 'offset': offset}]
-    return {'name': name, 'type': 'tendon', 'path': path, 'friction': 0.0}
+    return {
+        'name': name, 'type': 'tendon', 'path': path, 'friction': 0.0, 'limits': [0.0, 8.0]
+    }  # fmt: skip
 
 
-def held(robot, data, along, sliding=None):
-    """Return the postures, the fourth marker so far along [m] from the tip; tendons slid so."""
+def held(robot, data, places=False, sliding=None):
+    """Return the postures; those of like tensions have one name, whichever tendon pulled."""
+    known = {'noise': NOISE, 'deviation': PLACES * places}
     markers = [
-        Marker(f'{m["s_m"]} m', 'cone', (m['offset_m']['b'], 0.0, m['s_m']))
+        Marker(f'{m["s_m"]} m', 'cone', (m['offset_m']['b'], 0.0, m['s_m']), **known)
         for m in data['markers'][:3]
     ]
-    markers.append(Marker('tip', 'cap', (0.0, 0.0, along)))
+    markers.append(Marker('tip', 'cap', (0.0, 0.0, ALONG), **known))
     u = [p['tensions_N'] for p in data['postures']]
     there = np.array([p['markers_m'] for p in data['postures']])
     there = there * [1.0, -1.0, -1.0]  # world z is up
-    return postures(robot, u, markers, there, sliding=sliding)
+    names = ['{:.2f}, {:.2f} N'.format(*sorted(row)) for row in u]
+    return postures(robot, u, markers, there, names, sliding)
+
+
+def off(found, data):
+    """Return what is left (P, 4, 3) [m] of postures by a fit to others."""
+    points = Predictor(found.parameters, data).points(np.r_[found.x, found.states])
+    return data.positions - points
+
+
+class Row:
+    """A model of the table, fitted."""
+
+    def __init__(self, data, strains, places, names):
+        """Fit numbers of these names to published data, with strains besides bending and twist."""
+        self.strains, self.places, self.robot = strains, places, tentacle(strains)
+        self._ways = 'in' if FRICTION in names else None  # drawn in last: the file does not say
+        self.data = held(self.robot, data, places, self._ways)
+        self.found = identify(self.robot, self.data, names, loss='linear')
+        self.checked = cross_validate(self.found, loss='linear')
+
+    def higher(self):
+        """Return what is left (., 4, 3) [m] of high tensions by a fit to the others."""
+        high = self.data.commands.max(axis=1) > HIGH
+        low = self.data.only(np.flatnonzero(~high))
+        trial = fitted(self.found.parameters, low, [self.found.x], 'linear')
+        return off(trial, self.data.only(np.flatnonzero(high)))
+
+    def others(self, data):
+        """Return what is left (P, 4, 3) [m] of other postures as published."""
+        return off(self.found, held(self.robot, data, self.places, self._ways))
+
+    def line(self, others):
+        """Return the row."""
+        pairs = zip(self.found.estimates, self.checked.intervals)
+        values = ', '.join(number(*pair) for pair in pairs)
+        each = [self.found.residuals, self.checked.residuals, self.higher()]
+        each += [self.others(others)] if others else []
+        errors = ' | '.join(f'{1e3 * rms(e):.1f} ({mean(e):.1f})' for e in each)
+        strains = ', '.join(self.strains) or 'none'
+        places = 'fitted' if self.places else 'as the file'
+        names = ', '.join(self.found.parameters.names)
+        return f'| {strains} | {places} | {names} | {values} | {errors} |'
+
+
+def mean(residuals):
+    """Return the mean distance [mm]."""
+    return 1e3 * float(np.linalg.norm(residuals, axis=-1).mean())
 
 
 def number(estimate, interval):
@@ -92,111 +148,104 @@ def number(estimate, interval):
     return f'{times}{estimate.value:.4g} ({interval[0]:.4g} to {interval[1]:.4g})'
 
 
-def row(where, found, checked):
-    """Return a row of the table."""
-    values = ', '.join(map(number, found.estimates, checked.intervals))
-    each = ', '.join(f'{1e3 * rms(checked.residuals[:, k]):.1f}' for k in range(4))
-    names, errors = ', '.join(found.parameters.names), (found.rms, checked.rms)
-    rounded = ' | '.join(f'{1e3 * value:.1f}' for value in errors)
-    return f'| {where} | {names} | {values} | {rounded} | {each} |'
-
-
 TEXT = """
 A conical silicone tentacle that hangs, 0.36 m long, pulled by one or the other of two converging
 tendons with measured tensions: {count} held postures, four markers [tud-phi/soromox,
 paper_results/secVa_system_identification, MIT]. The model is a `cosserat` rod of 0.305 m with
 Legendre polynomials up to order 3 for both curvatures and a linear twist, and one of 0.055 m
-with constant curvature behind it. Errors are the root mean square of distances over all four
-markers, in mm; "not seen" are postures left out of the fit, one at a time.
+with constant curvature behind it. In no posture here do both tendons pull; what matters is
+whether the model is right where they do. A first model had no stretch, and nothing that these
+postures say tells it so: it is the material that says so, and `identify` asks
+([strains left out](identification.md#strains-that-the-model-leaves-out)). Of a fit of the modulus
+alone:
 
-| fourth marker at | fitted | values (95 % by jackknife) | rms | not seen | by marker |
-| --- | --- | --- | --- | --- | --- |
+{questions}
+
+Errors are the root mean square of distances over all four markers and, in brackets, their mean,
+in mm. "Not seen": both postures of one tension left out of the fit, in turn. "Higher": all
+tensions above {high:.0f} N, by a fit to the others. Places of markers, where they are fitted, are
+known to {places:.0f} mm before, against {noise:.0f} mm for a coordinate.
+
+| strains besides | places | fitted | values (95 % by jackknife) | rms | not seen | higher |{head}
+| --- | --- | --- | --- | --- | --- | --- |{rule}
 {rows}
 
-The recording places the fourth marker at 0.36 m and "8 mm along", which we read as 8 mm beyond
-the tip (the last rows); the others show what it would mean if it were not.
-
-What the data cannot tell:
-
-* With one modulus and one density the error is {one:.1f} mm on postures not seen. Two densities
-  bring it to {two:.1f} mm, but {base:.0f} and {tip:.0f} kg/m³ are no silicone's: they stand for
-  something else that the model has not.
-* Friction along the tendons alone is not what is missing. Each posture was taken as reached by
-  drawing in, which the recording does not say. The fit then ends at no friction, its bound:
-  {rubbing:.1f} mm with modulus and density. A tendon that rubs pulls less at its far end, and this
-  arm bends more there than the model does.
-* Where the tendons run says as much as two densities that nothing has: with offsets, two numbers
-  in each direction and the same for both tendons, and one modulus, {modulus:.2g} Pa, the error is
-  {offsets:.1f} mm on postures not seen, {seen:.1f} mm fitted. They are then {base_off:.1f} mm from
-  the axis at the base and {end_off:.1f} mm at their ends (the file: 11.4 and 2.4 mm). How large
-  they are altogether is not told: modulus, density and offsets may all be multiplied by one
-  number, and 1100 kg/m³ is assumed.
-* Friction fitted beside the offsets {beside},
-  with {both:.1f} mm on postures not seen. It takes a part of what offsets say: postures reached
-  from one side do not tell the two apart.
-* `choose`, of modulus, density, friction and these offsets by postures left out two at a time,
-  takes {chosen},
-  in this order, and then nothing more: {least:.1f} mm.
-* All of these were tried because one density did not do, on these same postures, and the least
-  errors are chosen by the postures that they are of, among {tried} rows here and more in `choose`;
-  on postures that nobody has looked at they may be larger.
-* What both tendons do together: no posture of these has both pulled.
+* `choose`, of {candidates} and the strains {strains},
+  by both postures of a tension left out, places of markers fitted, takes
+  {chosen}: {least:.1f} mm on postures not seen.
+* Both tendons at {both:.0f} N, of which nothing was measured here: the tip of the model with
+  stretch is {apart:.0f} mm from that of the model without, each by its own fit (the last row, and
+  the one two above it). On tensions of one tendon the two differ by less than what is left.
+* Two densities: {densities}.
+* Friction, each posture taken as reached by drawing in: {friction}.
+{placed}
+* How large forces are altogether is not told: modulus, density and tensions may all be multiplied
+  by one number, and 1100 kg/m³ is assumed. The stretch then follows from the modulus.
+{judged}"""
+PLACED = """* Markers are, by the last row, {each} mm from where the file has them, along x, y, z
+  of the sections there.
 """
+JUDGED = (
+    """* The last column is on {count} other postures of the arm, to which nothing was fitted."""
+)
 
 
 def section(folder, options, say):
     """Return the text of the section."""
     data = json.loads((folder / 'tentacle' / 'tentacle.json').read_text(encoding='utf-8'))
-    robot, rows = tentacle(), []
-    for where, along in ALONG.items():
-        fits = [checked(robot, held(robot, data, along), names) for names in FITS]
-        rows += [told(row(where, *fit), say) for fit in fits]
-    for names in MORE:
-        fits.append(checked(robot, held(robot, data, along, 'in'), names))
-        rows.append(told(row(where, *fits[-1]), say))
-    (_, one), (found, two), _, (_, rubbing), (moved, offsets), both = fits[1:]
-    last, (base_off, end_off) = both[0].estimates[-1], distances(moved.robot)
-    low, high = both[1].intervals[-1]
-    beside = f'is {last.value:.2g} ({low:.2g} to {high:.2g})'
-    picked = chosen(robot, held(robot, data, along, 'in'))
+    others = options.others and json.loads(options.others.read_text(encoding='utf-8'))
+    rows = [Row(data, *each) for each in ROWS]
+    lines = [told(row.line(others), say) for row in rows]
+    questions = [doubt.question for doubt in doubts(rows[0].found) if doubt.question]
+    picked = chosen(data, say)
     return TEXT.format(
-        count=len(data['postures']),
-        rows='\n'.join(rows),
-        one=1e3 * one.rms,
-        two=1e3 * two.rms,
-        base=found.estimates[1].value,
-        tip=found.estimates[2].value,
-        rubbing=1e3 * rubbing.rms,
-        offsets=1e3 * offsets.rms,
-        seen=1e3 * moved.rms,
-        modulus=moved.estimates[0].value,
-        base_off=base_off,
-        end_off=end_off,
-        beside=beside,
-        both=1e3 * both[1].rms,
-        tried=len(fits),
-        chosen=', '.join(picked.names),
-        least=1e3 * picked.errors[-1],
+        count=len(data['postures']), high=HIGH, places=1e3 * PLACES, noise=1e3 * NOISE, both=BOTH,
+        questions='\n'.join(f'> {words}' for words in questions), rows='\n'.join(lines),
+        head=' others |' if others else '', rule=' --- |' if others else '',
+        candidates=', '.join(name.split('=')[0] for name in CANDIDATES),
+        strains=' and '.join(STRETCH), chosen=', '.join(picked.names),
+        least=1e3 * picked.errors[-1], apart=1e3 * apart(rows[-3], rows[-1]),
+        densities=compared(rows[2], rows[1]), friction=compared(rows[3], rows[1]),
+        placed=placed(rows[-1]),
+        judged=JUDGED.format(count=len(others['postures'])) if others else '',
+    )  # fmt: skip
+
+
+def compared(row, without):
+    """Say in words what numbers of a row are, and what they change of what is not seen."""
+    errors = [1e3 * each.checked.rms for each in (without, row)]
+    each = ', '.join(
+        f'{e.name} {number(e, i)}'
+        for e, i in zip(row.found.estimates, row.checked.intervals)
+        if e.name != 'young_modulus'
     )
+    return f'{each}; {errors[1]:.1f} mm not seen, {errors[0]:.1f} mm without'
 
 
-def chosen(robot, data):
-    """Return the :class:`Choice` among modulus, density, friction and offsets."""
-    found = identify(robot, data, ('young_modulus', 'density', FRICTION, *OFFSETS), loss='linear')
-    return choose(found, loss='linear', folds=PAIRS)
+def placed(row):
+    """Say in words where the markers of a row are."""
+    each = '; '.join(
+        f'{name} {", ".join(f"{1e3 * v:.1f}" for v in at)}'
+        for name, at in row.found.placed.items()
+    )
+    return PLACED.format(each=each).rstrip()
 
 
-def distances(robot):
-    """Return how far the first tendon is from the axis at the base, and at its end [mm]."""
-    offset = robot.actuators[0].actuator.path[0].offset
-    x, y = np.array(offset.x), np.array(offset.y)
-    return 1e3 * np.hypot(x[0], y[0]), 1e3 * np.hypot(x.sum(), y.sum())
+def apart(row, other):
+    """Return how far the tips of two models are apart [m] where both tendons pull."""
+    models = [sd.compile_model(each.found.robot) for each in (row, other)]
+    tips = []
+    for model in models:
+        q = sd.equilibrium(model, u=[BOTH, BOTH]).q
+        tips.append(sd.forward_kinematics(model, q=q)[-1][:3, 3])
+    return float(np.linalg.norm(tips[0] - tips[1]))
 
 
-def checked(robot, data, names):
-    """Return a fit, and that of all postures but one in turn."""
-    found = identify(robot, data, names, loss='linear')
-    return found, cross_validate(found, loss='linear')
+def chosen(data, say):
+    """Return the :class:`Choice` among numbers and strains."""
+    robot = tentacle()
+    found = identify(robot, held(robot, data, True), CANDIDATES, loss='linear')
+    return choose(found, strains=read_strains(robot, STRETCH), loss='linear', progress=say)
 
 
 def told(line, say):

@@ -213,8 +213,9 @@ def told(summary: dict[str, Any]) -> list[str]:
             size = f'{1e3 * checked["rms_of_all_markers"]:.4g} mm'
         lines.append(f'on {others} not seen: {size} rms; by them')
         lines += [f'  {n} {a:.5g} to {b:.5g}' for n, (a, b) in checked['intervals'].items()]
-    omitted = summary.get('omitted_strains', ())
-    lines += [f'? {each["question"]}' for each in omitted if each['question']]
+    lines += [
+        f'? {each["question"]}' for each in summary.get('omitted_strains', ()) if each['question']
+    ]
     for row in summary.get('suggested', ()):
         lines.append('hold next: ' + ', '.join(f'{n} {value:.4g}' for n, value in row.items()))
     return lines

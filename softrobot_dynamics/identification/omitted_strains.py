@@ -129,8 +129,9 @@ class ReleasedRobot:
         there, statics = self._embedding @ q, self._statics
         statics.slide(np.zeros(self.model.m) if sliding is None else sliding)
         r, K = statics.residual(there, command)[0], statics.tangent(there, command)
-        J = self._jacobians(there, markers)
-        found = []
+        J, found = self._jacobians(there, markers), list[Omitted]()
+        if not all(np.isfinite(each).all() for each in (r, K, J)):
+            return found
         for body, name, rows, rigidity in self._releases:
             shifts = []
             for count in range(1, len(rows) + 1):

