@@ -90,7 +90,7 @@ def point(case):
     found = hold_points(
         case.model, bodies=[case.last], times=[0.0], points=case.tip(q)[None, None]
     )
-    k = np.arange(min(3, case.model.m))
+    k = np.arange(2)  # of three tendons on a rod that does not stretch one is not free
     own, u = hold_outputs(case.model, k, case.outputs(q)[k], case.model.q0)
     return np.concatenate(
         [case.tips(found.q[0]), found.u[0] / case.efforts, case.tips(own), u / case.efforts]

@@ -62,7 +62,6 @@ class Reconstruction:
         shared = [(i, names.index(c)) for i, c in enumerate(model.coordinate_names) if c in names]
         self._taken, self._from = np.array(shared, dtype=int).reshape(-1, 2).T
         self._free = np.setdiff1d(np.arange(model.n), self._taken)
-        self._units = model.scales.units[self._free]
         reach = np.linalg.norm(self._own(model.q0)[1], axis=1).max()
         self._weights = np.tile(np.repeat([1.0, 1.0 / reach], 3), sum(counts.values()))
         self.begin()
@@ -79,17 +78,18 @@ class Reconstruction:
             before, found, to_free = self._last
             found[free] += to_free @ (jacobian @ (q - before))
         found[self._taken], rates[self._taken] = q[self._from], qd[self._from]
+        units = self._model.scales.units[free]
         for _ in range(MOST if len(free) else 0):
             R, p, J = self._own(found)
             gaps = np.hstack([_rotation_vectors(turns, R), places - p]).ravel()
             if not np.isfinite(gaps).all():
                 self.begin()
                 return np.full_like(found, np.nan), np.full_like(rates, np.nan)
-            seen = self._weights[:, None] * J[:, free] * self._units
-            to_free = self._units[:, None] * np.linalg.pinv(seen, _SEEN) * self._weights
+            seen = self._weights[:, None] * J[:, free] * units
+            to_free = units[:, None] * np.linalg.pinv(seen, _SEEN) * self._weights
             step = to_free @ gaps
             found[free] += step
-            if np.abs(step / self._units).max() < CLOSE:
+            if np.abs(step / units).max() < CLOSE:
                 break
         if len(free):
             self._last = q.copy(), found.copy(), to_free

@@ -67,9 +67,7 @@ def test_a_rod_buckles_under_the_same_share_of_its_load(scale):
     model, critical = model_of(bare(), scale), rigidity(scale) / scale.length**2 * np.pi**2 / 4.0
     for share, stands in ((0.99, True), (1.01, False)):
         load = {'rod': sd.Wrench([0, 0, 0, 0, 0, -share * critical], frame='base')}
-        statics = sd.equilibrium(model, u=np.zeros(3), wrenches=load)
-        straight = np.abs(tips(model, scale, statics.q)[0, :2, 3]).max() < 1e-6
-        assert straight == stands
+        assert sd.equilibrium(model, u=np.zeros(3), wrenches=load).stable == stands
 
 
 @pytest.mark.parametrize('scale', SIZES, ids=str)
