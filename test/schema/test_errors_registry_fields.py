@@ -138,6 +138,36 @@ def kinds():
     return registry.Registry('colour', 'softrobot_dynamics.joints', 'softrobot_dynamics.none')
 
 
+LONG = 'x' * 100_000
+MANY = tuple(f'joint{i}' for i in range(3000))
+DEEP = [['y' * 50] * 20] * 20
+
+
+@pytest.mark.parametrize('error', [
+    errors.DescriptionError((Problem(LONG, LONG, LONG), Problem('a', DEEP, 'b')), 'file.yaml'),
+    errors.DescriptionError((Problem('a', 10**5000, 'b'),) * 1000),
+    errors.UnknownNameError('joint', LONG, MANY),
+    errors.ArgumentError(LONG, np.zeros((50, 50)), ', '.join(MANY)),
+    errors.SingularMassError(MANY),
+    errors.InfeasibleReferenceError(0.0, (0.0, 0.0, 0.0), MANY, 0.1),
+    errors.UnstableZeroDynamicsError((1.0 + 2.0j,) * 1000),
+    errors.MessageError(LONG),
+    errors.MeshError('mesh.vtk', LONG),
+], ids=lambda error: type(error).__name__)  # fmt: skip
+def test_texts_are_short_whatever_they_quote(error):
+    """Each line can stand in a log, and there are not many; the attributes hold everything."""
+    lines = str(error).splitlines()
+    assert len(lines) <= 52 and max(map(len, lines)) < 600
+    assert len(lines) == 1 or 'problems' in lines[0]
+
+
+def test_a_text_without_its_middle_keeps_both_ends():
+    """The beginning says what it is about, the end what to do."""
+    text = errors.shortened('begin ' + LONG + ' end', 100)
+    assert len(text) <= 100 and text.startswith('begin ') and text.endswith(' end')
+    assert errors.shortened('short') == 'short'
+
+
 def test_registered_class_is_found_by_name(kinds):
     """A decorated class is known by its name and carries it."""
 
