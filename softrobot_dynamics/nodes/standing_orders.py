@@ -5,12 +5,15 @@ What the loop shall do, told by several threads, and kept while there is no loop
 Who may touch what in a controller node:
 
 - Threads: *main* makes transitions, *parameters* answers get and set, *safety* the emergency stop
-  and hold (see `serving`), *signals* notes SIGTERM and SIGINT, *control* is the loop itself.
-- What takes long, that is to configure, to activate, to clean up and to set a parameter, is done
-  by one thread at a time, which holds `Parameters.lock`.
+  and hold (see `serving`), *signals* notes SIGTERM and SIGINT, *control* is the loop itself,
+  *guard* sends the safe command where that is late (see `guarding`); each topic by which outputs
+  are led has a thread of its own (see `listening`).
+- What takes long, that is to configure, to activate, to clean up, to set a parameter and to follow
+  a message, is done by one thread at a time, which holds `Parameters.lock`.
 - What makes the robot safe never takes that lock: it goes through `StandingOrders`, whose own lock
   is held for moments. It cancels the planning under way, which it would contradict.
-- The loop reads its orders, one immutable object, and takes no lock at all.
+- The loop reads its orders, one immutable object, and takes no lock for them. Sending has a lock
+  of its own, held for a publication: whoever orders an emergency stop sends the safe command.
 """
 
 from collections.abc import Callable, Iterator
