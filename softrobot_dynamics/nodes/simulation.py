@@ -8,7 +8,7 @@ from typing import Any
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.errors import ArgumentError, SoftRobotError
+from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.nodes import (
@@ -31,6 +31,7 @@ from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.nodes.pushes import Pushes, StateReader
 from softrobot_dynamics.nodes.settings import bus_of, require_patience
 from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
+from softrobot_dynamics.nodes.tally import Throttle
 from std_srvs.srv import SetBool, Trigger
 
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
@@ -64,6 +65,7 @@ class SimulationNode(Node):
         super().__init__('simulation')
         self._build, self._stop = build, stop
         self._loop: Any = None
+        self._throttle = Throttle()
         self.options = Parameters(self, declared_rows.SIMULATION)
         self.options.on_change(self._accept)
         self.create_service(Trigger, '~/reset', self._on_reset)
@@ -209,7 +211,7 @@ class SimulationNode(Node):
         try:
             self._begin_at(*self._place.read(message))
         except SoftRobotError as error:
-            self.get_logger().warning(f'~/set_state: {error}', throttle_duration_sec=1.0)
+            self._refuse('~/set_state', error)
 
     def _on_wrench(self, message: Any) -> None:
         """Push the robot from now on, or say why not, and go on as before."""
@@ -219,9 +221,15 @@ class SimulationNode(Node):
             wrenches = self._pushes.read(message)
             self._plant.simulator.prepare(wrenches)
         except SoftRobotError as error:
-            self.get_logger().warning(f'~/wrench: {error}', throttle_duration_sec=1.0)
+            self._refuse('~/wrench', error)
         else:
             self._loop.wrenches = wrenches
+
+    def _refuse(self, topic: str, error: SoftRobotError) -> None:
+        """Say why a message is not followed, once a second for each topic and cause."""
+        cause = messages.cause_of(error) if isinstance(error, MessageError) else type(error)
+        if self._throttle.passes((topic, cause), realtime.now()) is not None:
+            self.get_logger().warning(f'{topic}: {error}')
 
     def _report(self) -> Any:
         """Return (level, message, values) for /diagnostics."""
