@@ -187,7 +187,6 @@ def test_a_ball_joint_turns_several_times_without_a_state_refused():
     jumps = np.linalg.norm(np.diff(raw, axis=0), axis=1) > np.pi
     assert not sent.refused and jumps.sum() >= 5 and max(seen) <= 1.5 * np.pi
     steps = np.abs(np.diff(commands))
-    assert steps.max() < 0.05 * np.ptp(commands)
     assert steps[jumps].max() < 1.5 * steps[~jumps].max()
 
 
