@@ -86,7 +86,7 @@ class StateReader:
             self._trial.reset(q, qd)
             self._trial.step(self._rest, self._period)
         except SoftRobotError as error:
-            raise MessageError(f'no state to begin at: {error}') from None
+            raise MessageError(f'not a number: no state to begin at ({error})') from None
         return q, qd
 
     def _named(self, message: Any) -> tuple[Vector, Vector]:

@@ -11,7 +11,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.errors import ArgumentError, SoftRobotError
+from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.nodes import (
@@ -70,6 +70,7 @@ class SimulationNode(Node):
         super().__init__('simulation')
         self._build, self._stop = build, stop
         self._loop: Any = None
+        self._throttle = Throttle()
         self.options = Parameters(self, declared_rows.SIMULATION)
         self.options.on_change(self._accept)
         self.create_service(Trigger, '~/reset', self._on_reset)
@@ -232,8 +233,9 @@ class SimulationNode(Node):
             self._loop.wrenches = wrenches
 
     def _refuse(self, topic: str, error: SoftRobotError) -> None:
-        held = self._throttle.passes(topic, realtime.now())
-        if held is not None:
+        """Say why a message is not followed, once a second for each topic and cause."""
+        cause = messages.cause_of(error) if isinstance(error, MessageError) else type(error)
+        if self._throttle.passes((topic, cause), realtime.now()) is not None:
             self.get_logger().warning(f'{topic}: {error}')
 
     def _report(self) -> Any:
