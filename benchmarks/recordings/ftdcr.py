@@ -19,6 +19,7 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.fitting import identify
+from softrobot_dynamics.identification.omitted_in_fit import doubts
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.validation import cross_validate
@@ -250,6 +251,13 @@ def entry(arm, words, count, there, recording):
     return [arm, words, str(count), errors[0], '', *errors[1:]]
 
 
+def left_out(found):
+    """Return the strain that would move the tip most of those that the rods leave out."""
+    worst = max(doubts(found), key=lambda doubt: doubt.rms)
+    strain = f'{worst.omitted.name} of {worst.omitted.body}'
+    return {'strain': strain, 'shift': 1e3 * worst.rms, 'at_most': 1e3 * worst.omitted.shift}
+
+
 def findings(recording, best, there):
     """Return in words what was found of an arm, and what bounds it."""
     names = best.found.parameters.names
@@ -277,5 +285,6 @@ def findings(recording, best, there):
         same=1e3 * REPEATED,
         apart=apart,
         least=0.5 * apart,
+        **left_out(best.found),
     )
     return textwrap.fill(' '.join(found.split()), 98, subsequent_indent='  ')

@@ -13,7 +13,8 @@ IMAGE = Path(__file__).resolve().parents[2] / 'docs' / 'images' / 'recordings_ft
 FOUND = """* {arm}, {words} (95 % by jackknife): {told}.
   {count} pairs of rows, at different times, have the same displacements to {same:.2g} mm. Their
   tips are {apart:.1f} mm apart (rms), less what little displacements differ by: a model that knows
-  nothing else is off by {least:.1f} mm there, at the least."""
+  nothing else is off by {least:.1f} mm there, at the least. Of strains that the rods leave out,
+  {strain} would move the tip most, by {shift:.2g} mm rms, {at_most:.2g} mm at the most."""
 TEXT = """
 A wire of nickel titanium with three segments, each pulled by three tendons that servos draw in:
 nine displacements and the tip, a row about each 0.6 s while directions are pulled slowly one

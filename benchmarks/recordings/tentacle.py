@@ -194,8 +194,10 @@ def section(folder, options, say):
     """Return the text of the section."""
     data = json.loads((folder / 'tentacle' / 'tentacle.json').read_text(encoding='utf-8'))
     others = options.others and json.loads(options.others.read_text(encoding='utf-8'))
-    rows = [Row(data, *each) for each in ROWS]
-    lines = [told(row.line(others), say) for row in rows]
+    rows, lines = [], []
+    for each in ROWS:
+        rows.append(Row(data, *each))
+        lines.append(told(rows[-1].line(others), say))
     questions = [doubt.question for doubt in doubts(rows[0].found) if doubt.question]
     picked = chosen(data, say)
     return TEXT.format(
