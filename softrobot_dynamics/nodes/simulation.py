@@ -77,7 +77,6 @@ class SimulationNode(Node):
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
         self._listeners: list[Listener] = []
-        self._throttle = Throttle()
         self._pushing = Lock()  # the two that listen and the services all change what pushes
 
     def begin(self) -> Any:
