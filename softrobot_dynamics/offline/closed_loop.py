@@ -241,7 +241,8 @@ def _estimated(
 
 def _number(name: str, value: Any) -> float:
     """Return a time >= 0 that a run may take; ArgumentError."""
-    if not (isinstance(value, Real) and 0.0 <= float(value) <= _LONGEST):
+    seconds: Any = value if isinstance(value, Real) else -1.0
+    if not 0.0 <= seconds <= _LONGEST:
         raise ArgumentError(name, value, f'a time >= 0 [s] and at most {_LONGEST:g}')
     return float(value)
 

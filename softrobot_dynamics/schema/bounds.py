@@ -60,3 +60,19 @@ class Bounds(NamedTuple):
 
 
 ANY = Bounds()
+
+
+def hint(value: Any, bounds: Bounds) -> str:
+    """Explain what is easily overlooked: text, what is not finite, or an absurd magnitude."""
+    try:
+        x = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return ''
+    if isinstance(value, str):
+        return ', not text (plain PyYAML reads 1e-3 as text: write 1.0e-3)'
+    if not math.isfinite(x):
+        return ', finite'
+    if bounds.measurable(x):
+        return ''
+    unlimited = ', or .inf' if bounds.infinite else ''
+    return f', of a magnitude from {SMALLEST:g} to {LARGEST:g}{unlimited}'

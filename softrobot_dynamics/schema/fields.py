@@ -25,7 +25,7 @@ from typing import Any
 
 from softrobot_dynamics.annotations import Function
 from softrobot_dynamics.errors import closest, MISSING, Problem
-from softrobot_dynamics.schema.bounds import ANY, Bounds, LARGEST, SMALLEST
+from softrobot_dynamics.schema.bounds import ANY, Bounds, hint, SMALLEST
 from softrobot_dynamics.schema.parsing import (
     custom,
     join,
@@ -257,7 +257,7 @@ def _number(unit: str, bounds: Bounds) -> _Reader:
     def read(value: Any, path: str, problems: Problems) -> float | None:
         if _is_number(value) and bounds.contain(value):
             return float(value)
-        problems.append(Problem(path, value, expected + _hint(value, bounds)))
+        problems.append(Problem(path, value, expected + hint(value, bounds)))
 
     return _Reader(read, expected)
 
@@ -290,19 +290,3 @@ def _size(value: Any) -> int | None:
     if isinstance(value, (list, tuple)) or getattr(value, 'ndim', 0) == 1:
         return len(value)
     return None
-
-
-def _hint(value: Any, bounds: Bounds) -> str:
-    """Explain what is easily overlooked: text, what is not finite, or an absurd magnitude."""
-    try:
-        x = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return ''
-    if isinstance(value, str):
-        return ', not text (plain PyYAML reads 1e-3 as text: write 1.0e-3)'
-    if not math.isfinite(x):
-        return ', finite'
-    if bounds.measurable(x):
-        return ''
-    unlimited = ', or .inf' if bounds.infinite else ''
-    return f', of a magnitude from {SMALLEST:g} to {LARGEST:g}{unlimited}'
