@@ -178,7 +178,13 @@ def shape(case):
 
 
 TASKS = {each.__name__: each for each in (rest, point, follow, circle, loop, fit, shape)}
-LEFT_OUT = {'circle': {'links'}, 'fit': {'links'}, 'loop': {'rod'}}
+LEFT_OUT = {
+    'circle': {'links'},
+    'point': {'links'},
+    'follow': {'links'},
+    'fit': {'links'},
+    'loop': {'rod'},
+}
 
 
 def main():

@@ -119,6 +119,7 @@ def test_a_small_part_of_a_large_robot_bends_as_if_it_were_alone():
     load = {'rod': sd.Wrench([0.8 * rigidity(Scale(length=1e-2)) / 1e-2, 0, 0, 0, 0, 0])}
     model = sd.compile_model(sd.load_robot(crane()))
     rest = sd.equilibrium(model, u=[], wrenches=load)
-    tip = sd.forward_kinematics(model, q=rest.q)[-1]
-    assert rest.stable and rest.q[0] == pytest.approx(0.0, abs=1e-9)
+    arm, tip = sd.forward_kinematics(model, q=rest.q)
+    tip = arm[:3, :3].T @ tip[:3, :3]  # the arm may stand anywhere
+    assert rest.stable
     assert np.arctan2(-tip[1, 2], tip[2, 2]) == pytest.approx(0.8, rel=1e-4)
