@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 import functools
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.quadrature import composite
 
+LARGEST = 64  # points of a Gauss rule; to find those of larger ones takes long
 PROBES = 6  # places along a curve where its stretch is looked at
 
 
@@ -37,7 +39,8 @@ class Curve:
 
     def count(self, doublings: int) -> int:
         """Return the number of points of a rule."""
-        return self._each(doublings) * (len(self.pieces) - 1)
+        cuts, count = self._each(doublings)
+        return cuts * count * (len(self.pieces) - 1)
 
     def kernel(self, doublings: int) -> Kernel:
         """Return the kernel of the length [m], see ``Body.fibre_kernel``."""
@@ -59,12 +62,19 @@ class Curve:
         """Return the material points (K, 3) [m] at sigma = s/L (K,)."""
         return np.column_stack([self._places(sigma), sigma * self.body.length])
 
-    def _each(self, doublings: int) -> int:
-        return self.body.fibre_count(len(self.pieces) - 1) << doublings
+    def _each(self, doublings: int) -> tuple[int, int]:
+        """Return how many parts each piece is cut into, and the points of each part."""
+        least = self.body.fibre_count(len(self.pieces) - 1)
+        wanted = least << doublings
+        cuts = -(-wanted // max(least, LARGEST))
+        return cuts, -(-wanted // cuts)
 
     def _rule(self, doublings: int) -> tuple[Matrix, Matrix, Vector]:
         """Points (K, 3) [m], slopes (K, 2) and weights (K,) [m] that discretise the curve in s."""
-        sigma, weights = composite(self.pieces, self._each(doublings))
+        cuts, count = self._each(doublings)
+        inner = [np.linspace(a, b, cuts + 1)[:-1].tolist() for a, b in pairwise(self.pieces)]
+        ends = [*(sigma for piece in inner for sigma in piece), self.pieces[-1]]
+        sigma, weights = composite(ends, count)
         return *self._curve(sigma), weights * self.body.length
 
     def _curve(self, sigma: Vector) -> tuple[Matrix, Matrix]:

@@ -24,6 +24,7 @@ TOLERANCE = 1e-10  # of the error [length of the curve]
 MOST = 4096  # points of a curve
 STRETCH, POSTURES, SEED = 0.5, 6, 0  # of the postures: share of the stretch at rest, how many
 _HALVINGS = 40
+_LEAST, _MOST = -0.84, 3.0  # of the change of |r'|^2 over its value on the axis, all together
 _SHARES = 1.0, 0.5, 0.5, 0.5  # of the postures before: what folds a curve is not asked for
 _NOTHING = 1e-12  # share of the stretch, per unit of a coordinate, that is rounding
 
@@ -60,20 +61,24 @@ def _converged(curve: Curve, address: int, start: Vector) -> tuple[int, float]:
     postures, reach = sample(curve, address, start)
     for share in _SHARES:
         postures[2:] *= share
-        doublings, error = _tried(curve, address, postures, share * reach)
-        if error <= TOLERANCE:
-            return doublings, error
-    raise DescriptionError((_too_winding(curve, error),))
+        doublings, errors = _tried(curve, address, postures, share * reach)
+        if errors.max() <= TOLERANCE:
+            return doublings, float(errors.max())
+        if errors[:2].max() > TOLERANCE:  # of the reference and the initial posture
+            break
+    raise DescriptionError((_too_winding(curve, float(errors.max())),))
 
 
-def _tried(curve: Curve, address: int, postures: Matrix, reach: Vector) -> tuple[int, float]:
-    """Return how often to double the points for all postures, and the error that is left."""
-    doublings, error, fine = -1, np.inf, _values(curve.kernel(0), address, postures, reach)
-    while not error <= TOLERANCE and curve.count(doublings + 1) <= MOST:
-        doublings, coarse = doublings + 1, fine
-        fine = _values(curve.kernel(doublings + 1), address, postures, reach)
-        error = float(np.abs(fine - coarse).max() / fine[:, 0].min())
-    return doublings, error
+def _tried(curve: Curve, address: int, postures: Matrix, reach: Vector) -> tuple[int, Vector]:
+    """Return how often to double the points, and the error (P,) that is left in each posture."""
+    fine, doublings = _values(curve.kernel(0), address, postures, reach), 0
+    while True:
+        coarse, fine = fine, _values(curve.kernel(doublings + 1), address, postures, reach)
+        off: Vector = np.abs(fine - coarse).max(axis=1)
+        errors = np.nan_to_num(off / fine[:, 0].min(), nan=np.inf)
+        if errors.max() <= TOLERANCE or curve.count(doublings + 1) > MOST:
+            return doublings, errors
+        doublings += 1
 
 
 def _too_winding(curve: Curve, error: float) -> Problem:
@@ -93,18 +98,25 @@ def sample(curve: Curve, address: int, start: Vector) -> tuple[Matrix, Vector]:
     """
     n, probes = len(start), curve.probes()
     rest = np.array([_measured(p, address, np.zeros(n), np.zeros(n))[0] for p in probes])
-    reach = np.array([_reach(probes, address, rest, unit) for unit in np.eye(n)])
+    reach = np.array(
+        [_reach(probes, address, rest, curve.body.length, unit) for unit in np.eye(n)]
+    )
     drawn = np.random.default_rng(SEED).uniform(-1.0, 1.0, (POSTURES, n)) * reach
     possible = [_possible(curve, probes, address, rest, q) for q in drawn]
     return np.array([np.zeros(n), start, *possible]), reach
 
 
-def _reach(probes: list[Kernel], address: int, rest: Vector, unit: Vector) -> float:
-    """Return how far a coordinate goes until a curve is stretched by STRETCH, to second order."""
+def _reach(probes: list[Kernel], address: int, rest: Vector, length: float, unit: Vector) -> float:
+    """
+    Return how far a coordinate goes until a curve is stretched by STRETCH, to second order.
+
+    That is by how much |r'|^2 / 2 changes over its value on the axis: what winds may be stretched
+    as far as what runs straight beside it.
+    """
     far = np.inf
-    for probe, length in zip(probes, rest):
-        out = _measured(probe, address, 0.0 * unit, unit)
-        slope, bend = abs(out[1:-1] @ unit) / length, abs(out[-1]) / length
+    for probe, speed in zip(probes, rest):
+        out = speed * _measured(probe, address, 0.0 * unit, unit) / length**2
+        slope, bend = abs(out[1:-1] @ unit), abs(out[-1])
         if slope > _NOTHING:
             far = min(far, STRETCH / slope)
         if bend > _NOTHING:
@@ -116,8 +128,9 @@ def _possible(curve: Curve, probes: Any, address: int, rest: Vector, q: Vector) 
     """Return q (n,), or the largest of its halves that a body can take and stretches no more."""
     for _ in range(_HALVINGS):
         if not curve.body.explain(q):
-            ratio = [_measured(p, address, q, q)[0] for p in probes] / rest
-            if ((ratio > 1.0 - 1.2 * STRETCH) & (ratio < 1.0 + 2.0 * STRETCH)).all():
+            speed = np.array([_measured(p, address, q, q)[0] for p in probes])
+            grown = (speed**2 - rest**2) / curve.body.length**2
+            if ((grown > _LEAST) & (grown < _MOST)).all():
                 break
         q = 0.5 * q
     return q
