@@ -47,7 +47,8 @@ def _judgement(loop: Any, counts: Any, refused: Any, odd: Any) -> tuple[Any, ...
         return ERROR, f'the loop ended: {loop.error}'
     mode, running = MODES[loop.mode], loop.mode == RUNNING
     if loop.mode in (TIMED_OUT, FAILED):
-        return ERROR, '; '.join([f'{mode}: the safe command is sent', *odd])
+        why = odd if loop.mode == TIMED_OUT else []  # of states that do not come
+        return ERROR, '; '.join([f'{mode}: the safe command is sent', *why])
     said = [] if running else [mode]  # before all that is odd: a stop is what matters
     failed = counts['failures'] or counts['timeouts']
     if failed:
