@@ -175,7 +175,7 @@ known to {places:.0f} mm before, against {noise:.0f} mm for a coordinate.
   {chosen}: {least:.1f} mm on postures not seen.
 * Both tendons at {both:.0f} N, of which nothing was measured here: the tip of the model with
   stretch is {apart:.0f} mm from that of the model without, each by its own fit (the last row, and
-  the one two above it). On tensions of one tendon the two differ by less than what is left.
+  the one two above it).
 * Two densities: {densities}.
 * Friction, each posture taken as reached by drawing in: {friction}.
 {placed}
