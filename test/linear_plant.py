@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import functools
 import sys
 import time
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +53,7 @@ class Model(NamedTuple):
     q0: np.ndarray = np.array([0.0, 0.0])
     qd0: np.ndarray = np.array([0.0, 0.0])
     body_names: tuple = ('cart',)
+    scales: SimpleNamespace = SimpleNamespace(length=1.0, growth=0.1)  # [m], [1/s]
 
 
 class Command(NamedTuple):
