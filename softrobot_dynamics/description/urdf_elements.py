@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from softrobot_dynamics.errors import closest, MISSING, Problem
-from softrobot_dynamics.schema.bounds import ANY, Bounds
+from softrobot_dynamics.schema.bounds import ANY, Bounds, hint
 
 Element: TypeAlias = Any  # of xml.etree.ElementTree, which has no public type for those of C
 Problems: TypeAlias = list[Problem]
@@ -108,7 +108,8 @@ def number(
     value = MISSING if given is None else _as_number(given)
     if isinstance(value, float) and bounds.contain(value):
         return value
-    words = f'{bounds}, finite{remedy}'
+    magnitude = hint(value, bounds) if isinstance(value, float) else ''
+    words = f'{bounds}{magnitude or ", finite"}{remedy}'
     problems.append(Problem(_path(element, name, place), value, words))
     return 1.0 if default is None else default
 
