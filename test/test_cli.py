@@ -160,7 +160,7 @@ def test_a_demo_without_ros_says_what_to_install(monkeypatch, capsys):
 @pytest.mark.parametrize('arguments, controller, words', [
     (['--robot', 'nobody'], None, "unknown robot 'nobody'"),
     (['--controller', 'none.yaml'], None, 'none.yaml'),
-    ([], 'a: [', 'a file of ROS parameters'),
+    ([], 'a: [', 'expected YAML (while parsing'),
     ([], CONTROLLER.format(p=-1.0, x=0.3), 'gains.p: -1.0'),
     (['--rate', '1e6'], None, 'rate: 1000000.0'),
     (['--json', 'none/figures.json'], None, 'a file to write to'),

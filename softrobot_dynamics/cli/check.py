@@ -14,6 +14,8 @@ from softrobot_dynamics.cli.common import add, positive, say
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
+_RATE = 1000.0  # [Hz] where no parameter file says another
+
 
 def add_to(commands: Any) -> None:
     """Add the sub-command to those of a parser."""
@@ -62,16 +64,17 @@ def _report(file: str, robot: RobotDescription, options: Namespace) -> list[dict
     )
 
     files = controller_files(file, robot, options.controller)
-    values, unknown = controller_values(robot, files)
+    driven = bool(robot.actuator_names)  # otherwise there is no loop
+    values, unknown = controller_values(robot, files) if driven else ({}, [])
     rate = chosen('rate', options.rate, f'--rate {options.rate}', files)
     for remark in filter(None, (rate.remark, *robot_remark(file, files))):
         say(f'  {remark}')
     for words in unknown:
         say(f'  unknown parameter {words} left out')
-    if not (files or not robot.actuator_names):
+    if driven and not files:
         say(f'  no parameter file: under {values["controller"]}, all of it as it is by default')
-    period = 1.0 / (rate.value or values['rate'])
-    found = examine(compile_model(robot), values if robot.actuator_names else None, period)
+    period = 1.0 / (rate.value or values.get('rate', _RATE))
+    found = examine(compile_model(robot), values or None, period)
     for name, value, unit, question in found:
         figure = '-' if value is None else f'{value:.4g} {unit}'.rstrip()
         say(f'  {name:<66} {figure:>14}{f"  ? {question}" if question else ""}')

@@ -23,6 +23,8 @@ import sys
 sys.path[:] = {path!r}
 sys.argv[0] = {module!r}
 from {module} import {function} as main
+from softrobot_dynamics.compiling.programs import started
+started()
 sys.exit(main())
 """
 
@@ -32,6 +34,11 @@ def python_command(function: str, *arguments: str) -> list[str]:
     module, _, name = function.partition(':')
     start = _START.format(path=import_path(), module=module, function=name)
     return [sys.executable, '-c', start, *arguments]
+
+
+def script_command(file: str, *arguments: str) -> list[str]:
+    """Return the command that runs a script with the standard library alone, which starts soon."""
+    return [sys.executable, '-I', '-S', file, *arguments]
 
 
 def python_environment() -> dict[str, str]:

@@ -14,11 +14,11 @@ import contextlib
 import json
 import socket
 import subprocess
-import sys
 import time
 from typing import Any, NamedTuple
 
 import numpy as np
+from softrobot_dynamics.compiling.processes import script_command
 from softrobot_dynamics.demo import ring
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes import realtime
@@ -91,7 +91,7 @@ def _ring(work: Sequence[float], rates: Sequence[float]) -> Iterator[subprocess.
                 'realtime': realtime.__file__,
             }
             process = subprocess.Popen(
-                [sys.executable, '-S', ring.__file__, json.dumps(told)],
+                script_command(ring.__file__, json.dumps(told)),
                 pass_fds=[each.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -10,7 +10,8 @@ from softrobot_dynamics.offline.closed_loop import closed_loop
 from softrobot_dynamics.references.piecewise import reaching
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
-FEW = SIZES[1], SIZES[6], SIZES[8]  # 1 mm of 1 MPa and of 1 kPa, 100 m of 1 kPa
+FEW = SIZES[1], SIZES[6], SIZES[7]
+"""1 mm of 1 MPa and of 1 kPa, 100 m of 200 GPa; laws with longer periods do more in each tick."""
 ROBOTS = {
     'pfbl': (read_yaml(shipped('robots')['pcc_arm'])[0], 400.0, 40.0),
     'pd_plus': (rigid_arm(), 100.0, 20.0),

@@ -19,7 +19,8 @@ WHEEL = {
     ],
     'actuators': [{'name': 'j', 'type': 'joint', 'joint': 'j', 'limits': [-5.0, 5.0]}],
 }  # fmt: skip
-SENSORS = [{'name': 'encoder', 'type': 'joint', 'names': ['j'], 'noise': 1e-3, 'rate': 100.0}]
+ENCODER = {'name': 'encoder', 'type': 'joint', 'names': ['j'], 'noise': 1e-3, 'rate': 100.0}
+SENSORS = {'sensors': [ENCODER]}
 
 
 @pytest.mark.parametrize('u', [3.0, -3.0])

@@ -134,10 +134,8 @@ def test_commands_in_time_are_planned_without_postures(tmp_path):
     beyond = COMMANDS[1][0], 'feed_forward: {t4.command: -3.0}'
     values, _ = read(tmp_path, COMMANDS[0], beyond, (setpoint, '{type: hold}'))
     (remark,) = plants.plan_of(model, values, model.q0).remarks
-    assert (
-        remark
-        == 'upper: reference at t = 0 s: effort of t4 [N] would have to be -3, with limits 0 to 40'
-    )
+    words = 'reference at t = 0 s: effort of t4 [N] would have to be -3, with limits 0 to 40'
+    assert remark == f'upper: followed as far as the limits allow: {words}'
     beyond = COMMANDS[1][0], 'feed_forward: {command: 900.0}'
     with pytest.raises(ExcessiveReferenceError, match='effort of t4 .* 900, with limits'):
         plants.plan_of(
