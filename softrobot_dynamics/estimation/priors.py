@@ -20,7 +20,7 @@ _FLOOR = 1e-3  # least force along a coordinate, as a share of that on what it m
 class Extent(NamedTuple):
     """How a robot moves at a posture: Jacobians of tips, angular then linear rows, base axes."""
 
-    reach: float  # [m] from the base to the farthest tip
+    reach: float  # [m] from the base to the farthest tip; of its matter, where no tip is away
     jacobians: Matrix  # (6 N, n)
     scales: Vector  # (n,) how far a unit of each coordinate moves the robot [m]
 
@@ -28,7 +28,8 @@ class Extent(NamedTuple):
 def extent(model: CompiledModel, q: Vector) -> Extent:
     """Return the :class:`Extent` of a robot at q (n,)."""
     placed, bodies = placement(model, q), range(len(model.body_names))
-    reach = max(float(np.linalg.norm(placed.pose(body)[:3, 3])) for body in bodies)
+    far = max(float(np.linalg.norm(placed.pose(body)[:3, 3])) for body in bodies)
+    reach = far or model.scales.length  # of a wheel, whose tip is in its axis
     jacobians = np.concatenate([placed.jacobian(body, axes='base') for body in bodies])
     turns, ways = jacobians.reshape(-1, 2, 3, model.n).transpose(1, 0, 2, 3)
     squares = ((_LEVER * reach * turns) ** 2 + ways**2).sum(axis=1)

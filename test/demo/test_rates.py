@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The rate that a machine holds is measured beside bare processes, and is said in words."""
 
+import sys
+
 import pytest
 from softrobot_dynamics.demo import rates
 from softrobot_dynamics.demo.rates import Held, held, RATES
@@ -35,6 +37,6 @@ def test_nothing_more_is_said_where_the_first_rate_is_held():
 
 def test_a_ring_that_does_not_answer_is_an_error_that_says_what_to_do(monkeypatch):
     """Not a traceback."""
-    monkeypatch.setattr(rates.sys, 'executable', '/bin/false')
+    monkeypatch.setattr(sys, 'executable', '/bin/false')
     with pytest.raises(SoftRobotError, match='no rate could be measured.*--rate 100'):
         held([0.0, 0.0])

@@ -64,7 +64,7 @@ def test_a_controller_whose_loop_fails_sends_the_safe_command_and_ends(observer,
 def test_the_controller_says_of_a_simulation_that_it_has_diverged(observer, start, tmp_path):
     """With what to do about it, which then helps."""
     closed_loop(observer, start)
-    put(observer, (99.0, 0.0), (150.0, 0.0))
+    put(observer, (99.0, 0.0), (60.0, 0.0))  # it goes on for more than a period
 
     def said():
         words = observer.words().get(CONTROLLER, '')

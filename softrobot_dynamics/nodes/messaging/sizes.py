@@ -9,6 +9,7 @@ meanwhile, the watchdog and the emergency stop included.
 
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseArray
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.errors import MessageError
@@ -22,6 +23,7 @@ _ROOM: dict[Any, tuple[int, int]] = {  # whatever there is, and for each of our 
     Float64MultiArray: (_STAMPED, 16),
     PoseArray: (_STAMPED, 56),
     JointTrajectory: (2 * 1024 * 1024, 256),
+    DiagnosticArray: (64 * 1024, 0),  # of any node
 }
 
 
