@@ -33,7 +33,7 @@ _TINY = 1e-300
 
 
 class Pencil(NamedTuple):
-    """s^2 M + s D + K; entries K_ij are good to the root of ``noise``_i ``noise``_j."""
+    """s^2 M + s D + K; entries K_ij are good to the root of ``noise[i] noise[j]``."""
 
     M: Matrix  # (n, n)
     D: Matrix  # (n, n)

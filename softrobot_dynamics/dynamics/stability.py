@@ -30,7 +30,7 @@ class Linearised(NamedTuple):
     """
     M x'' + D x' + K x = 0 about a posture at rest.
 
-    Entries K_ij are good to the root of ``noise``_i ``noise``_j, which has the unit of both.
+    Entries K_ij are good to the root of ``noise[i] noise[j]``, which has the unit of both.
     """
 
     K: Matrix  # (n, n)
