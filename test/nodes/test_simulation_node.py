@@ -235,6 +235,7 @@ def test_a_robot_sets_out_when_it_is_answered(observer, start):
     start('simulation', wait_for_commands='true')
     observer.until(lambda: len(observer.states) > 100, 'states')
     assert {tuple(each.position) for each in observer.states} == {(0.0, 0.0)}
-    start('controller', autostart='true')
+    goal = {'reference__type': 'setpoint', 'reference__setpoint': '[1.0, -2.0]'}
+    start('controller', autostart='true', **goal)
     observer.until_running()
     observer.until(lambda: tuple(observer.states[-1].position) != (0.0, 0.0), 'a motion')
