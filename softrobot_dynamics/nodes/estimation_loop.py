@@ -170,7 +170,7 @@ class EstimationLoop(Loop):
         stamp = self._present.at(now())
         try:
             found = self._estimator.estimate(self._seconds(stamp))
-        except (SimulationDivergedError, ArgumentError) as error:
+        except (SimulationDivergedError, SingularMassError, ArgumentError) as error:
             self._lose(error)
             return
         if not (np.isfinite(found.q).all() and np.isfinite(found.qd).all()):
@@ -225,7 +225,7 @@ class EstimationLoop(Loop):
         begin = now()
         try:
             found = self._estimator.measure(self._seconds(stamp), name, value)
-        except SimulationDivergedError as error:
+        except (SimulationDivergedError, SingularMassError) as error:
             self._lose(error)
             return
         self.update_times.add(now() - begin)
