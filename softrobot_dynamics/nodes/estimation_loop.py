@@ -119,6 +119,7 @@ class EstimationLoop(Loop):
         self._u = initial.copy()
         self._deadlines = Deadlines()
         self._stamps: dict[str, deque[int]] = {}
+        self._memory = max((SECOND, *map(self._patience, streams)))  # of what time others say
         self._forget()
 
     def _forget(self) -> None:
@@ -217,7 +218,8 @@ class EstimationLoop(Loop):
             raise MessageError('stale: it has no stamp')
         if stamp in self._stamps[name]:
             raise MessageError('out of order: it has come before')
-        if self._present and stamp - self._present.at(arrival) > _AHEAD:
+        others_speak = self._present.heard_since(arrival - self._memory)
+        if others_speak and stamp - self._present.at(arrival) > _AHEAD:
             raise MessageError('from the future: by the stamps of the others')
 
     def _measure(self, name: str, stamp: int, value: Any, arrival: int) -> None:
@@ -278,12 +280,12 @@ class EstimationLoop(Loop):
         self, streams: Sequence[Stream], heard: Mapping[str, int], moment: int
     ) -> tuple[str, ...]:
         """Return the sensors that were not `heard` for too long at a moment."""
-        least = {
-            each.sensor.name: moment
-            - max(self._plan.timeout, round(2.5 * SECOND / each.sensor.rate))
-            for each in streams
-        }
+        least = {each.sensor.name: moment - self._patience(each) for each in streams}
         return tuple(name for name in least if heard.get(name, -SECOND * SECOND) < least[name])
+
+    def _patience(self, stream: Stream) -> int:
+        """Return how long a sensor may say nothing [ns]."""
+        return max(self._plan.timeout, round(2.5 * SECOND / stream.sensor.rate))
 
     def _speaking(
         self, streams: Sequence[Stream], missing: Sequence[str], moment: int

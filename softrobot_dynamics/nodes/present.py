@@ -31,6 +31,10 @@ class Present:
         while self._seen[0][0] < arrival - SECOND:
             self._seen.popleft()
 
+    def heard_since(self, moment: int) -> bool:
+        """Say whether a message arrived since a moment of the steady clock [ns]."""
+        return bool(self._seen) and self._seen[-1][0] >= moment
+
     def age(self, stamp: int, arrival: int) -> int:
         """Return how much longer a message was under way than the fastest one [ns]."""
         return max(0, self._seen[0][1] - (stamp - arrival)) if self._seen else 0

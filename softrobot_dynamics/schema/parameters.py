@@ -91,8 +91,7 @@ def parameter(field: Any, words: str, *, each: str = '', group: str | None = Non
     if each and (each not in EACH or known['kind'] != 'double'):
         raise ArgumentError('each', each, f'one of {", ".join(EACH)}, of a number')
     more = {'words': words, 'each': each, 'group': group}
-    default = known['default']  # by name alone, so that fields without one may follow
-    return dataclasses.field(default=default, kw_only=True, metadata={**known, **more})
+    return dataclasses.field(default=known['default'], metadata={**known, **more})
 
 
 def parameters_of(cls: type, group: str, every: bool = False) -> tuple[Parameter, ...]:

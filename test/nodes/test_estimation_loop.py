@@ -163,7 +163,7 @@ class Rig:
             self.go(1)
             if self.loop.mode == mode:
                 return
-        raise AssertionError(f'no mode {mode} but {self.loop.mode}: {self.outlet.words}')
+        raise AssertionError(f'no mode {mode} but {self.loop.mode}: {self.outlet.words[-3:]}')
 
 
 @pytest.fixture
@@ -363,6 +363,20 @@ def test_the_present_is_that_of_the_quickest_messages():
         assert last < time < last + 150 * MS
         last = time
     assert last == 50 * SECOND + (3990 - 20) * MS
+
+
+def test_a_sensor_whose_stamps_stand_still_does_not_keep_the_others_out(monkeypatch):
+    """What it says of the time is forgotten, as its messages are refused."""
+    rig = Rig(monkeypatch, gauged=True)
+    old = stamped(rig.present - SECOND)
+    rig.spoil = {'gauges': lambda message: setattr(message.header, 'stamp', old)}
+    rig.silent = {'camera', 'cables'}
+    rig.go(100)  # the gauges are the first that are heard
+    rig.silent = set()
+    rig.until(RUNNING)
+    rig.go(10)
+    assert rig.loop.tally.refused['out of order'] > 100
+    assert abs(rig.outlet.states[-1][2] - rig.present) < 2 * MS
 
 
 def test_efforts_count_for_commands_while_they_come(monkeypatch):

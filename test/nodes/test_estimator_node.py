@@ -105,7 +105,6 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(
 
 
 @pytest.mark.realtime
-@pytest.mark.skip(reason='at 100 Hz the camera is refused beside gauges of old stamps: open')
 def test_gauges_that_are_silent_or_wrong_are_said_and_states_go_on(
     observer, start_arm, tmp_path, estimated
 ):
