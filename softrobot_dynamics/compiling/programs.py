@@ -7,7 +7,6 @@ the status 130 of a shell, and what keeps it from starting is said in a line. Fr
 is a KeyboardInterrupt, as everywhere in Python, until the program has done its work.
 """
 
-import _thread
 from collections.abc import Iterator
 import contextlib
 import os
@@ -88,6 +87,7 @@ def _say_in_a_line(kind: Any, error: Any, trace: Any) -> None:
 def _interrupt_again(unraisable: Any) -> None:
     """Send an interrupt once more that came where nothing can be raised, as in a callback."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        threading.Timer(_AGAIN, _thread.interrupt_main).start()
+        thread = threading.main_thread().ident  # a signal also ends its sleep
+        threading.Timer(_AGAIN, signal.pthread_kill, (thread, signal.SIGINT)).start()
     else:
         sys.__unraisablehook__(unraisable)

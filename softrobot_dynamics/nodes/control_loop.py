@@ -14,7 +14,6 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.nodes.guarding import FAILED, GuardedLoop, RUNNING, STOPPED
 from softrobot_dynamics.nodes.judging import ANEW, UNCONFIRMED
-from softrobot_dynamics.nodes.messaging.inbox import Sent
 from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of
 from softrobot_dynamics.nodes.orders import Hold, Once, Orders, Took, Toward
 from softrobot_dynamics.nodes.present import Present
@@ -60,7 +59,7 @@ class ControlLoop(GuardedLoop):
         self._reader = reader
         self._arrival = self._expires = 0  # of the last valid state, and when it is too old [ns]
         self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
-        self._present, self._sender = Present(), b''  # by the clock of whom we believe
+        self._present, self._sender, self._sent = Present(), b'', 0  # by whose clock, and when
         self._toward: Any = None  # the last Reference for a Toward
         self._moved = False
         self._before, self._took = np.full(plant.model.m, nan), 0  # of a tick, for the record
@@ -92,16 +91,19 @@ class ControlLoop(GuardedLoop):
 
     def _receive(self, message: Any, arrival: int) -> None:
         self._forget_what_was()
-        sent = self._inbox.sent()
-        age = self._age(sent, arrival)
-        if arrival > self._due or (age or 0) > self.watchdog:
+        sent, age = self._inbox.sent(), 0
+        known = sent.sender == self._sender and sent.stamp > self._sent  # else its clock was set
+        if known:
+            self._sent = sent.stamp
+            self._present.hear(sent.stamp, arrival)
+            age = self._present.age(sent.stamp, arrival)
+        if arrival > self._due or age > self.watchdog:
             raise MessageError('stale: it may have been sent before the watchdog ran out')
         q, qd = self._reader.read(message)
         stamp = stamp_of(message)
         verdict = self._judge.check(q, qd, stamp, arrival)
-        if age is None:
-            self._present, self._sender, age = Present(), sent.sender, 0
-        if sent.stamp:
+        if not known:
+            self._present, self._sender, self._sent = Present(), sent.sender, sent.stamp
             self._present.hear(sent.stamp, arrival)
         if verdict == UNCONFIRMED:
             return
@@ -126,22 +128,8 @@ class ControlLoop(GuardedLoop):
     def _forget_what_was(self) -> None:
         """Believe nothing that was before the watchdog ran out, if it did."""
         times, self._forgotten = self._forgotten, 0
-        if times:
-            self._present = Present()
         for _ in range(min(times, 2)):  # a second time in turn forgets all, a third no more
             self._judge.forget()
-
-    def _age(self, sent: Sent, arrival: int) -> int | None:
-        """
-        Return how much longer a message was under way than the fastest lately [ns].
-
-        By its sender's clock, so that it counts what it waited for anywhere: at the sender, in the
-        network, in this machine. None where the sender is another one, or its clock was set.
-        """
-        if sent.sender != self._sender or not sent.stamp:
-            return None
-        age = self._present.age(sent.stamp, arrival)
-        return age if age < SECOND else None
 
     def _tick(self, stamp: Any, t: float, q: Vector, qd: Vector, arrival: int) -> None:
         """Answer one valid state."""

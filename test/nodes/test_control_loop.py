@@ -149,6 +149,23 @@ def test_a_state_that_waited_while_the_loop_did_not_run_is_stale(control):
     assert control.loop.tally.refused == {'stale': 1} and control.loop.mode == TIMED_OUT
 
 
+def test_states_that_waited_are_stale_also_where_the_guard_was_first(control):
+    """None that was sent before a stop of the process is answered after it."""
+    for k in range(1, 60):
+        control.go(state(stamp=k))
+    control.clock.time += 2000 * PERIOD
+    control.loop._keep_safe(control.clock.time)
+    count = len(control.outlet.commands)
+    for k in range(60, 70):
+        control.clock.sent_at = control.clock.time - 1200 * PERIOD  # of 2000 that passed
+        control.go(state(stamp=k), after=PERIOD // 20)
+    assert control.loop.tally.refused == {'stale': 10}
+    assert all(u == SAFE for u, _ in control.outlet.commands[count:])
+    control.clock.sent_at = None
+    control.go(state(stamp=2000))
+    assert control.loop.mode == RUNNING
+
+
 def _stall(clock, wait):
     message = wait(PERIOD * 2)
     clock.time += 2 * WATCHDOG

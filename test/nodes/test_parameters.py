@@ -362,7 +362,7 @@ def test_a_declaration_that_cannot_be_is_refused():
     with pytest.raises(ArgumentError, match='of a number'):
         parameter(text(default=''), 'Words', each='actuator')
 
-    @dataclass(frozen=True)
+    @dataclass(frozen=True, kw_only=True)
     class Taken(Settings):
         rate: float = parameter(number('Hz', default=1.0), 'A rate', group='')
 
@@ -372,7 +372,7 @@ def test_a_declaration_that_cannot_be_is_refused():
     with pytest.raises(ArgumentError, match='rate'):
         Taking.parameters()
 
-    @dataclass(frozen=True)
+    @dataclass(frozen=True, kw_only=True)
     class Double(Settings):
         record: str = parameter(text(default=''), 'A record', group='')
 
