@@ -20,7 +20,7 @@ import time
 
 from closed_loop import hogs, PERIOD
 import numpy as np
-from softrobot_dynamics.nodes.realtime import (
+from softrobot_dynamics.loops.realtime import (
     ask_for_priority,
     keep_awake,
     now,

@@ -25,7 +25,7 @@ import time
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.nodes.realtime import (
+from softrobot_dynamics.loops.realtime import (
     ask_for_priority,
     keep_awake,
     now,

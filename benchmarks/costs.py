@@ -25,9 +25,9 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization as LAW
+from softrobot_dynamics.loops.realtime import keep_awake, now, sleep_until
 from softrobot_dynamics.nodes import controller
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.realtime import keep_awake, now, sleep_until
 
 EVENTS, EVERY, WAKES, LINES, MESSAGES = 2000, 0.002, 1000, 2000, 50_000
 JOINTS = [f'joint_{i}' for i in range(9)]

@@ -12,7 +12,7 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.nodes.judging import bounds_of, StateJudge
+from softrobot_dynamics.loops.state_validation import bounds_of, StateJudge
 
 TICKS, ROUNDS, PERIOD = 5000, 7, 1_000_000
 

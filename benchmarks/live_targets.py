@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 from closed_loop import run_loop
 import numpy as np
-from softrobot_dynamics.nodes.realtime import PRIORITY
+from softrobot_dynamics.loops.realtime import PRIORITY
 
 CENTER, PERIOD = (0.0, 0.0, 0.57), 5.0  # [m], [s]
 RADII = {'points': 0.1, 'poses': 0.05}  # [m]

@@ -29,8 +29,8 @@ from soak_faults import COUNTED, Faults
 from soak_loop import Loop, ROBOT, Unaccounted
 from soak_proxy import PERIOD
 import softrobot_dynamics as sd
+from softrobot_dynamics.loops.realtime import PRIORITY
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
-from softrobot_dynamics.nodes.realtime import PRIORITY
 
 START = 300.0  # [s] in which all is compiled
 

@@ -10,7 +10,7 @@ import sys
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped, WrenchStamped
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.nodes.realtime import patient
+from softrobot_dynamics.loops.realtime import patient
 from std_srvs.srv import SetBool, Trigger
 from stop_latency import Client
 from trajectory_msgs.msg import JointTrajectory

@@ -19,8 +19,9 @@ import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 import softrobot_dynamics as sd
+from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of, stamped
+from softrobot_dynamics.nodes.messaging.messages import stamped
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 

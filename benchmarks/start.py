@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 from closed_loop import run_loop
 import numpy as np
-from softrobot_dynamics.nodes.realtime import PRIORITY
+from softrobot_dynamics.loops.realtime import PRIORITY
 
 
 def start(options, reference, folder):

@@ -35,10 +35,10 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.loops.realtime import ask_for_priority, now, patient, PRIORITY
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
-from softrobot_dynamics.nodes.realtime import ask_for_priority, now, patient, PRIORITY
 from std_srvs.srv import SetBool, Trigger
 
 PATIENCE = 120.0  # [s] for what takes a few at most

@@ -24,8 +24,8 @@ import time
 
 import numpy as np
 import rclpy
+from softrobot_dynamics.loops.realtime import ask_for_priority, now, patient, PRIORITY
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
-from softrobot_dynamics.nodes.realtime import ask_for_priority, now, patient, PRIORITY
 from stop_latency import Client, Rig, Watch
 from traffic import TRAFFIC
 

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 from closed_loop import run_loop
 import numpy as np
-from softrobot_dynamics.nodes.realtime import PRIORITY
+from softrobot_dynamics.loops.realtime import PRIORITY
 
 KINDS = 'alone', 'shown'
 

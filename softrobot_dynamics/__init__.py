@@ -48,7 +48,7 @@ from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.recordings.reading import read_recording, Recording
 from softrobot_dynamics.simulation.linear import linearise
-from softrobot_dynamics.simulation.recentring import recentred
+from softrobot_dynamics.simulation.rotation_vector_wrapping import recentred
 from softrobot_dynamics.simulation.simulator import Simulator
 
 __all__ = [

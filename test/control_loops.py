@@ -5,15 +5,19 @@ from linear_plant import BOUNDS, controlled, Controller, COORDINATES, Model
 from loops import Clock, Outlet, PERIOD, Record
 import numpy as np
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.nodes import declared_rows
-from softrobot_dynamics.nodes.control_loop import ControlLoop
-from softrobot_dynamics.nodes.judging import FOLLOWS, StateJudge
+from softrobot_dynamics.configuration import declared_parameters
+from softrobot_dynamics.configuration.law_settings import settings_of
+from softrobot_dynamics.loops.control_loop import ControlLoop
+from softrobot_dynamics.loops.message_fields import StateReader
+from softrobot_dynamics.loops.orders import Hold, Orders
+from softrobot_dynamics.loops.state_validation import FOLLOWS, StateJudge
 from softrobot_dynamics.nodes.messaging import messages
-from softrobot_dynamics.nodes.orders import Hold, Orders
-from softrobot_dynamics.nodes.settings import settings_of
 
 WATCHDOG = 50 * PERIOD
-ROWS = (*declared_rows.controller_rows(), *declared_rows.configured_rows(Controller, Model()))
+ROWS = (
+    *declared_parameters.controller_rows(),
+    *declared_parameters.configured_rows(Controller, Model()),
+)
 VALUES = {row.name: row.default for row in ROWS}
 
 
@@ -51,7 +55,7 @@ class Control:
         self.loop = ControlLoop(
             self.plant,
             self.clock,
-            messages.StateReader(COORDINATES),
+            StateReader(COORDINATES),
             self.outlet,
             Orders(settings, Hold())._replace(**changes),
             period=PERIOD,

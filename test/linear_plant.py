@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.actuators.contract import Quantity
+from softrobot_dynamics.configuration import build
+from softrobot_dynamics.configuration.declared_parameters import configured_rows
+from softrobot_dynamics.configuration.law_settings import settings_of
 from softrobot_dynamics.controllers import contract
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.dynamics.turns import TURN, Turns
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
-from softrobot_dynamics.nodes import plants
-from softrobot_dynamics.nodes.declared_rows import configured_rows
-from softrobot_dynamics.nodes.judging import Bounds, StateJudge
-from softrobot_dynamics.nodes.settings import settings_of
+from softrobot_dynamics.loops.state_validation import Bounds, StateJudge
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
@@ -184,7 +184,7 @@ def controlled(values, declare=list):
         bounds = bounds._replace(turns=Turns(np.array([TURN, 0.0])))
     judge = Faulty if values['robot'] == 'faulty' else StateJudge
     declare(configured_rows(controller, controller.model, values['controlled']))
-    return plants.Controlled(
+    return build.Controlled(
         controller.model,
         controller,
         safe(),
@@ -203,7 +203,7 @@ def simulated(values):
     _load(values)
     simulator = Simulator()
     simulator.faulty = values.get('robot') == 'faulty'
-    return plants.Simulated(Model(), simulator, safe(), Model(), Simulator())
+    return build.Simulated(Model(), simulator, safe(), Model(), Simulator())
 
 
 def _load(values):

@@ -4,7 +4,7 @@
 import copy
 
 from linear_plant import PRETENSION
-from softrobot_dynamics.nodes import control_loop, guarding, simulation_loop
+from softrobot_dynamics.loops import control_loop, guarding, simulation_loop
 from softrobot_dynamics.nodes.messaging.inbox import Sent
 
 PERIOD = 1_000_000  # [ns]

@@ -18,9 +18,9 @@ import subprocess
 import sys
 
 import softrobot_dynamics as sd
-from softrobot_dynamics.nodes import plants
-from softrobot_dynamics.nodes.parameter_files import controller_values
-from softrobot_dynamics.nodes.parameter_rows import OF_SIMULATION
+from softrobot_dynamics.configuration import build
+from softrobot_dynamics.configuration.node_parameters import OF_SIMULATION
+from softrobot_dynamics.configuration.parameter_files import controller_values
 
 RATE = 100.0  # [Hz] of every loop in a test, on whatever machine: none of them is about speed
 STARTED = []  # the nodes of this process's tests that have not been cleared away
@@ -41,9 +41,9 @@ def compile_for_nodes(robot, **given):
     """Compile what both nodes need for a robot, here, where nobody waits for it with patience."""
     description = sd.load_robot(robot)
     values = controller_values(description, [])[0] | {'robot': robot} | given
-    model = plants.controlled(values).model
+    model = build.controlled(values).model
     own = {row.name: row.default for row in OF_SIMULATION} | {'robot': robot}
-    plants.simulated(own)
+    build.simulated(own)
     return model
 
 

@@ -136,7 +136,7 @@ def test_a_replay_refuses_what_does_not_hold_enough(tmp_path, capsys):
 def test_plot_without_matplotlib_names_the_extra(tmp_path, capsys, monkeypatch):
     """Status 2, and what to install."""
     write_demo(tmp_path)
-    monkeypatch.setitem(sys.modules, 'softrobot_dynamics.demo.picture', None)
+    monkeypatch.setitem(sys.modules, 'softrobot_dynamics.evaluation.picture', None)
     assert cli.main(['plot', str(tmp_path)]) == 2
     assert "pip install 'softrobot_dynamics[demo]'" in capsys.readouterr().err
 

@@ -93,7 +93,7 @@ import numpy as np
 import softrobot_dynamics as sd
 from my_kinds.output_pd import OutputPd
 from softrobot_dynamics.errors import DescriptionError
-from softrobot_dynamics.nodes.settings import settings_of
+from softrobot_dynamics.configuration.law_settings import settings_of
 
 model = sd.compile_model(sd.load_robot('cam_arm.yaml'))
 values = {'output_pd.stiffness': 7.0, 'output_pd.b2.stiffness': 9.0}
@@ -126,7 +126,7 @@ def test_the_reference_says_what_tips_follow(run):
 import numpy as np
 import softrobot_dynamics as sd
 from my_kinds.eight import Eight
-from softrobot_dynamics.demo.targets import targets_of
+from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.errors import DescriptionError, InfeasibleReferenceError
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import trajectory

@@ -24,10 +24,11 @@ LAYERS = (
     {'dynamics'},
     {'simulation', 'references'},
     {'controllers', 'estimation'},
-    {'offline', 'viewing', 'identification'},
-    {'nodes'},
+    {'offline', 'viewing', 'identification', 'loops'},
+    {'configuration'},
+    {'evaluation'},
+    {'nodes', 'studies', 'reproduce', 'checking'},
     {'demo'},
-    {'studies', 'reproduce', 'checking'},
     {'cli'},
 )
 """Each may import those before it, and within itself as long as there is no circle."""
@@ -67,6 +68,14 @@ ONLY = {
     'estimation': {
         'errors', 'schema', 'compiling', 'kernels', 'recursion', 'model', 'dynamics', 'simulation',
     },
+    'configuration': {
+        'errors', 'schema', 'description', 'model', 'dynamics', 'simulation', 'references',
+        'controllers', 'estimation', 'loops',
+    },
+    'loops': {
+        'errors', 'schema', 'compiling', 'description', 'model', 'dynamics', 'simulation',
+        'references', 'controllers', 'estimation',
+    },
     'offline': {
         'errors', 'model', 'dynamics', 'simulation', 'references', 'controllers', 'estimation',
     },
@@ -82,7 +91,9 @@ ROS = {'rclpy', 'sensor_msgs', 'std_msgs', 'std_srvs', 'geometry_msgs', 'diagnos
 WATCHERS = {'demo.monitor'}
 """Modules beside the nodes that may import ROS: what starts and watches them for the demo."""
 
-SHELL = {'viewing', 'nodes', 'demo', 'studies', 'reproduce', 'checking', 'cli'}
+SHELL = {
+    'viewing', 'evaluation', 'nodes', 'demo', 'studies', 'reproduce', 'checking', 'cli',
+}  # fmt: skip
 """What stands around the core, and may import packages of extras."""
 
 EXTRAS = {'meshio', 'mcap', 'rosbags', 'zstandard'}
@@ -235,6 +246,15 @@ def test_only_nodes_import_ros(file):
     assert part(module) == 'nodes' or module in WATCHERS or not roots & ROS
     heavy = {'matplotlib', 'rich', 'ament_index_python'} & roots
     assert not heavy or part(module) in SHELL - {'nodes'} or module == 'description.shipped'
+
+
+def test_every_module_of_the_nodes_needs_ros():
+    """What could be imported without ROS stands in another package."""
+    needing = {module_of(file) for file in FILES if {x.split('.')[0] for x in imported(file)} & ROS}
+    while more := {a for a, b in PAIRS if b in needing} - needing:
+        needing |= more
+    nodes = {module_of(file) for file in FILES if part(module_of(file)) == 'nodes'}
+    assert nodes - needing <= {'nodes', 'nodes.messaging'}  # the folders
 
 
 def test_the_core_needs_no_more_than_it_says():

@@ -8,11 +8,11 @@ import numpy as np
 from pages import files_of, of_kind, ROOT
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.configuration.declared_parameters import sensor_rows, SIMULATION
+from softrobot_dynamics.configuration.parameter_files import controller_values
+from softrobot_dynamics.configuration.parameters import Table
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.identification.mapping import read_mapping
-from softrobot_dynamics.nodes.declared_rows import sensor_rows, SIMULATION
-from softrobot_dynamics.nodes.parameter_files import controller_values
-from softrobot_dynamics.nodes.rows import Table
 import yaml
 
 ROBOTS = {

@@ -12,8 +12,8 @@ import pytest
 from recorded import write_demo
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
+from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.errors import DescriptionError
-from softrobot_dynamics.nodes.parameter_files import controller_values
 import yaml
 
 ELSEWHERE = {

@@ -163,7 +163,7 @@ bodies, the recursion and the transmission are called by address, and compiled a
 of a body is compiled once for all robots. Unused objects are looked for less often meanwhile, and
 what lets Python call inner functions is left out. What is compiled at once, as all terms of a
 robot, all its derivatives, or a control law, is shared by as many processes as there are
-processors, at most four (`compiling/together.py`), here two; alone (`SOFTROBOT_COMPILERS=1`)
+processors, at most four (`compiling/parallel.py`), here two; alone (`SOFTROBOT_COMPILERS=1`)
 `{MOST}` takes {alone[0].text()} s, with derivatives {alone[1].text()} s. So do nodes that start
 together, `softrobot demo` and `softrobot compile`.
 

@@ -16,7 +16,7 @@ import ftdcr
 import numpy as np
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.prediction import Predictor
-from softrobot_dynamics.identification.reached import ways_by_rows
+from softrobot_dynamics.identification.sliding_direction import ways_by_rows
 
 TITLE = 'FTDCR, every pattern left out once'
 FOLDS, SEED = 5, 1

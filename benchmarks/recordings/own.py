@@ -18,12 +18,12 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import get_typestore, Stores
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
+from softrobot_dynamics.configuration.build import law_of, plan_of
+from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.identification.excitation import excite
-from softrobot_dynamics.nodes.parameter_files import controller_values
-from softrobot_dynamics.nodes.plants import law_of, plan_of
 from softrobot_dynamics.offline.closed_loop import closed_loop
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
+from softrobot_dynamics.bodies import linear_basis_derivatives
 from softrobot_dynamics.bodies import linear_basis_kernels as linear_basis
-from softrobot_dynamics.bodies import linear_basis_slopes
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
-from softrobot_dynamics.kernels import weak_slopes
+from softrobot_dynamics.kernels import weak_form_derivatives
 from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
@@ -86,14 +86,14 @@ class LinearBasis(Body):
 
     def slopes_kernel(self) -> Kernel | None:
         """See :class:`Body`; the numbers are those of the terms."""
-        scratch = int(linear_basis_slopes.slopes_scratch.py_func(len(self.coordinates())))
+        scratch = int(linear_basis_derivatives.slopes_scratch.py_func(len(self.coordinates())))
         if self._has_energy():
             scratch = max(
-                scratch, weak_slopes.stress_rows.py_func(len(self.coordinates())) * BLOCK
+                scratch, weak_form_derivatives.stress_rows.py_func(len(self.coordinates())) * BLOCK
             )
             return self._kernel_of_stress('slopes', moduli_function, _SLOPES, scratch)
         numbers = self._linear_numbers()
-        return Kernel(linear_basis_slopes.__name__, 'linear_slopes', numbers, scratch)
+        return Kernel(linear_basis_derivatives.__name__, 'linear_slopes', numbers, scratch)
 
     def _has_energy(self) -> bool:
         return self._symbolic()[0].energy(np.eye(3).tolist(), SYMBOLIC) is not None
@@ -236,9 +236,9 @@ def terms(P, q, qd, w, W, S):
 
 _SLOPES = """
 from softrobot_dynamics.bodies.linear_basis_kernels import inertial_numbers
-from softrobot_dynamics.bodies.linear_basis_slopes import linear_slopes
+from softrobot_dynamics.bodies.linear_basis_derivatives import linear_slopes
 from softrobot_dynamics.kernels.weak_form import deformation
-from softrobot_dynamics.kernels.weak_slopes import (
+from softrobot_dynamics.kernels.weak_form_derivatives import (
     add_stress_slopes, CHANGES, MODULI, stress_rows, STRESS)
 
 

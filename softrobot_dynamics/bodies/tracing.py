@@ -9,7 +9,7 @@ from typing import Any
 from softrobot_dynamics.annotations import Value, Values
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.materials.contract import Material
-from softrobot_dynamics.tracing import graph, programs, slopes
+from softrobot_dynamics.tracing import derivative_kernels, graph, programs
 from softrobot_dynamics.tracing.graph import Node, Symbol, SYMBOLIC
 from softrobot_dynamics.tracing.programs import TracedKernel
 
@@ -40,7 +40,9 @@ def terms(symbolic: Any) -> TracedKernel:
 def body_slopes(symbolic: Any) -> TracedKernel | None:
     """Trace what ``slopes.body_slopes`` needs; None if that is too long."""
     position, n = _asked_position(symbolic), len(symbolic.coordinates())
-    return slopes.body_slopes(position, _asked_tip(symbolic), n, _stress(symbolic, position, n))
+    return derivative_kernels.body_slopes(
+        position, _asked_tip(symbolic), n, _stress(symbolic, position, n)
+    )
 
 
 @functools.cache

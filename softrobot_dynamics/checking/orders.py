@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.demo.units import in_words
 from softrobot_dynamics.description.modules import Module, NamedActuator
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.dynamics.calls import forward_kinematics, placement
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.evaluation.units import in_words
 from softrobot_dynamics.model.model import compile_model
 
 if TYPE_CHECKING:

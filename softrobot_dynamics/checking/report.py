@@ -18,12 +18,12 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.checking.omitted import worst_omitted
 from softrobot_dynamics.checking.orders import orders
 from softrobot_dynamics.checking.units import questions
+from softrobot_dynamics.configuration import build
 from softrobot_dynamics.dynamics import inverse
 from softrobot_dynamics.dynamics.statics import Equilibrium, equilibrium
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.lengths import TOLERANCE as LENGTH
 from softrobot_dynamics.model.routes import rubs
-from softrobot_dynamics.nodes import plants
 from softrobot_dynamics.simulation.linear import linearise
 from softrobot_dynamics.viewing.ranges import coordinate_ranges
 from softrobot_dynamics.viewing.shapes import reach_of
@@ -188,7 +188,7 @@ class _Robot:
     def controller(self) -> Iterator[Finding]:
         """Yield what is left to move, what grows, and at which rate the law can run."""
         model, period = self._model, self._period
-        law = plants.law_of(model, {**self._values, 'rate': 1.0 / period})
+        law = build.law_of(model, {**self._values, 'rate': 1.0 / period})
         law.warm()
         left = max((rate.real for rate in law.restless(self._q)), default=0.0)
         words = 'a motion that no output shows would grow' if left > 0.0 else ''

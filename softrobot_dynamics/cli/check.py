@@ -55,13 +55,13 @@ def run(options: Namespace) -> int:
 def _report(file: str, robot: RobotDescription, options: Namespace) -> list[dict[str, Any]]:
     """Say what there is to be said of a RobotDescription; return it for JSON."""
     from softrobot_dynamics.checking.report import examine
-    from softrobot_dynamics.model.model import compile_model
-    from softrobot_dynamics.nodes.parameter_files import (
+    from softrobot_dynamics.configuration.parameter_files import (
         chosen,
         controller_files,
         controller_values,
         robot_remark,
     )
+    from softrobot_dynamics.model.model import compile_model
 
     files = controller_files(file, robot, options.controller)
     driven = bool(robot.actuator_names)  # otherwise there is no loop

@@ -21,9 +21,9 @@ def add_to(commands: Any) -> None:
 def run(options: Namespace) -> int:
     """Compile all that robots need."""
     from softrobot_dynamics.compiling.folder import cache_folder
-    from softrobot_dynamics.demo.display import display
     from softrobot_dynamics.demo.warming import warm
     from softrobot_dynamics.description.shipped import shipped
+    from softrobot_dynamics.evaluation.terminal import display
 
     shown = display()
     for robot in options.robots or shipped('robots'):

@@ -58,6 +58,6 @@ def _count(text: str) -> int:
 
 def run(options: Namespace) -> int:
     """Identify a robot."""
-    from softrobot_dynamics.cli.identifying import run as identify
+    from softrobot_dynamics.cli.identification_report import run as identify
 
     return identify(options)

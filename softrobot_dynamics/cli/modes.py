@@ -38,7 +38,7 @@ def run(options: Namespace) -> int:
     from softrobot_dynamics.bodies.fem.modes import reduced_basis, Solid
     from softrobot_dynamics.bodies.fem.modes_file import Modes, save_modes
     from softrobot_dynamics.bodies.meshes import read_tetrahedra
-    from softrobot_dynamics.demo.display import display
+    from softrobot_dynamics.evaluation.terminal import display
 
     solid = Solid(options.young_modulus, options.poisson_ratio, options.density)
     shown = display()

@@ -21,7 +21,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: Namespace) -> int:
     """Draw the picture of a demo, or of a recording."""
-    from softrobot_dynamics.demo import report
+    from softrobot_dynamics.evaluation import report
 
     given = Path(options.path).expanduser()
     if options.animate:
@@ -44,7 +44,7 @@ def _draw_recording(given: Path, path: Path) -> bool:
 
     recording = read_recording(given)
     try:
-        from softrobot_dynamics.demo.trace import draw_recording
+        from softrobot_dynamics.evaluation.trace import draw_recording
     except ImportError:
         return False
     draw_recording(recording, path)
@@ -53,11 +53,11 @@ def _draw_recording(given: Path, path: Path) -> bool:
 
 def _animate(folder: Path, path: Path) -> int:
     """Write the motion of a demo, from when it follows its reference, into a GIF file."""
-    from softrobot_dynamics.demo import report
+    from softrobot_dynamics.evaluation import report
 
     found = report.load(folder)
     try:
-        from softrobot_dynamics.demo.film import film_of
+        from softrobot_dynamics.evaluation.film import film_of
         from softrobot_dynamics.viewing.animation import animate
     except ImportError:
         return refuse(report.INSTALL_MATPLOTLIB)

@@ -18,7 +18,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: Namespace) -> int:
     """Replay a recording; return 1 if a command is another one."""
-    from softrobot_dynamics.nodes.replaying import replay
+    from softrobot_dynamics.evaluation.replaying import replay
     from softrobot_dynamics.recordings.reading import read_recording
 
     recording = read_recording(options.recording)

@@ -15,7 +15,7 @@ from typing import Any, TYPE_CHECKING
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.commanding import command_force, conclude
-from softrobot_dynamics.controllers.held_law import HeldLaw
+from softrobot_dynamics.controllers.sampled_data_law import HeldLaw
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
@@ -104,7 +104,7 @@ def _observe(fixed, time, t):
     It follows what was gained beyond what the last command was to bring, limits included, as a
     filter of first order by a ``time`` [s]. After a pause nothing is learned. Of states that are
     predicted it is what the last one has come to, or the force that changes predictions would be
-    counted twice (:class:`~softrobot_dynamics.controllers.held.prediction.Prediction`).
+    counted twice (:class:`~softrobot_dynamics.controllers.sampled_data.prediction.Prediction`).
     """
     b, period = fixed.b, fixed.period
     disturbance, aim = b.memory[DISTURBANCE], b.memory[AIM]

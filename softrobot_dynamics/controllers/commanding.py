@@ -2,7 +2,7 @@
 """
 Compiled pieces of laws that hold their command for a period: outputs, limits, commands for forces.
 
-They work on the ``fixed`` (:class:`~softrobot_dynamics.controllers.held_law.Fixed`) of a law, fill
+They work on the ``fixed`` (:class:`~softrobot_dynamics.controllers.sampled_data_law.Fixed`) of a law, fill
 its :class:`~softrobot_dynamics.controllers.buffers.Buffers`, and read the limits of the
 ``settings`` it is told.
 """

@@ -11,10 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
-from softrobot_dynamics.controllers.held.command import HeldCommand
-from softrobot_dynamics.controllers.held.ensemble import Ensemble
-from softrobot_dynamics.controllers.held.prediction import Prediction
-from softrobot_dynamics.controllers.held_law import HeldSettings
 from softrobot_dynamics.controllers.phases import (
     led_by,
     Phase,
@@ -23,6 +19,10 @@ from softrobot_dynamics.controllers.phases import (
     require_phases,
     Timetable,
 )
+from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
+from softrobot_dynamics.controllers.sampled_data.ensemble import Ensemble
+from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
+from softrobot_dynamics.controllers.sampled_data_law import HeldSettings
 from softrobot_dynamics.controllers.settings import LIMITS
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select

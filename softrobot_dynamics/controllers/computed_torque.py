@@ -18,7 +18,7 @@ from softrobot_dynamics.controllers.accelerating import (
 from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
-from softrobot_dynamics.controllers.held_law import HeldSettings
+from softrobot_dynamics.controllers.sampled_data_law import HeldSettings
 from softrobot_dynamics.controllers.settings import controlled_names
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import copy, solve_general

@@ -25,9 +25,9 @@ from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.schema.registry import Registry, required
 
 if TYPE_CHECKING:
-    from softrobot_dynamics.controllers.held.command import HeldCommand, Lines
-    from softrobot_dynamics.controllers.held.loop import Answer
-    from softrobot_dynamics.controllers.held.prediction import Prediction
+    from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
+    from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer
+    from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
     from softrobot_dynamics.model.model import CompiledModel
 
 CONTROLLERS = Registry(

@@ -15,8 +15,8 @@ from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
 if TYPE_CHECKING:
-    from softrobot_dynamics.controllers.held.command import Lines
-    from softrobot_dynamics.controllers.held.loop import Answer
+    from softrobot_dynamics.controllers.sampled_data.command import Lines
+    from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer
     from softrobot_dynamics.model.model import CompiledModel
 
 

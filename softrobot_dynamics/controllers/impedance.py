@@ -21,8 +21,8 @@ from softrobot_dynamics.controllers.commanding import (
 )
 from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
-from softrobot_dynamics.controllers.held_law import HeldLaw, HeldSettings
 from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
+from softrobot_dynamics.controllers.sampled_data_law import HeldLaw, HeldSettings
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.kernels.sums import dot, row_times

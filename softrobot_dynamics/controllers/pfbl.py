@@ -17,7 +17,7 @@ from softrobot_dynamics.controllers.accelerating import (
 from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
-from softrobot_dynamics.controllers.held_law import HeldSettings
+from softrobot_dynamics.controllers.sampled_data_law import HeldSettings
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class PartialFeedbackLinearization(AcceleratingLaw):
     u is held for a period T, in which stiff and strongly damped motions settle: asked for at the
     instant of the state, their acceleration would be another one on average. So the law asks for
     what y' gains in T. With J = dy/dq, h = c + g + s of this tick, and the response G, R K of the
-    robot to a held force (:mod:`softrobot_dynamics.controllers.held.command`), w being the forces
+    robot to a held force (:mod:`softrobot_dynamics.controllers.sampled_data.command`), w being the forces
     along y::
 
         (J G J') w = T (a - Jdot qd) + J G h + J R K qd

@@ -23,13 +23,13 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.demo.display import Sight
 from softrobot_dynamics.demo.plan import NAMESPACE
-from softrobot_dynamics.demo.targets import time_along, tips_at
 from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.evaluation.targets import time_along, tips_at
+from softrobot_dynamics.evaluation.terminal import Sight
+from softrobot_dynamics.loops.message_fields import SECOND, stamp_of, StateReader
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of, StateReader
 from trajectory_msgs.msg import JointTrajectory
 
 if TYPE_CHECKING:

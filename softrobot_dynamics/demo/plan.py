@@ -9,6 +9,14 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
+from softrobot_dynamics.configuration import build, declared_parameters
+from softrobot_dynamics.configuration.parameter_files import (
+    chosen,
+    controller_file,
+    controller_files,
+    unused,
+)
+from softrobot_dynamics.configuration.parts import given_by
 from softrobot_dynamics.demo.rates import RATES
 from softrobot_dynamics.demo.warming import simulation_elsewhere
 from softrobot_dynamics.description.robot import load_robot
@@ -17,16 +25,8 @@ from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
-from softrobot_dynamics.nodes import declared_rows, plants
-from softrobot_dynamics.nodes.measured import estimator_file
-from softrobot_dynamics.nodes.parameter_files import (
-    chosen,
-    controller_file,
-    controller_files,
-    unused,
-)
+from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.nodes.parts import given_by
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
@@ -91,8 +91,10 @@ def draw_up(
     estimator = None if estimated is None else _estimator_file(estimated, robot)
     own = _own(robot, float(choice.value or RATES[0]), folder, estimator)
     _write(files[-1], own)
-    declare = functools.partial(declared_rows.declare_chosen, description)
-    values, unknown = _read(node, 'controller', files, declared_rows.controller_rows(), declare)
+    declare = functools.partial(declared_parameters.declare_chosen, description)
+    values, unknown = _read(
+        node, 'controller', files, declared_parameters.controller_rows(), declare
+    )
     read = {x: y for x, y in given_by(values).items() if y != values[x]}
     ours = {
         node: {x: y for x, y in each.items() if x != 'autostart'} for node, each in own.items()
@@ -102,7 +104,7 @@ def draw_up(
     }
     own['controller'] |= read
     _write(files[-1], own)  # paths of files, as they are from here: the nodes run elsewhere
-    rows = *declared_rows.SIMULATION, *declared_rows.sensor_rows(description)
+    rows = *declared_parameters.SIMULATION, *declared_parameters.sensor_rows(description)
     simulation, also_unknown = _read(node, 'simulation', files, rows)
     _require_same_coordinates(description, simulation['plant'])
     return Plan(
@@ -148,8 +150,8 @@ def parameter_arguments(files: Iterable[Any]) -> list[str]:
 def compile_everything(plan: Plan) -> Compiled:
     """Compile what both nodes will need, which find it in the cache; return it."""
     with simulation_elsewhere(plan.robot):
-        plant = plants.controlled(plan.controller)
-    simulator, estimator = plants.simulated(plan.simulation).simulator, None
+        plant = build.controlled(plan.controller)
+    simulator, estimator = build.simulated(plan.simulation).simulator, None
     if plan.estimator:
         estimator = Estimator(plant.model, plan.estimator)
         ShapeFit(plant.model, plan.estimator)
@@ -162,7 +164,7 @@ def reference_of(plan: Plan, model: CompiledModel) -> Any:
 
     InfeasibleReferenceError for one that no admissible actuation can hold.
     """
-    return plants.plan_of(model, plan.controller, model.q0).reference
+    return build.plan_of(model, plan.controller, model.q0).reference
 
 
 def _own(robot: str, rate: float, folder: Path, estimator: str | None) -> dict[str, Any]:

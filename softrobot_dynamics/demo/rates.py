@@ -21,9 +21,9 @@ import numpy as np
 from softrobot_dynamics.compiling.processes import script_command
 from softrobot_dynamics.demo import ring
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.nodes import realtime
+from softrobot_dynamics.evaluation.overload import RATES
+from softrobot_dynamics.loops import realtime
 
-RATES = 1000.0, 500.0, 250.0, 100.0  # [Hz] that a demo may choose
 LATE = 0.02  # share of late ticks up to which a rate is held; a demo fails at 0.05
 _SECONDS, _TICKS = 0.3, 60  # of the measurement at one rate, at least
 _CALLS, _FIRST = 40, 5  # of what is measured: how many, how many of them are left out

@@ -13,8 +13,7 @@ import socket
 import time
 from typing import Any, TYPE_CHECKING
 
-from softrobot_dynamics.demo import report
-from softrobot_dynamics.demo.display import display, Subject
+from softrobot_dynamics.configuration.parts import controlled_of, parts_of
 from softrobot_dynamics.demo.monitor import Monitor, Ros, TransitionError
 from softrobot_dynamics.demo.plan import (
     compile_everything,
@@ -26,10 +25,11 @@ from softrobot_dynamics.demo.plan import (
 )
 from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
 from softrobot_dynamics.demo.rates import held, RATES, used, work_of
-from softrobot_dynamics.demo.targets import targets_of
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.nodes.estimation_loop import MODES, RUNNING
-from softrobot_dynamics.nodes.parts import controlled_of, parts_of
+from softrobot_dynamics.evaluation import report
+from softrobot_dynamics.evaluation.targets import targets_of
+from softrobot_dynamics.evaluation.terminal import display, Subject
+from softrobot_dynamics.loops.estimation_loop import MODES, RUNNING
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -8,8 +8,8 @@ import sys
 from typing import Any
 
 from softrobot_dynamics.compiling.processes import python_command, python_environment
+from softrobot_dynamics.configuration import build
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.nodes import plants
 
 _RATE, _SUBSTEP = 1000.0, 5e-4
 
@@ -18,8 +18,8 @@ def warm(robot: str) -> None:
     """Compile what simulation, references and every control law need; SoftRobotError if not."""
     with simulation_elsewhere(robot):
         for law in CONTROLLERS.names():
-            plants.controlled({**_values(robot), 'controller': law})
-    plants.simulated(_values(robot))
+            build.controlled({**_values(robot), 'controller': law})
+    build.simulated(_values(robot))
 
 
 @contextlib.contextmanager
@@ -58,4 +58,4 @@ def _values(robot: str) -> dict[str, Any]:
 
 def main() -> None:
     """Compile, in the other process, for the robot that the command line names."""
-    plants.simulated(_values(sys.argv[1]))
+    build.simulated(_values(sys.argv[1]))

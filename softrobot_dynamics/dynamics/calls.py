@@ -30,7 +30,7 @@ from softrobot_dynamics.dynamics.arguments import (
 from softrobot_dynamics.dynamics.points import FRAMES, MaterialPoints, Placement
 from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.masses import accelerations
+from softrobot_dynamics.recursion.singular_mass import accelerations
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -11,10 +11,10 @@ from softrobot_dynamics.compiling.addresses import Entry, NOTHING
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.dynamics.response import add_both, add_lines, allocate_response, Parts
 from softrobot_dynamics.model.drives import drives_of
-from softrobot_dynamics.recursion.curvatures import fibre_stiffness
+from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
+from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.drives import add_cable_stiffness, hold
 from softrobot_dynamics.recursion.loads import push
-from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.transmission import has_lines
 
 if TYPE_CHECKING:

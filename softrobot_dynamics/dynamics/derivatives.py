@@ -2,7 +2,7 @@
 """
 Derivatives of inverse and forward dynamics by the state, for linear control and integrators.
 
-Those of the recursion come from :mod:`softrobot_dynamics.recursion.tangents`.
+Those of the recursion come from :mod:`softrobot_dynamics.recursion.derivative_passes`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.response import add_lines, respond, stiffen
 from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recursion.curvatures import Bends, fibre_stiffness, no_bends
-from softrobot_dynamics.recursion.masses import accelerations
+from softrobot_dynamics.recursion.actuation_hessians import Bends, fibre_stiffness, no_bends
 from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.recursion.singular_mass import accelerations
 from softrobot_dynamics.recursion.transmission import has_lines
 
 if TYPE_CHECKING:

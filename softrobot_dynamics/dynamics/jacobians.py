@@ -20,6 +20,11 @@ from softrobot_dynamics.dynamics.arguments import (
 )
 from softrobot_dynamics.dynamics.point_twists import point_twists, PointTwists
 from softrobot_dynamics.dynamics.wrenches import Load
+from softrobot_dynamics.recursion.derivative_passes import (
+    allocate_tangents,
+    tangent_entries,
+    Tangents,
+)
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
     BODY_FIRST,
@@ -31,7 +36,6 @@ from softrobot_dynamics.recursion.passes import (
     STATE,
     TIP_POSE,
 )
-from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries, Tangents
 from softrobot_dynamics.recursion.twists import MOTION, RATE, SECOND, TWIST
 
 if TYPE_CHECKING:

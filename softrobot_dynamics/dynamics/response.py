@@ -8,10 +8,10 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, run, run_three
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.mass_solve import factorise_mass, solve_columns, solve_row
+from softrobot_dynamics.recursion.actuation_hessians import add_line_stiffness
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.recursion.curvatures import add_line_stiffness
-from softrobot_dynamics.recursion.masses import PIVOT
 from softrobot_dynamics.recursion.passes import carry
+from softrobot_dynamics.recursion.singular_mass import PIVOT
 
 
 class Response(NamedTuple):

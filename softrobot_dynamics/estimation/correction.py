@@ -10,11 +10,11 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SimulationDivergedError
-from softrobot_dynamics.estimation.belief import Belief
+from softrobot_dynamics.estimation.filter_state import Belief
 from softrobot_dynamics.estimation.gates import widest
+from softrobot_dynamics.estimation.noise_covariance import allocate_stirring, stir
 from softrobot_dynamics.estimation.sensors.contract import Place, Sensor
 from softrobot_dynamics.estimation.square_root import allocate_weighing, OUTLIER, TAKEN, weigh
-from softrobot_dynamics.estimation.stillness import allocate_stirring, stir
 
 _COARSER = 1.5  # times more noise, until a measurement is believed
 _COARSEST = 1e6  # times more noise than said; what is further off is not looked at

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.commands import Commands
-from softrobot_dynamics.estimation.readings import Judged, Readings
+from softrobot_dynamics.estimation.effort_measurements import Judged, Readings
 from softrobot_dynamics.schema.fields import items, name, number, text
 
 

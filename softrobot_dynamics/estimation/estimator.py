@@ -14,7 +14,6 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
-from softrobot_dynamics.estimation.belief import Belief, Mover
 from softrobot_dynamics.estimation.contact import (
     Contact,
     find_contact,
@@ -25,13 +24,14 @@ from softrobot_dynamics.estimation.contact import (
 )
 from softrobot_dynamics.estimation.correction import Correction
 from softrobot_dynamics.estimation.efforts import Acting
-from softrobot_dynamics.estimation.findings import Estimate, estimate_of, Innovation
+from softrobot_dynamics.estimation.estimates import Estimate, estimate_of, Innovation
+from softrobot_dynamics.estimation.filter_state import Belief, Mover
+from softrobot_dynamics.estimation.noise_covariance import beginning
 from softrobot_dynamics.estimation.observability import Observability, observability
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
 from softrobot_dynamics.estimation.sensors.contract import Place
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.estimation.square_root import covariance_of
-from softrobot_dynamics.estimation.stillness import beginning
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

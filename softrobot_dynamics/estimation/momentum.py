@@ -29,7 +29,7 @@ from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recursion.masses import accelerations
+from softrobot_dynamics.recursion.singular_mass import accelerations
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

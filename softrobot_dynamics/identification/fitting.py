@@ -17,11 +17,11 @@ from softrobot_dynamics.identification.confidence import (
     told,
     without,
 )
+from softrobot_dynamics.identification.least_squares import Data, Problem
 from softrobot_dynamics.identification.motions import Motion
 from softrobot_dynamics.identification.parameters import Parameters, read_parameters
 from softrobot_dynamics.identification.postures import Postures
 from softrobot_dynamics.identification.prediction import Predictor
-from softrobot_dynamics.identification.problem import Data, Problem
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription

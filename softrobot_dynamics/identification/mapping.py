@@ -29,7 +29,7 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, 
 from softrobot_dynamics.identification.bags import Bag, is_bag
 from softrobot_dynamics.identification.motions import Coordinate, Motion, motion, STARTS
 from softrobot_dynamics.identification.postures import Marker, Postures, postures
-from softrobot_dynamics.identification.reached import BY_ROWS, read_ways, ways_of
+from softrobot_dynamics.identification.sliding_direction import BY_ROWS, read_ways, ways_of
 from softrobot_dynamics.identification.tables import Table
 from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
 from softrobot_dynamics.schema.parsing import custom, parse, Problems

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
-from softrobot_dynamics.identification.reached import read_ways
+from softrobot_dynamics.identification.sliding_direction import read_ways
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription

@@ -11,8 +11,8 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.confidence import LEVEL
 from softrobot_dynamics.identification.fitting import fitted, Identification, of_markers, rms_of
+from softrobot_dynamics.identification.least_squares import predictor_of
 from softrobot_dynamics.identification.motions import Motion
-from softrobot_dynamics.identification.problem import predictor_of
 
 LEAST = 3  # groups of postures to leave out
 

@@ -9,10 +9,10 @@ from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel, kernel
 from softrobot_dynamics.kernels.layout import ANGULAR_BIAS, JACOBIAN, LINEAR_BIAS, ORIGIN
 from softrobot_dynamics.kernels.spatial import move_twist, read_six, rotate, rotate_back
+from softrobot_dynamics.tracing.derivative_kernels import twist_nodes, twist_slots
 from softrobot_dynamics.tracing.emit import Emitter
 from softrobot_dynamics.tracing.graph import as_node, Symbol
 from softrobot_dynamics.tracing.programs import frame_nodes, frame_slots, HEADER
-from softrobot_dynamics.tracing.slopes import twist_nodes, twist_slots
 
 BEFORE, AFTER = 0, 12  # where the constant transforms begin, R (9) and t (3) each
 

@@ -6,21 +6,21 @@ import functools
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import Kernel
-from softrobot_dynamics.compiling.together import together
+from softrobot_dynamics.compiling.parallel import together
 from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.model.derivative_kernels import fibre_bends, slope_kernels
 from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
 from softrobot_dynamics.model.routes import Plan, plan_routes
 from softrobot_dynamics.model.scales import scales_of
-from softrobot_dynamics.model.slopes import fibre_bends, slope_kernels
 from softrobot_dynamics.model.tables import note_identities, Tables
 from softrobot_dynamics.model.terms import allocate_terms
-from softrobot_dynamics.recursion.curvatures import Bends
+from softrobot_dynamics.recursion.actuation_hessians import Bends
+from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.differences import by_fourth_order, ENERGY_STEP
-from softrobot_dynamics.recursion.masses import least_masses
+from softrobot_dynamics.recursion.module_derivatives import SlopeKernels
 from softrobot_dynamics.recursion.passes import Robot
-from softrobot_dynamics.recursion.slopes import SlopeKernels
-from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries
+from softrobot_dynamics.recursion.singular_mass import least_masses
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
 _KEPT = 64  # sets of material points whose tables stay

@@ -4,10 +4,10 @@
 from typing import Any
 
 import numpy as np
+from softrobot_dynamics.loops.guarding import FAILED, MODES, RUNNING, TIMED_OUT
+from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.nodes import recording
 from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN
-from softrobot_dynamics.nodes.guarding import FAILED, MODES, RUNNING, TIMED_OUT
-from softrobot_dynamics.nodes.realtime import now
 
 
 def report_on(loop: Any, watch: Any, growth: Any) -> Any:

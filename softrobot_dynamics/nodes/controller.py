@@ -7,32 +7,27 @@ from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.configuration import build, declared_parameters
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
-from softrobot_dynamics.nodes import (
-    declared_rows,
-    diagnostics,
-    plants,
-    process,
-    realtime,
-    recording,
-)
-from softrobot_dynamics.nodes.control_loop import ControlLoop
+from softrobot_dynamics.loops import realtime
+from softrobot_dynamics.loops.control_loop import ControlLoop
+from softrobot_dynamics.loops.message_fields import SECOND, StateReader
+from softrobot_dynamics.loops.orders import Hold, Orders
+from softrobot_dynamics.loops.stability_check import Growth, left_inside
+from softrobot_dynamics.loops.standing_orders import EMERGENCY, HOLD, StandingOrders
+from softrobot_dynamics.loops.state_monitoring import Watch
+from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.control_report import report_on
-from softrobot_dynamics.nodes.growth import Growth, left_inside
-from softrobot_dynamics.nodes.guidance import Guidance
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
-from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
-from softrobot_dynamics.nodes.orders import Hold, Orders
-from softrobot_dynamics.nodes.outlets import ControlOutlet
+from softrobot_dynamics.nodes.online_references import Guidance
 from softrobot_dynamics.nodes.parameters import Parameters, refusal_of
 from softrobot_dynamics.nodes.peer_status import PeerStatus
 from softrobot_dynamics.nodes.process import Stop
+from softrobot_dynamics.nodes.publishers import ControlOutlet
 from softrobot_dynamics.nodes.serving import Part
-from softrobot_dynamics.nodes.standing_orders import EMERGENCY, HOLD, StandingOrders
-from softrobot_dynamics.nodes.watching import Watch
 from std_srvs.srv import SetBool, Trigger
 
 
@@ -61,7 +56,7 @@ class ControllerNode(LifecycleNode):
     """
 
     def __init__(
-        self, stop: Stop | None = None, build: Callable[..., Any] = plants.controlled
+        self, stop: Stop | None = None, build: Callable[..., Any] = build.controlled
     ) -> None:
         super().__init__('controller')
         self._build, self._stop = build, stop
@@ -75,7 +70,7 @@ class ControllerNode(LifecycleNode):
         self._orders = StandingOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
-        self.options = Parameters(self, declared_rows.controller_rows())
+        self.options = Parameters(self, declared_parameters.controller_rows())
         self.options.on_change(self._accept)
         safety = MutuallyExclusiveCallbackGroup()
         self.create_service(Trigger, '~/hold', self._on_hold, callback_group=safety)
@@ -144,7 +139,7 @@ class ControllerNode(LifecycleNode):
     def _activate(self) -> None:
         with self.options.lock, self._orders.planning(activating=True) as job:
             values = self.options.values
-            reader = messages.StateReader(self._plant.model.coordinate_names)
+            reader = StateReader(self._plant.model.coordinate_names)
             allowed = values['allow_unstable']
             for words in left_inside(self._plant, self._inbox, reader, allowed):
                 self.get_logger().warning(words)
@@ -170,10 +165,10 @@ class ControllerNode(LifecycleNode):
         return ControlLoop(
             plant,
             self._inbox,
-            messages.StateReader(plant.model.coordinate_names),
+            StateReader(plant.model.coordinate_names),
             self._outlet,
             Orders(plant.settings(values), reference, values['reference.ramp_time']),
-            period=round(messages.SECOND / values['rate']),
+            period=round(SECOND / values['rate']),
             watchdog=_watchdog(values),
             record=recording.of_controller(self, plant, values),
         )
@@ -206,7 +201,7 @@ class ControllerNode(LifecycleNode):
         self._growth.check(self._orders.loop, settings)
         changes = {'settings': settings, 'ramp': values['reference.ramp_time']}
         with self._orders.planning() as job:
-            if changed & declared_rows.reference_names(values):
+            if changed & declared_parameters.reference_names(values):
                 changes['reference'] = self._prepare(values, job)
             self._orders.change(
                 lambda loop: recording.note(loop.record, values, changed), **changes
@@ -261,10 +256,10 @@ class ControllerNode(LifecycleNode):
 
 
 def _watchdog(values: dict[str, Any]) -> int:
-    return int(round(messages.SECOND / values['rate']) * values['watchdog_periods'])
+    return int(round(SECOND / values['rate']) * values['watchdog_periods'])
 
 
-def main(argv: Sequence[str] | None = None, build: Callable[..., Any] = plants.controlled) -> int:
+def main(argv: Sequence[str] | None = None, build: Callable[..., Any] = build.controlled) -> int:
     """Run the controller node until Ctrl-C or SIGTERM."""
     return process.run(lambda stop: ControllerNode(stop, build), argv)
 

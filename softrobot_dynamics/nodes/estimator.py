@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import numpy as np
+from softrobot_dynamics.configuration.node_parameters import OF_ESTIMATOR
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
@@ -15,9 +16,8 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.settings import EstimatorSettings, load_estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
-from softrobot_dynamics.model.model import compile_model
-from softrobot_dynamics.nodes import diagnostics, process, realtime
-from softrobot_dynamics.nodes.estimation_loop import (
+from softrobot_dynamics.loops import realtime
+from softrobot_dynamics.loops.estimation_loop import (
     EstimationLoop,
     MODES,
     Plan,
@@ -25,15 +25,17 @@ from softrobot_dynamics.nodes.estimation_loop import (
     Stream,
     Sufficient,
 )
+from softrobot_dynamics.loops.message_fields import SECOND
+from softrobot_dynamics.loops.simulated_sensors import estimator_file
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.nodes import diagnostics, process
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
-from softrobot_dynamics.nodes.measured import estimator_file
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import form_of, TOPIC
-from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS, SECOND
+from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
-from softrobot_dynamics.nodes.outlets import EstimationOutlet
-from softrobot_dynamics.nodes.parameter_rows import OF_ESTIMATOR
 from softrobot_dynamics.nodes.parameters import Parameters
+from softrobot_dynamics.nodes.publishers import EstimationOutlet
 
 _COMMANDS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
 

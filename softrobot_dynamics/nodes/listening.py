@@ -7,9 +7,9 @@ import traceback
 from typing import Any
 
 from softrobot_dynamics.errors import shortened, SoftRobotError
+from softrobot_dynamics.loops.message_fields import SECOND
+from softrobot_dynamics.loops.realtime import SLOW, take_precedence
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.messages import SECOND
-from softrobot_dynamics.nodes.realtime import SLOW, take_precedence
 
 _TRACEBACK = 2000  # characters of one in the log
 

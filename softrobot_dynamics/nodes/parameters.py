@@ -20,8 +20,8 @@ from rcl_interfaces.msg import (
     SetParametersResult,
 )
 from rclpy.parameter import Parameter
+from softrobot_dynamics.configuration.parameters import FOREIGN, Row, Table
 from softrobot_dynamics.errors import closest, DescriptionError, SoftRobotError
-from softrobot_dynamics.nodes.rows import FOREIGN, Row, Table
 
 AS_BEFORE = 'all parameters are as before'
 _GOES_ON = 'what was followed goes on'

@@ -22,7 +22,7 @@ from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.compiling.programs import started
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.nodes import realtime
+from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from softrobot_dynamics.nodes.serving import served
 

@@ -16,8 +16,8 @@ import time
 from typing import Any
 
 import numpy as np
+from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.nodes import layouts
-from softrobot_dynamics.nodes.realtime import now
 from softrobot_dynamics.recordings.mcap_content import FACTS
 from softrobot_dynamics.recordings.mcap_file import McapFile, MESSAGE, message_head
 from std_msgs.msg import String

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.nodes import guarding, simulation_loop
+from softrobot_dynamics.loops import guarding, simulation_loop
 from softrobot_dynamics.recordings.reading import INSTALL
 
 SUFFIX = '.mcap'

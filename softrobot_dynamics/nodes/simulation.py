@@ -11,31 +11,26 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.configuration import build, declared_parameters
+from softrobot_dynamics.configuration.law_settings import bus_of, require_patience
 from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
-from softrobot_dynamics.nodes import (
-    declared_rows,
-    diagnostics,
-    plants,
-    process,
-    realtime,
-    recording,
-    simulation_loop,
-)
-from softrobot_dynamics.nodes.command_timing import said_of
-from softrobot_dynamics.nodes.deadlines import Schedule
+from softrobot_dynamics.loops import realtime, simulation_loop
+from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.loops.deadlines import Schedule
+from softrobot_dynamics.loops.external_inputs import Pushes, StateReader
+from softrobot_dynamics.loops.message_fields import cause_of
+from softrobot_dynamics.loops.simulated_sensors import estimator_file, MeasuredSensing
+from softrobot_dynamics.loops.simulation_loop import SimulationLoop
+from softrobot_dynamics.loops.statistics import Throttle
+from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.listening import Listener
-from softrobot_dynamics.nodes.measured import estimator_file, MeasuredSensing
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
-from softrobot_dynamics.nodes.outlets import SensorOutlet, SimulationOutlet
 from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.nodes.pushes import Pushes, StateReader
-from softrobot_dynamics.nodes.settings import bus_of, require_patience
-from softrobot_dynamics.nodes.simulation_loop import SimulationLoop
-from softrobot_dynamics.nodes.tally import Throttle
+from softrobot_dynamics.nodes.publishers import SensorOutlet, SimulationOutlet
 from std_srvs.srv import SetBool, Trigger
 
 _EACH = QoSProfile(depth=10)  # reliable: pushes at several places add up
@@ -66,12 +61,12 @@ class SimulationNode(Node):
 
     parts = ()  # what is asked for is quick, and served by the main thread
 
-    def __init__(self, stop: Any = None, build: Callable[..., Any] = plants.simulated) -> None:
+    def __init__(self, stop: Any = None, build: Callable[..., Any] = build.simulated) -> None:
         super().__init__('simulation')
         self._build, self._stop = build, stop
         self._loop: Any = None
         self._throttle = Throttle()
-        self.options = Parameters(self, declared_rows.SIMULATION)
+        self.options = Parameters(self, declared_parameters.SIMULATION)
         self.options.on_change(self._accept)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
@@ -88,7 +83,7 @@ class SimulationNode(Node):
         )
         with process.interrupting(self._stop), realtime.patient():
             plant = self._build(values)
-        self.options.declare(declared_rows.sensor_rows(plant.heard))
+        self.options.declare(declared_parameters.sensor_rows(plant.heard))
         values = self.options.values
         quality = quality_of(values)
         sensing = self._measured(plant, values, quality)
@@ -233,7 +228,7 @@ class SimulationNode(Node):
 
     def _refuse(self, topic: str, error: SoftRobotError) -> None:
         """Say why a message is not followed, once a second for each topic and cause."""
-        cause = messages.cause_of(error) if isinstance(error, MessageError) else type(error)
+        cause = cause_of(error) if isinstance(error, MessageError) else type(error)
         if self._throttle.passes((topic, cause), realtime.now()) is not None:
             self.get_logger().warning(f'{topic}: {error}')
 
@@ -282,7 +277,7 @@ class SimulationNode(Node):
         return diagnostics.OK, mode
 
 
-def main(argv: Sequence[str] | None = None, build: Callable[..., Any] = plants.simulated) -> int:
+def main(argv: Sequence[str] | None = None, build: Callable[..., Any] = build.simulated) -> int:
     """Run the simulation node until Ctrl-C or SIGTERM."""
     return process.run(lambda stop: SimulationNode(stop, build), argv)
 

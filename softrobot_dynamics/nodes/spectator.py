@@ -10,8 +10,9 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.messages import CommandReader, StateReader
+from softrobot_dynamics.nodes.messaging.messages import CommandReader
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
 
 if TYPE_CHECKING:

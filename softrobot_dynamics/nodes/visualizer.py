@@ -23,12 +23,12 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.configuration.node_parameters import OF_VISUALIZER
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import process
 from softrobot_dynamics.nodes.marker_bytes import MarkerBytes, Outline
-from softrobot_dynamics.nodes.parameter_rows import OF_VISUALIZER
 from softrobot_dynamics.nodes.parameters import Parameters
 from softrobot_dynamics.nodes.spectator import Watch
 from softrobot_dynamics.viewing import colours

@@ -4,9 +4,9 @@
 from typing import Any, Protocol
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.recursion.curvatures import Bends
+from softrobot_dynamics.recursion.actuation_hessians import Bends
+from softrobot_dynamics.recursion.module_derivatives import SlopeKernels
 from softrobot_dynamics.recursion.passes import Robot
-from softrobot_dynamics.recursion.slopes import SlopeKernels
 
 
 class Model(Protocol):

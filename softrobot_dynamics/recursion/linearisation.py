@@ -11,8 +11,12 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.recursion.contract import Model
+from softrobot_dynamics.recursion.derivative_passes import (
+    allocate_tangents,
+    slopes_entry,
+    Tangents,
+)
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST
-from softrobot_dynamics.recursion.tangents import allocate_tangents, slopes_entry, Tangents
 
 
 class Near(NamedTuple):

@@ -2,7 +2,7 @@
 """The operations of [P] on a robot: IID, ID, MIID and MID."""
 
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.recursion.composite import mass_matrix
+from softrobot_dynamics.recursion.mass_matrix import mass_matrix
 from softrobot_dynamics.recursion.passes import backward, forward
 
 

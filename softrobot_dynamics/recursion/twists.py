@@ -14,6 +14,7 @@ from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
 from softrobot_dynamics.kernels.spatial import between, cross_motion, move_twist, read_six, rotate
+from softrobot_dynamics.recursion.module_derivatives import add_scaled, own_rate
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
     BODY_FIRST,
@@ -26,7 +27,6 @@ from softrobot_dynamics.recursion.passes import (
     STATE,
     TIP_POSE,
 )
-from softrobot_dynamics.recursion.slopes import add_scaled, own_rate
 
 TWIST, RATE, SECOND = 0, 6, 12  # rows of t.columns: S, dS/dt, d2S/dt2
 MOTION = 12  # V and A of a frame

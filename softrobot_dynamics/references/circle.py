@@ -13,7 +13,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import Motion, register, Targets, Trajectory
-from softrobot_dynamics.references.laps import nearest_turn
+from softrobot_dynamics.references.periodic_paths import nearest_turn
 from softrobot_dynamics.references.postures import Postures
 from softrobot_dynamics.references.tips import lap, LAP_SAMPLES
 from softrobot_dynamics.schema.fields import number, text, vector

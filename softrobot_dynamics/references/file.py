@@ -11,7 +11,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
 from softrobot_dynamics.references.contract import Motion, register, Targets, Trajectory
-from softrobot_dynamics.references.laps import nearest_turn
+from softrobot_dynamics.references.periodic_paths import nearest_turn
 from softrobot_dynamics.references.piecewise import spline
 from softrobot_dynamics.references.table import read_table, Table
 from softrobot_dynamics.references.tips import LAP_SAMPLES, path_targets, tip_path

@@ -10,7 +10,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.references.contract import Motion, register, Targets, Trajectory
-from softrobot_dynamics.references.laps import nearest_turn
+from softrobot_dynamics.references.periodic_paths import nearest_turn
 from softrobot_dynamics.references.tips import path_targets, tip_path
 from softrobot_dynamics.schema.fields import flag, items, text, vector
 from softrobot_dynamics.schema.parameters import parameter

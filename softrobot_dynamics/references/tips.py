@@ -12,7 +12,7 @@ from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import Motion, Targets
-from softrobot_dynamics.references.laps import hold_lap
+from softrobot_dynamics.references.periodic_paths import hold_lap
 from softrobot_dynamics.references.piecewise import cubic_spline, spline
 from softrobot_dynamics.references.postures import hold_points
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pkgutil
 from typing import Any
 
-from softrobot_dynamics.demo.display import display
 from softrobot_dynamics.errors import UnknownNameError
+from softrobot_dynamics.evaluation.terminal import display
 from softrobot_dynamics.reproduce.outcome import as_json, Outcome
 from softrobot_dynamics.reproduce.page import page
 

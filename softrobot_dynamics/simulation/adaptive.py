@@ -11,10 +11,14 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
 from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.recursion.curvatures import fibre_stiffness
+from softrobot_dynamics.recursion.derivative_passes import (
+    allocate_tangents,
+    tangent_entries,
+    Tangents,
+)
 from softrobot_dynamics.recursion.drives import add_cable_stiffness
-from softrobot_dynamics.recursion.tangents import allocate_tangents, tangent_entries, Tangents
 from softrobot_dynamics.simulation.integrators import (
     allocate_stages,
     begin,

@@ -16,7 +16,7 @@ from softrobot_dynamics.dynamics.derivatives import (
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.linearisation import Linearisation
-from softrobot_dynamics.recursion.masses import accelerations
+from softrobot_dynamics.recursion.singular_mass import accelerations
 from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, parts_of_step, TWICE
 
 if TYPE_CHECKING:

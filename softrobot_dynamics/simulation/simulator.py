@@ -14,10 +14,10 @@ from softrobot_dynamics.compiling.cache import compiling
 from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, out_of_range
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
-from softrobot_dynamics.recursion.masses import without_inertia
+from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.simulation.adaptive import Adaptive
 from softrobot_dynamics.simulation.loads import LoadedStepper
-from softrobot_dynamics.simulation.recentring import recentre, recentring
+from softrobot_dynamics.simulation.rotation_vector_wrapping import recentre, recentring
 from softrobot_dynamics.simulation.stepping import Fixed, Inputs
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Simulator:
     Attributes: ``q``, ``qd`` (n,) the state, ``time`` [s], ``substeps`` taken since the start.
     ``substep`` [s] is the longest step of the integrator (:mod:`.stepping`, or with a tolerance
     :mod:`.adaptive`), after which the state is
-    :func:`~softrobot_dynamics.simulation.recentring.recentred`. Without a ``tolerance`` all are
+    :func:`~softrobot_dynamics.simulation.rotation_vector_wrapping.recentred`. Without a ``tolerance`` all are
     about as long, and cost the same: for real time. With one, for studies, a method of higher
     order takes over, and sub-steps are shortened until the estimated error of each in q is below
     it, absolute and relative. Not thread-safe: one simulator belongs to one thread, which holds no

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.demo.curves import FAINT, INK, STYLE
+from softrobot_dynamics.evaluation.curves import FAINT, INK, STYLE
 from softrobot_dynamics.studies.edges import counts, Edge, edges
 from softrobot_dynamics.studies.factors import Factor
 from softrobot_dynamics.studies.study import Study

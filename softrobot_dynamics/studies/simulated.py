@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from softrobot_dynamics.nodes.parameter_files import simulation_values
-from softrobot_dynamics.nodes.settings import sensors_of
+from softrobot_dynamics.configuration.law_settings import sensors_of
+from softrobot_dynamics.configuration.parameter_files import simulation_values
 from softrobot_dynamics.simulation.bus import GROUP as BUS
 from softrobot_dynamics.simulation.sensing import GROUP as SENSORS
 

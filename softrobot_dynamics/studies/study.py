@@ -19,22 +19,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.processes import safe_path
-from softrobot_dynamics.demo.judgement import TOLERANCE
+from softrobot_dynamics.configuration.build import law_of
+from softrobot_dynamics.configuration.declared_parameters import all_rows, reference_names
+from softrobot_dynamics.configuration.parameter_files import (
+    controller_files,
+    controller_values,
+    robot_remark,
+)
+from softrobot_dynamics.configuration.parameters import Row
+from softrobot_dynamics.configuration.parts import blended_in, controlled_of, given_by, parts_of
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.description.variation import vary as varied
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, SoftRobotError
+from softrobot_dynamics.evaluation.tracking import TOLERANCE
 from softrobot_dynamics.model.model import compile_model, CompiledModel
-from softrobot_dynamics.nodes.declared_rows import all_rows, reference_names
-from softrobot_dynamics.nodes.parameter_files import (
-    controller_files,
-    controller_values,
-    robot_remark,
-)
-from softrobot_dynamics.nodes.parts import blended_in, controlled_of, given_by, parts_of
-from softrobot_dynamics.nodes.plants import law_of
-from softrobot_dynamics.nodes.rows import Row
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import reconstruction, require_alike

@@ -9,15 +9,15 @@ from math import isnan, nan
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.demo import judgement
-from softrobot_dynamics.demo.records import Run
-from softrobot_dynamics.demo.report import task_of
-from softrobot_dynamics.demo.targets import targets_of
+from softrobot_dynamics.configuration.build import law_of, plan_of
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.description.variation import vary
 from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.evaluation import tracking
+from softrobot_dynamics.evaluation.records import Run
+from softrobot_dynamics.evaluation.report import task_of
+from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.model.model import compile_model
-from softrobot_dynamics.nodes.plants import law_of, plan_of
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.references.contract import GROUP
 from softrobot_dynamics.references.piecewise import constant, Reference
@@ -119,7 +119,7 @@ def _close(
 def _judge(
     loop: ClosedLoop,
     plant: CompiledModel,
-    task: judgement.Task,
+    task: tracking.Task,
     parameters: Mapping[str, Any],
     measured: float,
 ) -> Outcome:
@@ -127,15 +127,15 @@ def _judge(
     period, targets = 1.0 / parameters['rate'], targets_of(parameters)
     run = _run(loop, plant, period, bool(measured))
     finite = bool(np.isfinite(run.q).all())
-    tips = judgement.tips_of(run, plant, targets) if targets and finite else None
-    figures = judgement.judge(run, task, tips=tips)
+    tips = tracking.tips_of(run, plant, targets) if targets and finite else None
+    figures = tracking.judge(run, task, tips=tips)
     share = max((x for x in (figures.tip_share, figures.y_share) if x is not None), default=nan)
     ticks = len(loop.ok)
     if measured:
         due = Cycles(measured)
         ticks = sum(due.come(period) for _ in range(ticks))
     unanswered = 1.0 - float(loop.ok.sum() / ticks)
-    lost = not (finite and share <= LOST) or unanswered >= judgement.MOST_MISSED
+    lost = not (finite and share <= LOST) or unanswered >= tracking.MOST_MISSED
     return Outcome(
         state=FAILED if lost else FOLLOWED if figures.held else DEGRADED,
         share=share,

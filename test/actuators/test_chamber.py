@@ -10,7 +10,7 @@ from oracles.held import exponential
 import pytest
 from robots import hand, reaches, rod, states
 import softrobot_dynamics as sd
-from softrobot_dynamics.controllers.held.command import HeldCommand
+from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
 

@@ -31,7 +31,7 @@ NOTING = """
 CONTROLLED = f"""{NOTING}
     from contextlib import suppress
     from softrobot_dynamics.errors import SoftRobotError
-    from softrobot_dynamics.nodes import plants
+    from softrobot_dynamics.configuration import build
     from softrobot_dynamics.references.circle import Circle, tip_circle
     values = {{'robot': 'double_pendulum', 'controller': 'pfbl', 'rate': 1e3, 'controlled': ()}}
     plant = plants.controlled(values)
@@ -140,9 +140,9 @@ def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
     """Command line, nodes, plots and statics have no part in the machine code of a robot."""
     edited = (
         'cli/check.py',
-        'demo/picture.py',
+        'evaluation/picture.py',
         'dynamics/statics.py',
-        'nodes/control_loop.py',
+        'loops/control_loop.py',
         '__init__.py',
     )
     first, second = (

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling import together
+from softrobot_dynamics.compiling import parallel
 from softrobot_dynamics.compiling.processes import (
     import_path,
     python_command,
@@ -40,22 +40,22 @@ def trap(tmp_path, monkeypatch):
 
 def planned(folder):
     """Have a job done."""
-    planning = pytest.importorskip('softrobot_dynamics.nodes.planning')
+    planning = pytest.importorskip('softrobot_dynamics.loops.planning')
     assert planning.Job().run(math.fsum, [1.0, 2.0]) == 3.0
 
 
 def aimed(folder):
     """Start the process that answers for targets, and close its input."""
-    planning = pytest.importorskip('softrobot_dynamics.nodes.planning')
+    planning = pytest.importorskip('softrobot_dynamics.loops.planning')
     pytest.importorskip('rclpy')
-    with planning.start_beside('softrobot_dynamics.nodes.targets') as process:
+    with planning.start_beside('softrobot_dynamics.loops.targets') as process:
         process.stdin.close()
         assert process.wait(120.0) == 0, process.reason()
 
 
 def compiled(folder):
     """Start a process that compiles nothing."""
-    assert together._start({}).wait(120.0) == 0
+    assert parallel._start({}).wait(120.0) == 0
 
 
 def warmed(folder):
@@ -119,7 +119,7 @@ def test_what_the_user_has_named_stays_on_the_path(tmp_path, monkeypatch):
 
 def test_a_job_finds_modules_of_the_user(tmp_path, monkeypatch):
     """Those of a folder on the import path, as kinds of bodies and laws are."""
-    planning = pytest.importorskip('softrobot_dynamics.nodes.planning')
+    planning = pytest.importorskip('softrobot_dynamics.loops.planning')
     (tmp_path / 'kinds_of_mine.py').write_text('def twice(x):\n    return 2 * x\n')
     monkeypatch.syspath_prepend(tmp_path)
     import kinds_of_mine
@@ -129,7 +129,7 @@ def test_a_job_finds_modules_of_the_user(tmp_path, monkeypatch):
 
 def test_a_process_that_fails_says_why(capfd):
     """The error is the last line that it wrote, which the node has written as well."""
-    planning = pytest.importorskip('softrobot_dynamics.nodes.planning')
+    planning = pytest.importorskip('softrobot_dynamics.loops.planning')
     with pytest.raises(SoftRobotError, match="ended with 1: ValueError: .*'much'"):
         planning.Job().run(float, 'much')
     assert 'Traceback' in capfd.readouterr().err

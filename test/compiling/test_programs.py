@@ -99,7 +99,7 @@ def test_what_keeps_a_command_from_starting_is_said_in_a_line():
     (str(SCRIPTS / 'controller'), 'numba', None),
     (str(SCRIPTS / 'controller'), 'rclpy', None),
     (str(SCRIPTS / 'visualizer'), 'rclpy', None),
-    ('softrobot_dynamics.nodes.planning', 'numba', 'import softrobot_dynamics'),
+    ('softrobot_dynamics.loops.planning', 'numba', 'import softrobot_dynamics'),
 ])  # fmt: skip
 def test_ctrl_c_while_a_program_starts_ends_it_in_silence(program, module, start):
     """Status 130, as a shell has it, and no traceback."""

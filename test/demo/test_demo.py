@@ -13,7 +13,7 @@ import time
 from held_rates import held_rate
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.demo.rates import RATES
+from softrobot_dynamics.evaluation.overload import RATES
 
 pytest.importorskip('rclpy')
 

@@ -7,7 +7,7 @@ pytest.importorskip('rclpy')
 
 from softrobot_dynamics.demo.monitor import Ros  # noqa: E402
 from softrobot_dynamics.demo.plan import draw_up, robot_of  # noqa: E402
-from softrobot_dynamics.demo.rates import RATES  # noqa: E402
+from softrobot_dynamics.evaluation.overload import RATES  # noqa: E402
 
 FILE = """
 /**:

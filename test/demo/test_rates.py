@@ -5,8 +5,9 @@ import sys
 
 import pytest
 from softrobot_dynamics.demo import rates
-from softrobot_dynamics.demo.rates import Held, held, RATES
+from softrobot_dynamics.demo.rates import Held, held
 from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.evaluation.overload import RATES
 
 
 @pytest.mark.parametrize('processes', [2, 3])

@@ -10,8 +10,8 @@ from scipy.linalg import expm
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.estimation.belief import Belief, Mover
 from softrobot_dynamics.estimation.commands import Commands
+from softrobot_dynamics.estimation.filter_state import Belief, Mover
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.model_error import Columns, OffModel
 from softrobot_dynamics.estimation.settings import load_estimator

@@ -10,7 +10,7 @@ from softrobot_dynamics.compiling.addresses import NOTHING
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import Place
-from softrobot_dynamics.estimation.sensors.spots import require_frames, Spot, Spots
+from softrobot_dynamics.estimation.sensors.frames import require_frames, Spot, Spots
 from softrobot_dynamics.schema.poses import Pose
 
 pytestmark = pytest.mark.quick

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from robots import compiled
 from softrobot_dynamics.cli import main
+from softrobot_dynamics.configuration import build
+from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.excitation import excite, RATE
-from softrobot_dynamics.nodes import plants
-from softrobot_dynamics.nodes.parameter_files import controller_values
 from softrobot_dynamics.references.piecewise import values_at
 
 
@@ -68,7 +68,7 @@ def test_what_is_written_is_what_the_controller_follows(tmp_path, capsys, kind, 
     assert f't6: 0 to {most} N, 0.2 of its limits' in capsys.readouterr().out
     arm = compiled('pcc_arm')
     values = controller_values(arm.description, [path.with_suffix('.yaml')])[0]
-    planned = plants.plan_of(arm, values, arm.q0)
+    planned = build.plan_of(arm, values, arm.q0)
     assert values['controller'] == 'feed_forward' and planned.remarks == ()
     found = excite(arm, kind, duration=9.0, share=0.2)
     np.testing.assert_allclose(values_at(planned.reference, found.t), found.u, atol=1e-6)

@@ -11,7 +11,7 @@ from softrobot_dynamics.identification.mapping import read_mapping, read_posture
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
-from softrobot_dynamics.identification.reached import read_ways, ways_by_rows
+from softrobot_dynamics.identification.sliding_direction import read_ways, ways_by_rows
 
 FIT = ['young_modulus', 'friction=0..1']
 TRUTH = {'young_modulus': 5e5, 'friction': 0.2}

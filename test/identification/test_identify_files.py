@@ -8,8 +8,8 @@ import pytest
 from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
-from softrobot_dynamics.cli import identifying
-from softrobot_dynamics.cli.identifying import told
+from softrobot_dynamics.cli import identification_report
+from softrobot_dynamics.cli.identification_report import told
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.identification.mapping import read_mapping, read_postures
@@ -209,7 +209,9 @@ def test_numbers_left_at_their_defaults_get_entries(tmp_path):
 def test_a_file_that_cannot_be_written_is_known_before_the_fit(tmp_path, files, monkeypatch):
     """Nobody waits for a fit whose end is an error."""
     table, mapping = files
-    monkeypatch.setattr(identifying, 'identify', lambda *args, **kwargs: pytest.fail('fitted'))
+    monkeypatch.setattr(
+        identification_report, 'identify', lambda *args, **kwargs: pytest.fail('fitted')
+    )
     line = ['identify', 'pcc_arm', str(table), '--mapping', str(mapping), '--output']
     assert cli.main([*line, str(tmp_path / 'x.yaml'), '--fit', 'segment1.young_modulus']) != 0
     assert not (tmp_path / 'x.yaml').exists()

@@ -15,11 +15,11 @@ from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, Un
 from softrobot_dynamics.identification.confidence import confidence, without
 from softrobot_dynamics.identification.fitting import fitted, identify
 from softrobot_dynamics.identification.mapping import held, read_mapping, read_motion
+from softrobot_dynamics.identification.motion_prediction import MotionPredictor, STRIDE
 from softrobot_dynamics.identification.motions import Coordinate, motion
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker
 from softrobot_dynamics.identification.records import read_record
-from softrobot_dynamics.identification.rolling import MotionPredictor, STRIDE
 from softrobot_dynamics.identification.validation import cross_validate
 from softrobot_dynamics.recordings.reading import Recording
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator

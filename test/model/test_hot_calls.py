@@ -16,8 +16,8 @@ from robots import compiled, states
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel, OPTIONS
-from softrobot_dynamics.controllers.held.command import CYCLE
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
+from softrobot_dynamics.controllers.sampled_data.command import CYCLE
 from softrobot_dynamics.model.evaluation import Evaluator
 
 ROBOT = 'pcc_arm'  # its bodies are traced formulas over blocks of points

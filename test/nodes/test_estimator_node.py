@@ -19,7 +19,8 @@ from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.description.shipped import shipped  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import stamp_of, stamped  # noqa: E402
+from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 import yaml  # noqa: E402
 
@@ -172,9 +173,9 @@ def _collide(observer):
 ])  # fmt: skip
 def test_what_cannot_be_estimated_is_refused_in_words(given, words, monkeypatch):
     """Before anything is subscribed to."""
+    from softrobot_dynamics.configuration.node_parameters import OF_ESTIMATOR
     from softrobot_dynamics.errors import SoftRobotError
     from softrobot_dynamics.nodes.estimator import EstimatorNode
-    from softrobot_dynamics.nodes.parameter_rows import OF_ESTIMATOR
 
     values = {row.name: row.default for row in OF_ESTIMATOR} | given
     with pytest.raises(SoftRobotError, match=words):

@@ -13,8 +13,12 @@ from softrobot_dynamics.errors import DescriptionError, MessageError  # noqa: E4
 from softrobot_dynamics.estimation.efforts import Effort  # noqa: E402
 from softrobot_dynamics.estimation.sensors.contract import Sensor  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
-from softrobot_dynamics.nodes.messaging.measurements import checked_value, form_of  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import cause_of, CAUSES  # noqa: E402
+from softrobot_dynamics.loops.message_fields import (  # noqa: E402
+    cause_of,
+    CAUSES,
+    checked_value,  # noqa: E402
+)
+from softrobot_dynamics.nodes.messaging.measurements import form_of  # noqa: E402
 
 pytestmark = pytest.mark.quick
 

@@ -8,6 +8,7 @@ pytest.importorskip('sensor_msgs.msg')
 
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
+from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, stamp_of, StateReader  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
@@ -32,7 +33,7 @@ def command(names=NAMES, effort=(1.0, 2.0, 3.0), stamp=0):
 def test_values_go_by_name(names):
     """Whatever the order in the message, each value ends up at its own coordinate."""
     value = dict(zip(names, (1.0, 2.0, 3.0)))
-    q, qd = messages.StateReader(NAMES).read(state(names))
+    q, qd = StateReader(NAMES).read(state(names))
     assert q.tolist() == [value[name] for name in NAMES]
     assert qd.tolist() == [value[name] + 3.0 for name in NAMES]
 
@@ -61,10 +62,10 @@ def test_the_order_may_change_from_message_to_message():
 )
 def test_a_state_that_cannot_be_used_is_refused(message, cause, word):
     """The reason says what is wrong, and its cause is one that is counted."""
-    reader = messages.StateReader(NAMES)
+    reader = StateReader(NAMES)
     with pytest.raises(MessageError) as caught:
         reader.read(message)
-    assert messages.cause_of(caught.value) == cause and cause in messages.CAUSES
+    assert cause_of(caught.value) == cause and cause in CAUSES
     assert word in caught.value.reason
     assert reader.read(state())[0].tolist() == [1.0, 2.0, 3.0]  # and the next one is fine
 
@@ -102,11 +103,8 @@ def test_written_messages_are_read_back():
     """A state and a command survive the way out and in."""
     q, qd, stamp = np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, 0.3]), 12_345_678_901
     message = messages.StateWriter(NAMES).write(q, qd, messages.stamped(stamp))
-    assert messages.stamp_of(message) == stamp
-    assert [x.tolist() for x in messages.StateReader(NAMES).read(message)] == [
-        q.tolist(),
-        qd.tolist(),
-    ]
+    assert stamp_of(message) == stamp
+    assert [x.tolist() for x in StateReader(NAMES).read(message)] == [q.tolist(), qd.tolist()]
     answer = messages.CommandWriter(NAMES).write(q, message.header.stamp)
     u, answered = messages.CommandReader(NAMES).read(answer)
     assert u.tolist() == q.tolist() and answered == stamp

@@ -19,7 +19,8 @@ from node_processes import closed_loop, RATE, SAFE  # noqa: E402
 from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
-from softrobot_dynamics.nodes import realtime  # noqa: E402
+from softrobot_dynamics.loops import realtime  # noqa: E402
+from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
@@ -160,11 +161,11 @@ def test_every_activation_has_its_record_and_kill_9_leaves_it(observer, start, t
     observer.until(lambda: len(observer.commands) > heard + 2 * RATE, 'two seconds of commands')
     controller.kill()
     controller.wait()
-    last = messages.stamp_of(observer.commands[-1])
+    last = stamp_of(observer.commands[-1])
     first, second = (sd.read_recording(tmp_path / name) for name in ('run.mcap', 'run_2.mcap'))
     assert first.complete and not second.complete
     assert first['stamp'][-1] < second['stamp'][0]
-    assert last - second['stamp'][-1] < messages.SECOND
+    assert last - second['stamp'][-1] < SECOND
     assert len(second) > RATE and (np.diff(second['stamp']) > 0).all()
     assert first.parameters[0][1]['gains.p'] == 100.0
     assert second.parameters[-1][1] == {'gains.p': 150.0}

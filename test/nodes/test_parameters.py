@@ -13,18 +13,21 @@ pytest.importorskip('rclpy')
 from linear_plant import Controller as TwoMasses  # noqa: E402
 from linear_plant import Model
 from rclpy.parameter import Parameter  # noqa: E402
+from softrobot_dynamics.configuration import declared_parameters  # noqa: E402
+from softrobot_dynamics.configuration.law_settings import settings_of  # noqa: E402
+from softrobot_dynamics.configuration.parameters import Row, Table  # noqa: E402
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, Settings  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
-from softrobot_dynamics.nodes import declared_rows  # noqa: E402
 from softrobot_dynamics.nodes.parameters import descriptor_of, Parameters  # noqa: E402
-from softrobot_dynamics.nodes.rows import Row, Table  # noqa: E402
-from softrobot_dynamics.nodes.settings import settings_of  # noqa: E402
 from softrobot_dynamics.schema.fields import choice, flag, integer, items, number, text, vector  # noqa: E402
 from softrobot_dynamics.schema.parameters import parameter  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
-ROWS = (*declared_rows.controller_rows(), *declared_rows.configured_rows(TwoMasses, Model()))
+ROWS = (
+    *declared_parameters.controller_rows(),
+    *declared_parameters.configured_rows(TwoMasses, Model()),
+)
 DEFAULTS = {row.name: row.default for row in ROWS}
 
 
@@ -92,7 +95,7 @@ def accepted():
     return node, parameters, seen
 
 
-@pytest.mark.parametrize('row', [*ROWS, *declared_rows.SIMULATION], ids=lambda row: row.name)
+@pytest.mark.parametrize('row', [*ROWS, *declared_parameters.SIMULATION], ids=lambda row: row.name)
 def test_every_row_is_sound(row):
     """A description, a default that the row itself allows, and a name that ROS allows."""
     value = row.read(row.default)
@@ -263,7 +266,7 @@ GUIDE = Path(__file__).parents[2] / 'docs' / 'nodes.md'
 def test_every_law_declares_sound_parameters(name):
     """Words, a default that is allowed, and a name of its own; the node's guide has our laws'."""
     law = CONTROLLERS.get(name)
-    rows = declared_rows.configured_rows(law, Model())
+    rows = declared_parameters.configured_rows(law, Model())
     for each in law.parameters():
         assert len(each.words) > 5 and not each.words.endswith('.')
         if law.__module__.startswith('softrobot_dynamics.'):
@@ -299,7 +302,7 @@ class Law(Controller):
     type_name, Settings = 'told', Told
 
 
-LAW_ROWS = declared_rows.configured_rows(Law, Model(), ['right'])
+LAW_ROWS = declared_parameters.configured_rows(Law, Model(), ['right'])
 LAW_VALUES = {row.name: row.default for row in LAW_ROWS}
 
 
@@ -380,4 +383,4 @@ def test_a_declaration_that_cannot_be_is_refused():
         type_name, Settings = 'doubling', Double
 
     with pytest.raises(ArgumentError, match='record'):
-        declared_rows.configured_rows(Doubling, Model())
+        declared_parameters.configured_rows(Doubling, Model())

@@ -15,7 +15,8 @@ from node_processes import RATE, SAFE, starting  # noqa: E402
 from observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
 from policies import check_policy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import SECOND, stamp_of, stamped  # noqa: E402
+from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
 PERIOD = round(SECOND / RATE)  # [ns]

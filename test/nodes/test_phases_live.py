@@ -9,10 +9,10 @@ from node_processes import NODES, RATE, starting  # noqa: E402
 import numpy as np  # noqa: E402
 from observer import CONTROLLER  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.configuration import build  # noqa: E402
+from softrobot_dynamics.configuration.parameter_files import controller_values  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
-from softrobot_dynamics.nodes import plants  # noqa: E402
-from softrobot_dynamics.nodes.parameter_files import controller_values  # noqa: E402
-from softrobot_dynamics.nodes.replaying import replay  # noqa: E402
+from softrobot_dynamics.evaluation.replaying import replay  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
@@ -42,7 +42,7 @@ def all_compiled(tmp_path):
     values = {name.replace('__', '.'): value for name, value in PARAMETERS.items()}
     file = tmp_path / 'parameters.yaml'
     file.write_text(yaml.safe_dump({'/**': {'ros__parameters': values}}), encoding='utf-8')
-    plants.controlled(controller_values(sd.load_robot('pcc_arm'), [file])[0])
+    build.controlled(controller_values(sd.load_robot('pcc_arm'), [file])[0])
 
 
 @pytest.mark.usefixtures('all_compiled')

@@ -11,11 +11,11 @@ import random
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_SIMULATION
+from softrobot_dynamics.configuration.parameter_files import controller_values
+from softrobot_dynamics.configuration.parameters import Table
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import DescriptionError, MessageError
-from softrobot_dynamics.nodes.parameter_files import controller_values
-from softrobot_dynamics.nodes.parameter_rows import OF_CONTROLLER, OF_SIMULATION
-from softrobot_dynamics.nodes.rows import Table
 from softrobot_dynamics.references.table import read_table
 from softrobot_dynamics.schema.yaml_files import read_yaml
 from trials import outcomes
@@ -166,10 +166,11 @@ def test_random_states_and_commands():
     """What a loop takes from a message is finite and complete."""
     pytest.importorskip('rclpy')
     from sensor_msgs.msg import JointState
+    from softrobot_dynamics.loops.message_fields import StateReader
     from softrobot_dynamics.nodes.messaging import messages
 
     rng = random.Random(5)
-    state, command = messages.StateReader(NAMES), messages.CommandReader(NAMES)
+    state, command = StateReader(NAMES), messages.CommandReader(NAMES)
 
     def trial():
         fields = {field: numbers(rng, 3) for field in ('position', 'velocity', 'effort')}
@@ -189,10 +190,11 @@ def test_random_bytes_of_messages():
     pytest.importorskip('rclpy')
     from rclpy.serialization import serialize_message
     from sensor_msgs.msg import JointState
-    from softrobot_dynamics.nodes.messaging import codec, messages
+    from softrobot_dynamics.loops.message_fields import StateReader
+    from softrobot_dynamics.nodes.messaging import codec
 
     rng, decoder = random.Random(6), codec.Decoder(JointState)
-    reader = messages.StateReader(NAMES)
+    reader = StateReader(NAMES)
     good = serialize_message(
         JointState(name=list(NAMES), position=[1.0] * 3, velocity=[2.0] * 3, effort=[3.0] * 3)
     )
@@ -212,7 +214,7 @@ def test_random_bytes_of_messages():
 def test_random_trajectories():
     """A trajectory that is taken has finite references from its first point to its last."""
     pytest.importorskip('rclpy')
-    from softrobot_dynamics.nodes.trajectories import CourseReader
+    from softrobot_dynamics.loops.trajectories import CourseReader
     from softrobot_dynamics.references.piecewise import sample
     from trajectory_messages import trajectory
 
@@ -241,8 +243,8 @@ def test_absurd_numbers_are_refused_without_a_warning():
     """Warnings are errors here: in a state that overflows when squared, and in a trajectory."""
     pytest.importorskip('rclpy')
     from sensor_msgs.msg import JointState
-    from softrobot_dynamics.nodes.messaging.messages import StateReader
-    from softrobot_dynamics.nodes.trajectories import CourseReader
+    from softrobot_dynamics.loops.message_fields import StateReader
+    from softrobot_dynamics.loops.trajectories import CourseReader
     from trajectory_messages import trajectory
 
     state = JointState(name=list(NAMES), position=[1e200] * 3, velocity=[0.0] * 3)
@@ -257,7 +259,7 @@ def test_a_refusal_of_a_message_has_a_known_cause():
     """So that the counters of a controller account for it."""
     pytest.importorskip('rclpy')
     from sensor_msgs.msg import JointState
-    from softrobot_dynamics.nodes.messaging.messages import cause_of, CAUSES, StateReader
+    from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, StateReader
 
     rng, reader, causes = random.Random(8), StateReader(NAMES), set()
     for _ in range(500):

@@ -25,9 +25,9 @@ from geometry_msgs.msg import (  # noqa: E402  # noqa: E402
 from linear_plant import COORDINATES, Model, Simulator  # noqa: E402
 from recorded import recordings, write_recording  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import cause_of, CAUSES  # noqa: E402
-from softrobot_dynamics.nodes.pushes import Pushes, StateReader  # noqa: E402
-from softrobot_dynamics.nodes.targets import Targets  # noqa: E402
+from softrobot_dynamics.loops.external_inputs import Pushes, StateReader  # noqa: E402
+from softrobot_dynamics.loops.message_fields import cause_of, CAUSES  # noqa: E402
+from softrobot_dynamics.loops.targets import Targets  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 
 ODD = [float('nan'), float('inf'), -float('inf'), 1e308, -1e200, 5e-324, 0.0]

@@ -15,8 +15,8 @@ from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import cause_of, CAUSES, stamp_of  # noqa: E402
-from softrobot_dynamics.nodes.pushes import Pushes, StateReader  # noqa: E402
+from softrobot_dynamics.loops.external_inputs import Pushes, StateReader  # noqa: E402
+from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, stamp_of  # noqa: E402
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 

@@ -14,9 +14,9 @@ from geometry_msgs.msg import PointStamped, Pose, PoseArray  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
+from softrobot_dynamics.loops.trajectories import CourseReader  # noqa: E402
 from softrobot_dynamics.nodes.messaging import codec, messages, sizes  # noqa: E402
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import read_trajectory  # noqa: E402
-from softrobot_dynamics.nodes.trajectories import CourseReader  # noqa: E402
 from std_msgs.msg import Float64MultiArray, Header  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 

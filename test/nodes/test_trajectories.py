@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.errors import MessageError  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import SECOND  # noqa: E402
-from softrobot_dynamics.nodes.standing_orders import LATCHED, StandingOrders  # noqa: E402
-from softrobot_dynamics.nodes.trajectories import CourseReader  # noqa: E402
+from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
+from softrobot_dynamics.loops.standing_orders import LATCHED, StandingOrders  # noqa: E402
+from softrobot_dynamics.loops.trajectories import CourseReader  # noqa: E402
 from softrobot_dynamics.references.piecewise import braking, hermite, sample  # noqa: E402
 from trajectory_messages import trajectory  # noqa: E402
 

@@ -16,7 +16,7 @@ from softrobot_dynamics.errors import (
     ReferenceJumpError,
     UnknownNameError,
 )
-from softrobot_dynamics.references import laps
+from softrobot_dynamics.references import periodic_paths
 from softrobot_dynamics.references.circle import Circle, tip_circle
 from softrobot_dynamics.references.contract import trajectory
 from softrobot_dynamics.references.piecewise import (
@@ -300,7 +300,7 @@ def found_on_laps(monkeypatch, turn):
     model = turntable(-np.pi, np.pi)
     q = turn[:, None] * np.eye(7)[0] + 0.1 * np.sin(np.linspace(0.0, 2.0 * np.pi, 33))[:, None]
     y = np.array([actuation_coordinates(model, each) for each in q])
-    monkeypatch.setattr(laps, 'hold_points', lambda *_, **__: Postures(q, 0.0 * y, y))
+    monkeypatch.setattr(periodic_paths, 'hold_points', lambda *_, **__: Postures(q, 0.0 * y, y))
     circle = Circle('s1', (0.0, 0.0, 0.47), (0.0, 0.0, 1.0), 0.08, 4.0)
     with pytest.raises(ReferenceJumpError) as caught:
         tip_circle(model, circle, samples=32)

@@ -16,7 +16,7 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.bodies.contract import along, Body, PlaneCurve, register
-from softrobot_dynamics.bodies.cosserat import rod, rod_fibre, rod_points, rod_slopes
+from softrobot_dynamics.bodies.cosserat import rod, rod_derivatives, rod_fibre, rod_points
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
 from softrobot_dynamics.bodies.cosserat.nodes import march, moments, rows_of, triples
 from softrobot_dynamics.bodies.cosserat.rod_steps import STEP_LIMIT
@@ -156,9 +156,9 @@ class Cosserat(Body):
         return Kernel(rod.__name__, 'rod_terms', numbers, rod.scratch_size(n))
 
     def slopes_kernel(self) -> Kernel:
-        """Return :mod:`softrobot_dynamics.bodies.cosserat.rod_slopes`, of the same numbers."""
+        """Return :mod:`softrobot_dynamics.bodies.cosserat.rod_derivatives`, of the same numbers."""
         P = self.kernel().parameters
-        return Kernel(rod_slopes.__name__, 'rod_slopes', P, rod_slopes.scratch_size(P))
+        return Kernel(rod_derivatives.__name__, 'rod_slopes', P, rod_derivatives.scratch_size(P))
 
     def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`; points at 0 <= x3 <= length."""

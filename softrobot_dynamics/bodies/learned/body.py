@@ -17,7 +17,7 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.bodies.contract import Body, frame_of_points, register
-from softrobot_dynamics.bodies.learned.layer_slopes import layers_slopes, slopes_scratch
+from softrobot_dynamics.bodies.learned.layer_derivatives import layers_slopes, slopes_scratch
 from softrobot_dynamics.bodies.learned.layers import (
     layers_length,
     layers_scratch,

@@ -8,7 +8,7 @@ derivatives by place are wanted too there is one more bundle for each direction 
 derivatives by the coordinates, and its second derivative along qd. A linear layer acts on all
 rows alike; only the activation mixes them. The loops run over layers of any size, so that one
 compiled kernel serves all networks. ``rows`` are (those of z, those of each dz/dt, directions);
-bundles of other rows are in :mod:`softrobot_dynamics.bodies.learned.perceptron_slopes`.
+bundles of other rows are in :mod:`softrobot_dynamics.bodies.learned.perceptron_derivatives`.
 """
 
 import math

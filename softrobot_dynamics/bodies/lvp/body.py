@@ -19,7 +19,8 @@ from softrobot_dynamics.annotations import (
 )
 from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
-from softrobot_dynamics.bodies.lvp.emit_bends import bends_numbers, bends_room
+from softrobot_dynamics.bodies.lvp.emit_derivatives import slopes_numbers, slopes_room
+from softrobot_dynamics.bodies.lvp.emit_length_hessians import bends_numbers, bends_room
 from softrobot_dynamics.bodies.lvp.emit_points import (
     gradient,
     point_numbers,
@@ -27,7 +28,6 @@ from softrobot_dynamics.bodies.lvp.emit_points import (
     strains_of,
 )
 from softrobot_dynamics.bodies.lvp.emit_sections import section_numbers, section_sums
-from softrobot_dynamics.bodies.lvp.emit_slopes import slopes_numbers, slopes_room
 from softrobot_dynamics.bodies.lvp.growth import growth, trace_slopes, trace_terms, trace_values
 from softrobot_dynamics.bodies.lvp.series import horner, power_series
 from softrobot_dynamics.bodies.lvp.strain_modes import Modes, SETS, strain_modes, STRAINS

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from softrobot_dynamics.annotations import Math, Value, Values
-from softrobot_dynamics.bodies.lvp.emit_slopes import point_slopes, TracedSlopes
+from softrobot_dynamics.bodies.lvp.emit_derivatives import point_slopes, TracedSlopes
 from softrobot_dynamics.bodies.lvp.emit_values import section_values
 from softrobot_dynamics.tracing.graph import SYMBOLIC
 from softrobot_dynamics.tracing.programs import TracedKernel

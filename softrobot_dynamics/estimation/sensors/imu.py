@@ -32,10 +32,15 @@ from softrobot_dynamics.estimation.sensors.contract import (
     register,
     Sensor,
 )
-from softrobot_dynamics.estimation.sensors.spots import mount_frame
-from softrobot_dynamics.estimation.sensors.turns import is_rotation, rotation, turn_from
+from softrobot_dynamics.estimation.sensors.frames import mount_frame
+from softrobot_dynamics.estimation.sensors.rotation_residuals import (
+    is_rotation,
+    rotation,
+    turn_from,
+)
 from softrobot_dynamics.kernels.mass_solve import solve_row
 from softrobot_dynamics.kernels.spatial import cross_motion, read_six, rotate_back
+from softrobot_dynamics.recursion.module_derivatives import add_scaled
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
     BODY_FIRST,
@@ -45,7 +50,6 @@ from softrobot_dynamics.recursion.passes import (
     STATE,
     TIP_POSE,
 )
-from softrobot_dynamics.recursion.slopes import add_scaled
 from softrobot_dynamics.recursion.twists import last_tip, MOTION, RATE, SECOND, TWIST
 from softrobot_dynamics.schema.fields import nested, text
 from softrobot_dynamics.schema.poses import flat, Pose

@@ -20,7 +20,7 @@ from softrobot_dynamics.estimation.sensors.contract import (
     register,
     Sensor,
 )
-from softrobot_dynamics.estimation.sensors.spots import bind_spots, require_frames, Spot
+from softrobot_dynamics.estimation.sensors.frames import bind_spots, require_frames, Spot
 from softrobot_dynamics.schema.fields import items, nested
 
 

@@ -22,8 +22,12 @@ from softrobot_dynamics.estimation.sensors.contract import (
     register,
     Sensor,
 )
-from softrobot_dynamics.estimation.sensors.spots import bind_spots, require_frames, Spot
-from softrobot_dynamics.estimation.sensors.turns import is_rotation, rotation, turn_from
+from softrobot_dynamics.estimation.sensors.frames import bind_spots, require_frames, Spot
+from softrobot_dynamics.estimation.sensors.rotation_residuals import (
+    is_rotation,
+    rotation,
+    turn_from,
+)
 from softrobot_dynamics.schema.fields import nested, text, vector
 from softrobot_dynamics.schema.poses import flat, Pose, transform
 

@@ -16,7 +16,7 @@ import numpy as np
 from sensor_msgs.msg import Imu as ImuMessage
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.errors import ArgumentError, DescriptionError, MessageError, Problem
+from softrobot_dynamics.errors import DescriptionError, MessageError, Problem
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.sensors.imu import Imu
@@ -167,15 +167,6 @@ def form_of(sensor: Sensor | Effort) -> Any:
         f'{sensor.name}.type', getattr(sensor, 'type_name', ''), f'one that has messages: {known}'
     )
     raise DescriptionError((problem,), 'sensors')
-
-
-def checked_value(sensor: Sensor | Effort, value: Any) -> Any:
-    """Return a value that the sensor can give; MessageError."""
-    try:
-        sensor.read(value)
-    except ArgumentError as error:
-        raise MessageError(f'not a number: {error}') from None
-    return value
 
 
 def _finite(values: Iterable[float]) -> list[float]:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.nodes import plants
-from softrobot_dynamics.nodes.parameter_files import controller_files, controller_values
-from softrobot_dynamics.nodes.parts import controlled_of
+from softrobot_dynamics.configuration import build
+from softrobot_dynamics.configuration.parameter_files import controller_files, controller_values
+from softrobot_dynamics.configuration.parts import controlled_of
 from softrobot_dynamics.reproduce.axes import head, LINES
 from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, quietly, Tell
 
@@ -46,7 +46,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
         model = sd.compile_model(description)
         values, _ = controller_values(description, controller_files(ROBOT, description, None))
         values = {**values, 'robot': ROBOT, 'arm.reference.ramp_time': 0.0}
-        planned = plants.plan_of(model, values, model.q0)
+        planned = build.plan_of(model, values, model.q0)
         q, u, _ = planned.places[0]
         start = sd.equilibrium(model, u=u, q0=q).q
     with tell(f'{PHASES[-1]:g} s in three phases, and {REST:g} s of rest'):
@@ -66,7 +66,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
 
 
 def _closed(model: Any, values: Any, planned: Any, start: Any, **options: Any) -> sd.ClosedLoop:
-    law = plants.law_of(model, values)
+    law = build.law_of(model, values)
     return sd.closed_loop(
         model, law, planned.reference, PHASES[-1] + REST, q0=start, delay=DELAY,
         progress=lambda t, duration: None, **options,

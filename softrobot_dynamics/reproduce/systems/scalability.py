@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 import softrobot_dynamics as sd
-from softrobot_dynamics.recursion.masses import accelerations
 from softrobot_dynamics.recursion.passes import INERTIAL
+from softrobot_dynamics.recursion.singular_mass import accelerations
 from softrobot_dynamics.reproduce.axes import LINES
 from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, quietly, Tell
 

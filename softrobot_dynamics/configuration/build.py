@@ -1,0 +1,190 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""From parameter values to the robot, controller or simulator that a node runs; no ROS in here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import functools
+from typing import Any, Callable, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.configuration import phases
+from softrobot_dynamics.configuration.declared_parameters import declare_chosen
+from softrobot_dynamics.configuration.law_settings import sensors_of, settings_of
+from softrobot_dynamics.configuration.parts import indices_of, parts_of, phases_of
+from softrobot_dynamics.controllers.composition import Composition
+from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.variation import plant_of
+from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.loops.state_validation import bounds_of, StateJudge
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.references import feasibility
+from softrobot_dynamics.references.feasibility import Planned
+from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.reconstruction import Reconstruction, require_alike
+from softrobot_dynamics.simulation.sensing import Sensing
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+class Controlled(NamedTuple):
+    """What the controller node runs."""
+
+    model: CompiledModel
+    controller: Any
+    safe: SafeCommand
+    settings: Callable[
+        ..., Any
+    ]  # (values) -> the law's Settings; DescriptionError if they break a limit
+    reference: Callable[
+        ..., Any
+    ]  # (values, q, Job for what takes long) -> Planned; or SoftRobotError
+    hold: Callable[..., Any]  # (q, qd) -> Reference that stays at the present outputs
+    stand: Callable[
+        ..., Any
+    ]  # (y, q, time [s]) -> remarks, a list, on standing there; or SoftRobotError
+    judge: Callable[..., Any]  # () -> StateJudge of the robot's states
+    growth: Callable[
+        ..., Any
+    ]  # (q, u, Settings, share off the model) -> rate [1/s] at which errors would grow, or nan
+    restless: Callable[..., Any]  # (q) -> rates [1/s] of what grows while outputs are held
+
+
+class Simulated(NamedTuple):
+    """What the simulation node runs."""
+
+    model: CompiledModel
+    simulator: ActuatedSimulator
+    safe: SafeCommand
+    heard: RobotDescription  # the robot whose coordinates are published
+    trial: ActuatedSimulator  # another, in which states are tried before the robot is put there
+    seen: Reconstruction | None = None  # of these coordinates, None: they are the model's
+
+    def sensing(self, values: Mapping[str, Any]) -> Sensing:
+        """Return the Sensing that parameter `values` describe; or SoftRobotError."""
+        sensors = sensors_of(self.heard.coordinate_names, values)
+        return Sensing(sensors, self.heard.n, 1.0 / values['rate'], self.seen)
+
+
+def controlled(values: Mapping[str, Any], declare: Any = None) -> Controlled:
+    """
+    Return the :class:`Controlled` of parameter `values`, compiled and warmed: takes a while.
+
+    `declare`, if there are more than these: a function that is given further rows of parameters,
+    and returns the values of all.
+    """
+    robot = load_robot(values['robot'])
+    if declare is not None:
+        values = declare_chosen(robot, values, declare)
+    model = compile_model(robot)
+    controller = law_of(model, values)
+    controller.warm()
+    chosen = controller.controlled
+    _warm_references(model)
+    bounds = bounds_of(model)
+    StateJudge(bounds)  # compiles
+    return Controlled(
+        model,
+        controller,
+        SafeCommand.of_model(model),
+        functools.partial(settings_for, model),
+        functools.partial(_plan, model),
+        lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
+        lambda y, q, time: _stand(controller, y, q, time),
+        lambda: StateJudge(bounds),
+        controller.growth,
+        controller.restless,
+    )
+
+
+def _stand(law: Any, y: Vector, q: Vector, time: float) -> list[str]:
+    """Return remarks on a trajectory whose last point is y (c,) at a time [s], from q (n,) on."""
+    model, own = law.model, law.controlled
+    if law.follows:
+        return feasibility.examine_standing(model, own, y, q, 'the last point', time)
+    command = law.pushes(law.settings)
+    return feasibility.examine_commands(model, own, np.full(1, time), y[None], command)
+
+
+def law_of(model: CompiledModel, values: Mapping[str, Any]) -> Any:
+    """Return the law, or laws, for a model that parameter `values` describe; or SoftRobotError."""
+    parts, settings, period = parts_of(values), settings_for(model, values), 1.0 / values['rate']
+    each = settings.laws if values.get('phases') else (settings,)
+    laws = [
+        part.law(model, period=period, controlled=part.actuators(model), settings=own)
+        for part, own in zip(parts, each)
+    ]
+    return Composition(laws, settings, phases_of(values)) if values.get('phases') else laws[0]
+
+
+def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Planned:
+    """Return what parameter `values` let a law follow, planned from q (n,) on; SoftRobotError."""
+    if values.get('phases'):
+        return phases.plan(model, values, q)
+    (part,) = parts_of(values)
+    own = indices_of(model, part)
+    if not part.law.follows:
+        command = part.law.pushes(settings_for(model, values))
+        return feasibility.plan_commands(model, own, part.wanted, command, q)
+    return feasibility.plan(model, own, part.wanted, q)
+
+
+def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
+    """Return the Settings of the law, or laws, of parameter `values`; or DescriptionError."""
+    found = []
+    for part in parts_of(values):
+        with part.named():
+            found.append(settings_of(part.law, model, part.actuators(model), part.values))
+    if not values.get('phases'):
+        return found[0]
+    together = settings_of(Composition, model, model.actuator_names, values)
+    return together.replace(laws=tuple(found))
+
+
+def _plan(model: CompiledModel, values: Mapping[str, Any], q: Vector, job: Any) -> Planned:
+    """Return a Planned reference; what takes long is done by `job`, in another process."""
+    if values.get('phases') or parts_of(values)[0].wanted.takes_long:
+        planned: Planned = job.run(_plan_elsewhere, model.description, values, q)
+        return planned
+    return plan_of(model, values, q)
+
+
+def _plan_elsewhere(description: RobotDescription, values: Mapping[str, Any], q: Vector) -> Any:
+    """Do what `plan_of` does, in a process of its own."""
+    return plan_of(compile_model(description), values, q)
+
+
+def _warm_references(model: CompiledModel) -> None:
+    """Compile what a reference needs, so that the process that plans finds it compiled."""
+    statics = Statics(model)
+    statics.residual(model.q0, np.zeros(model.m))
+    statics.tangent(model.q0, np.zeros(model.m))
+    statics.tips([0])
+
+
+def simulated(values: Mapping[str, Any]) -> Simulated:
+    """Return the :class:`Simulated` of parameter `values`, compiled and warmed."""
+    robot = load_robot(values['robot'])
+    model, seen = compile_model(plant_of(robot, values['plant'])), None
+    require_alike(robot, model)
+    if model.coordinate_names != robot.coordinate_names:
+        seen = Reconstruction(compile_model(robot), model)
+    carrier = values['payload.body'] or None
+    if carrier and carrier not in model.body_names:
+        expected = f'a body, one of {", ".join(model.body_names)}'
+        raise ArgumentError('payload.body', carrier, expected)
+    simulator = ActuatedSimulator(model, substep=values['substep'], carrier=carrier)
+    simulator.step(np.clip(np.zeros(model.m), model.lower, model.upper), 1.0 / values['rate'])
+    simulator.reset()
+    if carrier:
+        simulator.carry(values['payload.mass'])
+    if seen is not None:
+        seen(simulator.q, simulator.qd)
+    trial = ActuatedSimulator(model, substep=values['substep'])
+    return Simulated(model, simulator, SafeCommand.of_model(model), robot, trial, seen)

@@ -1,0 +1,198 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The parameters of the nodes that laws, references, sensors, phases and robots bring along."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+import functools
+from math import inf, nan
+from typing import Any, TypeAlias
+
+from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_SIMULATION
+from softrobot_dynamics.configuration.parameters import Row
+from softrobot_dynamics.configuration.parts import (
+    OWN,
+    Part,
+    parts_of,
+    RAMP,
+    require_apart,
+    require_parts,
+    require_phases,
+)
+from softrobot_dynamics.controllers.composition import Composition
+from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.references.contract import GROUP, REFERENCES
+from softrobot_dynamics.schema.bounds import ANY
+from softrobot_dynamics.simulation.bus import Bus
+from softrobot_dynamics.simulation.sensing import Sensors
+
+Declare: TypeAlias = Callable[[Sequence[Row]], Mapping[str, Any]]
+
+CHOICE = f'{GROUP}.type'
+_LIMITS = {
+    'lower': ('Least command', ''),
+    'upper': ('Greatest command', ''),
+    'rate': ('Greatest rate of the command', '/s'),
+}
+
+
+@functools.cache
+def controller_rows() -> tuple[Row, ...]:
+    """
+    Return the rows of the controller, with those of all references that are registered.
+
+    ArgumentError for a name that is taken.
+    """
+    kinds = REFERENCES.names()
+    choice = Row(CHOICE, 'string', 'hold', 'What is to be followed', choices=kinds)
+    members: list[Any] = [REFERENCES.get(name) for name in kinds]
+    rows = [row for kind in members for p in kind.parameters() for row in _declared(p)]
+    return _distinct((), (*OF_CONTROLLER, choice, *rows))
+
+
+def configured_rows(law: Any, robot: Any, controlled: Any = ()) -> Any:
+    """
+    Return the rows that are known once there is a law and a robot: what both may be told.
+
+    `law`: a Controller or its class; `robot`: a RobotDescription or a model; `controlled`: names
+    of actuators, none for all. ArgumentError for a name that is taken.
+    """
+    owners = law.owners(robot, controlled or None)
+    rows = [row for p in law.parameters() for row in _declared(p, owners.get(p.each, ()))]
+    rows += _limits(robot.actuator_names, robot.commands)
+    return _distinct(controller_rows(), rows)
+
+
+def declare_chosen(robot: Any, values: Mapping[str, Any], declare: Declare) -> Any:
+    """
+    Declare in turn what depends on the controller's `values`; return the values of all.
+
+    `declare`: a function that is given rows, and returns all values there are then; `robot`: as in
+    :func:`configured_rows`. DescriptionError, UnknownNameError, ArgumentError.
+    """
+    if not values.get('phases'):
+        law = CONTROLLERS.get(values['controller'])
+        return declare(configured_rows(law, robot, values['controlled']))
+    require_phases(values)
+    values = declare([row for name in values['phases'] for row in _phase(name)])
+    require_parts(values)
+    parts = parts_of(values)
+    values = declare([row for part in parts for row in _part(part.name)])
+    require_apart(robot, values)
+    rows = [row for part in parts_of(values) for row in _law(part, robot)]
+    return declare([*configured_rows(Composition, robot), *rows])
+
+
+def all_rows(robot: Any, values: Mapping[str, Any]) -> tuple[Row, ...]:
+    """Return all rows that a controller of such `values` has, robot as above."""
+    rows = list(controller_rows())
+
+    def note(more: Sequence[Row]) -> Mapping[str, Any]:
+        rows.extend(more)
+        return values
+
+    declare_chosen(robot, values, note)
+    return tuple(rows)
+
+
+def reference_names(values: Mapping[str, Any]) -> set[str]:
+    """Return the names of the parameters that say what is followed: types, and their kinds'."""
+    found = set()
+    for part in parts_of(values):
+        kind: Any = REFERENCES.get(part.values[CHOICE])
+        own = [CHOICE, *(p.path for p in kind.parameters())]
+        found |= {part.full(name) for name in own}
+    return found
+
+
+def _phase(name: str) -> Iterator[Row]:
+    """Yield the rows of a phase."""
+    words = f'Time that {name} lasts [s]; the last phase lasts anyway'
+    yield Row(f'{name}.duration', 'double', nan, words, 1e-3, 1e6, read_only=True)
+    words = f'Names of the parts of {name}: each has a `controller` for actuators of its own'
+    yield Row(f'{name}.parts', 'strings', (), words, read_only=True)
+
+
+def _part(name: str) -> Iterator[Row]:
+    """Yield the rows of a part that are known without its law."""
+    for row in controller_rows():
+        if row.name in OWN or row.name.startswith(f'{GROUP}.'):
+            default = nan if row.name == RAMP else row.default  # nan: as for all
+            yield row._replace(name=f'{name}.{row.name}', default=default)
+
+
+def _law(part: Part, robot: Any) -> Iterator[Row]:
+    """Yield the rows of the law of a part; what is known of the loop is told once, for all."""
+    owners = part.law.owners(robot, part.actuators(robot))
+    shared = {p.path for p in Composition.parameters()}
+    for p in part.law.parameters():
+        for row in _declared(p, owners.get(p.each, ())):
+            if p.path not in shared:
+                yield row._replace(name=part.full(row.name))
+
+
+def sensor_rows(robot: Any) -> tuple[Row, ...]:
+    """Return the simulation's rows that are known once there is a robot: of single sensors."""
+    names = [row.name for row in SIMULATION]
+    rows = _sensors(robot.coordinate_names)
+    return _distinct(SIMULATION, [row for row in rows if row.name not in names])
+
+
+def _sensors(names: Sequence[str] = ()) -> list[Row]:
+    """Return the rows of the simulated sensors, with those of single coordinates."""
+    declared = [(p, names if p.each else ()) for p in Sensors.parameters()]
+    return [row for p, owners in declared for row in _fixed(p, owners)]
+
+
+def _fixed(parameter: Any, owners: Sequence[str] = ()) -> Iterator[Row]:
+    """Yield the rows of a parameter of the simulated robot, set once."""
+    for row in _declared(parameter, owners):
+        yield row._replace(read_only=True)
+
+
+def _distinct(known: Sequence[Row], rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return rows whose names are not those of known ones nor of each other; or ArgumentError."""
+    names = [row.name for row in (*known, *rows)]
+    for row in rows:
+        if names.count(row.name) > 1:
+            raise ArgumentError('parameter', row.name, 'a name that is not taken: give a `group`')
+    return tuple(rows)
+
+
+def _declared(parameter: Any, owners: Sequence[str] = ()) -> Iterator[Row]:
+    """Yield the row of a law's or reference's parameter, and one for each of the owners."""
+    unit = f' [{parameter.unit}]' if parameter.unit else ''
+    known = parameter.field
+    bounds = known.get('bounds') or ANY
+    lower, upper = bounds.closed()
+    row = Row(
+        parameter.path,
+        known['kind'],
+        parameter.default,
+        parameter.words + unit,
+        lower,
+        upper,
+        choices=known.get('choices', ()),
+        size=known.get('size', 0),
+        words=known['expected'],
+    )
+    yield row
+    for owner in owners:
+        words = f'{parameter.words}, for {owner}{unit}'
+        yield row._replace(name=parameter.path_of(owner), default=nan, description=words)
+
+
+def _limits(actuators: Sequence[str], commands: Any) -> Iterator[Row]:
+    """Yield the rows of limits, for all and for each of the actuators."""
+    known = {quantity.unit for quantity in commands}
+    common = known.pop() if len(known) == 1 else "each actuator's unit"
+    for key, (words, per) in _LIMITS.items():
+        least = 0.0 if key == 'rate' else -inf
+        units = [common, *(quantity.unit for quantity in commands)]
+        for owner, unit in zip(('', *actuators), units):
+            path = '.'.join(filter(None, ('limits', owner, key)))
+            whose = f', for {owner}' if owner else ''
+            said = f'{words}, within what the robot file allows{whose} [{unit or "-"}{per}]'
+            yield Row(path, 'double', nan, said, least)
+
+
+SIMULATION = (*OF_SIMULATION, *(row for p in Bus.parameters() for row in _fixed(p)), *_sensors())

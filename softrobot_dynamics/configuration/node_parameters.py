@@ -1,0 +1,293 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The parameters that both nodes have by themselves, a row each. Rates [Hz], times [s]."""
+
+from softrobot_dynamics.configuration.parameters import Row
+from softrobot_dynamics.controllers.safe import MODES
+from softrobot_dynamics.loops.command_timing import TIMINGS
+
+WATCHDOG_PERIODS = 50
+
+_ROBOT = Row(
+    'robot',
+    'string',
+    'pcc_arm',
+    'Name of a shipped robot, or path of a description',
+    read_only=True,
+)
+_RECORD = Row(
+    'record',
+    'string',
+    '',
+    'File (.mcap) for a record of every tick, numbered if it exists, or a folder for one named'
+    ' after node and time; empty for none',
+    read_only=True,
+)
+_COMMUNICATION = (
+    Row(
+        'reliability',
+        'string',
+        'reliable',
+        'Quality of service of what is published; both nodes read as best effort',
+        choices=('reliable', 'best_effort'),
+        read_only=True,
+    ),
+    Row(
+        'command_type',
+        'string',
+        'joint_state',
+        'Form of the commands: a JointState by name, or a'
+        ' Float64MultiArray in the order of the actuators (topic controller/commands)',
+        choices=('joint_state', 'multi_array'),
+        read_only=True,
+    ),
+)
+_SAFE = (
+    Row(
+        'safe_command',
+        'string',
+        'auto',
+        'What is commanded when nothing better is known; auto:'
+        ' pretension for tendons, gravity torque led to zero for joints',
+        choices=MODES,
+    ),
+    Row('safe_pretension', 'double', 1.0, 'Pull of a tendon in the safe command [N]', 0.0, 1e6),
+    Row(
+        'safe_ramp',
+        'double',
+        2.0,
+        'Time in which a gravity torque is led to zero [s]',
+        0.0,
+        3600.0,
+    ),
+)
+
+OF_CONTROLLER = (
+    _ROBOT,
+    Row('controller', 'string', 'pfbl', 'Name of the control law', read_only=True),
+    Row(
+        'controlled',
+        'strings',
+        (),
+        'Actuators whose coordinates are controlled; empty for all',
+        read_only=True,
+    ),
+    Row(
+        'phases',
+        'strings',
+        (),
+        'Names of phases, one after the other: each has a duration and parts, each part a law and'
+        ' what it follows; empty: one law all the time',
+        read_only=True,
+    ),
+    Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
+    Row(
+        'allow_unstable',
+        'bool',
+        False,
+        'Activate even where holding the outputs leaves a motion that grows',
+    ),
+    Row('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
+    _RECORD,
+    *_COMMUNICATION,
+    Row(
+        'watchdog_periods',
+        'integer',
+        WATCHDOG_PERIODS,
+        'Periods without a valid state after which the safe command goes out',
+        2,
+        100000,
+    ),
+    *_SAFE,
+    Row(
+        'reference.ramp_time',
+        'double',
+        2.0,
+        'Time in which a new reference is blended in [s]',
+        0.0,
+        3600.0,
+    ),
+    Row(
+        'target.time',
+        'double',
+        0.1,
+        'Least time in which the outputs are led to a point of ~/target [s]',
+        0.01,
+        3600.0,
+    ),
+    Row(
+        'target.speed',
+        'double',
+        0.5,
+        'Speed at which a tip is led to a point of ~/target that is far away [m/s]',
+        1e-3,
+        100.0,
+    ),
+)
+
+OF_SIMULATION = (
+    _ROBOT,
+    Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
+    Row(
+        'substep', 'double', 5e-4, 'Longest step of the integrator [s]', 1e-6, 0.1, read_only=True
+    ),
+    _RECORD,
+    *_COMMUNICATION,
+    Row(
+        'command_timeout_periods',
+        'integer',
+        WATCHDOG_PERIODS,
+        'Periods without a command after which the robot applies its own safe command',
+        2,
+        100000,
+    ),
+    Row(
+        'plant',
+        'strings',
+        (),
+        'What is otherwise than in the robot file: FIELD=NUMBER, or FIELD=×FACTOR; names before'
+        ' the field, with dots, say of which body, joint or actuator; or YAML files of such; or'
+        ' another robot, of the same bodies and actuators, by its file or shipped name',
+        read_only=True,
+    ),
+    Row(
+        'payload.body',
+        'string',
+        '',
+        'Body that may carry a payload at its tip; empty: none',
+        read_only=True,
+    ),
+    Row('payload.mass', 'double', 0.0, 'What it carries: a point mass [kg]', 0.0, 1e6),
+    Row(
+        'command_timing',
+        'string',
+        'arrival',
+        'From when on a command acts: from when it arrives, from the next period on, as over a bus'
+        ' with a cycle, or, for repeatable tests, from the instant of the state answered',
+        choices=tuple(TIMINGS),
+        read_only=True,
+    ),
+    Row(
+        'real_time_factor',
+        'double',
+        1.0,
+        'Simulated time that passes in one of real time; 0: as fast as commands come that answer'
+        ' the states',
+        0.0,
+        100.0,
+    ),
+    Row(
+        'estimator',
+        'string',
+        '',
+        'Name or path of an estimator file, whose sensors then measure the robot, on topics; its'
+        ' own states go to ~/joint_states; empty: none',
+        read_only=True,
+    ),
+    Row(
+        'publish_clock',
+        'bool',
+        False,
+        'Publish the simulated time on /clock, for nodes with use_sim_time',
+        read_only=True,
+    ),
+    Row(
+        'wait_for_commands',
+        'bool',
+        False,
+        'Stand at the initial posture until a command answers a state, then set out at the initial'
+        ' rates',
+        read_only=True,
+    ),
+    *_SAFE,
+)
+
+OF_ESTIMATOR = (
+    _ROBOT,
+    Row(
+        'estimator',
+        'string',
+        '',
+        'Sensors and what is not known: name of a shipped estimator, or path of a file; empty: the'
+        ' one shipped for the robot',
+        read_only=True,
+    ),
+    Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
+    Row('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
+    *_COMMUNICATION,
+    Row(
+        'timeout',
+        'double',
+        0.1,
+        'Time without a measurement that counts as silence of a sensor, or two and a half of its'
+        ' periods if that is longer [s]',
+        1e-3,
+        60.0,
+        read_only=True,
+    ),
+    Row(
+        'settling',
+        'double',
+        0.2,
+        'Time of measurements before states go out [s]',
+        0.0,
+        60.0,
+        read_only=True,
+    ),
+    Row(
+        'command_delay',
+        'double',
+        0.0,
+        'Time from a command until it acts [s]',
+        0.0,
+        1.0,
+        read_only=True,
+    ),
+    Row(
+        'allow_unobservable',
+        'bool',
+        False,
+        'Activate even if sensors do not tell some coordinates, which then are as the model says',
+        read_only=True,
+    ),
+    Row(
+        'push',
+        'string',
+        '',
+        'Body on whose tip a force from outside is looked for; empty: the last one',
+        read_only=True,
+    ),
+    Row(
+        'collision_force',
+        'double',
+        0.0,
+        'Force on the tip of `push` [N] above which `controller/emergency_stop` is called; 0:'
+        ' never',
+        0.0,
+        1.0e6,
+        read_only=True,
+    ),
+    Row(
+        'report_rate',
+        'double',
+        20.0,
+        'Rate of covariance and push [Hz]',
+        0.1,
+        1000.0,
+        read_only=True,
+    ),
+)
+
+OF_VISUALIZER = (
+    _ROBOT,
+    Row('rate', 'double', 30.0, 'Pictures a second, at most [Hz]', 0.1, 60.0, read_only=True),
+    Row(
+        'discs',
+        'integer',
+        5,
+        'Discs along each soft body that have a frame',
+        0,
+        100,
+        read_only=True,
+    ),
+    Row('frame_id', 'string', 'world', 'Frame in which all is', read_only=True),
+)

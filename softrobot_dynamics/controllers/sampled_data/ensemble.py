@@ -1,0 +1,89 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Whether several laws that run together are stable: they are looked at as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import math
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
+from softrobot_dynamics.model.drives import Conversion
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+SWEEPS, SETTLED = 50, 1e-9  # in which laws have to agree on what each pushes with; relative
+
+
+class Ensemble:
+    """
+    ``laws`` on disjoint actuators, each told of what the others push with, for any thread.
+
+    They are Controllers. Those before a law have pushed in the same tick, those after it in the
+    last one. That is what they keep from one tick to the next, beside what each keeps for itself.
+    """
+
+    def __init__(self, model: CompiledModel, period: float, laws: Sequence[Any]) -> None:
+        self._signs, self._own = model.signs, [law.controlled for law in laws]
+        self._controlled = np.concatenate(self._own)
+        sizes = [len(self._controlled), *(law.memory_size for law in laws)]
+        self._conversion = Conversion(model)
+        self._ends = np.cumsum(sizes)[:-1]
+        self._sampled = SampledLoop(model, period, self._controlled, sum(sizes))
+        self._laws = [law.beside(self._sampled.lines) for law in laws]
+
+    def growth(self, q: Vector, u: Vector, settings: Sequence[Any], off: float) -> float:
+        """
+        Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`.
+
+        ``settings`` are those of each law. nan if one of them cannot say.
+        """
+        laws = self._laws
+        if None in laws:
+            return math.nan
+
+        def together(q: Vector, u: Vector) -> Answer:
+            pushes = u.copy()
+            answers = [
+                law(q, u, own.replace(feed_forward=pushes))  # an array that changes in place
+                for law, own in zip(laws, settings)
+                if law is not None
+            ]
+            return self._answer(answers, q, pushes)
+
+        return self._sampled.growth(q, u, together, off)
+
+    def _answer(self, answers: list[Callable[..., Any]], q: Vector, pushes: Vector) -> Answer:
+        """Return all answers as one; ``pushes`` (m,) becomes what all do at rest at q (n,)."""
+        chosen, rest = self._controlled, np.zeros(len(q))
+        empty = np.zeros(self._sampled.size)
+        for _ in range(SWEEPS):
+            before = pushes.copy()
+            self._round(answers, q, rest, empty, pushes)
+            if not np.abs(pushes - before).max() > SETTLED * np.abs(pushes).max():
+                break
+        settled = pushes.copy()
+
+        def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
+            pushes[:] = settled
+            pushes[chosen] += memory[: len(chosen)]
+            kept = self._round(answers, q, qd, memory, pushes)
+            changed = pushes[chosen] - settled[chosen]
+            efforts = self._conversion.efforts(q, pushes)
+            return self._signs[chosen] * efforts[chosen], np.concatenate([changed, *kept])
+
+        return answer
+
+    def _round(self, answers: Any, q: Vector, qd: Vector, memory: Vector, pushes: Vector) -> Any:
+        """Let every law answer once and push; return what each keeps."""
+        kept = []
+        for answer, own, part in zip(answers, self._own, np.split(memory, self._ends)[1:]):
+            w, after = answer(q, qd, part)
+            efforts = self._conversion.efforts(q, pushes)
+            efforts[own] = self._signs[own] * w
+            pushes[own] = self._conversion.commands(q, efforts)[own]
+            kept.append(after)
+        return kept

@@ -1,0 +1,232 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Whether a loop by a held command is stable: eigenvalues of one period, linearised at rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import itertools
+import math
+import threading
+from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
+from softrobot_dynamics.controllers.sampled_data.matrix_exponentials import (
+    exponential,
+    log_spectral_radius,
+)
+from softrobot_dynamics.dynamics.stability import Linearised
+from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
+from softrobot_dynamics.model.drives import Conversion
+from softrobot_dynamics.model.evaluation import Evaluator
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+Answer: TypeAlias = Callable[[Vector, Vector, Vector], tuple[Any, Vector]]
+Law: TypeAlias = Callable[[Vector, Vector], Answer]
+
+STEP = 1e-6  # of differences of a law, of the sizes of what it depends on
+
+
+class Room(NamedTuple):
+    """Scratch for n coordinates, c actuators, and r = 2 n + the size of the law's memory."""
+
+    J: Matrix  # (c, n)
+    L: Matrix  # (n, n)
+    cables: Matrix  # (n, n) stiffness of those that are held at a position, which is known
+    column: Vector  # (n,)
+    feedback: Matrix  # (r, c) change of w per change of (q, qd, memory), transposed
+    kept: Matrix  # (r, r - 2 n) change of the memory a period later, likewise
+    rates: Matrix  # (2 n + c, 2 n + c)
+    flow: Array  # the same
+    spare: Array  # the same
+    closed: Matrix  # (r, r)
+    other: Matrix  # (r, r)
+
+
+def allocate_room(n: int, c: int, size: int) -> Room:
+    """Return the :class:`Room` for n coordinates, c actuators, and a memory of some size."""
+    all_of_it, r = (2 * n + c, 2 * n + c), 2 * n + size
+    return Room(
+        J=np.zeros((c, n)),
+        L=np.zeros((n, n)),
+        cables=np.zeros((n, n)),
+        column=np.zeros(n),
+        feedback=np.zeros((r, c)),
+        kept=np.zeros((r, size)),
+        rates=np.zeros(all_of_it),
+        flow=np.zeros(all_of_it),
+        spare=np.zeros(all_of_it),
+        closed=np.zeros((r, r)),
+        other=np.zeros((r, r)),
+    )
+
+
+def _sizes(model: CompiledModel, period: float, controlled: Integers, size: int) -> Vector:
+    """
+    Return the sizes of q (n,), qd (n,) and what a law keeps (size,), (2 n + size,).
+
+    It keeps rates and accelerations of the outputs, in which it is linear: any size will do.
+    """
+    units, ways = model.scales.units, model.scales.outputs[controlled].max(axis=1, initial=0.0)
+    kept = np.where(ways > 0.0, ways, 1.0) / period**2
+    return np.concatenate([units, units / period, np.resize(kept, size)])
+
+
+class SampledLoop:
+    """
+    The loop of a law, for any thread, beside the one that runs it.
+
+    ``controlled`` (c,) are the indices of the actuators it commands, ``period`` [s] is that of
+    its ticks. ``lines`` (:class:`Lines`) is the response at the place that is being looked at.
+    ``size`` is that of what the law keeps from one tick to the next.
+    """
+
+    def __init__(
+        self, model: CompiledModel, period: float, controlled: Integers, size: int = 0
+    ) -> None:
+        self._period, self._controlled, self._lock = period, controlled, threading.Lock()
+        self._held, self._signs = HeldCommand(model, period), model.signs
+        self._conversion = Conversion(model)
+        self._evaluate = Evaluator(model, with_mass=False)
+        self._sizes = _sizes(model, period, controlled, size)
+        self.size, self._memory = size, np.zeros(size)
+        self.lines = self._held.lines
+        self._room = allocate_room(model.n, len(controlled), size)
+        self._growth = cached(loop_growth, response=self._held.response, room=self._room)
+
+    def growth(self, q: Vector, u: Vector, law: Law, off: float = 0.0) -> float:
+        """
+        Return the rate [1/s] at which the fastest motion about rest at q (n,) grows.
+
+        With a ``law`` that gives, for q and a command u (m,), a function of q, qd and its memory
+        (size,), whose results are the forces w (c,) along the outputs and the memory a period
+        later: the logarithm of the largest eigenvalue of a period, by its length. Below zero for
+        a loop that is stable at this rate, about zero where something rings undamped or turns
+        freely; nan where the robot, or the law, cannot be at q. Where the law would not rest at
+        q, as where a direction of its commands is left alone because they act the wrong way
+        there, it says that errors grow, but not how fast.
+
+        With a share ``off``, the fastest growth on robots whose stiffness and damping are, each
+        on its own, by that share above or below what the law believes.
+        """
+        with self._lock:
+            q, answer = self._rest_at(q, u, law)
+            if answer is None:
+                return math.nan
+            self._measure(q, answer)
+            robots = itertools.product({1.0 - off, 1.0 + off}, repeat=2)
+            return max(self._growth(self._period, *robot) for robot in robots) / self._period
+
+    def _measure(self, q: Vector, answer: Any) -> None:
+        """Fill the changes of a law's answer by those of q (n,), the rates, and its memory."""
+        room, n, rest, drives = self._room, len(q), np.zeros(len(q)), self._held.drives
+        sizes = STEP * self._sizes
+        for j in range(len(room.feedback)):
+            step = sizes[j]
+            change = np.zeros(len(room.feedback))
+            change[j] = step
+            by_q, by_qd, by_memory = np.split(change, (n, 2 * n))
+            w, after = answer(q + by_q, rest + by_qd, by_memory)
+            w_back, before = answer(q - by_q, rest - by_qd, -by_memory)
+            room.feedback[j] = (w - w_back) / (2.0 * step)
+            room.kept[j] = (after - before) / (2.0 * step)
+        # w is that of the tick; cables, whose stiffness is in the flow, then change it
+        taut = np.where(drives.tension > 0.0, drives.stiffness, 0.0)
+        room.cables[:] = drives.J.T @ (taut[:, None] * drives.J)
+        for i, k in enumerate(self._controlled):
+            first, count = drives.cables[k]
+            for s, way in zip(range(first, first + count), (1.0, -1.0)):
+                room.feedback[:n, i] -= self._signs[k] * way * taut[s] * drives.J[s]
+
+    def zero_dynamics(self, q: Vector, u: Vector, law: Law) -> Any:
+        """
+        Return the rates (2 (n - c),) [1/s] of what is left while a ``law`` holds the outputs at q.
+
+        Complex, fastest growth first. ``u`` (m,) is what the other actuators do. None where the
+        robot, or the law, cannot be at q.
+        """
+        with self._lock:
+            if self._rest_at(q, u, law)[1] is None:
+                return np.array([])
+            x = self._held.response
+            return Linearised(x.K, x.D, x.M, np.zeros(len(x.K))).held(self._room.J)
+
+    def _rest_at(self, q: Vector, u: Vector, law: Law) -> tuple[Vector, Any]:
+        """
+        Linearise at rest at q (n,), where the law holds the outputs; the lock is held.
+
+        The law's own command is what tension there is then: u (m,), which limits may have kept
+        from it, only begins. Returns q and the law's answer by state and memory, or None.
+        """
+        q, u, rest = np.array(q, dtype=float), np.array(u, dtype=float), np.zeros(len(q))
+        if not (np.isfinite(q).all() and np.isfinite(u).all()):
+            return q, None
+        for _ in range(2):
+            self._held.stand(q, u)
+            w, _ = law(q, u)(q, rest, self._memory)
+            u = self._conversion.efforts(q, u)
+            u[self._controlled] = self._signs[self._controlled] * w
+            u = self._conversion.commands(q, u)
+            if not np.isfinite(u).all():
+                return q, None
+        self._held.stand(q, u)
+        self._evaluate(q, rest)
+        self._room.J[:] = self._evaluate.terms.J[self._controlled]
+        return q, law(q, u)
+
+
+@kernel
+def loop_growth(response, room, period, stiffness, damping):
+    """
+    Logarithm of the largest eigenvalue of the loop's period, after a linearisation at rest.
+
+    Of a robot with so many times the stiffness and damping that were found.
+    """
+    M, n, c = response.M, len(response.M), len(room.J)
+    if not _held_flow(response, period, stiffness, damping, room):
+        return math.nan
+    exponential(room.rates, room.flow, room.spare)
+    for j in range(len(room.closed)):
+        unit = 1.0 / math.sqrt(M[j % n, j % n]) if j < 2 * n else 1.0
+        for i in range(2 * n):
+            room.closed[i, j] = room.flow[i, j] if j < 2 * n else 0.0
+            for k in range(c):
+                room.closed[i, j] += room.flow[i, 2 * n + k] * room.feedback[j, k] * unit
+        for i in range(room.kept.shape[1]):
+            room.closed[2 * n + i, j] = room.kept[j, i] * unit
+    return log_spectral_radius(room.closed, room.other)
+
+
+@kernel
+def _held_flow(response, period, stiffness, damping, room):
+    """Fill the rates of (q, qd, w) times a period, in coordinates of equal inertia."""
+    M, D, K = response.M, response.D, response.K
+    n, c, rates = len(M), len(room.J), room.rates
+    for i in range(n):
+        for j in range(i + 1):
+            room.L[i, j] = M[i, j]
+    if cholesky(room.L) != 0:
+        return False
+    rates[:] = 0.0
+    for j in range(2 * n + c):
+        for i in range(n):
+            if j < n:
+                of_cables = room.cables[i, j]
+                room.column[i] = -stiffness * (K[i, j] - of_cables) - of_cables
+            elif j < 2 * n:
+                room.column[i] = -damping * D[i, j - n]
+            else:
+                room.column[i] = room.J[j - 2 * n, i]
+        solve_lower(room.L, room.column)
+        solve_lower_transposed(room.L, room.column)
+        unit = 1.0 / math.sqrt(M[j % n, j % n]) if j < 2 * n else 1.0
+        for i in range(n):
+            rates[n + i, j] = period * math.sqrt(M[i, i]) * room.column[i] * unit
+    for i in range(n):
+        rates[i, n + i] = period
+    return True

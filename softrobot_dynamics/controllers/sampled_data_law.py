@@ -1,0 +1,241 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Laws that know what a robot does while their command is held, each tick one compiled call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Vector
+from softrobot_dynamics.compiling.addresses import Entry
+from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.compiling.parallel import together
+from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
+from softrobot_dynamics.controllers.contract import Command, Controller, Plan, Settings
+from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
+from softrobot_dynamics.controllers.sampled_data.friction_compensation import Rubbing
+from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
+from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
+from softrobot_dynamics.model.drives import drives_of
+from softrobot_dynamics.model.evaluation import Evaluator
+from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.drives import Drives, hold_common
+from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.schema.fields import number
+from softrobot_dynamics.schema.parameters import parameter
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_STATE = 'VECTOR, VECTOR, float64'  # q, qd, t
+RELAXATION = 10.0  # of the time of the robot's slowest motion: in that redundant commands fade
+
+
+@dataclass(frozen=True)
+class HeldSettings(Settings):
+    """What such a law knows of the loop, beside the limits."""
+
+    delay: float = parameter(
+        number('s', at_least=0.0, at_most=0.01, default=0.0),
+        'Known time from a state until the command that answers it acts; the law makes up for it',
+        group='',
+    )
+
+
+class Fixed(NamedTuple):
+    """What a law knows from the beginning, and the arrays it works in."""
+
+    evaluate: Entry  # of the terms; of M only where a law ``needs_poses``
+    terms: Terms
+    robot: Robot  # whose workspace has the frames of the state evaluated last
+    held: Entry  # of what brings the response on by a tick
+    response: Array  # (2, n, n) G and R K of this tick
+    drives: Drives  # whose lengths are those of the state evaluated last
+    signs: Vector  # (m,)
+    y0: Vector  # (m,)
+    rest: Vector  # (n,) zeros
+    controlled: Integers  # (c,)
+    last: Vector  # (m,) the command in force, NaN where unknown
+    reached: Vector  # (n,) of the Prediction, NaN where states are not predicted
+    period: float
+    fading: float  # share by which redundant commands fade in a period
+    b: Buffers
+
+
+class HeldLaw(Controller):
+    """
+    Base of laws in a kernel that use the response of the robot to a command held for a period.
+
+    What to write, beside what every :class:`Controller` has: ``Told``, a NamedTuple of the
+    settings that the kernel reads, limits included, and ``tick``, a static kernel of (fixed, plan,
+    told, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many commands are
+    saturated, or -1 for no answer, by way of :mod:`~softrobot_dynamics.controllers.commanding`.
+    A known ``settings.delay`` [s] is made up for: the law then acts on the state in which its
+    command will find the robot. Friction of the model, along the routes of tendons and of joints,
+    is made up for where the reference moves
+    (:mod:`~softrobot_dynamics.controllers.sampled_data.friction_compensation`).
+
+    Attribute: ``observes`` [s], the time in which forces become known that the model does not
+    know, the field ``observer`` of ``Told``; 0 without one: they are not looked for.
+    """
+
+    Settings: Any = HeldSettings
+    Told: Any
+    tick: Any
+    needs_poses = False  # of frames, in the workspace of ``fixed.robot``: filled with M only
+    remembers = 0  # rows (c,) of ``fixed.b.memory``: zero at rest, and where the law begins
+
+    def __init__(self, model: CompiledModel, **options: Any) -> None:
+        super().__init__(model, **options)
+        self._rubbing, told = Rubbing(model), self.tell(self.settings)
+
+        def build() -> HeldCommand:
+            held = HeldCommand(model, self.period)
+            fixed = self._make_fixed(held.lines, held.entry, rubbed=self._rubbing.any)
+            self._bind(fixed, self.plan, told)
+            return held
+
+        (held,) = together(build)
+        self._held: HeldCommand | None = held  # None: somebody else keeps it up to date
+        self._prediction = Prediction(model, self.period, held.lines.now[0])
+        self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
+        self._aside = self.beside(self._sampled.lines)
+        self._go_by(held.lines, held.entry)
+
+    def join(self, held: HeldCommand, prediction: Prediction) -> None:
+        """Go by a response for several laws, see :meth:`Controller.join`."""
+        self._held, self._prediction = None, prediction
+        self._go_by(held.lines, entry(nothing))
+
+    def _go_by(self, lines: Lines, held: Entry) -> None:
+        """Work with the lines of a response, which the entry brings on by a tick."""
+        fixed = self._make_fixed(lines, held, rubbed=self._rubbing.any)
+        self._fixed = fixed._replace(reached=self._prediction.reached)
+        self.last, self._buffers = self._fixed.last, self._fixed.b
+        self._obey(self.plan, self.settings)
+
+    @property
+    def memory_size(self) -> int:
+        """How many numbers the law keeps from one tick to the next."""
+        return self.remembers * len(self.controlled)
+
+    def tell(self, settings: Any, q: Vector | None = None) -> Any:
+        """
+        Return the ``Told`` of settings: by default their fields of the same names.
+
+        ``q`` (n,) is a posture at which the law shall be at rest, None while it runs.
+        """
+        return self.Told(*(getattr(settings, name) for name in self.Told._fields))
+
+    def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
+        """Begin at the present state, see :meth:`Controller.start`."""
+        super().start(q, qd, t, u)
+        if self._held is not None:
+            self._prediction.begin(q)
+        self._rubbing.begin(q, self._in_force())
+        self._obey(self.plan, self.settings)
+        self._buffers.memory[:], self._buffers.asked[:] = 0.0, np.nan
+        if self._held is None:
+            return
+        self._held.begin(q, qd, self._in_force())
+        if u is None and self._tick(q, qd, float(t)) >= 0:  # it is known what tension stiffens
+            self._held.begin(q, qd, self._buffers.u)
+            self.last[:], self._buffers.asked[:] = np.nan, np.nan
+
+    def compute(self, t: float, q: Vector, qd: Vector) -> Command:
+        """Return the :class:`Command` for the state (q, qd) at time t [s]."""
+        b, plan, settings = self._buffers, self.plan, self.settings
+        if not (plan is self._obeyed[0] and settings is self._obeyed[1]):
+            self._obey(plan, settings)
+        delay = settings.delay
+        if self._held is not None:
+            q, qd = self._prediction(t, q, qd, delay, self._in_force(), self.observes)
+        if self._rubbing.any:
+            J = self.evaluate(q, qd).J[self.controlled]
+            self._rubbing.go_on(q, self._in_force(), J, self.desired(t + delay)[1])
+        saturated = self._tick(q, qd, t + delay)
+        ok = saturated >= 0
+        if ok and delay > 0.0:
+            self._prediction.sent(b.u)
+        return Command(b.u, b.y, b.velocity, b.desired, b.unmet, saturated, ok)
+
+    def growth(self, q: Vector, u: Vector, settings: Any, off: float = 0.0) -> float:
+        """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
+        return self._sampled.growth(q, u, lambda q, u: self._aside(q, u, settings), off)
+
+    def beside(self, lines: Lines) -> Callable[..., Answer]:
+        """Return the law at rest beside the loop, see :meth:`Controller.beside`."""
+        fixed = self._make_fixed(lines, entry(nothing), limited=False)
+        return lambda place, u, settings: self._at_rest(fixed, place, u, settings)
+
+    def _at_rest(self, fixed: Fixed, place: Vector, u: Vector, settings: Any) -> Answer:
+        """Return the law without limits that stays at q (n,) under u (m,), in arrays of its."""
+        free = np.full(self.model.m, np.inf)
+        stay = constant(self.outputs(place, fixed.rest)[0][self.controlled])
+        told = self.tell(settings.replace(lower=-free, upper=free, rate=free), place)
+        tick = self._bind(fixed, Plan(stay, stay, 0.0, 0.0), told)
+
+        def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
+            fixed.last[:], fixed.b.asked[:] = u, -self.period
+            fixed.b.memory.ravel()[:] = memory
+            found = fixed.b.w.copy() if tick(q, qd, 0.0) >= 0 else np.nan
+            return found, fixed.b.memory.flatten()
+
+        return answer
+
+    def _make_fixed(
+        self, lines: Lines, held: Entry, rubbed: bool = False, limited: bool = True
+    ) -> Fixed:
+        """
+        Return a :class:`Fixed` with arrays of its own, by the entry and lines of a response.
+
+        ``rubbed``: with friction; ``limited``: efforts of cables are.
+        """
+        model, evaluate = self.model, Evaluator(self.model, self.needs_poses or rubbed)
+        last, drives = np.full(model.m, np.nan), drives_of(model, evaluate.robot, limited)
+        evaluation = self._rubbing.entry(evaluate) if rubbed else evaluate.entry
+        if model.positioned.any():
+            given = {'drives': drives, 'command': last, 'h': evaluate.terms.h}
+            evaluation = entry(hold_common, evaluate=evaluation, **given)
+        return Fixed(
+            evaluate=evaluation,
+            terms=evaluate.terms,
+            robot=evaluate.robot,
+            held=held,
+            drives=drives,
+            response=lines.now,
+            signs=model.signs,
+            y0=model.y0,
+            rest=np.zeros(model.n),
+            controlled=self.controlled,
+            last=last,
+            reached=np.full(model.n, np.nan),
+            period=self.period,
+            fading=min(1.0, self.period * model.scales.rate / RELAXATION),
+            b=allocate_buffers(model.n, model.m, len(self.controlled), self.remembers),
+        )
+
+    def _in_force(self) -> Vector:
+        """Return the last command (m,), or what comes without one where it is not known."""
+        return self.last if self.last[0] == self.last[0] else self.settings.feed_forward
+
+    def _obey(self, plan: Any, settings: Any) -> None:
+        """Prepare the law for a plan and settings: given once, they cost a tick no time."""
+        self._obeyed = plan, settings
+        told = self.tell(settings)
+        self.observes = getattr(told, 'observer', 0.0)
+        self._tick = self._bind(self._fixed, plan, told)
+
+    def _bind(self, fixed: Fixed, plan: Any, told: Any) -> Callable[[Vector, Vector, float], int]:
+        """Return the kernel of a tick as a function of q, qd (n,) and the time [s]."""
+        return cached(self.tick, _STATE, fixed=fixed, plan=plan, settings=told)
+
+
+@kernel
+def nothing(q, qd, u):
+    """Leave a response as it is."""
+    return

@@ -1,0 +1,161 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What is believed of a robot's state, and how it moves on in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.errors import SimulationDivergedError
+from softrobot_dynamics.estimation.effort_noise import Gauges
+from softrobot_dynamics.estimation.efforts import Acting
+from softrobot_dynamics.estimation.model_error import Columns, OffModel
+from softrobot_dynamics.estimation.noise_covariance import allocate_carrying, carry
+from softrobot_dynamics.estimation.settings import EstimatorSettings
+from softrobot_dynamics.estimation.square_root import allocate_spreading, spread
+from softrobot_dynamics.recursion.loads import push
+from softrobot_dynamics.simulation.stepping import Fixed, Inputs
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_SLIGHT = 1e-9  # [s] that is rounding
+
+
+class Belief(NamedTuple):
+    """
+    What is believed at a time [s]: x = (q, qd, force, shares) (N,), and S (N, N), P = S S^T.
+
+    N (N, N) is the covariance of its errors if nothing pushes, see :mod:`~.stillness`.
+    """
+
+    time: float
+    x: Vector
+    S: Matrix
+    N: Matrix
+
+    def copy(self) -> Belief:
+        """Return one with arrays of its own."""
+        return Belief(self.time, self.x.copy(), self.S.copy(), self.N.copy())
+
+
+class Mover:
+    """
+    Moves beliefs on in time, in its own arrays; for one thread.
+
+    ``q``, ``qd``, ``force`` (n,), ``shares`` (k,) and ``u`` (m,) are those of the last move: the
+    simulator's steps, no longer than a ``substep``, under the commands and a force from outside
+    that fades. Covariances move in steps no longer than a ``step``, each by the derivatives at its
+    beginning; the force's in the long run is that of the factor ``noise`` (n, n), that of the
+    shares that of the ``deviations`` (k,): none, or three, which act as forces along ``E`` (n, k),
+    see :mod:`.model_error`. Steps [s], how long all that lasts, and the noise of efforts are
+    ``given`` by the settings.
+    """
+
+    def __init__(
+        self, model: CompiledModel, noise: Matrix, deviations: Vector, given: EstimatorSettings
+    ) -> None:
+        n, off = model.n, OffModel(model) if len(deviations) else None
+        self.model, self._step, self._substep = model, given.step, given.substep
+        self._fading, self._lasting = given.disturbance.fading, given.model_error.fading
+        self.shares = np.zeros(0) if off is None else off.shares
+        model = off or model  # type: ignore[assignment]  # it has what a model has
+        self.q, self.qd, self.force = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.u = np.zeros(model.m)
+        self._inputs = Inputs(model, commanded=True)
+        fixed = Fixed(model, self._substep, self._inputs)
+        pushed = entry(push, evaluate=fixed.entry, h=fixed.terms.h, force=self.force)
+        self._fixed, self._advance = fixed, fixed.bind(pushed)
+        self.differentiate = own = Differentiator(model, self.force, commanded=True)
+        self._columns = None if off is None else Columns(off, own)
+        self.E = np.zeros((n, 0)) if self._columns is None else self._columns.E
+        known = {'M': own.M, 'by_state': own.by_state, 'stiffness': own.stiffness, 'E': self.E}
+        work = allocate_spreading(noise, deviations, self._lasting, **known)
+        self._spread: Callable[..., int] = cached(spread, w=work)
+        self._carry = cached(carry, w=work, b=allocate_carrying(3 * n + len(deviations)))
+        noisy = [effort for effort in given.efforts if effort.noise]
+        self._gauges = Gauges(noisy, own, work) if noisy else None
+
+    def begin(self, q: Vector) -> None:
+        """Begin anew near q (n,)."""
+        self._fixed.reset(q)
+
+    def move(
+        self, belief: Belief, time: float, commands: Acting, mean: Vector | None = None
+    ) -> Belief:
+        """
+        Return the belief at a later time [s], in the arrays of the earlier one.
+
+        ``mean`` is x (N,) then, where it is known and the way is no longer than a ``step``.
+        """
+        _, x, S, N = belief
+        now = belief.time
+        count = max(1, math.ceil((time - now) / self._step - _SLIGHT))
+        if time - now <= _SLIGHT:
+            return belief
+        h = (time - now) / count
+        for _ in range(count):
+            self.take(x)
+            self.u[:] = commands.at(now)
+            self.look()
+            keep = math.exp(-h / self._fading)
+            if self._spread(S, h, keep):
+                self._fail(now)
+            self._carry(N, h, keep)
+            if self._gauges is not None:
+                self._gauges.blur(S, N, now, h, commands)
+            if mean is not None and count == 1:
+                self.take(mean)
+            else:
+                self._go(now, now + h, commands)
+            self._write(x)
+            now += h
+        return Belief(time, x, S, N)
+
+    def move_mean(self, x: Vector, start: float, time: float, commands: Acting) -> None:
+        """Move x (N,) from a start to a later time [s]."""
+        if time - start > _SLIGHT:
+            self.take(x)
+            self._go(start, time, commands)
+            self._write(x)
+
+    def take(self, x: Vector) -> None:
+        """Stand at x (N,)."""
+        n = self.model.n
+        self.q[:], self.qd[:], self.force[:] = x[:n], x[n : 2 * n], x[2 * n : 3 * n]
+        if self._columns is not None:
+            self.shares[:] = x[3 * n :]
+
+    def _write(self, x: Vector) -> None:
+        n = self.model.n
+        x[:n], x[n : 2 * n], x[2 * n : 3 * n] = self.q, self.qd, self.force
+        if self._columns is not None:
+            x[3 * n :] = self.shares
+
+    def look(self) -> None:
+        """Differentiate where it stands, under ``u``."""
+        self.differentiate.forward(self.q, self.qd, self.u)
+        if self._columns is not None:
+            self._columns.fill()
+
+    def _go(self, start: float, end: float, commands: Acting) -> None:
+        """Advance q and qd, the command of each step its mean; then the force has faded."""
+        since = start
+        for until, u in commands.between(start, end, self._substep):
+            self._inputs.take(u)
+            if self._advance(self._inputs.force, self.q, self.qd, until - since, False):
+                self._fail(since)
+            since = until
+        self.force *= math.exp(-(end - start) / self._fading)
+        if self._columns is not None:
+            self.shares *= math.exp(-(end - start) / self._lasting)
+
+    def _fail(self, time: float) -> None:
+        there = np.isfinite(self.q) & np.isfinite(self.qd)
+        worst = int(np.argmin(there)) if not there.all() else int(np.abs(self.qd).argmax())
+        raise SimulationDivergedError(time, self.model.coordinate_names[worst])

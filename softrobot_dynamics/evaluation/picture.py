@@ -1,0 +1,163 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The picture of a demo: the robot and its tip in space, errors, outputs and commands in time."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.image import imsave
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.evaluation.curves import draw_curves, step_of
+from softrobot_dynamics.evaluation.units import in_words
+from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.viewing.shapes import Shape
+from softrobot_dynamics.viewing.space import add_surfaces, FAINT, frame_space, INK, Part, TIP
+
+SIZE, DPI, FINENESS = (13.0, 7.3), 110, 2  # [inch], [1/inch], pixels drawn for one shown
+SHAPES = 8  # postures drawn
+_LEFT, _BETWEEN = 0.03, '  ·  '
+_LETTERS, _LETTERS_BESIDE = 150, 95  # that fit into a line of the subtitle, beside the name
+
+
+def draw_report(report: Any, path: str | PathLike[str]) -> None:
+    """Draw the Report of a demo into a PNG file."""
+    figure = Figure(figsize=SIZE, dpi=FINENESS * DPI, facecolor='white')
+    canvas = FigureCanvasAgg(figure)
+    _draw_space(figure.add_axes((-0.02, 0.03, 0.5, 0.84), projection='3d'), report)
+    draw_curves(figure, report)
+    _draw_title(figure, report)
+    canvas.draw()
+    imsave(path, _averaged(np.asarray(canvas.buffer_rgba())[..., :3]))
+
+
+def _averaged(pixels: Any) -> Any:
+    """Return an image of FINENESS times fewer rows and columns, smooth at every edge."""
+    k = FINENESS
+    rows, columns = pixels.shape[0] // k, pixels.shape[1] // k
+    blocks = pixels[: rows * k, : columns * k].reshape(rows, k, columns, k, 3)
+    return np.round(blocks.mean(axis=(1, 3))).astype(np.uint8)
+
+
+# Space
+
+
+def _draw_space(axes: Any, report: Any) -> None:
+    """Draw the robot at several times, the path of its tip, and the path wanted."""
+    to_world = report.model.description.base.matrix()
+    run, shape = report.run, Shape(report.model)
+    postures = [shape.at(run.q[row]).surfaces for row in shape_rows(run.t, _span(report))]
+    _draw_shapes(axes, postures, shape.triangles)
+    points = [surface for posture in postures for surface in posture]
+    if report.tips is not None:
+        points += _draw_paths(axes, report, to_world)
+    frame_space(axes, np.concatenate(points))
+
+
+def shape_rows(t: Vector, span: float, count: int = SHAPES) -> Any:
+    """Return the rows of at most `count` moments in the last `span` [s] of t (T,), in order."""
+    times = t[-1] - span * np.arange(count)[::-1] / count
+    return np.unique(np.searchsorted(t, times).clip(0, len(t) - 1))
+
+
+def _span(report: Any) -> float:
+    """Return the time [s] over which to show shapes: a turn, or all after the blending in."""
+    t = report.run.t
+    free = max(t[-1] - report.ramp, 0.0) or t[-1]
+    return min(free, report.targets.duration) if report.targets else free
+
+
+def _draw_shapes(axes: Any, postures: Any, triangles: Any) -> Any:
+    """Draw the surfaces of several postures: the last one on top, earlier ones ever paler."""
+    *earlier, last = postures
+    ghosts = []
+    for i, posture in enumerate(earlier):
+        paleness = 0.5 + 0.25 * (1.0 - (i + 1) / len(postures))
+        ghosts += [
+            Part(surface, triangles[body], body, paleness)
+            for body, surface in enumerate(posture)
+            if not np.allclose(surface, last[body], atol=1e-3)
+        ]
+    add_surfaces(axes, ghosts, 1)
+    add_surfaces(axes, [Part(x, triangles[body], body) for body, x in enumerate(last)], 3)
+
+
+def _draw_paths(axes: Any, report: Any, to_world: Matrix) -> list[Any]:
+    """Draw where tips were and should have been; return the points, (T, 3) each."""
+    run, tips = report.run, report.tips
+    step, late, drawn = step_of(run.t), run.t >= report.ramp, []
+    for k in range(tips.points.shape[1]):
+        wanted, points = (_moved(to_world, p[:, k]) for p in (tips.wanted, tips.points))
+        axes.plot(*wanted[::step].T, color=INK, lw=3.4, alpha=0.3, zorder=4, label='reference')
+        axes.plot(*points[~late][::step].T, color=TIP, lw=1.0, ls=(0, (2, 1.5)), zorder=5,
+                  label=f'tip, first {report.ramp:g} s')  # fmt: skip
+        axes.plot(*points[late][::step].T, color=TIP, lw=1.5, zorder=5, label='tip')
+        axes.plot(*points[-1:].T, color=TIP, marker='o', ms=5, mec='white', mew=0.8, zorder=6)
+        drawn += [wanted, points]
+    axes.figure.legend(*(part[:3] for part in axes.get_legend_handles_labels()), frameon=False,
+                       loc='upper left', bbox_to_anchor=(0.021, 0.885), ncol=3, fontsize=9,
+                       labelcolor=INK)  # fmt: skip
+    return drawn
+
+
+def _moved(transform: Matrix, points: Any) -> Any:
+    return points @ transform[:3, :3].T + transform[:3, 3]
+
+
+# Title
+
+
+def _draw_title(figure: Any, report: Any) -> None:
+    model = report.model
+    name = figure.text(_LEFT, 0.95, model.description.name, fontsize=17, color=INK, weight='bold')
+    words = [f'{model.n} coordinates, {model.m} actuators']
+    if report.plant:
+        words.append(f'the simulated robot differs: {report.plant}')
+    figure.axes[-1].annotate(
+        _cut(_BETWEEN.join(words), _LETTERS_BESIDE), (1.0, 0.0), xycoords=name, xytext=(9, 0),
+        textcoords='offset points', va='bottom', color=FAINT, fontsize=12,
+    )  # fmt: skip
+    parts = subtitle(report.figures, 1.0 / report.run.period, report.estimated)
+    figure.text(_LEFT, 0.939, '\n'.join(_wrapped(parts)), fontsize=10.5, va='top', linespacing=1.3,
+                color='#55646f')  # fmt: skip
+
+
+def subtitle(figures: Any, rate: float, estimated: bool = False) -> list[str]:
+    """Return the figures, in words."""
+    nodes = 'simulation, estimator and controller, three' if estimated else (
+        'simulation and controller, two'
+    )  # fmt: skip
+    parts = [f'{nodes} processes over ROS 2 at {rate:.3g} Hz']
+    if figures.tip_rms_m is not None:
+        parts.append(f'tip error {in_words(figures.tip_rms_m, "m", 2)} RMS')
+    if figures.round_trip_us['p50'] is not None:
+        half, most = (_time(figures.round_trip_us[name]) for name in ('p50', 'p99'))
+        parts.append(f'round trip {half}, p99 {most}')
+    if figures.command_timing is not None:
+        parts.append(f'commands {said_of(figures.command_timing, figures.bus_rate_hz)}')
+    return [*parts, f'{figures.missed_ticks} of {figures.ticks} ticks missed']
+
+
+def _time(microseconds: float) -> str:
+    """Return a time in words, two digits of it."""
+    if microseconds >= 1e3:
+        return f'{float(f"{microseconds:.2g}") / 1e3:g} ms'
+    return f'{float(f"{microseconds:.2g}"):g} µs'
+
+
+def _wrapped(parts: Sequence[str]) -> list[str]:
+    """Return parts as lines that are no wider than the figure."""
+    lines = ['']
+    for part in parts:
+        longer = _BETWEEN.join(filter(None, [lines[-1], part]))
+        if len(longer) > _LETTERS and lines[-1]:
+            lines.append(part)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def _cut(words: str, letters: int) -> str:
+    return words if len(words) <= letters else f'{words[: letters - 1]}…'

@@ -1,0 +1,165 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Every command of a recording of the controller, computed again; no ROS in here.
+
+The law is made of the recorded parameters, begins where the recording says that it began, hears
+the recorded states at their times, and is told what the loop was told then. The same machine code
+on the same numbers gives the same bits, so commands are compared as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.configuration import build
+from softrobot_dynamics.controllers.limiting import Limiter
+from softrobot_dynamics.controllers.phases import Program
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.loops.orders import Took
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.recordings.reading import Recording
+from softrobot_dynamics.references.piecewise import constant
+
+_COLUMNS = 't', 'q', 'qd', 'u', 'mode', 'orders', 'u_before', 'log_time'
+_OURS = "a recording of the controller that holds the loop's orders"
+
+
+class Difference(NamedTuple):
+    """The first command that is another one."""
+
+    tick: int  # row of the recording
+    t: float  # [s]
+    actuator: str
+    recorded: float  # actuator unit
+    computed: float
+
+
+class Replay(NamedTuple):
+    """What became of a recording."""
+
+    ticks: int  # in it
+    compared: int  # commands of the law that were computed again
+    safe: int  # ticks that were answered by a safe command, which are not
+    led: float | None  # [s] from where what came by message was followed: not compared
+    difference: Difference | None  # None: all that was compared is the same, bit for bit
+
+
+def replay(
+    recording: Recording, robot: Any = None, progress: Callable[[float], object] | None = None
+) -> Replay:
+    """
+    Return the :class:`Replay` of a recording; ends at the first command that is another.
+
+    ``robot`` is that of the recording, if it is not found by what it was called then. What came by
+    message (trajectories, targets) is not in a recording: the comparison rests from there until
+    the parameters or a hold are followed again. ``progress`` is told shares done, up to 1.
+
+    ArgumentError for a recording of another node, of before orders were held, or of another robot;
+    what the making of the law raises.
+    """
+    missing = [name for name in _COLUMNS if name not in recording.columns]
+    if missing or 'running' not in recording.facts.get('modes', ()) or not recording.parameters:
+        found = f'{recording!r} without {", ".join(missing) or "parameters"}'
+        raise ArgumentError('recording', found, _OURS)
+    description = load_robot(recording.facts['robot'] if robot is None else robot)
+    if description.digest != recording.facts['digest']:
+        words = 'the robot of the recording: its file says something else now'
+        raise ArgumentError('robot', description.name, words)
+    return _Player(recording, compile_model(description)).play(progress)
+
+
+class _Player:
+    """The law and what it is told, tick by tick."""
+
+    def __init__(self, recording: Recording, model: Any) -> None:
+        self._recording, self._model = recording, model
+        moment, values = recording.parameters[0]
+        self._values = {name: _number(value) for name, value in values.items()}
+        self._changes = [*recording.parameters[1:]]
+        self._law = build.law_of(model, self._values)
+        self._law.warm()
+        self._limiter = Limiter(model.lower, model.upper)
+        self._period = max(1, round(1e9 * recording.facts['period'])) * 1e-9
+        self._beginning, self._plan = 0, None
+        self._led = False
+
+    def play(self, progress: Any) -> Replay:
+        """Go through all ticks."""
+        data, compared, safe, led = self._recording, 0, 0, None
+        running = data.facts['modes'].index('running')
+        for k in range(len(data)):
+            if progress is not None and k % 1000 == 0:
+                progress(k / len(data))
+            if data['mode'][k] != running:
+                safe += 1
+                continue
+            t, q, qd = float(data['t'][k]), data['q'][k].copy(), data['qd'][k].copy()
+            self._take_up(k, t, q, qd)
+            if self._led:
+                led = t if led is None else led
+                continue
+            u = self._command(t, q, qd)
+            compared += 1
+            if (u != data['u'][k]).any():
+                return Replay(len(data), compared, safe, led, self._difference(k, t, u))
+        return Replay(len(data), compared, safe, led, None)
+
+    def _command(self, t: float, q: Vector, qd: Vector) -> Vector:
+        u = self._law.compute(t, q, qd).u
+        return self._limiter.bring(u, self._law.settings.rate, self._period)[0]
+
+    def _difference(self, k: int, t: float, u: Vector) -> Difference:
+        recorded = self._recording['u'][k]
+        i = int(np.flatnonzero(u != recorded)[0])
+        name = self._model.actuator_names[i]
+        return Difference(k, t, name, float(recorded[i]), float(u[i]))
+
+    def _take_up(self, k: int, t: float, q: Vector, qd: Vector) -> None:
+        """Do what the loop did before it asked the law in tick k."""
+        took = int(self._recording['orders'][k])
+        if not took:
+            return
+        self._read_changes(k)
+        law, values = self._law, self._values
+        began, before = took & Took.BEGAN, self._recording['u_before'][k]
+        known = bool(np.isfinite(before).all())
+        if began:
+            self._limiter.last[:], self._limiter.known = before, known
+        if took & Took.TUNED:
+            law.use(build.settings_for(self._model, values))
+        turned = took & (Took.FOLLOWS | Took.HOLDS | Took.LED)
+        if turned:
+            self._led = bool(took & Took.LED)
+        if turned and not self._led:
+            law.follow(self._reference(took, q, qd), t, values['reference.ramp_time'])
+        if began:
+            law.start(q, qd, t, self._limiter.last if known else None)
+
+    def _reference(self, took: int, q: Vector, qd: Vector) -> Any:
+        """Return what was turned to: what the parameters say, or a hold."""
+        if took & Took.HOLDS:
+            return constant(self._law.outputs(q, qd)[0][self._law.controlled])
+        restarted = not took & Took.BEGAN and self._plan is not None
+        if self._plan is None:
+            self._plan = build.plan_of(self._model, self._values, self._model.q0).reference
+        if not isinstance(self._plan, Program):
+            return self._plan
+        self._beginning += restarted or not self._beginning
+        return self._plan._replace(beginning=self._beginning)
+
+    def _read_changes(self, k: int) -> None:
+        """Take in the parameters that were noted before the tick after k."""
+        times = self._recording['log_time']
+        end = times[k + 1] if k + 1 < len(times) else np.inf
+        while self._changes and self._changes[0][0] < end:
+            _, changed = self._changes.pop(0)
+            self._plan = None
+            self._values |= {name: _number(value) for name, value in changed.items()}
+
+
+def _number(value: Any) -> Any:
+    return np.nan if value is None else value

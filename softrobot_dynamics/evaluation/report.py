@@ -1,0 +1,298 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a demo leaves behind: facts, figures, a table, a picture; needs no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+import json
+from os import PathLike
+from pathlib import Path
+import shutil
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.configuration.law_settings import limits_of
+from softrobot_dynamics.configuration.parts import blended_in, controlled_of
+from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.evaluation import records, tracking
+from softrobot_dynamics.evaluation.overload import OVERLOADED
+from softrobot_dynamics.evaluation.targets import targets_of
+from softrobot_dynamics.evaluation.units import in_words
+from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.references.contract import Targets
+from softrobot_dynamics.viewing.shapes import reach_of
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+FACTS, ROBOT, PICTURE, TICKS = 'demo.json', 'robot.yaml', 'demo.png', 'demo.csv'
+_SERIOUS, _LAST = ('[WARN]', '[ERROR]', '[FATAL]'), 3  # lines of a log, how many are shown
+LOGS = ('simulation.log', 'estimator.log', 'controller.log')
+INSTALL_MATPLOTLIB = "no picture: that needs matplotlib: pip install 'softrobot_dynamics[demo]'"
+
+
+class Report(NamedTuple):
+    """A demo and what came out of it."""
+
+    model: CompiledModel
+    run: records.Run
+    controlled: list[int]  # indices of the actuators that follow the reference
+    targets: Targets | None  # that tips follow
+    tips: tracking.Tips | None
+    ramp: float  # [s] until the first reference is blended in
+    ways: Vector  # (c,) what the errors of the outputs are shares of, each in its unit
+    figures: tracking.Figures
+    unseen: tuple[str, ...] = ()  # outputs about which nothing can be told
+    plant: str = ''  # in words, what the simulated robot differs in from the model
+    estimated: bool = False  # whether the controller heard an estimator
+
+
+def prepare_folder(path: str | PathLike[str]) -> Path:
+    """Return the folder, made if need be; with a number where a demo is in it. ArgumentError."""
+    first = folder = Path(path).expanduser().resolve()
+    number = 1
+    try:
+        while any((folder / name).exists() for name in (*records.FILES, *LOGS, FACTS)):
+            number += 1
+            folder = first.with_name(f'{first.name}_{number}')
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArgumentError('--out', str(path), f'a folder to write to ({error})') from error
+    return folder
+
+
+def prepare_json(path: str | PathLike[str]) -> None:
+    """Remove the figures of an earlier demo; ArgumentError where none can be written."""
+    if path is None:
+        return
+    try:
+        Path(path).touch()
+        Path(path).unlink()
+    except OSError as error:
+        raise ArgumentError('--json', str(path), f'a file to write to ({error})') from error
+
+
+def save_facts(folder: Path, plan: Any, tolerance: float, duration: float | None) -> None:
+    """Write down what is run, so that it can be drawn again: the robot and all parameters."""
+    source = Path(shipped('robots').get(plan.robot, plan.robot)).resolve()
+    shutil.copyfile(source, folder / ROBOT)
+    values = {name: value for name, value in plan.controller.items() if value == value}
+    facts = {
+        'robot': plan.robot,
+        'folder': str(source.parent),
+        'tolerance': tolerance,
+        'duration': duration,
+        'parameters': values,
+        'plant': plant_in_words(plan.simulation),
+        'estimated': plan.estimator is not None,
+    }
+    text = json.dumps(facts, indent=2)
+    (folder / FACTS).write_text(text + '\n', encoding='utf-8')
+
+
+def load(folder: str | PathLike[str]) -> Report:
+    """Return the Report of a demo of before; ArgumentError if the folder has none."""
+    folder = Path(folder)
+    try:
+        facts = json.loads((folder / FACTS).read_text(encoding='utf-8'))
+        values = facts['parameters']
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        words = f'a folder that `softrobot demo` has written to ({error})'
+        raise ArgumentError('folder', str(folder), words) from error
+    robot = load_robot(folder / ROBOT, folder=facts.get('folder'))
+    model = compile_model(robot)
+    task = task_of(model, values, facts.get('tolerance'))
+    report = make(folder, model, task, values, duration=facts.get('duration', np.inf))
+    return report._replace(plant=facts.get('plant', ''), estimated=facts.get('estimated', False))
+
+
+def plant_in_words(values: Mapping[str, Any]) -> str:
+    """Return in words what the simulation's parameters make otherwise than the robot file."""
+    parts = [Path(each).name if Path(each).is_file() else each for each in values['plant']]
+    if values['payload.body'] and values['payload.mass']:
+        mass = in_words(values['payload.mass'], 'kg')
+        parts.append(f'{mass} at {values["payload.body"]}')
+    return ', '.join(parts)
+
+
+def task_of(
+    model: CompiledModel, values: dict[str, Any], tolerance: float | None = None
+) -> tracking.Task:
+    """Return the Task that the controller's parameters `values` set; tolerance as in there."""
+    controlled, limits = controlled_of(model, values), limits_of(model, values)
+    blended = blended_in(model, values)
+    actuators = [entry.actuator for entry in model.description.actuators]
+    units = [quantity.unit for quantity in model.outputs]
+    still = {'m': reach_of(model), 'rad': 1.0}
+    return tracking.Task(
+        names=tuple(model.actuator_names[i] for i in controlled),
+        controlled=controlled,
+        kinds=tuple((actuators[i].type_name, units[i]) for i in controlled),
+        units=tuple(units[i] for i in controlled),
+        still=np.array([still.get(units[i], np.inf) for i in controlled]),
+        limits=(limits['lower'][controlled], limits['upper'][controlled]),
+        ramps=np.array([blended[i] for i in controlled]),
+        tolerance=tracking.TOLERANCE if tolerance is None else tolerance,
+    )
+
+
+def make(
+    folder: Path,
+    model: CompiledModel,
+    task: tracking.Task,
+    values: dict[str, Any],
+    *,
+    duration: float | None = np.inf,
+    expected: Any = 0,
+    lapses: Any = (),
+) -> Report:
+    """
+    Return the Report on the records in a folder, the first `duration` [s] of them.
+
+    `task`: its Task; `values`: the controller's parameters; `expected`: number of states there
+    should be; `lapses`: in words, what went wrong. Raises ArgumentError if there are no records.
+    """
+    run = records.read(folder, duration)
+    targets = targets_of(values)
+    tips = tracking.tips_of(run, model, targets) if targets else None
+    figures = tracking.judge(run, task, tips=tips, expected=expected, lapses=lapses)
+    ways = tracking.ways_of(run, task)
+    return Report(
+        model=model,
+        run=run,
+        controlled=task.controlled,
+        targets=targets,
+        tips=tips,
+        ramp=float(task.ramps.min()),
+        ways=ways,
+        figures=figures,
+        unseen=tracking.unseen(run, task),
+    )
+
+
+def conclude(
+    folder: Path,
+    shown: Any,
+    report: Report | None,
+    *,
+    lapses: Any = (),
+    json_file: Any = None,
+    picture: bool = True,
+) -> bool:
+    """
+    Write ticks, figures and the picture of a Report; return whether the loop held.
+
+    `report` is None where there are no records; `lapses`: in words, what went wrong; `json_file`:
+    a file for the figures; `picture`: whether to draw.
+    """
+    if report is None:  # a process was killed before it recorded anything
+        figures = tracking.nothing(tuple(lapses) or ('nothing was recorded',))
+        table, written = [], []
+    else:
+        figures = report.figures
+        table, written = list(rows(report)), _write(report, folder, shown, picture)
+    if json_file is not None:
+        tracking.write_json(Path(json_file), figures)
+    causes = [words for words in figures.lapses if words.startswith(OVERLOADED)]
+    for words in causes:
+        shown.say(words)
+    shown.table(_verdict(figures), table)
+    lapses = [words for words in figures.lapses if words not in causes]
+    for words in (*lapses, *([] if figures.held else log_ends(folder))):
+        shown.say(words)
+    if written:
+        shown.say(f'in {folder}: {", ".join(written)}')
+    return figures.held
+
+
+def _verdict(figures: tracking.Figures) -> str:
+    if figures.held:
+        nothing = figures.tip_share is None and figures.y_share is None
+        return 'the loop held' + ('' if nothing else ' and the robot followed')
+    if figures.lapses[0].startswith(OVERLOADED):
+        return 'the loop did not hold: the machine was too slow for it'
+    followed = not any('not follow' in lapse for lapse in figures.lapses)
+    return 'the loop did not hold' if followed else 'the robot did not follow'
+
+
+def log_ends(folder: Path) -> Iterator[str]:
+    """Yield the last warnings and errors in the logs of both nodes, a line each."""
+    for name in LOGS:
+        try:
+            lines = (folder / name).read_text(encoding='utf-8', errors='replace').splitlines()
+        except OSError:
+            continue
+        words = [line.partition(']: ')[2] or line for line in lines if line.startswith(_SERIOUS)]
+        for line in [*dict.fromkeys(words)][-_LAST:]:
+            yield f'{name}: {line}'
+
+
+def _write(report: Report, folder: Path, shown: Any, picture: bool) -> Any:
+    """Write the ticks, and the picture if wanted; return the names of the files."""
+    tracking.write_csv(folder / TICKS, report.run, report.controlled, report.tips)
+    if not (picture and len(report.run.t) and np.isfinite(report.run.q).all()):
+        return [TICKS]
+    with shown.stage('drawing'):
+        drawn = draw(report, folder / PICTURE)
+    if not drawn:
+        shown.say(INSTALL_MATPLOTLIB)
+    return [TICKS, PICTURE] if drawn else [TICKS]
+
+
+def draw(report: Report, path: str | PathLike[str]) -> bool:
+    """Draw the picture; return whether there is matplotlib to do so."""
+    try:
+        from softrobot_dynamics.evaluation.picture import draw_report
+    except ImportError:
+        return False
+    draw_report(report, path)
+    return True
+
+
+def rows(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the figures as (name, value in words)."""
+    figures, model = report.figures, report.model
+    if report.tips is not None:
+        yield (
+            'tip error, RMS and peak',
+            _two(figures.tip_rms_m, figures.tip_peak_m, 'm') + _of_way(figures.tip_share),
+        )
+    units = {model.outputs[i].unit for i in report.controlled}
+    if len(units) == 1:
+        errors = _two(figures.y_rms, figures.y_peak, *units)
+        yield 'output error, RMS and peak', errors + _of_way(figures.y_share)
+    elif figures.y_share is not None:  # nothing to compare them by but the way of each
+        yield 'output error, RMS', f'{figures.y_share:.2%} of its way'
+    if report.unseen and figures.y_share is not None:
+        yield 'not seen to follow', ', '.join(report.unseen)
+    if report.plant:
+        yield 'simulated robot', f'not as the model: {report.plant}'
+    yield 'rate', _words(figures.rate_hz, '{:.1f} Hz')
+    trip = figures.round_trip_us
+    yield (
+        'round trip p50 / p99 / max',
+        ' / '.join(_words(x, '{:.0f}') for x in trip.values()) + ' us',
+    )
+    timing = figures.command_timing
+    yield 'commands', '-' if timing is None else said_of(timing, figures.bus_rate_hz)
+    yield 'missed ticks', f'{figures.missed_ticks} of {figures.ticks}'
+    yield 'ticks with a command at a limit', _words(figures.saturated_share, '{:.1%}')
+
+
+def _words(value: Any, form: str) -> str:
+    return '-' if value is None else form.format(value)
+
+
+def _of_way(share: Any) -> str:
+    return '' if share is None else f' ({share:.2%} of its way)'
+
+
+def _two(first: Any, second: Any, unit: str) -> str:
+    """Return two values of a unit in words."""
+    if first is None:
+        return 'none: nothing followed a reference for long enough to be judged'
+    return f'{in_words(first, unit)}, {in_words(second, unit)}'

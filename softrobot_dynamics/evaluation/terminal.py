@@ -1,0 +1,247 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a demo shows in the terminal: with `rich` if it is there, else in plain lines."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+import contextlib
+import sys
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.evaluation.units import in_words, shown
+
+try:
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.panel import Panel
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Table
+    from rich.text import Text
+except ImportError:
+    Console = None
+
+INSTALL_RICH = "a live display needs rich: pip install 'softrobot_dynamics[demo]'"
+_BLOCKS = ' ▏▎▍▌▋▊▉█'
+_CURVE = 36  # characters of the curve of errors
+_SPARKS = '▁▂▃▄▅▆▇█'
+
+
+class Sight(NamedTuple):
+    """What is known about the loop at one moment; None where nothing is, yet."""
+
+    u: Vector | None  # (m,)
+    y_errors: Vector | None  # (c,) of the controlled outputs, each in its unit
+    tip_error: float | None  # [m]
+    diagnostics: dict[str, Any]  # {name of the node: {key: value in words}}
+
+
+class Subject(NamedTuple):
+    """What does not change while a demo runs."""
+
+    title: str
+    duration: Any  # [s]
+    ramp: float  # [s] until the reference is blended in
+    actuators: tuple[str, ...]  # names (m,)
+    units: tuple[str, ...]  # of u (m,)
+    y_units: tuple[str, ...]  # of the controlled outputs (c,)
+    lower: Vector  # (m,) limits of u
+    upper: Vector  # (m,)
+
+
+def display() -> Any:
+    """Return the display that suits this terminal."""
+    if Console is None:
+        shown = PlainDisplay()
+        shown.say(INSTALL_RICH)
+        return shown
+    console = Console()
+    return RichDisplay(console) if console.is_terminal else PlainDisplay()
+
+
+class PlainDisplay:
+    """One line for each thing that happens; while the loop runs, one that changes."""
+
+    def say(self, text: str) -> None:
+        """Show a line."""
+        print(text, flush=True)
+
+    @contextlib.contextmanager
+    def stage(self, text: str) -> Iterator[None]:
+        """Say what is going on, and in the end how long it took."""
+        self.say(f'{text} ...')
+        started = time.monotonic()
+        yield
+        self.say(f'  done in {time.monotonic() - started:.1f} s')
+
+    @contextlib.contextmanager
+    def live(self, subject: Subject) -> Iterator[Callable[[float, Sight], None]]:
+        """Return a function (time [s], Sight) that shows the loop as it is."""
+        self.say(f'{subject.title}, {subject.duration:g} s ...')
+        if not sys.stdout.isatty():
+            yield lambda t, sight: None
+            return
+        yield lambda t, sight: print(f'\r{_line(subject, t, sight):78}', end='', flush=True)
+        print()
+
+    def table(self, title: str, rows: Iterable[tuple[str, str]]) -> None:
+        """Show (name, value) in two columns."""
+        width = max((len(name) for name, _ in rows), default=0)
+        self.say('\n'.join([title, *(f'  {name:<{width}}  {value}' for name, value in rows)]))
+
+
+class RichDisplay:
+    """The same with spinners, bars and boxes."""
+
+    def __init__(self, console: Any) -> None:
+        self._console = console
+
+    def say(self, text: str) -> None:
+        """Show a line."""
+        self._console.print(text, markup=False, highlight=False)
+
+    @contextlib.contextmanager
+    def stage(self, text: str) -> Iterator[None]:
+        """Say what is going on, and for how long."""
+        columns = SpinnerColumn(finished_text='[green]✓'), TextColumn('{task.description}')
+        with Progress(*columns, TimeElapsedColumn(), console=self._console) as progress:
+            task = progress.add_task(text, total=1)
+            yield
+            progress.update(task, completed=1)
+
+    @contextlib.contextmanager
+    def live(self, subject: Subject) -> Iterator[Callable[[float, Sight], None]]:
+        """Return a function (time [s], Sight) that shows the loop as it is."""
+        view = _View(subject)
+        with Live(console=self._console, auto_refresh=False) as live:
+            yield lambda t, sight: live.update(view.render(t, sight), refresh=True)
+
+    def table(self, title: str, rows: Iterable[tuple[str, str]]) -> None:
+        """Show (name, value) in two columns."""
+        if not rows:
+            self.say(title)
+            return
+        table = Table.grid(padding=(0, 2))
+        for name, value in rows:
+            table.add_row(Text(name, style='dim'), str(value))
+        self._console.print(Panel(table, title=title, expand=False, border_style='dim'))
+
+
+class _View:
+    """The picture of a running loop."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._errors: deque[float] = deque(maxlen=_CURVE)  # of the last polls
+        self._last: Sight | None = None
+        self._what: str | None = None
+
+    def render(self, t: float, sight: Sight) -> Any:
+        """Return the picture at time t [s]."""
+        self._last = sight = _filled(sight, self._last)
+        what, error, words = error_of(sight, self._subject.y_units)
+        if what != self._what:
+            self._errors.clear()
+            self._what = what
+        if error is not None:
+            self._errors.append(error)
+        rows = Table.grid(padding=(0, 2))
+        for width in (12, 22, _CURVE):
+            rows.add_column(min_width=width)
+        rows.add_row('time', f'{t:.1f} of {self._subject.duration:g} s', self._progress(t))
+        rows.add_row(what, words, Text(sparkline(self._errors), style='cyan'))
+        for name, value, rest in loop_rows(sight.diagnostics):
+            rows.add_row(name, value, Text(rest, style='dim'))
+        return Panel(
+            Group(rows, Text(), self._bars(sight.u)),
+            title=self._subject.title,
+            expand=False,
+            border_style='cyan',
+        )
+
+    def _progress(self, t: float) -> Any:
+        ramp = t < self._subject.ramp
+        text = Text(bar(t / self._subject.duration, 30), style='yellow' if ramp else 'green')
+        return text.append(' blending in' if ramp else '', style='dim')
+
+    def _bars(self, u: Any) -> Any:
+        table = Table.grid(padding=(0, 2))
+        subject = self._subject
+        if u is None:
+            return table
+        shares = fill(u, subject.lower, subject.upper)
+        for name, value, share, unit in zip(subject.actuators, u, shares, subject.units):
+            style = 'red' if share > 0.98 else 'blue'
+            text = Text(bar(share, 24), style=style)
+            factor, unit = shown(unit)
+            table.add_row(Text(name, style='dim'), text, f'{factor * value:8.2f} {unit}')
+        return table
+
+
+def bar(share: float, width: int) -> str:
+    """Return a bar of `width` characters, filled up to `share` from 0 to 1."""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    full, part = divmod(eighths, 8)
+    return ('█' * full + (_BLOCKS[part] if part else '')).ljust(width, '·')
+
+
+def sparkline(values: Any) -> str:
+    """Return a small curve of positive values, from 0 to the greatest."""
+    top = max(values, default=0.0) or 1.0
+    return ''.join(_SPARKS[min(7, int(8 * value / top))] for value in values)
+
+
+def fill(u: Vector, lower: Vector, upper: Vector) -> Vector:
+    """Return how far each command (m,) is out, from 0 to 1 at the limit of its side of zero."""
+    limit = np.where(np.asarray(u) < 0.0, -np.asarray(lower), np.asarray(upper))
+    known = np.isfinite(limit) & (limit > 0.0)
+    return np.where(known, np.abs(u) / np.where(known, limit, 1.0), 0.0)
+
+
+def error_of(sight: Sight, y_units: Sequence[str]) -> tuple[str, Any, str]:
+    """
+    Return (name, value, value in words) of the error to show: the tip's if it is known.
+
+    Of outputs of several units there is no one value, but the greatest of each in words.
+    """
+    if sight.tip_error is not None:
+        return 'tip error', sight.tip_error, f'{sight.tip_error * 1e3:.3f} mm'
+    if sight.y_errors is None:
+        return 'output error', None, ''
+    largest: dict[str, Any] = {}
+    for error, unit in zip(sight.y_errors, y_units):
+        largest[unit] = max(largest.get(unit, 0.0), error)  # nan, of what follows nothing, is less
+    text = ', '.join(in_words(error, unit) for unit, error in largest.items())
+    return 'output error', max(largest.values()) if len(largest) == 1 else None, text
+
+
+def _doing(controller: dict[str, Any]) -> str:
+    phase = controller.get('phase')
+    return controller.get('mode', '') + (f', phase {phase}' if phase else '')
+
+
+def loop_rows(diagnostics: dict[str, Any]) -> Any:
+    """Return (name, value, remark) of what the nodes report about themselves, once a second."""
+    simulation, controller = (diagnostics.get(name, {}) for name in ('simulation', 'controller'))
+    trip = simulation.get('round trip p50 / p99 / max [us]', '')
+    rate = simulation.get('rate [Hz]', '')
+    return (
+        ('rate', f'{float(rate):.1f} Hz' if rate else '', _doing(controller)),
+        ('missed ticks', simulation.get('missed ticks', ''), ''),
+        ('round trip', f'{trip} us' if trip else '', 'p50 / p99 / max' if trip else ''),
+    )
+
+
+def _filled(sight: Sight, last: Any) -> Sight:
+    """Return `sight` with what is missing as it was last."""
+    if last is None:
+        return sight
+    return Sight._make(old if new is None else new for new, old in zip(sight, last))
+
+
+def _line(subject: Subject, t: float, sight: Sight) -> str:
+    what, _, words = error_of(sight, subject.y_units)
+    parts = [f'{t:6.1f} s', f'{what} {words}']
+    parts += [f'{name} {value}' for name, value, _ in loop_rows(sight.diagnostics) if value]
+    return '  '.join(parts)

@@ -1,0 +1,166 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Robust nonlinear least squares for numbers of a robot file, and states that are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    DescriptionError,
+    NotConvergedError,
+    SimulationDivergedError,
+)
+from softrobot_dynamics.identification.motion_prediction import MotionPredictor
+from softrobot_dynamics.identification.motions import Motion
+from softrobot_dynamics.identification.parameters import Parameters
+from softrobot_dynamics.identification.postures import Postures
+from softrobot_dynamics.identification.prediction import Predictor
+
+Data: TypeAlias = Postures | Motion
+
+_KNEE = 2.0  # standard deviations, from which soft_l1 counts less
+_LOST = 1e3  # residual of a robot that there is not, or does not rest or stay, of the data's size
+_FAILS = DescriptionError, NotConvergedError, SimulationDivergedError
+_SETTLED = 0.9  # share of the knee before, from which it stays
+_ANCHOR = 1e-3  # what a way of the robot counts by which a fitted state is off its first guess
+_INSIDE = 0.05  # of x, or of the way between bounds: from nearer, a first step beyond ends a fit
+_UNSAID = 1.0  # noise of what is measured by default
+_EXACT = 1e-9  # of the data's size, residuals that are rounding: of data that a model has made
+
+
+def predictor_of(parameters: Parameters, data: Data) -> Predictor | MotionPredictor:
+    """Return what predicts such data."""
+    if isinstance(data, Motion):
+        return MotionPredictor(parameters, data)
+    return Predictor(parameters, data)
+
+
+def _size_of(data: Data) -> float:
+    """
+    Return the size of what was measured, weighted: how far it is from its mean, or from zero.
+
+    Of all that is compared with residuals, which have the unit of the weights.
+    """
+    values = data.measured * data.weights
+    seen = np.isfinite(values)
+    count = np.maximum(seen.sum(axis=0), 1)
+    known = np.where(seen, values, 0.0)
+    spread = np.where(seen, values - known.sum(axis=0) / count, 0.0)
+    return float(np.abs(spread).max(initial=0.0) or np.abs(known).max(initial=0.0) or 1.0)
+
+
+class Problem:
+    """
+    Residuals of what was measured, weighted, for scipy; one for a fit.
+
+    Below them are those of states that are fitted, too, from the first guess: small, for what the
+    data hardly show of these should not run away; and those of places of markers, as well as they
+    are known. Last are those of numbers that were known
+    before: one deviation counts as much as a residual of one deviation of its noise, ``least``.
+    """
+
+    def __init__(
+        self, parameters: Parameters, data: Data, progress: Callable[[str], object] | None = None
+    ) -> None:
+        self.predictor, self._progress = predictor_of(parameters, data), progress
+        self._measured, self._weights = data.measured, data.weights
+        self._p, self._parameters = len(parameters.each), parameters
+        known = [parameters.names[i] for i in parameters.known]
+        known += [data.markers[k].name for k in data.loose]
+        if known and (data.noises == _UNSAID).all():
+            expected = 'the noise of what was measured, which deviations of numbers are weighed by'
+            raise ArgumentError('fit', known, expected)
+        self._one = float(1.0 / np.mean(1.0 / data.noises))  # a residual of one deviation
+        self.least = self._one if known else 0.0
+        self._anchors = _ANCHOR if isinstance(data, Motion) else self._one / data.deviations
+        self._seen, self._bounds = np.isfinite(data.measured), self.predictor.bounds
+        self._count = int(self._seen.sum())
+        if len(parameters.each) > self._count:
+            expected = f'at most {self._count} parameters: so many coordinates were measured'
+            raise ArgumentError('fit', parameters.names, expected)
+        self.first = np.full_like(self._measured, np.nan)
+        self._size = _size_of(data)
+
+    def predicted(self, z: Vector) -> Matrix:
+        """Return what would be measured (P, C); raises."""
+        found: Matrix = self.predictor.points(z).reshape(self._measured.shape)
+        return found
+
+    def residuals(self, z: Vector) -> Vector:
+        """Return what is off (N,), weighted; raises."""
+        off = ((self.predicted(z) - self._measured) * self._weights)[self._seen]
+        before = self._one * self._parameters.off(z[: self._p])
+        return np.r_[off, self._anchors * (z - self._begun)[self._p :], before]
+
+    def slopes(self, z: Vector) -> Matrix:
+        """Return the derivatives of `residuals`, (N, .)."""
+        slopes = self.predictor.slopes(z).reshape(*self._measured.shape, -1)
+        anchor = np.eye(len(z))[self._p :] * np.reshape(self._anchors, (-1, 1))
+        before = np.zeros((len(self._parameters.known), len(z)))
+        before[:, : self._p] = self._one * self._parameters.off_slopes(z[: self._p])
+        return np.vstack([(slopes * self._weights[:, None])[self._seen], anchor, before])
+
+    def best(self, starts: Sequence[Vector], loss: str) -> tuple[Vector, float]:
+        """Return z of the least loss, and the knee of it [m]; raises if none begins."""
+        ends, errors = [], []
+        for number, start in enumerate(starts):
+            try:
+                z = self._begun = self.predictor.begin(start)
+                points = self.predicted(z)
+            except _FAILS as error:
+                errors.append(error)
+                continue
+            if not number:
+                self.first = points
+            self._say(f'start {number + 1} of {len(starts)}')
+            ends.append(self._solve(z, np.inf))
+        if not ends:
+            raise errors[0]
+        found = min(ends, key=lambda end: end.cost)
+        scale = np.inf
+        while loss != 'linear':  # what is far off has spoilt the first fit, and so its scale
+            spread = _KNEE * 1.4826 * float(np.median(np.abs(found.fun[: self._count])))
+            if spread < _EXACT * self._size or spread > _SETTLED * scale:
+                break
+            scale = spread
+            found = self._solve(found.x, scale)
+        return found.x, scale
+
+    def _solve(self, start: Vector, scale: float) -> Any:
+        from scipy.optimize import least_squares  # late: scipy is slow to import
+
+        linear, (lower, upper) = not np.isfinite(scale), self._bounds
+        inside, size = np.minimum(_INSIDE, _INSIDE * (upper - lower)), self._size
+        found = least_squares(  # whose tolerance of the gradient is absolute
+            lambda z: self._guarded(z) / size,
+            np.clip(start, lower + inside, upper - inside),
+            jac=lambda z: self.slopes(z) / size,
+            bounds=self._bounds,
+            loss='linear' if linear else 'soft_l1',
+            f_scale=1.0 if linear else scale / size,
+            xtol=1e-6,
+            ftol=1e-6,
+            gtol=1e-12,
+            max_nfev=60,
+        )
+        found.fun = size * found.fun
+        return found
+
+    def _guarded(self, z: Vector) -> Vector:
+        """Return `residuals`, large ones where there is no such robot, at rest or in motion."""
+        try:
+            off = self.residuals(z)
+        except _FAILS:
+            more = len(z) - self._p + len(self._parameters.known)
+            return np.full(self._count + more, _LOST * self._size)
+        size = float(np.sqrt(np.mean(off[: self._count] ** 2)))
+        self._say(f'rms {size:.4g} a coordinate')
+        return off
+
+    def _say(self, words: str) -> None:
+        if self._progress:
+            self._progress(words)

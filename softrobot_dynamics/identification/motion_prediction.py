@@ -1,0 +1,297 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Where a robot is in a motion, and how that depends on the numbers of its file.
+
+The robot is simulated in steps, each under the mean of what its actuators make of the commands
+meanwhile. By its numbers and the states it starts in, its state changes along with it as a linear
+system does, ``M v' + D v + K x = -dr/dtheta, x' = v``, with the derivatives of the balance of
+forces r half way in each stride, which is some steps from one measurement to the next. That is
+made by the method of the simulator's own steps
+(:mod:`softrobot_dynamics.simulation.exponential`, of one part). Only dr/dtheta, one evaluation
+at a given state, is a difference.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.dynamics.statics import equilibrium
+from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
+from softrobot_dynamics.estimation.priors import extent
+from softrobot_dynamics.identification.equation_of_motion import Balance, Tangents
+from softrobot_dynamics.identification.motions import Motion
+from softrobot_dynamics.identification.parameters import Parameters
+from softrobot_dynamics.identification.prediction import markers_at
+from softrobot_dynamics.identification.time_grid import steps_of, Strides, strides_of
+from softrobot_dynamics.model.model import compile_model, CompiledModel
+from softrobot_dynamics.simulation.actuation import Actuation
+from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
+from softrobot_dynamics.simulation.rotation_vector_wrapping import recentring
+from softrobot_dynamics.simulation.stepping import Fixed, Inputs
+
+STEP = 1e-3  # [s] of the simulation, at most
+STRIDE = 4e-3  # [s] of what follows from it by the numbers, at most
+_NEAR = 5  # measurements of a coordinate that tell its rate
+LEAST = 1e-6  # of what the coordinate that moves a robot most does, what another counts for
+
+
+class _Seen(NamedTuple):
+    """A simulated motion: forces (E, m), (q, qd) at both ends of each step (E, 2, n)."""
+
+    model: CompiledModel
+    forces: Matrix
+    begin: Array
+    end: Array
+    q: Matrix  # (T, n) at the instants
+    points: Matrix  # (T, C) what is measured
+    jacobians: Array  # (T, C, n)
+
+
+class MotionPredictor:
+    """
+    Predicts what is measured of a :class:`Motion` for z: numbers x (p,), then free states.
+
+    These are (q, qd) at each start but one at rest, as how far they move the robot [m], rates at
+    the pace of its :class:`~softrobot_dynamics.model.scales.Scales`, so that they have one
+    unit. ``step`` and ``stride`` [s]: the longest of the simulation, and of what follows by z.
+    Not for several threads. ArgumentError for a robot whose coordinates are exchanged in motion.
+    """
+
+    def __init__(
+        self, parameters: Parameters, motion: Motion, step: float = STEP, stride: float = STRIDE
+    ) -> None:
+        self.parameters, self.motion = parameters, motion
+        for name, value in (('step', step), ('stride', stride)):
+            if not 0.0 < value < math.inf:
+                raise ArgumentError(name, value, 'a time > 0 [s]')
+        self._steps, self._step = steps_of(motion, step), step
+        self._strides = strides_of(motion, self._steps, stride)
+        self._free = motion.starts[int(motion.rest) :]
+        self._rest: Vector | None = None
+        self._last: tuple[bytes, _Seen] | None = None
+        self._n = parameters.description.n
+        self._p = len(parameters.each)
+        model = compile_model(parameters.description)
+        if recentring(model):
+            expected = 'a robot without spherical and free joints, whose coordinates are exchanged'
+            raise ArgumentError('robot', parameters.description.name, expected)
+        scales = extent(model, model.q0).scales
+        moved = np.maximum(scales, LEAST * scales.max())
+        self._moved = np.array([moved, moved / model.scales.pace])  # by q and qd
+
+    @property
+    def bounds(self) -> Matrix:
+        """Return the least and the largest z, (2, p + 2 n S)."""
+        free = np.full(2 * self._n * len(self._free), np.inf)
+        return np.hstack([self.parameters.bounds, [-free, free]])
+
+    def begin(self, x: Vector) -> Vector:
+        """
+        Return the z that a fit starts with: the states of a motion that goes on from its start.
+
+        That is at rest, or in the robot file's initial state. Coordinates of the robot are where
+        they were measured, and as fast as a parabola through what was measured next.
+        """
+        if not len(self._free):
+            return x
+        model = compile_model(self.parameters.robot(x))
+        forces = self._forces(model)
+        begin, _ = self._run(model, forces, None)
+        states = begin[self._steps.first[self._free]]
+        names = [each.name for each in self.motion.coordinates]
+        for j, name in enumerate(model.coordinate_names):
+            if name in names:
+                self._measured_states(names.index(name), states[:, :, j])
+        return np.r_[x, (states * self._moved).ravel()]
+
+    def _measured_states(self, column: int, states: Matrix) -> None:
+        """Put values and rates (S, 2) of a coordinate where it was measured soon enough."""
+        times, values = self.motion.times, self.motion.values[:, column]
+        seen = np.flatnonzero(np.isfinite(values))
+        for state, start in zip(states, self._free):
+            near = seen[seen >= start][:_NEAR]
+            if len(near) == _NEAR:
+                since = times[near] - times[start]
+                state[:] = np.polynomial.polynomial.polyfit(since, values[near], 2)[:2]
+
+    def points(self, z: Vector) -> Matrix:
+        """Return what is measured (T, C), NaN at instants without; raises where it fails."""
+        return self._seen(z).points
+
+    def slopes(self, z: Vector) -> Array:
+        """Return the derivatives of `points` by z, (T, C, p + 2 n S)."""
+        seen, p, n = self._seen(z), self._p, self._n
+        F = len(self._strides.lengths)
+        own, direct = np.zeros((F + 1, n, p)), np.zeros((*seen.points.shape, p))
+        balance, forces = Tangents(seen.model), self._pushes(seen.forces)
+        at = [*_half_way(seen, self._strides, forces), self._at_rest(seen)]
+        before = [balance.residual(*each) for each in at]
+        K, D, M = map(np.array, zip(*(self._matrices(balance, each) for each in at)))
+        for k in range(p):
+            robot, step = self.parameters.beside(z[:p], k)
+            model = compile_model(robot)
+            u = [*forces, seen.forces[0]]
+            if robot.actuators != seen.model.description.actuators:
+                others = self._forces(model)
+                u = [*self._pushes(others), others[0]]
+            other = Balance(model)
+            for i, (q, qd, qdd, _) in enumerate(at):
+                own[i, :, k] = (before[i] - other.residual(q, qd, qdd, u[i])) / step
+            direct[..., k] = (_observed(model, self.motion, seen.q)[0] - seen.points) / step
+        rest = seen.model.scales.solve(K[-1], own[-1])
+        change = self._spread(K[:-1], D[:-1], M[:-1], own[:-1], rest)
+        slopes = np.einsum('tcn,tnz->tcz', seen.jacobians, change)
+        slopes[..., :p] += direct
+        return slopes
+
+    def _pushes(self, forces: Matrix) -> Matrix:
+        """Return the means in each stride (F, m) of forces in each step (E, m)."""
+        h, strides = self._steps.lengths[:, None], self._strides
+        means: Matrix = np.add.reduceat(h * forces, strides.first) / strides.lengths[:, None]
+        return means
+
+    def _spread(self, K: Array, D: Array, M: Array, own: Array, rest: Matrix) -> Array:
+        """Return the derivatives of q at instants that count by z, (T, n, p + 2 n S)."""
+        strides, g = self._strides, GAMMA * self._strides.lengths[:, None, None]
+        inverse, T = np.linalg.inv(M + g * (D + g * K)), len(self.motion)
+        found = np.zeros((T, self._n, self._p + 2 * self._n * len(self._free)))
+        ends = [*self.motion.starts[1:], T]
+        for s, (start, end) in enumerate(zip(self.motion.starts, ends)):
+            columns, x, v = self._beginning(s, rest)
+            push = np.zeros_like(x)
+            within = (start <= strides.instants) & (strides.instants < end)
+            rows, places = strides.instants[within], strides.places[within]
+            for row, place, following in zip(rows, places, [*places[1:], places[-1]]):
+                found[row][:, columns] = x
+                for i in range(place, following):
+                    push[:, : self._p] = own[i]
+                    x, v = _move(M[i], K[i], inverse[i], g[i, 0, 0], push, x, v)
+        return found
+
+    def _beginning(self, start: int, rest: Matrix) -> tuple[Integers, Matrix, Matrix]:
+        """Return which of z count from a start on, and how q and qd (n, .) there depend on it."""
+        n, p, free = self._n, self._p, start - int(self.motion.rest)
+        if free < 0:
+            return np.arange(p), rest, np.zeros_like(rest)
+        x, v = np.zeros((2, n, p + 2 * n))
+        x[:, p : p + n], v[:, p + n :] = (np.diag(1.0 / moved) for moved in self._moved)
+        return np.r_[:p, p + 2 * n * free : p + 2 * n * (free + 1)], x, v
+
+    def _matrices(self, balance: Tangents, at: tuple[Vector, ...]) -> tuple[Matrix, ...]:
+        q, qd, qdd, u = at
+        K, D = balance.by_state(q, qd, qdd, u)
+        return K, D, balance.M.copy()
+
+    def _at_rest(self, seen: _Seen) -> tuple[Vector, Vector, Vector, Vector]:
+        zero = np.zeros(self._n)
+        return seen.begin[0, 0].copy(), zero, zero, seen.forces[0]
+
+    def _seen(self, z: Vector) -> _Seen:
+        key = np.asarray(z, dtype=float).tobytes()
+        if self._last is None or self._last[0] != key:
+            model = compile_model(self.parameters.robot(z[: self._p]))
+            forces = self._forces(model)
+            states = z[self._p :].reshape(-1, 2, self._n) / self._moved
+            begin, end = self._run(model, forces, states)
+            q = np.vstack([begin[:, 0], end[-1:, 0]])[self._steps.first]
+            observed = _observed(model, self.motion, q)
+            self._last = key, _Seen(model, forces, begin, end, q, *observed)
+        return self._last[1]
+
+    def _forces(self, model: CompiledModel) -> Matrix:
+        """Return what actuators make of the commands, the mean of each step, (E, m)."""
+        # air of a limited supply fills chambers as they are at q0: forces before motions
+        actuation, told = Actuation(model), self.motion.commands[self._steps.row]
+        if actuation.direct:
+            return told
+        forces = np.zeros_like(told)
+        for k, (u, h) in enumerate(zip(told, self._steps.lengths)):
+            for force, duration in actuation.share_out(u, h, h, model.q0):
+                forces[k] += duration / h * force
+        return forces
+
+    def _run(
+        self, model: CompiledModel, forces: Matrix, states: Array | None
+    ) -> tuple[Array, Array]:
+        """Return (q, qd) at both ends of each step (E, 2, n); ``states``: None, as it goes on."""
+        inputs = Inputs(model, commanded=True)
+        fixed = Fixed(model, self._step, inputs, rubs=True)
+        q, qd = model.q0.copy(), model.qd0.copy()
+        if self.motion.rest:
+            near = model.q0 if self._rest is None else self._rest
+            q[:] = equilibrium(model, command=forces[0], q0=near).q
+            qd[:], self._rest = 0.0, q.copy()
+        fixed.reset(q)
+        anew = {} if states is None else dict(zip(self._steps.first[self._free], states))
+        begin = np.empty((len(forces), 2, self._n))
+        end = np.empty_like(begin)
+        for k, h in enumerate(self._steps.lengths):
+            if k in anew:
+                q[:], qd[:] = anew[k]
+                fixed.reset(q)
+            begin[k] = q, qd
+            inputs.take(forces[k])
+            if fixed.advance(inputs.force, q, qd, h, False):
+                raise SimulationDivergedError(self._steps.starts[k], _culprit(model, fixed))
+            end[k] = q, qd
+        return begin, end
+
+
+def _culprit(model: CompiledModel, fixed: Fixed) -> str:
+    wrong = np.flatnonzero(~np.isfinite(fixed.terms.h))
+    return model.coordinate_names[wrong[0] if len(wrong) else 0]
+
+
+def _half_way(
+    seen: _Seen, strides: Strides, forces: Matrix
+) -> list[tuple[Vector, Vector, Vector, Vector]]:
+    """Return (q, qd, qdd, u) half way in each stride."""
+    begin, end = seen.begin[strides.first], seen.end[strides.last]
+    middle, qdd = 0.5 * (begin + end), (end - begin)[:, 1] / strides.lengths[:, None]
+    return list(zip(middle[:, 0].copy(), middle[:, 1].copy(), qdd.copy(), forces))
+
+
+def _move(
+    M: Matrix, K: Matrix, inverse: Matrix, g: float, push: Matrix, x: Matrix, v: Matrix
+) -> tuple[Matrix, Matrix]:
+    """Move linear states (n, c) by a step, of one and of two of backward Euler's method."""
+    once = _settle(M, K, inverse, g, push, x, v)
+    twice = _settle(M, K, inverse, g, push, *once)
+    return TWICE * twice[0] + ONCE * once[0], TWICE * twice[1] + ONCE * once[1]
+
+
+def _settle(
+    M: Matrix, K: Matrix, inverse: Matrix, g: float, push: Matrix, x: Matrix, v: Matrix
+) -> tuple[Matrix, Matrix]:
+    then = inverse @ (M @ v + g * (push - K @ x))
+    return x + g * then, then
+
+
+def _observed(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
+    """Return what is measured (T, C) at q (T, n), and its Jacobians (T, C, n); NaN where not."""
+    measured = motion.measured
+    seen = np.isfinite(measured).any(axis=1)
+    points, jacobians = (np.full((*measured.shape, *own), np.nan) for own in ((), q.shape[1:]))
+    points[seen], jacobians[seen] = _observed_at(model, motion, q[seen])
+    return points, jacobians
+
+
+def _observed_at(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
+    """Return all that could be measured (T, C) at q (T, n), and its Jacobians (T, C, n)."""
+    points, jacobians, _ = markers_at(model, motion.markers, q)
+    T, n = q.shape
+    known = [*model.coordinate_names, *model.actuator_names]
+    which = [known.index(each.name) for each in motion.coordinates]
+    values, slopes = np.empty((T, len(which))), np.empty((T, len(which), n))
+    evaluate, zero = model.per_thread.evaluator, np.zeros(n)
+    for i, row in enumerate(q if which else ()):
+        t = evaluate(row, zero)
+        values[i] = np.r_[row, t.y - model.y0][which]
+        slopes[i] = np.vstack([np.eye(n), t.J])[which]
+    return (
+        np.hstack([points.reshape(T, -1), values]),
+        np.concatenate([jacobians.reshape(T, -1, n), slopes], axis=1),
+    )

@@ -1,0 +1,232 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The control loop: one thread, one command for every valid state, and a watchdog.
+
+It owns the controller while it runs. Others tell it what to do by swapping `orders`, one immutable
+object, which it takes up with the next state.
+"""
+
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.loops.guarding import FAILED, GuardedLoop, RUNNING, STOPPED
+from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
+from softrobot_dynamics.loops.orders import Hold, Once, Orders, Took, Toward
+from softrobot_dynamics.loops.realtime import now
+from softrobot_dynamics.loops.reference_time import ReferenceTime
+from softrobot_dynamics.loops.sensor_clock import Present
+from softrobot_dynamics.loops.state_validation import ANEW, UNCONFIRMED
+from softrobot_dynamics.loops.statistics import Window
+from softrobot_dynamics.references.piecewise import reaching, turn
+
+_REPORT_PERIOD = 50_000_000  # of ~/controller_state and ~/reference [ns]
+
+
+class ControlLoop(GuardedLoop):
+    """
+    One activation of the controller.
+
+    `plant` has the controller, the safe command, `hold`, a function of (q, qd) that returns the
+    reference to stay there, and `judge`, which makes a judge of states; `inbox` brings states,
+    which `reader` turns into (q, qd); `outlet` takes away commands and reports. `period` and
+    `watchdog` in ns.
+    """
+
+    def __init__(
+        self,
+        plant: Any,
+        inbox: Any,
+        reader: Any,
+        outlet: Any,
+        orders: Orders,
+        *,
+        period: int,
+        watchdog: int,
+        record: Any = None,
+    ) -> None:
+        super().__init__(inbox, outlet, plant, orders, period, watchdog)
+        self.round_times, self.compute_times = Window(), Window()
+        self.steps = Window()  # from one valid state to the next
+        self.command: Any = None  # the last one computed
+        self.last_stamp = 0  # of the last valid state [ns]
+        self.soonest: float = inf  # the least time from a stamp, by its clock, to an arrival [ns]
+        self.record = record
+        self.phase = ''  # that the controller is in
+        self._controller, self._hold = plant.controller, plant.hold
+        self._reader = reader
+        self._arrival = self._expires = 0  # of the last valid state, and when it is too old [ns]
+        self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
+        self._present, self._sender, self._sent = Present(), b'', 0  # by whose clock, and when
+        self._toward: Any = None  # the last Reference for a Toward
+        self._moved = False
+        self._before, self._took = np.full(plant.model.m, nan), 0  # of a tick, for the record
+        self._next_report = 0
+
+    def place(self) -> tuple[Vector | None, Vector | None]:
+        """Return the last valid q (n,) and command sent (m,), None for what there is not yet."""
+        q, command = self._q, self.command
+        return None if q is None else q.copy(), None if command is None else command.u.copy()
+
+    def _begin(self) -> None:
+        self._due = now() + self.watchdog
+
+    def _cycle(self) -> None:
+        """Wait for one message, and act on it or on its absence."""
+        due = self._due if self._next_step is None else min(self._due, self._next_step)
+        try:
+            message = self._inbox.wait(due - now())
+            arrival = now()
+            if message is not None:
+                self._receive(message, arrival)
+        except MessageError as error:
+            arrival = now()
+            self.tally.refuse(error)
+            self._outlet.refused(error)
+            self._inbox.rest()
+        with self._sending:
+            self._keep_safe(arrival)
+
+    def _receive(self, message: Any, arrival: int) -> None:
+        self._forget_what_was()
+        sent, age = self._inbox.sent(), 0
+        known = sent.sender == self._sender and sent.stamp > self._sent  # else its clock was set
+        if known:
+            self._sent = sent.stamp
+            self._present.hear(sent.stamp, arrival)
+            age = self._present.age(sent.stamp, arrival)
+        if arrival > self._due or age > self.watchdog:
+            raise MessageError('stale: it may have been sent before the watchdog ran out')
+        q, qd = self._reader.read(message)
+        stamp = stamp_of(message)
+        verdict = self._judge.check(q, qd, stamp, arrival)
+        if not known:
+            self._present, self._sender, self._sent = Present(), sent.sender, sent.stamp
+            self._present.hear(sent.stamp, arrival)
+        if verdict == UNCONFIRMED:
+            return
+        q, qd = self._judge.unwrapped(q, qd)
+        self._moved |= verdict == ANEW
+        self._due = self._expires = arrival - age + self.watchdog
+        if self._q is None:
+            with self._sending:
+                self._safe_since = None  # a safe command without a posture is begun anew with one
+        self.last_valid, self.last_stamp, self._q = arrival, stamp, q
+        self.soonest = min(inf if verdict == ANEW else self.soonest, arrival - stamp)
+        before = self._time.seconds
+        t = self._time.advance(stamp, arrival)
+        step = round((t - before) * 1e9)
+        self.steps.add(step)
+        self.tally.count('missed', max(0, round(step / self.period) - 1))
+        self._tick(message.header.stamp, t, q, qd, arrival)
+        if arrival - self._arrival < self.period // 2:  # others would never have their turn
+            self._inbox.rest()
+        self._arrival = arrival
+
+    def _forget_what_was(self) -> None:
+        """Believe nothing that was before the watchdog ran out, if it did."""
+        times, self._forgotten = self._forgotten, 0
+        for _ in range(min(times, 2)):  # a second time in turn forgets all, a third no more
+            self._judge.forget()
+
+    def _tick(self, stamp: Any, t: float, q: Vector, qd: Vector, arrival: int) -> None:
+        """Answer one valid state."""
+        self._before[:], self._took = self._limiter.last if self._limiter.known else nan, 0
+        mode, stopped = self.mode, self.orders.emergency
+        command = None if stopped else self._compute(t, q, qd)
+        computed = now()
+        with self._sending:
+            if self.mode != mode:  # another thread made the robot safe meanwhile
+                return
+            u = self._safe_now(STOPPED, arrival) if stopped else self._answer(command, arrival)
+            if now() > self._expires:  # nobody may act on that state any more
+                self._time_out(now())
+                return
+            u = self._send(u, stamp, arrival)
+            sent = now()
+            if sent > self._expires:
+                self._time_out(sent)
+        self.tally.count('ticks')
+        self.compute_times.add(computed - arrival)
+        self.round_times.add(sent - arrival)
+        if sent - arrival > self.period:
+            self.tally.count('overruns')
+        if self.record is not None:
+            self._write(arrival, stamp, t, q, qd, u)
+        if self.mode == RUNNING and sent >= self._next_report:
+            self._next_report = sent + _REPORT_PERIOD
+            self._outlet.report(stamp, self.command)
+
+    def _compute(self, t: float, q: Vector, qd: Vector) -> Any:
+        """Return what the law says to a state, None if it does not."""
+        try:
+            self._follow_orders(t, q, qd)
+            return self._controller.compute(t, q, qd)
+        except Exception as error:  # a law may raise what it likes; the loop goes on
+            self._outlet.failed('the controller failed', error)
+        return None
+
+    def _answer(self, command: Any, arrival: int) -> Any:
+        """Return the command for one state: the controller's, or the safe one."""
+        if command is None or not command.ok or not np.isfinite(command.u @ command.u):
+            self.tally.count('failures')
+            return self._safe_now(FAILED, arrival)
+        if self.mode != RUNNING:
+            self._enter(RUNNING, None)
+        self.command = command
+        if self._controller.phase != self.phase:
+            self.phase = self._controller.phase
+            self._outlet.phase(self.phase)
+        if command.saturated:
+            self.tally.count('saturated')
+        return command.u
+
+    def _follow_orders(self, t: float, q: Vector, qd: Vector) -> None:
+        """Take up new orders; begin anew at the present state after whatever was not running."""
+        orders, taken = self.orders, self._taken
+        self._taken = orders
+        begin = self.mode != RUNNING or self._moved
+        if self._moved and self.mode == RUNNING:
+            self._outlet.moved()
+        self._moved = False
+        if begin or orders.settings is not taken.settings:
+            self._controller.use(orders.settings)
+            self._took |= Took.BEGAN | Took.TUNED if begin else Took.TUNED
+        if begin or orders.reference is not taken.reference:
+            reference, ramp = orders.reference, orders.ramp
+            led = isinstance(reference, Once) and reference is not taken.reference
+            if led:
+                (reference,) = reference
+            if isinstance(reference, (Hold, Once)):
+                reference = self._hold(q, qd)
+                self._took |= Took.HOLDS
+            else:
+                self._took |= Took.LED if led else Took.FOLLOWS
+            if isinstance(reference, Toward):
+                if not begin and self._turned(reference, t):
+                    return
+                reference = self._toward = reaching(self._controller.desired(t), *reference)
+                ramp = orders.ramp if begin else 0.0
+            self._controller.follow(reference, t, ramp)
+        if begin:
+            self._controller.start(q, qd, t, self._last_command())
+
+    def _turned(self, toward: Toward, t: float) -> bool:
+        """Turn what the law follows in place, if that was of the same kind: it takes no time."""
+        plan, before = self._controller.plan, self._toward
+        if before is None or plan.current is not before or t < plan.start + plan.ramp:
+            return False
+        turn(before, t - plan.start, self._controller.desired(t), *toward)
+        return True
+
+    def _write(self, arrival: int, stamp: Any, t: float, q: Vector, qd: Vector, u: Any) -> None:
+        """Append a tick to the record; what the law says counts while its command goes out."""
+        y = velocity = nan
+        desired = nan, nan, nan
+        if self.mode == RUNNING:
+            y, velocity, desired = self.command.y, self.command.velocity, self.command.desired
+        stamp = stamp.sec * SECOND + stamp.nanosec
+        told = t, self.mode, self._took, self._before
+        self.record.add(arrival, stamp, q, qd, u, y, velocity, *desired, *told)

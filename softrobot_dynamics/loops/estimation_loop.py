@@ -1,0 +1,360 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The estimation loop: one thread that says at every deadline what state the robot is in.
+
+First the state goes out, of what was measured until then; what has come meanwhile is taken in
+after it, so that no measurement, however late it was true, holds up the state of its period. Time
+is that of the sensors' stamps, see `Present`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    MessageError,
+    NotConvergedError,
+    SimulationDivergedError,
+    SingularMassError,
+)
+from softrobot_dynamics.estimation.efforts import Effort
+from softrobot_dynamics.loops.deadlines import Deadlines
+from softrobot_dynamics.loops.message_fields import checked_value, SECOND, stamp_of
+from softrobot_dynamics.loops.realtime import now, sleep_until
+from softrobot_dynamics.loops.sensor_clock import Present
+from softrobot_dynamics.loops.statistics import Tally, Window
+from softrobot_dynamics.loops.thread import Loop
+
+WAITING, SETTLING, RUNNING = range(3)
+MODES = 'waiting for sensors', 'settling', 'estimating'
+
+_AHEAD = SECOND // 20  # [ns] that a stamp may be ahead of what others say the time is
+_REMEMBERED = 64  # stamps of a sensor, of which none may come twice
+_FAR = 20.0  # times its noise: with more, a measurement tells nothing of where the robot is
+_CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is believed
+_GONE = 0.5  # of a push that is a collision: below, it has ended
+
+
+class Stream(NamedTuple):
+    """The messages of a sensor."""
+
+    sensor: Any
+    inbox: Any
+    form: Any
+
+
+class Plan(NamedTuple):
+    """When the loop does what; times in [ns]."""
+
+    period: int
+    timeout: int  # without a measurement, after which a sensor counts as silent
+    settling: int  # of measurements before states go out
+    report: int  # from one report to the next
+    delay: float  # [s] from a command until it acts
+    body: str = ''  # on whose tip a push is looked for
+    collision: float = 0.0  # [N] of a push that is one; 0: none is
+
+
+class Sufficient:
+    """Which sensors tell enough: those by which no more coordinates are unobservable."""
+
+    def __init__(self, estimator: Any, allowed: Iterable[str]) -> None:
+        self._estimator, self._allowed = estimator, frozenset(allowed)
+        self._known: dict[frozenset[str], tuple[str, ...]] = {}
+
+    def lacking(self, sensors: Iterable[str]) -> tuple[str, ...]:
+        """Return the coordinates that some sensors do not tell, but should."""
+        chosen = frozenset(sensors)
+        if not chosen:
+            return tuple(self._estimator.model.coordinate_names)
+        if chosen not in self._known:
+            found = self._estimator.observability(sensors=sorted(chosen)).unobservable
+            self._known[chosen] = tuple(x for x in found if x not in self._allowed)
+        return self._known[chosen]
+
+
+class EstimationLoop(Loop):
+    """
+    Hears `streams` and commands, and says in what state the robot is.
+
+    Streams of efforts take the place of commands while something comes there.
+    `commands` is an inbox, `reader` turns what comes there into (u, stamp), `initial` (m,) is in
+    force until the first. `fit` finds the posture to begin with; `sufficient` says which sensors
+    are enough. `outlet` takes away states and reports. With too few sensors no state goes out.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        fit: Callable[..., Any],
+        streams: Sequence[Stream],
+        commands: Any,
+        reader: Any,
+        outlet: Any,
+        plan: Plan,
+        *,
+        initial: Vector,
+        sufficient: Sufficient,
+    ) -> None:
+        super().__init__('estimation', commands, outlet)
+        self.tally, self.lateness, self.update_times = Tally(), Window(), Window()
+        self.mode = WAITING
+        self.missing: tuple[str, ...] = ()  # sensors that told nothing lately
+        self.doubted: tuple[str, ...] = ()  # those of them that speak, but are not believed
+        self.lacking: tuple[str, ...] = ()  # coordinates that the others do not tell
+        self.ungauged: tuple[str, ...] = ()  # efforts of which nothing was believed lately
+        self.misgauged: tuple[str, ...] = ()  # those of them that speak
+        named = [s.sensor.name for s in streams if getattr(s.sensor, 'change', 1.0) is not None]
+        self.squares = {name: np.zeros(2) for name in named}  # sums: squares, numbers
+        self._estimator, self._fit = estimator, fit
+        self._gauges = [each for each in streams if isinstance(each.sensor, Effort)]
+        self._streams = [each for each in streams if each not in self._gauges]
+        self._reader, self._plan, self._sufficient = reader, plan, sufficient
+        self._u = initial.copy()
+        self._deadlines = Deadlines()
+        self._stamps: dict[str, deque[int]] = {}
+        self._memory = max((SECOND, *map(self._patience, streams)))  # of what time others say
+        self._forget()
+
+    def _forget(self) -> None:
+        """Know nothing of time and measurements."""
+        self._present, self._epoch = Present(), 0
+        self._first: dict[str, Any] = {}  # the newest values, until there are enough to begin
+        self._heard: dict[str, int] = {}  # when each sensor was believed last, steady clock [ns]
+        self._came: dict[str, int] = {}  # and when it said anything
+        self._since = self._reported = 0
+        self._hit = False  # something pushes harder than it may
+        for stream in (*self._streams, *self._gauges):
+            self._stamps[stream.sensor.name] = deque(maxlen=_REMEMBERED)
+
+    def _begin(self) -> None:
+        self._deadlines.put(now() + self._plan.period)
+
+    def _cycle(self) -> None:
+        """Say the state at the deadline, then take in what has come."""
+        sleep_until(self._deadlines.next)
+        woken = now()
+        self.lateness.add(woken - self._deadlines.next)
+        if self._deadlines.meet(woken, self._plan.period):
+            self.tally.count('slips')
+        self._take_command()
+        if self.mode == RUNNING:
+            self._say()
+        before = self.tally.counts['measurements']
+        for stream in (*self._gauges, *self._streams):  # what acts counts for what is measured
+            self._listen(stream)
+        if self._plan.collision and self.mode == RUNNING:
+            if self.tally.counts['measurements'] > before:
+                self._feel()
+        self._look_around()
+
+    def _take_command(self) -> None:
+        """Take notice of the command that was sent last."""
+        try:
+            if (message := self._inbox.wait(0)) is None:
+                return
+            self._u = self._reader.read(message)[0].copy()
+            if self.mode != WAITING:
+                at = self._seconds(self._present.at(now())) + self._plan.delay
+                self._estimator.command(at, self._u)
+        except MessageError as error:
+            self._refuse(error)
+
+    def _say(self) -> None:
+        """Publish the state of this moment."""
+        stamp = self._present.at(now())
+        try:
+            found = self._estimator.estimate(self._seconds(stamp))
+        except (SimulationDivergedError, SingularMassError, ArgumentError) as error:
+            self._lose(error)
+            return
+        if not (np.isfinite(found.q).all() and np.isfinite(found.qd).all()):
+            self._lose('the state is no number')
+            return
+        self.tally.count('ticks')
+        self._outlet.state(found.q, found.qd, stamp)
+
+    def _feel(self) -> None:
+        """Have the robot stopped if something pushes it harder than it may."""
+        push, limit = self._estimator.push(self._plan.body), self._plan.collision
+        size, before = float(np.linalg.norm(push.value)), self._hit
+        if push.chance < _CERTAIN and size > (_GONE * limit if before else limit):
+            self._hit = True
+            self.tally.count('collisions', not before)
+            self._outlet.collided(self._plan.body, size, before)
+        else:
+            self._hit = False
+
+    def _listen(self, stream: Stream) -> None:
+        """Take in what a sensor has measured since the last time."""
+        try:
+            if (message := stream.inbox.wait(0)) is None:
+                return
+            arrival, stamp = now() - stream.inbox.age(), stamp_of(message)
+            value = checked_value(stream.sensor, stream.form.read(message))
+            self._judge(stream.sensor.name, stamp, arrival)
+        except MessageError as error:
+            self._refuse(error, stream.sensor.name)
+            return
+        self._present.hear(stamp, arrival)
+        name = stream.sensor.name
+        self._came[name] = arrival
+        self._stamps[name].append(stamp)
+        if self.mode == WAITING:
+            self._first[name] = value
+            self._heard[name] = arrival
+        else:
+            self._measure(name, stamp, value, arrival)
+
+    def _judge(self, name: str, stamp: int, arrival: int) -> None:
+        """Refuse stamps that cannot be; MessageError."""
+        if not stamp:
+            raise MessageError('stale: it has no stamp')
+        if stamp in self._stamps[name]:
+            raise MessageError('out of order: it has come before')
+        others_speak = self._present.heard_since(arrival - self._memory)
+        if others_speak and stamp - self._present.at(arrival) > _AHEAD:
+            raise MessageError('from the future: by the stamps of the others')
+
+    def _measure(self, name: str, stamp: int, value: Any, arrival: int) -> None:
+        """Correct what is believed."""
+        begin = now()
+        try:
+            found = self._estimator.measure(self._seconds(stamp), name, value)
+        except (SimulationDivergedError, SingularMassError) as error:
+            self._lose(error)
+            return
+        self.update_times.add(now() - begin)
+        if found.too_old:
+            self._refuse(MessageError('stale: older than what is kept'), name)
+            return
+        self.tally.count('measurements')
+        self.tally.count('outliers', found.outliers)
+        self.tally.count('late', found.late)
+        if found.coarse:
+            self.tally.count('coarse')
+            self._outlet.doubted(name, found.coarse)
+        if found.numbers or 0.0 < found.coarse < _FAR:
+            self._heard[name] = arrival
+            if name in self.squares:
+                self.squares[name] += found.square, found.numbers
+
+    def _look_around(self) -> None:
+        """See who is there, begin or end accordingly, and report now and then."""
+        moment = now()
+        self.missing = self._without(self._streams, self._heard, moment)
+        self.doubted = self._speaking(self._streams, self.missing, moment)
+        self._miss_gauges(moment)
+        if self.mode == WAITING:
+            self._try_to_begin(moment)
+            return
+        there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
+        if lacking := self._untold(there):
+            self._lose(f'{self.complaint()}: nothing tells of {", ".join(lacking)}')
+            self.lacking = lacking
+            return
+        if self.mode == SETTLING and moment - self._since > self._plan.settling:
+            self._enter(RUNNING)
+        if self.mode == RUNNING and moment - self._reported > self._plan.report:
+            self._reported = moment
+            self._outlet.report(self._estimator, self._present.at(moment), self._epoch)
+
+    def _miss_gauges(self, moment: int) -> None:
+        """Let commands count again for efforts of which nothing is believed any more."""
+        before, self.ungauged = self.ungauged, self._without(self._gauges, self._heard, moment)
+        self.misgauged = self._speaking(self._gauges, self.ungauged, moment)
+        if self.mode == WAITING:
+            return
+        for stream in self._gauges:
+            name, count = stream.sensor.name, len(stream.sensor.names)
+            if name in self.ungauged and name not in before:
+                self._measure(name, self._present.at(moment), np.full(count, np.nan), moment)
+
+    def _without(
+        self, streams: Sequence[Stream], heard: Mapping[str, int], moment: int
+    ) -> tuple[str, ...]:
+        """Return the sensors that were not `heard` for too long at a moment."""
+        least = {each.sensor.name: moment - self._patience(each) for each in streams}
+        return tuple(name for name in least if heard.get(name, -SECOND * SECOND) < least[name])
+
+    def _patience(self, stream: Stream) -> int:
+        """Return how long a sensor may say nothing [ns]."""
+        return max(self._plan.timeout, round(2.5 * SECOND / stream.sensor.rate))
+
+    def _speaking(
+        self, streams: Sequence[Stream], missing: Sequence[str], moment: int
+    ) -> tuple[str, ...]:
+        """Return those of the `missing` that said something lately."""
+        mute = self._without(streams, self._came, moment) if missing else ()
+        return tuple(name for name in missing if name not in mute)
+
+    def _untold(self, there: Sequence[str]) -> tuple[str, ...]:
+        """Return the coordinates that nobody tells of."""
+        if len(there) == len(self._streams):
+            return ()  # what all of them do not tell was allowed or refused before
+        try:
+            return self._sufficient.lacking(there)
+        except SingularMassError:
+            return tuple(self._estimator.model.coordinate_names)
+
+    def _try_to_begin(self, moment: int) -> None:
+        """Begin with the posture that fits what was measured first, if that is enough."""
+        there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
+        self.lacking = self._untold(there)
+        self._since = self._since if there else 0
+        if not there or self.lacking:
+            return
+        self._since = self._since or moment
+        if self.missing and moment - self._since < self._plan.settling:
+            return  # they may be about to come
+        gauged = [s.sensor.name for s in self._gauges if s.sensor.name not in self.ungauged]
+        values = {name: self._first[name] for name in (*there, *gauged)}
+        try:
+            q = self._fit(values, u=self._u).q
+        except (NotConvergedError, ArgumentError, np.linalg.LinAlgError):
+            q = None  # then the initial one: the measurements that follow will tell
+        time = self._present.at(now())
+        self._epoch = time - SECOND
+        seen = max(each.sensor.delay for each in self._streams)  # what comes next is as old
+        self._estimator.begin(self._seconds(time) - seen, q=q, u=self._u)
+        self._since = now()
+        self._enter(SETTLING)
+
+    def _lose(self, why: Any) -> None:
+        """Say nothing more until all can begin anew."""
+        self.tally.count('losses')
+        self._outlet.lost(str(why))
+        self._forget()
+        self._enter(WAITING)
+
+    def complaint(self) -> str:
+        """Return what is wrong with sensors and efforts that are missing, '' if none is."""
+        silent = [name for name in self.missing if name not in self.doubted]
+        said = [f'{", ".join(silent)} silent'] if silent else []
+        if self.doubted:
+            words = 'not believed: they are wrong, or the model is by more than `disturbance` says'
+            said.append(f'{", ".join(self.doubted)} {words}')
+        mute = [name for name in self.ungauged if name not in self.misgauged]
+        for names, what in ((mute, 'silent'), (self.misgauged, 'not believed')):
+            if names:
+                said.append(f'{", ".join(names)} {what}: commands count in their place')
+        return '; '.join(said)
+
+    def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:
+        error = MessageError(f'{error.reason} ({sensor})')
+        self.tally.refuse(error)
+        self._outlet.refused(error)
+
+    def _seconds(self, stamp: int) -> float:
+        """Return the time [s] of the estimator, small numbers, so that none is lost."""
+        return (stamp - self._epoch) * 1e-9
+
+    def _enter(self, mode: int) -> None:
+        before, self.mode = self.mode, mode
+        if mode != before:
+            self._outlet.entered(MODES[mode], MODES[before], mode != WAITING)

@@ -1,0 +1,182 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The last place before a command is published, which two threads share.
+
+The thread of the control loop sends the law's commands, and the safe command when that is due. A
+guard of higher priority sends the safe command where the loop's thread is late, being busy with a
+message or with the law; so does the thread that orders an emergency stop, at once. What a law has
+computed meanwhile is not sent any more.
+"""
+
+from math import inf
+import threading
+from typing import Any
+
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.controllers.limiting import Limiter
+from softrobot_dynamics.loops.message_fields import SECOND
+from softrobot_dynamics.loops.orders import Orders
+from softrobot_dynamics.loops.realtime import now, SAFETY, sleep_until, take_precedence
+from softrobot_dynamics.loops.statistics import Tally
+from softrobot_dynamics.loops.thread import Loop
+
+WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)
+MODES = (
+    'waiting for the first state',
+    'running',
+    'emergency stop',
+    'no command found',
+    'no valid state',
+)
+_LATE = 1_000_000  # [ns] by which the loop's thread may be late before the guard acts
+_REST = 500_000_000  # [ns] in which the rate limits may lead to the last safe command
+
+
+class GuardedLoop(Loop):
+    """
+    A loop that sends commands, or the safe command in their place, in time.
+
+    `plant` has the model and the safe command; `outlet` takes away commands; `period` and
+    `watchdog` in ns. A subclass answers states in its `_cycle`, and calls `_keep_safe` there.
+    """
+
+    def __init__(
+        self, inbox: Any, outlet: Any, plant: Any, orders: Orders, period: int, watchdog: int
+    ) -> None:
+        super().__init__('control', inbox, outlet)
+        self.orders = self._taken = orders
+        self.tally, self.mode = Tally(), WAITING
+        self.period, self.watchdog = period, watchdog
+        self.last_valid: Any = None  # arrival of the last valid state [ns]
+        self._q: Any = None  # of that state
+        self._safe, self._rate_limit = plant.safe, plant.model.rate_limit
+        self._limiter = Limiter(plant.model.lower, plant.model.upper)
+        self._safe_since: Any = None
+        self._began = self._sent_at = now()
+        self._due = self._began + watchdog
+        self._next_step: int | None = None  # of a safe command that is on its way
+        self._forgotten = 0  # how often the watchdog ran out since the last state
+        self._sending = threading.Lock()  # of what stands below `Under the lock`
+        self._guarded = True
+        self._alarm = threading.Event()  # something may be due earlier than the guard knows
+        self._guard = threading.Thread(target=self._stand_guard, name='guard', daemon=True)
+
+    # For other threads
+
+    def order(self, **changes: Any) -> None:
+        """Replace parts of the orders; an emergency stop acts at once, the rest with a state."""
+        self.orders = self.orders._replace(**changes)
+        if self.orders.emergency:
+            with self._sending:
+                self._keep_safe(now())
+        self._inbox.wake()
+
+    def start(self) -> None:
+        """Start the thread and its guard."""
+        self._due = now() + self.watchdog
+        super().start()
+        self._guard.start()
+
+    def finish(self) -> None:
+        """End the threads and send a last safe command; the outlet delivered it, or gave up."""
+        super().finish()  # guarded as long as its thread takes to end
+        self._guarded = False
+        self._alarm.set()
+        if self._guard.ident is not None:
+            self._guard.join()
+        self._come_to_rest()
+        self._outlet.flush()
+
+    # For the guard's thread
+
+    def _stand_guard(self) -> None:
+        take_precedence(SAFETY)
+        while self._guarded and not self.error:
+            moment = now()
+            try:
+                with self._sending:
+                    if moment >= self._overdue():
+                        self._keep_safe(moment)
+                    pause = self._overdue() - now()
+            except Exception as error:  # there must be a guard whatever happens
+                self._outlet.failed('the guard failed', error)
+                pause = self.watchdog
+            if self._alarm.wait(max(0, pause) * 1e-9):
+                self._alarm.clear()
+
+    def _overdue(self) -> int:
+        """Return when the guard has to act [ns]."""
+        return _LATE + round(min(self._due, inf if (step := self._next_step) is None else step))
+
+    # For the loop's own thread, and for any once that has ended
+
+    def _fail(self) -> None:
+        self._come_to_rest()
+
+    def _come_to_rest(self) -> None:
+        """Lead to the safe command; when that takes too long, send it whatever the rates."""
+        end = now() + _REST
+        with self._sending:
+            self._send_safe(now())
+            while self._next_step is not None:
+                sleep_until(self._next_step)
+                self._limiter.known = self._next_step < end
+                self._send_safe(now())
+
+    def _last_command(self) -> Any:
+        return self._limiter.last if self._limiter.known else None
+
+    # Under the lock
+
+    def _keep_safe(self, moment: int) -> None:
+        """Send the safe command if that is due."""
+        if self.orders.emergency and self.mode != STOPPED:
+            self._enter(STOPPED, moment)
+            self._send_safe(moment)
+        elif self._next_step is not None and moment >= self._next_step:
+            self._send_safe(moment)
+        if moment >= self._due:
+            self._time_out(moment)
+
+    def _time_out(self, moment: int) -> None:
+        """Send the safe command, now and at every further watchdog time without a state."""
+        self._due = moment + self.watchdog
+        self._forgotten += 1
+        if self.mode not in (WAITING, TIMED_OUT):
+            self.tally.count('timeouts')
+            self._enter(TIMED_OUT, moment)
+        self._send_safe(moment)
+        passed = moment - (self.last_valid or self._began)
+        if self.mode != WAITING or passed > SECOND:  # at first, they are being discovered
+            self._outlet.waiting(passed, self.tally.last_refusal)
+
+    def _enter(self, mode: int, moment: int | None) -> None:
+        """Change the mode; fix the safe command when one begins at `moment` [ns]."""
+        if moment is None:
+            self._safe_since = None
+        elif self._safe_since is None:
+            self._safe_since = moment
+            self._safe.begin(self._q, self._last_command())
+            self._alarm.set()
+        before, self.mode = self.mode, mode
+        if mode != before:
+            self._outlet.entered(MODES[mode], MODES[before], mode == RUNNING)
+
+    def _safe_now(self, mode: int, moment: int) -> Any:
+        self._enter(mode, moment)
+        return self._safe.at(max(0, moment - self._safe_since) * 1e-9)
+
+    def _send_safe(self, moment: int) -> None:
+        self._send(self._safe_now(self.mode, moment), None, moment)
+
+    def _send(self, u: Vector, stamp: Any, moment: int) -> Vector:
+        """Send what the limits let through of u (m,); return it, the loop's own array."""
+        if self._safe_since is None:
+            rate, passed = self._taken.settings.rate, self.period
+        else:  # as fast as the actuators allow: narrower limits are for work
+            rate, passed = self._rate_limit, min(self.period, moment - self._sent_at)
+        u, on_its_way = self._limiter.bring(u, rate, max(1, passed) * 1e-9)
+        self._outlet.command(u, stamp)
+        self._sent_at = moment
+        self._next_step = moment + self.period if on_its_way and stamp is None else None
+        return u

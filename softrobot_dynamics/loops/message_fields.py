@@ -1,0 +1,119 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Read arrays from fields of messages by name, and check them; needs no ROS.
+
+A permutation is worked out once and used as long as the names in the messages stay the same, so a
+conversion costs a few microseconds. What cannot be used raises MessageError, whose reason begins
+with one of `CAUSES`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
+
+CAUSES = (
+    'wrong size',
+    'wrong name',
+    'not a number',
+    'too fast',
+    'contradiction',
+    'out of order',
+    'from the future',
+    'stale',
+    'unreadable',
+)
+SECOND = 1_000_000_000  # [ns]
+_QUOTED = 40  # characters of a name that is unknown
+
+
+def cause_of(error: MessageError) -> str:
+    """Return the one of `CAUSES` that a MessageError is about."""
+    return error.reason.partition(':')[0]
+
+
+def stamp_of(message: Any) -> int:
+    """Return the stamp of a message's header [ns], 0 if it was not set."""
+    stamp = message.header.stamp
+    return stamp.sec * SECOND + stamp.nanosec
+
+
+class NameOrder:
+    """Where each of our `names` stands in the messages of others."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = list(names)
+        self._seen = list(names)
+        self._order, self._wrong = None, ''
+
+    def of(self, given: Sequence[str]) -> Any:
+        """Return the indices that bring values `given` by name into our order, None for as is."""
+        if given != self._seen:
+            self._wrong = self._find_wrong(given)  # in words only once: finding them takes time
+            self._order = None if self._wrong else self._find(given)
+            self._seen = list(given)
+        if self._wrong:
+            raise MessageError(f'wrong name: {self._wrong}')
+        return self._order
+
+    def _find_wrong(self, given: Sequence[str]) -> str:
+        """Return in words what is wrong with given names, or ''; similar ones cost the most."""
+        known, count = set(self._names), Counter(given)
+        unknown = _first([n for n in count if n not in known], self._unknown)
+        twice = _first([n for n in self._names if count[n] > 1], '{!r} stands there twice'.format)
+        missing = ', '.join(_first([n for n in self._names if n not in count]))
+        return '; '.join([*unknown, *twice, *([f'{missing} missing'] if missing else [])])
+
+    def _unknown(self, name: str) -> str:
+        short = shortened(name, _QUOTED)
+        return f'{short!r} is unknown{closest(short, self._names)}'
+
+    def _find(self, given: Sequence[str]) -> Any:
+        order = np.array([given.index(name) for name in self._names])
+        return None if (order == np.arange(len(order))).all() else order
+
+
+class StateReader:
+    """A JointState as (q, qd), each (n,), in the order of the coordinate `names`."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._size = len(names)
+        self._names = NameOrder(names)
+
+    def read(self, message: Any) -> tuple[Vector, Vector]:
+        """Return (q, qd), which may share memory with the message; MessageError if unusable."""
+        order = self._names.of(message.name)
+        q = read_numbers('position', message.position, self._size)
+        qd = read_numbers('velocity', message.velocity, self._size)
+        return (q, qd) if order is None else (q[order], qd[order])
+
+
+def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3) -> list[str]:
+    """Return what is ``said`` of the first few names, and how many more there are."""
+    rest = [f'and {len(names) - most} more'] if len(names) > most else []
+    return [*map(said, names[:most]), *rest]
+
+
+def read_numbers(field: str, values: Any, size: int) -> Vector:
+    """Return the values (size,) of a field of a message; MessageError if they are not numbers."""
+    if len(values) != size:
+        raise MessageError(f'wrong size: {field} has {len(values)} values, expected {size}')
+    numbers = np.frombuffer(values)
+    with np.errstate(over='ignore'):
+        square = numbers.dot(numbers)  # one pass; squares of what is absurd are inf too
+    if not isfinite(square):
+        raise MessageError(f'not a number: {field} holds nan, inf or a number beyond 1e150')
+    return numbers
+
+
+def checked_value(sensor: Any, value: Any) -> Any:
+    """Return a value that the sensor can give; MessageError."""
+    try:
+        sensor.read(value)
+    except ArgumentError as error:
+        raise MessageError(f'not a number: {error}') from None
+    return value

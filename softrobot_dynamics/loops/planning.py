@@ -1,0 +1,151 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Plan a reference in a process of its own, which can be ended at any moment.
+
+Planning is Python for a second or more; in the node's own process it would hold up the loop's
+thread again and again. The other process has ordinary priority and finds all kernels compiled. It
+ends with the node, however that ends: it watches the pipe that its task came through.
+"""
+
+from collections.abc import Callable
+import contextlib
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from softrobot_dynamics.compiling.processes import LastWords, python_command, python_environment
+from softrobot_dynamics.errors import CancelledError, shortened, SoftRobotError
+from softrobot_dynamics.loops.realtime import anywhere
+
+
+class Job:
+    """A call made in another process, by one thread; any thread may cancel it, also beforehand."""
+
+    def __init__(self, what: str = 'planning') -> None:
+        self._what = what
+        self._lock = threading.Lock()  # held for moments only: to cancel never waits
+        self._over = threading.Event()  # answered or cancelled
+        self._process: Any = None
+        self._answer: Any = None
+        self.cancelled_by: Any = None  # in words, once it is
+
+    def cancel(self, by: str) -> None:
+        """End it; `run` and `check` raise CancelledError from now on, with the first `by`."""
+        with self._lock:
+            self.cancelled_by = self.cancelled_by or by
+            if self._process is not None:
+                self._process.kill()
+            self._over.set()
+
+    def check(self) -> None:
+        """Raise CancelledError if somebody has cancelled it."""
+        if self.cancelled_by:
+            raise CancelledError(self._what, self.cancelled_by)
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """
+        Return ``function(*arguments)``; all three can be pickled, the function by its module.
+
+        Raises the SoftRobotError that the function raises, CancelledError, or SoftRobotError if
+        the process ends otherwise. Returns at once when cancelled: a process that has been killed
+        takes its time to give its memory back.
+        """
+        self.check()
+        task = pickle.dumps((function, arguments))
+        process = start_beside(__name__)
+        with self._lock:
+            self._process = process
+            if self.cancelled_by:
+                process.kill()
+        threading.Thread(target=self._converse, args=[task], daemon=True).start()
+        self._over.wait()
+        self.check()
+        if process.returncode != 0:
+            raise SoftRobotError(f'the {self._what} process ended with {process.reason()}')
+        result = pickle.loads(self._answer)
+        if isinstance(result, SoftRobotError):
+            raise result
+        return result
+
+    def _converse(self, task: bytes) -> Any:
+        """Send a task and keep the answer, b'' if there is none, until the process has ended."""
+        try:
+            with self._process as process:
+                with contextlib.suppress(BrokenPipeError):  # killed: its status says so
+                    rest = memoryview(task)
+                    while rest:
+                        rest = rest[process.stdin.write(rest) :]
+                self._answer = process.stdout.read()
+                process.wait()  # before its task's pipe is closed, which would end it
+        finally:  # whatever became of it, `run` must not wait for ever
+            self._over.set()
+
+
+class Beside(subprocess.Popen[bytes]):
+    """A process beside the node; what it says is said by the node, to its standard error."""
+
+    def __init__(self, command: list[str], **options: Any) -> None:
+        super().__init__(command, stderr=subprocess.PIPE, **options)
+        self._said = LastWords(self.stderr)
+
+    def reason(self) -> str:
+        """Return the status that it has ended with and the last that it said, if anything."""
+        said = self._said.text()
+        return f'{self.returncode}: {shortened(said)}' if said else f'{self.returncode}'
+
+
+def start_beside(module: str) -> Beside:
+    """
+    Start a module's `main` as a process at ordinary priority, on any processor.
+
+    Until the new process runs a program of its own it keeps us waiting, with the lock of the
+    interpreter in our hands. So it starts at our real-time priority, and gives it up by itself:
+    lowered any earlier, on a busy machine it would hold up the loop's thread. A Ctrl-C, which the
+    terminal sends to it too, is for the node alone.
+    """
+    lower = shutil.which('chrt')
+    command = [*([lower, '--other', '0'] if lower else []), *python_command(f'{module}:main')]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with anywhere():
+            return Beside(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                env=python_environment(),
+                close_fds=False,  # or Python would fork, with all its memory
+            )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with(pipe: Any) -> None:
+    """End this process when the other end of a pipe is closed, by whatever happened there."""
+    os.read(pipe, 1)
+    os._exit(1)  # at once: the main thread computes
+
+
+def own_output() -> Any:
+    """Return standard output as a binary file, for answers: what is said goes to the error."""
+    output = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return output
+
+
+def main() -> None:
+    """Read a task from standard input and write its result, or our error, to standard output."""
+    output = own_output()
+    function, arguments = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=_end_with, args=[sys.stdin.fileno()], daemon=True).start()
+    try:
+        result = function(*arguments)
+    except SoftRobotError as error:
+        result = error
+    with output:
+        output.write(pickle.dumps(result))

@@ -1,0 +1,58 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What time it is by the stamps of others."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from softrobot_dynamics.loops.message_fields import SECOND
+
+_SLOW = 0.5  # of the time that passes, while what is said of it has to wait for it
+_GAP = SECOND // 20  # [ns] that a time without messages counts for at most
+
+
+class Present:
+    """
+    What time it is [ns] by the stamps of messages, which need not be of this machine's clock.
+
+    As much ahead of the steady clock as the newest of the messages of the last second were: those
+    that were under way for the shortest time. A time without messages hardly counts for that
+    second: what was kept waiting in it, as this process was stopped, does not look new after it.
+    The time never goes back: where it would, it goes slowly.
+    """
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[int, int]] = deque()  # (time heard, stamp - arrival), falling
+        self._arrival = self._heard = 0  # of the last message; for how long there were any [ns]
+        self._last: tuple[int, int] | None = None
+
+    def hear(self, stamp: int, arrival: int) -> None:
+        """Take in the stamp of a message and when it arrived, by the steady clock [ns]."""
+        ahead = stamp - arrival
+        self._heard += min(max(0, arrival - self._arrival), _GAP)
+        self._arrival = arrival
+        while self._seen and self._seen[-1][1] <= ahead:
+            self._seen.pop()
+        self._seen.append((self._heard, ahead))
+        while self._seen[0][0] < self._heard - SECOND:
+            self._seen.popleft()
+
+    def heard_since(self, moment: int) -> bool:
+        """Say whether a message arrived since a moment of the steady clock [ns]."""
+        return bool(self._seen) and self._arrival >= moment
+
+    def age(self, stamp: int, arrival: int) -> int:
+        """Return how much longer a message was under way than the fastest one [ns]."""
+        return max(0, self._seen[0][1] - (stamp - arrival)) if self._seen else 0
+
+    def at(self, moment: int) -> int:
+        """Return the time at a moment of the steady clock [ns], once something was heard."""
+        time = moment + self._seen[0][1]
+        if self._last is not None:
+            before, said = self._last
+            time = max(time, said + round(_SLOW * max(0, moment - before)))
+        self._last = moment, time
+        return time
+
+    def __bool__(self) -> bool:
+        return bool(self._seen)

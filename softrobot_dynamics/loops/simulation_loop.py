@@ -1,0 +1,307 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The simulation loop: one thread that publishes a state at every deadline and steps to the next.
+
+The deadlines are absolute. A command that answers the last state lets the step be computed at
+once, so that the next state leaves exactly at its deadline; without one, the step is computed at
+the deadline with the command that was. `timing` says from when on a command acts; one that comes
+after the answer counts from the next state on; `deadlines`, what happens after waking late. Time
+may pass faster or slower than real time, or as fast as answers come, and stand still.
+"""
+
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.errors import MessageError, SimulationDivergedError
+from softrobot_dynamics.loops.command_timing import CommandTiming
+from softrobot_dynamics.loops.deadlines import Deadlines, Schedule
+from softrobot_dynamics.loops.message_fields import SECOND
+from softrobot_dynamics.loops.realtime import now, sleep_until
+from softrobot_dynamics.loops.statistics import Tally, Window
+from softrobot_dynamics.loops.thread import Loop, Requests
+
+IDLE, DRIVEN, TIMED_OUT, DIVERGED = range(4)
+MODES = (
+    'safe command: no command yet',
+    'driven by commands',
+    'safe command: the last command is too old',
+    'diverged, waiting for a reset',
+)
+
+_PATIENCE = 50_000_000  # [ns] to listen for commands at a stretch while time stands still
+
+
+class SimulationLoop(Loop):
+    """
+    One simulated robot.
+
+    `plant` has the simulator and the safe command; `sensing` hears what is published of its
+    states; `inbox` brings commands, which `reader` turns into (u, stamp); `outlet` takes away
+    states. `schedule` says when, see :class:`Schedule`; its `timeout` and `pace` are attributes,
+    which may change. `epoch`: the stamp of the first state [ns]; later ones are stamped with the
+    simulated time that has passed since; what passes until `run` begins, and what the loop has
+    slipped, as soon as nobody drives the robot, is added. `wrenches` of the attribute act from
+    outside, as `Simulator.step` takes them, which has to be prepared for them. A robot that waits
+    for commands sets out at its initial rates when one answers it.
+    """
+
+    def __init__(
+        self,
+        plant: Any,
+        sensing: Any,
+        inbox: Any,
+        reader: Any,
+        outlet: Any,
+        schedule: Schedule,
+        epoch: int,
+        record: Any = None,
+    ) -> None:
+        super().__init__('simulation', inbox, outlet)
+        self.tally, self.round_trips, self.lateness = Tally(), Window(), Window()
+        self.mode, self.paused = IDLE, False
+        self.timeout, self.pace = schedule.timeout, schedule.pace
+        self.wrenches: Any = None
+        self._waits = self._waits_first = schedule.waits
+        self._row: Any = None
+        self._asked = 1  # whether a state left in the tick of that row
+        self.record, self.deadlines = record, Deadlines()
+        self.period = round(SECOND / schedule.rate)
+        self._dt = 1.0 / schedule.rate
+        self._simulator, self._safe, self._sensing = plant.simulator, plant.safe, sensing
+        self._heard: Any = None  # stamp of the state that was published last, None for none now
+        self._reader = reader
+        self._epoch, self._stamp, self._made = epoch, epoch, now()
+        self._behind = 0  # [ns] of stamps behind the clock, since somebody drives the robot
+        self._u = np.zeros(plant.model.m)
+        self._lower, self._upper = plant.model.lower, plant.model.upper
+        safe = self._without_a_driver()
+        self._timing = CommandTiming(schedule.timing, self._dt, safe, schedule.bus)
+        self._arrival: Any = None  # of the last command, in simulated time [ns]
+        self._came: int | None = None  # when that was, by the steady clock [ns]
+        self._safe_since: Any = None
+        self._answered, self._requests = 0, Requests(inbox)
+
+    # For any thread; each returns whether it was done within `patience` [s]
+
+    def reset(self, q: Any = None, qd: Any = None, patience: float = 1.0) -> bool:
+        """Begin anew at a state, by default the initial one, under the safe command."""
+        return self._requests.ask(lambda: self._start_anew(q, qd), patience)
+
+    def pause(self, on: bool, patience: float = 1.0) -> bool:
+        """Let the simulated time stand still, or pass again."""
+        return self._requests.ask(lambda: self._pause(on), patience)
+
+    def step(self, patience: float = 1.0) -> bool:
+        """While it stands still: let one period pass."""
+        return self._requests.ask(self._step_and_publish, patience)
+
+    # For the loop's own thread
+
+    def _begin(self) -> None:
+        """Publish the first state."""
+        begin = now()
+        self._epoch += begin - self._made
+        self._stamp = self._epoch
+        self.deadlines.put(begin + self._interval())
+        self._publish()
+
+    def _cycle(self) -> None:
+        """Go from one deadline to the next."""
+        self._requests.carry_out()
+        if self.paused:
+            self.deadlines.next = now() + _PATIENCE
+        round_trip = self._listen()
+        if self._leaving or self.paused:
+            return
+        answered = round_trip is not None
+        if answered:
+            self._step(round_trip)
+            if self.pace > 0.0:
+                sleep_until(self.deadlines.next)
+        woken = now()
+        if self.pace == 0.0:  # whenever that is
+            self.deadlines.put(woken)
+        if not answered:
+            self._step(self._age(woken))
+        self._plan(woken)
+        self._publish()
+
+    def _age(self, moment: int) -> int | None:
+        """Return the age [ns] of the last command where none can answer; None if it is too old."""
+        if self._sensing.answered or self._came is None:
+            return None
+        age = moment - self._came
+        return age if age < 2 * self.period else None  # loops that keep time by themselves
+
+    def _listen(self) -> Any:
+        """Take commands until one answers the last state or the deadline is there."""
+        while not (self._leaving or (self.paused and self._requests)):
+            try:
+                message = self._inbox.wait(self.deadlines.next - now())
+                arrival = now()
+                if message is not None:
+                    if self._receive(message, arrival) and not self.paused:
+                        return arrival - self._published
+                    self._inbox.rest()
+            except MessageError as error:
+                arrival = now()
+                self.tally.refuse(error)
+                self._outlet.refused(error)
+                self._inbox.rest()
+            if arrival >= self.deadlines.next:
+                return None
+        return None
+
+    def _receive(self, message: Any, arrival: int) -> bool:
+        """Take a command as the one to apply; return whether it answers the last state."""
+        u, stamp = self._reader.read(message)
+        if self._is_ours(stamp):
+            if stamp < self._stamp - self.timeout * self.period:
+                raise MessageError('stale: it answers a state of long ago')
+            if stamp <= self._answered:
+                raise MessageError('out of order: a later state has been answered already')
+            self._answered = stamp
+        if self._waits and stamp and not self._is_ours(stamp):
+            return False  # a safe command: nobody has seen the robot yet
+        np.minimum(np.maximum(u, self._lower), self._upper, out=self._u)
+        if (self._u != u).any():
+            self.tally.count('clipped')
+        if self._waits:  # it sets out under its first command
+            self._waits = False
+            self._timing.begin(self._u)
+        passed = (arrival - self._published) * (self.pace or 1.0)  # in simulated time
+        self._timing.arrived(self._u, passed * 1e-9)
+        self._arrival, self._came = self._stamp, arrival
+        return self._sensing.answered and stamp in (0, self._heard)
+
+    def _is_ours(self, stamp: int) -> bool:
+        """Tell whether a stamp [ns] is that of a state of ours; a safe command has another."""
+        return self._epoch <= stamp <= self._stamp and not (stamp - self._epoch) % self.period
+
+    def _step(self, round_trip: Any) -> None:
+        """Apply the command, or the safe one, for one period; `round_trip` [ns] if answered."""
+        if self.mode == DIVERGED:
+            return
+        if self._waits:
+            self._stamp += self.period
+            return
+        moment, simulator = now(), self._simulator
+        u = self._applied()
+        if self.mode != DRIVEN:  # the drives' own doing, whatever there is on a bus
+            self._timing.force(u)
+        stretches = self._timing.share_out()
+        if self.record is not None:
+            trip = np.nan if round_trip is None else round_trip * 1e-9
+            state = simulator.q.copy(), simulator.qd.copy()
+            self._row = moment, self._stamp, *state, stretches[-1].u, simulator.time, trip
+            self._asked = int(self._heard is not None)
+        try:
+            for stretch in stretches:
+                simulator.step(*stretch, self.wrenches)
+        except SimulationDivergedError as error:
+            self._stop(error)
+            return
+        self._stamp += self.period
+        self._count(round_trip)
+
+    def _applied(self) -> Vector:
+        """Return the u to apply; notice commands that come, stay away and return."""
+        oldest = self._stamp - self.timeout * self.period
+        if self._arrival is not None and self._arrival > oldest:
+            self._enter(DRIVEN)
+            return self._u
+        if self._safe_since is None:
+            self._safe_since = self._stamp
+            self._safe.begin(self._simulator.q, None if self._arrival is None else self._u)
+            if self._arrival is not None:
+                self.tally.count('timeouts')
+                self._enter(TIMED_OUT)
+        idle = self._arrival is None  # nobody drives the robot yet: its weight is carried
+        elapsed = 0.0 if idle else (self._stamp - self._safe_since) * 1e-9
+        return self._safe.holding(self._simulator.q, self._simulator.qd, elapsed)
+
+    def _without_a_driver(self) -> Vector:
+        """Return the safe command (m,) of a robot that nobody drives yet."""
+        simulator = self._simulator
+        self._safe.begin(simulator.q, None)
+        return self._safe.holding(simulator.q, simulator.qd, 0.0)
+
+    def _count(self, round_trip: Any) -> None:
+        self.tally.count('ticks')
+        if round_trip is not None:
+            self.tally.count('answered')
+            self.round_trips.add(round_trip)
+        elif self.mode == DRIVEN and self._heard is not None:
+            self.tally.count('missed')
+        if self.mode != DRIVEN:
+            self.tally.count('safe')
+
+    def _plan(self, woken: int) -> None:
+        """Set the next deadline after having woken at `woken` [ns] for the last one."""
+        late = woken - self.deadlines.next
+        self.lateness.add(late)
+        if self._row is not None and self.mode != DIVERGED:
+            self.record.add(*self._row, late * 1e-9, self.mode, self._asked)
+        if slip := self.deadlines.meet(woken, self._interval()):
+            self.tally.count('slips')
+            self._outlet.slipped(slip)
+            self._behind += slip if self.pace == 1.0 else 0
+        if self.mode != DRIVEN:  # no one counts on its time: stamps keep to the clock
+            self._epoch += self._behind
+            self._stamp += self._behind
+            self._behind = 0
+
+    def _interval(self) -> int:
+        """Return how long to wait for an answer [ns] of real time."""
+        patience = self.timeout if self.mode == DRIVEN else 1.0
+        return round(self.period / self.pace if self.pace > 0.0 else self.period * patience)
+
+    def _publish(self) -> None:
+        if self.mode != DIVERGED:
+            self._published = now()
+            simulator = self._simulator
+            rates = 0.0 * simulator.qd if self._waits else simulator.qd  # it stands so long
+            self._outlet.time(self._stamp)
+            state = self._sensing.hear(self._stamp, simulator.q, rates)
+            self._heard = state and state.stamp
+            if state is not None:
+                self._outlet.state(state.q, state.qd, state.stamp)
+            elif self.pace == 0.0:  # nothing to wait for
+                self.deadlines.next = self._published
+
+    def _enter(self, mode: int) -> None:
+        if mode == DRIVEN:
+            self._safe_since = None
+        before, self.mode = self.mode, mode
+        if mode != before:
+            self._outlet.entered(MODES[mode], MODES[before], mode in (IDLE, DRIVEN))
+
+    def _stop(self, error: Exception) -> None:
+        """Stay at the last good state and publish nothing, until a reset."""
+        self.error = error
+        self._outlet.failed('the simulation stopped at its last good state', error)
+        self._enter(DIVERGED)
+
+    def _pause(self, on: bool) -> None:
+        """Stand still, or go on: with the next period, as if no time had passed."""
+        self.paused = on
+        self.deadlines.put(now() + self._interval())
+
+    def _step_and_publish(self) -> None:
+        """Let a period pass."""
+        self._step(None)
+        self._row = None
+        self._publish()
+
+    def _start_anew(self, q: Any, qd: Any) -> None:
+        """Carry out a reset: a state under the safe command; stamps go on."""
+        self._simulator.reset(q, qd)
+        self._sensing.begin()
+        self.error = self._arrival = self._safe_since = self._row = None
+        self._waits = self._waits_first
+        self._timing.begin(self._without_a_driver())
+        self._enter(IDLE)
+        if self.paused:
+            self._stamp += self.period
+            self._publish()

@@ -1,0 +1,93 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Whether a loop can be stable at its rate: looked at before it is changed, and as it runs."""
+
+import contextlib
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
+from softrobot_dynamics.loops.guarding import RUNNING
+
+OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
+
+
+def left_inside(plant: Any, inbox: Any, reader: Any, allowed: bool) -> tuple[str, ...]:
+    """
+    Return in words, a tuple, what would grow while the law of a plant holds its outputs.
+
+    At the newest state in the inbox, which no loop reads yet, by a StateReader, or where the robot
+    file has the robot. Raises UnstableZeroDynamicsError unless that is ``allowed``.
+    """
+    q = plant.model.q0
+    with contextlib.suppress(MessageError):  # the loop will say what is wrong with it
+        message = inbox.wait(0)  # an emergency stop must not wait for a state
+        if message is not None:
+            q = reader.read(message)[0]
+    rates = plant.restless(np.array(q, dtype=float)) if np.isfinite(q).all() else ()
+    if not rates:
+        return ()
+    error = UnstableZeroDynamicsError(rates)
+    if not allowed:
+        raise error
+    return (str(error),)
+
+
+class Growth:
+    """
+    Asks the law at which rate errors would grow, also if the model were wrong; for one thread.
+
+    ``plant`` is the :class:`plants.Controlled`, ``period`` [s] that of the loop; ``warn`` is told
+    in words of a running loop that grows.
+    """
+
+    def __init__(self, plant: Any, period: float, warn: Any = None) -> None:
+        self._plant, self._period, self._warn = plant, period, warn
+        self._grows: float = plant.model.scales.growth
+        self._looked_at: tuple[Any, str] = (None, '')  # orders, phase
+        self.last = np.nan  # [1/s] where the loop was looked at last
+        self.if_off = np.nan  # [1/s] there, on a robot that is by OFF other than the model
+
+    def check(self, loop: Any, settings: Any) -> None:
+        """Raise UnstableLoopError if new Settings would make errors grow, or grow faster."""
+        if loop is None or settings.tuned_alike(loop.orders.settings):
+            return
+        q, u = loop.place()
+        if q is None or u is None:
+            return
+        new, now = (self._plant.growth(q, u, s) for s in (settings, loop.orders.settings))
+        if new > self._grows and not new < now:
+            raise UnstableLoopError(new, self._period)
+
+    def along(self, places: Any, settings: Any) -> tuple[str, ...]:
+        """Return in words, a tuple, what is to be said of (q, u) along a reference."""
+        rates = [self._plant.growth(q, u, settings, 0.0, *phase) for q, u, *phase in places]
+        worst = max(
+            (rate for rate in rates if rate > self._grows), default=np.nan
+        )  # some may be nan
+        return (f'along the reference, {self._words(worst)}',) if worst > self._grows else ()
+
+    def look(self, loop: Any) -> str:
+        """Return in words, or '', how a running loop grows: looked at once an order and phase."""
+        orders, phase, (q, u) = loop.orders, loop.phase, loop.place()
+        new = orders is not self._looked_at[0] or phase != self._looked_at[1]
+        if loop.mode == RUNNING and u is not None and new:
+            self._looked_at = orders, phase
+            self.last, self.if_off = (
+                self._plant.growth(q, u, orders.settings, off) for off in (0.0, OFF)
+            )
+            if words := self._judgement():
+                self._warn(words)
+        return self._judgement()
+
+    def _judgement(self) -> str:
+        if self.last > self._grows:
+            return self._words(self.last)
+        if self.if_off > self._grows:
+            return (
+                f'were stiffness or damping of the robot {OFF:.0%} other than those of the model,'
+                f' errors would grow e-fold in {1.0 / self.if_off:.3g} s'
+            )
+        return ''
+
+    def _words(self, growth: float) -> str:
+        return str(UnstableLoopError(growth, self._period))

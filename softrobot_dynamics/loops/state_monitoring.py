@@ -1,0 +1,163 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What is odd about the states as they come, though each of them is valid."""
+
+from collections import deque
+from collections.abc import Iterable
+import math
+from statistics import median
+from typing import Any
+
+from softrobot_dynamics.errors import shortened
+from softrobot_dynamics.loops.guarding import RUNNING, TIMED_OUT, WAITING
+from softrobot_dynamics.loops.message_fields import SECOND
+from softrobot_dynamics.loops.realtime import now
+from softrobot_dynamics.loops.statistics import Throttle
+
+ENOUGH = 20  # states of which a median is taken
+DEVIATION = 0.1  # share of the period by which their steps may differ from it
+OFFSET = 1.0  # [s] between clocks that is worth a word
+LATE = 0.5  # of a period by which a delay may be longer than the law knows
+CYCLE = 1.0  # periods that a command may wait for a bus behind our sight
+LONGEST = 50  # periods; stamps that are farther behind are those of another clock
+LOOKS = 5  # of which a median is taken
+_AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
+
+
+class Watch:
+    """
+    Looks at the states of a loop, once a second, by the thread of the diagnostics.
+
+    What it finds it says in the log, each kind at most once a minute. `topic` is that of the
+    states, with its namespace; `actuators` those of the robot file, of :class:`Imperfections`;
+    `peers` a :class:`PeerStatus`, None where nobody asks other nodes.
+    """
+
+    def __init__(
+        self, node: Any, topic: str, actuators: Iterable[Any] = (), peers: Any = None
+    ) -> None:
+        self._node, self._topic, self._throttle, self._peers = node, topic, Throttle(), peers
+        self._after = max((part.lag + part.delay for part in actuators), default=0.0)
+        self._delays: deque[float] = deque(maxlen=LOOKS)
+        self._loop: Any = None  # that was looked at last
+
+    def look(self, loop: Any, refused: Any) -> Any:
+        """
+        Return in words what of the states that come to a ControlLoop needs attention.
+
+        ``refused``: are there some that were? Only then it matters how many there are who publish
+        them: one that has just been killed still counts for 20 s.
+        """
+        found = {
+            'states': self._silence(loop),
+            'publishers': self._company() if refused else '',
+            'rate': wrong_rate(loop.steps, loop.period),
+            'delay': self._wrong_delay(loop),
+        }
+        for cause, words in found.items():
+            if words:
+                self._warn(cause, words, _AGAIN)
+        offset = self.offset(loop)
+        if abs(offset) > OFFSET:
+            words = f'the states are stamped {offset:.4g} s before the time that it is here;'
+            self._warn('offset', f'{words} only differences of stamps count', _ONCE)
+        return [words for words in found.values() if words]
+
+    def offset(self, loop: Any) -> float:
+        """Return by how much the last stamp is behind our clock [s], nan if there is none."""
+        if not loop.last_stamp:
+            return math.nan
+        here = self._node.get_clock().now().nanoseconds - (now() - loop.last_valid)
+        return (here - loop.last_stamp) * 1e-9
+
+    def delay(self, loop: Any) -> float:
+        """
+        Return the time from the stamp of a state until its answer is sent [s].
+
+        What a command waits for, but for its own way to the robot and its cycle there. The state
+        that came the soonest in this loop counts: a simulation that slips lets its stamps fall
+        behind. It is nan before the first answer, and where stamps and answers are not by the same
+        clock.
+        """
+        if loop is not self._loop:
+            self._loop = loop
+            self._delays.clear()
+        if not (loop.round_times.count and loop.last_stamp):
+            return math.nan
+        least = self._node.get_clock().now().nanoseconds - now() + loop.soonest
+        found = (least + loop.round_times.median()) * 1e-9
+        return found if 0.0 <= found <= LONGEST * loop.period * 1e-9 else math.nan
+
+    def _wrong_delay(self, loop: Any) -> str:
+        """Tell if the law at work knows of another delay than most of the last looks saw."""
+        delay = self.delay(loop)
+        if loop.mode != RUNNING:
+            return ''
+        self._delays.append(delay)
+        known = getattr(loop.orders.settings, 'delay', None)
+        seen = [delay for delay in self._delays if not math.isnan(delay)]
+        if known is None or len(self._delays) < LOOKS or len(seen) <= LOOKS // 2:
+            return ''
+        return wrong_delay(median(seen), known, loop.period * 1e-9, self._after)
+
+    def _silence(self, loop: Any) -> str:
+        """Tell why no states come, where those who publish them report an error."""
+        if self._peers is None or loop.mode not in (WAITING, TIMED_OUT):
+            return ''
+        errors = self._peers.errors(self._publishers())
+        said = '; '.join(f'{name} reports "{words}"' for name, words in errors.items())
+        return f'waiting for states on {self._topic}: {said}' if said else ''
+
+    def _publishers(self) -> list[str]:
+        """Return the full names of the nodes that publish states."""
+        found = self._node.get_publishers_info_by_topic(self._topic)
+        return sorted(f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in found)
+
+    def _company(self) -> Any:
+        """Tell of several publishers of states, with their names."""
+        if self._node.count_publishers(self._topic) < 2:
+            return ''
+        names = self._publishers()
+        return f'{len(names)} publishers of {self._topic}: {shortened(", ".join(names))}'
+
+    def _warn(self, cause: str, words: str, interval: Any) -> Any:
+        if self._throttle.passes(cause, now(), interval) is not None:
+            self._node.get_logger().warning(words)
+
+
+def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) -> str:
+    """
+    Tell in words if the delay `known` to the law is not the one that there is, all in s.
+
+    ``seen``: from the stamp of a state to its answer; ``after``: what the robot file says of its
+    actuators. Nobody sees a command on its way in between, for which a cycle of a bus is allowed.
+    """
+    leave = f'commands leave {seen * 1e3:.3g} ms after the stamps of the states that they answer'
+    if seen > known + LATE * period:
+        return (
+            f'{leave}, but `delay` is {known * 1e3:.3g} ms:'
+            ' errors fall otherwise than the gains say'
+        )
+    rest = known - seen - after
+    if rest > (LATE + CYCLE) * period:
+        return (
+            f'{leave} and act {after * 1e3:.3g} ms later by the robot file (lag and delay of'
+            f' actuators), but `delay` is {known * 1e3:.3g} ms: the law looks {rest * 1e3:.3g} ms'
+            ' too far ahead, or that is what commands take to the robot, or wait there for a bus:'
+            ' then let the file say so'
+        )
+    return ''
+
+
+def wrong_rate(steps: Any, period: Any) -> str:
+    """Tell in words if the median step between states (a Window) is not the `period` [ns]."""
+    step = steps.median() if steps.count >= ENOUGH else period
+    if abs(step - period) <= DEVIATION * period:
+        return ''
+    come = f'{SECOND / step:.4g}' if step > 0 else 'inf'
+    words = (
+        f'states come at {come} Hz, but `rate` is {SECOND / period:.4g} Hz:'
+        ' the law counts on the wrong period'
+    )
+    if step < period:
+        return words
+    return f'{words}: give it `rate` {come}, or let an estimator say the state in between'

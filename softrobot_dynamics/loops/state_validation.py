@@ -1,0 +1,244 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Whether a state follows from those before it; nothing here needs ROS.
+
+Three questions, none of which compares metres with radians: does its stamp come after the last
+one, and not far ahead of it, as time has passed here? Is every rate one that its joint can have?
+Have the positions gone where the velocities led? For the last, changes of a coordinate are
+measured by what they do to the shape of the robot, see
+:class:`softrobot_dynamics.model.scales.Scales`.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.dynamics.turns import distance, Turns, turns_of
+from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.loops.unwrapping import meet, Unwrapped
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+#: What a judge makes of a state that it does not refuse.
+UNCONFIRMED, FOLLOWS, ANEW = range(3)
+
+OVERSPEED = 2.0  # times the joint's `limits.velocity`: no robot does that, a sensor does
+AGREEING = 3  # states in a row at least, and
+SETTLING = 40_000_000  # [ns] for which they have to agree before they are believed
+AHEAD = 100_000_000  # [ns] that a stamp may be ahead of the time that has passed here
+LATE = 10_000_000  # [ns] later than states have been: they may have waited for this process
+CATCHING_UP = 1_000_000  # [ns] of that made up for, and they have
+
+# how far positions may be from where the velocities lead: noise and resolution of the position,
+# what was forgotten of the velocities' errors, and what they do between two states
+TOLERANCE = 0.01  # [rad or lengths of the body]
+MEMORY = 0.02  # [s]
+APART = 0.05  # from where the robot was seen last, it has been moved [the same]
+BETWEEN = 0.2  # of T |v1 - v0|: a smooth motion has less than 0.1
+
+
+class Bounds(NamedTuple):
+    """What is known of the coordinates before any state has come."""
+
+    names: tuple[str, ...]  # (n)
+    velocity: Vector  # (n,) what the joints are built for, inf for no limit [unit/s]
+    unit: Vector  # (n,) change of the shape by one unit of the coordinate [1/unit]
+    turns: Turns | None = None  # of which coordinates whole turns are no change, None: of none
+
+
+def bounds_of(model: CompiledModel) -> Bounds:
+    """Return the :class:`Bounds` of a compiled model."""
+    units, turns = 1.0 / model.scales.units, turns_of(model.description)
+    return Bounds(model.coordinate_names, model.qd_limit, units, turns)
+
+
+@kernel
+def reckon(unit, q, qd, reckoned, last, T):
+    """
+    Compare q with where the velocities lead from ``reckoned`` within T [s].
+
+    Returns the first coordinate that is elsewhere, or -1 with ``reckoned`` and ``last``, the
+    velocities, brought up to date: drawn a little towards q, as velocities have their errors.
+    """
+    for i in range(len(q)):
+        gap = q[i] - reckoned[i] - 0.5 * T * (last[i] + qd[i])
+        if not abs(gap) <= TOLERANCE / unit[i] + BETWEEN * T * abs(qd[i] - last[i]):
+            return i
+    share = MEMORY / (MEMORY + T)
+    for i in range(len(q)):
+        gap = q[i] - reckoned[i] - 0.5 * T * (last[i] + qd[i])
+        reckoned[i], last[i] = q[i] - share * gap, qd[i]
+    return -1
+
+
+@kernel
+def too_fast(velocity, qd):
+    """Return the first coordinate that is faster than its joint can be, or -1."""
+    for i in range(len(qd)):
+        if not abs(qd[i]) <= OVERSPEED * velocity[i]:
+            return i
+    return -1
+
+
+class _Track:
+    """States that follow from one another, and where they lead."""
+
+    def __init__(self, bounds: Bounds, ahead: Any) -> None:
+        self._names, self._unit, self._ahead = bounds.names, bounds.unit, ahead
+        n = len(bounds.names)
+        self._turns = bounds.turns or Turns(np.zeros(n))
+        self.turned = np.zeros(n)  # [rad] by which angles have jumped since the first state
+        self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._reckon = cached(reckon, unit=bounds.unit)
+        self._stamp = self.arrival = self._began = self._lateness = 0
+        self.count = 0  # of the states; what is kept of them means nothing while it is 0
+
+    def begin(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> None:
+        """Start with this state, whatever was before."""
+        self._reckoned[:], self._velocity[:], self._stamp = q, qd, 0
+        self.turned = np.zeros(len(q))
+        self._note(q, stamp, arrival)
+        self.count, self._began, self._lateness = 1, arrival, arrival - stamp
+
+    def lasted(self) -> int:
+        """Return the time [ns] from the first state, or the last that caught up, to the last."""
+        return self.arrival - self._began
+
+    def catch_up(self, lateness: int) -> None:
+        """Let what lasts begin with the last state, if it is less late than that which began."""
+        if self._lateness - lateness > CATCHING_UP:
+            self._began, self._lateness = self.arrival, lateness
+
+    def judged(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> Any:
+        """
+        Take the state as the next one, or return in words why it is not, changing nothing.
+
+        The words are empty if there is none before.
+        """
+        if not self.count:
+            return ''
+        passed = arrival - self.arrival
+        step = stamp - self._stamp if stamp and self._stamp else passed
+        if step <= 0 and stamp:
+            return f'out of order: stamped {-step * 1e-9:.6f} s before the last one'
+        if step - passed > self._ahead:
+            return (
+                f'from the future: stamped {step * 1e-9:.3f} s after the last one,'
+                f' which came {passed * 1e-9:.3f} s ago'
+            )
+        velocity = self._velocity
+        T = max(0, step) * 1e-9
+        wrong = self._reckon(q, qd, self._reckoned, velocity, T)
+        if wrong >= 0 and not self._turned(q, qd, T):
+            return (
+                f'contradiction: {self._names[wrong]} went from {self._q[wrong]:.4g} to'
+                f' {q[wrong]:.4g} in {step * 1e-9:.4g} s, at rates of {velocity[wrong]:.4g}'
+                f' and {qd[wrong]:.4g}'
+            )
+        self._note(q, stamp, arrival)
+        self.count += 1
+        return None
+
+    def _turned(self, q: Vector, qd: Vector, T: float) -> bool:
+        """Take a state that follows but for whole turns; tell whether it does."""
+        reckoned, velocity = self._reckoned.copy(), self._velocity.copy()
+        jumps = meet(self._turns, q, reckoned, velocity, T)
+        if self._reckon(q, qd, reckoned, velocity, T) >= 0:
+            return False
+        self._reckoned[:], self._velocity[:] = reckoned, velocity
+        self.turned = self.turned + jumps
+        return True
+
+    def apart(self, q: Vector) -> bool:
+        """Tell whether q (n,) is far from the last state, or there is none."""
+        if not self.count:
+            return True
+        return not (abs(distance(self._turns, q, self._q)) * self._unit <= APART).all()
+
+    def _note(self, q: Vector, stamp: int, arrival: int) -> None:
+        self._q[:] = q
+        self.arrival = arrival
+        if stamp:
+            self._stamp = stamp
+
+
+class StateJudge:
+    """
+    Refuses states that do not follow from those before.
+
+    What it refuses it does not remember as a state, so that one outlier costs no more than
+    itself. States that agree among themselves, :data:`AGREEING` at least and for
+    :data:`SETTLING`, are believed: the first ones, and those of a sender that has been started
+    anew, of a clock that has been set, or of a robot that has been moved. States that waited while
+    this process was stopped come faster than they were made: they agree, and are too old, so that
+    the time counts from the last of them.
+    """
+
+    def __init__(self, bounds: Bounds, ahead: Any = AHEAD) -> None:
+        self._names, self._limits = bounds.names, bounds.velocity
+        self._too_fast = cached(too_fast, velocity=bounds.velocity)
+        self._believed, self._others = _Track(bounds, ahead), _Track(bounds, ahead)
+        self._unwrapped = Unwrapped(bounds.turns or Turns(np.zeros(len(bounds.names))))
+        zero = np.zeros(len(bounds.names))
+        self._others.begin(zero, zero, 0, 0)
+        self._others.judged(zero, zero, 0, 1)  # compiles
+        self._too_fast(zero)
+        self._others.count, self._forgotten, self._moved = 0, 1, True
+        self._soonest: float = inf  # least lateness of a state that was believed [ns]
+
+    def forget(self) -> None:
+        """Believe none of the states so far; none at all if none has come since the last call."""
+        self._believed.count = 0
+        if self._others.arrival == self._forgotten:
+            self._others.count = 0
+        self._forgotten = self._others.arrival
+
+    def check(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> Any:
+        """
+        Return FOLLOWS for a state to act on, ANEW if the robot has been moved since the last one.
+
+        UNCONFIRMED: it agrees with those before, but not for long enough yet. ``q``, ``qd`` (n,),
+        stamp [ns], 0 for none, and steady arrival time [ns]. Raises MessageError.
+        """
+        self._refuse_speed(qd)
+        reason = self._believed.judged(q, qd, stamp, arrival)
+        if reason is None:
+            self._others.count = 0
+            self._soonest = min(self._soonest, arrival - stamp)
+            return FOLLOWS
+        others = self._others
+        apart = others.judged(q, qd, stamp, arrival)
+        if apart is not None:
+            others.begin(q, qd, stamp, arrival)
+            self._moved = self._believed.apart(q)
+        if LATE < arrival - stamp - self._soonest < arrival - self._believed.arrival + LATE:
+            others.catch_up(arrival - stamp)
+        if others.count >= AGREEING and others.lasted() >= SETTLING:
+            return self._believe(q, arrival - stamp)
+        if reason or apart:
+            raise MessageError(reason or apart)
+        return UNCONFIRMED
+
+    def unwrapped(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
+        """Return the state that was believed last as one without jumps by whole turns."""
+        return self._unwrapped(q, qd, self._believed.turned)
+
+    def _refuse_speed(self, qd: Vector) -> None:
+        wrong = self._too_fast(qd)
+        if wrong >= 0:
+            raise MessageError(
+                f'too fast: {self._names[wrong]} at {qd[wrong]:.4g}/s, with limits.velocity'
+                f' {self._limits[wrong]:.4g} in the robot file; {OVERSPEED:g} times that at most'
+            )
+
+    def _believe(self, q: Vector, lateness: int) -> Any:
+        self._believed, self._others = self._others, self._believed
+        self._unwrapped.begin(q, self._believed.turned)
+        self._others.count, self._soonest = 0, lateness
+        return ANEW if self._moved else FOLLOWS

@@ -1,0 +1,170 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Points and poses for a tip, one after the other, by topics; a process beside finds postures.
+
+Each takes some milliseconds of Python, which in the node's own process would hold up the
+loop again and again. The process starts with the first point and ends with the node, however that
+ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import select
+import sys
+from typing import Any
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.loops.orders import Once, Toward
+from softrobot_dynamics.loops.planning import own_output, start_beside
+from softrobot_dynamics.loops.realtime import now
+from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.references.feasibility import AS_FAR
+from softrobot_dynamics.references.following import Place, TipFollower
+from softrobot_dynamics.schema.poses import rotation_of
+
+PAUSE = 0.5  # [s] without a point, after which the next one is led to as to any other reference
+PATIENCE = 30.0  # [s] for an answer, the start of the process and a compilation included
+NEAR, ALIKE = 1e-3, 0.01  # of the robot's length, [rad], from a pose at which the tip is there
+UNIT = 0.01  # how far the length of a quaternion may be from 1
+_PEAK = 1.875  # greatest rate of a quintic from rest to rest, as a multiple of its mean rate
+
+Goal = tuple[Vector, Matrix | None]  # point [m], rotation of the tip's axes, base frame
+
+
+class Targets:
+    """Turns what tips shall reach into orders; for the thread that holds `Parameters.lock`."""
+
+    def __init__(self, plant: Any) -> None:
+        self._model, self._controlled = plant.model, plant.controller.controlled
+        self._process: Any = None
+        self._body = ''
+        self._last = self._arrive = 0.0  # [s] of the last point, and when it is to be reached
+
+    def order(self, message: Any, loop: Any, values: dict[str, Any]) -> tuple[Once, str]:
+        """
+        Return (what a ControlLoop is to follow for a PointStamped or PoseStamped, a remark or '').
+
+        `values` are those of the parameters. MessageError for what is neither; SoftRobotError
+        where there is no posture, or no process.
+        """
+        body, goal = self._read(message)
+        q, _ = loop.place()
+        if q is None:
+            raise MessageError('stale: there is no state yet')
+        moment, before = now() * 1e-9, loop.orders.reference
+        going = isinstance(before, Once) and isinstance(before.reference, Toward)
+        anew = not going or body != self._body
+        place, way = self._ask(body, goal, q, anew)
+        if anew or moment > self._last + PAUSE:
+            self._arrive = moment + values['reference.ramp_time']
+        self._body, self._last = body, moment
+        duration = max(values['target.time'], _PEAK * way / values['target.speed'])
+        duration = max(duration, self._arrive - now() * 1e-9)
+        there = place.off < NEAR * self._model.scales.length and place.turn < ALIKE
+        remark = '' if there else _out_of_reach(body, goal[0], place)
+        return Once(Toward(place.y[self._controlled], duration)), remark
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            with self._process:  # closes its pipes
+                pass
+            self._process = None
+
+    def _read(self, message: Any) -> tuple[str, Goal]:
+        """Return (name of the body, (point (3,), rotation (3, 3) or None)); MessageError."""
+        names = self._model.body_names
+        body = message.header.frame_id or names[-1]
+        if body not in names:
+            raise MessageError(f'wrong name: {body!r} is no body; there are {", ".join(names)}')
+        if not hasattr(message, 'pose'):
+            return body, (_point(message.point), None)
+        return body, (_point(message.pose.position), _rotation(message.pose.orientation))
+
+    def _ask(self, body: str, goal: Goal, q: Vector, anew: bool) -> tuple[Place, float]:
+        """Return (the Place for a goal, the way there [m]) from the process; SoftRobotError."""
+        try:
+            if self._process is None:
+                self._process = start_beside(__name__)
+                self._say(self._model.description)
+            self._say((body, goal, q, anew))
+            if not select.select([self._process.stdout], [], [], PATIENCE)[0]:
+                raise TimeoutError(f'no answer within {PATIENCE:g} s')
+            answer = pickle.load(self._process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            process, late = self._process, isinstance(error, TimeoutError)
+            self.close()
+            reason = str(error) if late or process is None else process.reason()
+            raise SoftRobotError(f'the process for targets has ended ({reason})') from error
+        if isinstance(answer, SoftRobotError):
+            raise answer
+        place: tuple[Place, float] = answer
+        return place
+
+    def _say(self, what: Any) -> None:
+        rest = memoryview(pickle.dumps(what))
+        while rest:
+            rest = rest[self._process.stdin.write(rest) :]
+
+
+def _out_of_reach(body: str, point: Vector, place: Place) -> str:
+    where = ', '.join(f'{x:.3f}' for x in point)
+    off = f'{place.off * 1e3:.3g} mm'
+    if place.rotation is not None:
+        off += f' and {np.degrees(place.turn):.3g} deg'
+        where = f'the pose at ({where})'
+    else:
+        where = f'({where})'
+    return f'{AS_FAR}: {where} m is out of reach of {body}, which goes to {off} from it'
+
+
+def _point(point: Any) -> Vector:
+    """Return a Point as (3,) [m]; MessageError."""
+    values = np.array([point.x, point.y, point.z])
+    if not np.isfinite(values).all():
+        raise MessageError('not a number: the point holds nan or inf')
+    return values
+
+
+def _rotation(quaternion: Any) -> Matrix:
+    """Return the rotation (3, 3) of a Quaternion; MessageError where it is not one of length 1."""
+    values = np.array([quaternion.x, quaternion.y, quaternion.z, quaternion.w])
+    if not np.isfinite(values).all():
+        raise MessageError('not a number: the orientation holds nan or inf')
+    length = float(np.hypot.reduce(values))
+    if not abs(length - 1.0) < UNIT:
+        words = f'the orientation is a quaternion of length {length:.4g}, expected 1'
+        raise MessageError(f'contradiction: {words}')
+    return rotation_of(values / length)
+
+
+class _Answers:
+    """What the process knows."""
+
+    def __init__(self, description: Any) -> None:
+        self._model = compile_model(description)
+        self._follower: Any = None
+
+    def answer(self, body: str, goal: Goal, q: Vector, anew: bool) -> Any:
+        """Return (Place, how far the tip is from it [m]), or the error."""
+        try:
+            if anew or self._follower is None:
+                self._follower = None
+                self._follower = TipFollower(self._model, body, q)
+            return self._follower.follow(*goal), self._follower.ahead(q)
+        except SoftRobotError as error:
+            return error
+
+
+def main() -> None:
+    """Answer on standard output what is asked on standard input, until that is closed."""
+    with own_output() as output, contextlib.suppress(EOFError, KeyboardInterrupt):
+        answers = _Answers(pickle.load(sys.stdin.buffer))
+        while True:
+            output.write(pickle.dumps(answers.answer(*pickle.load(sys.stdin.buffer))))
+            output.flush()

@@ -1,0 +1,122 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What all loops are: a thread that goes round until it is told to leave."""
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Any
+
+from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.loops.realtime import take_precedence
+
+
+class Loop:
+    """
+    A thread called `name` that repeats `_cycle` after a `_begin`, both the subclass's.
+
+    What waits in a cycle waits for `inbox`, which `leave` wakes. An exception ends the loop: it is
+    kept in `error`, `_fail` leaves things safe, `outlet` is told, and `ended` is called, which has
+    the node end with a status that is not 0.
+    """
+
+    def __init__(self, name: str, inbox: Any, outlet: Any) -> None:
+        self.error: Any = None  # what ended the loop, if not `leave`
+        self.ended: Callable[[], object] = _nothing
+        self._inbox, self._outlet = inbox, outlet
+        self._name, self._leaving = name, False
+        self._thread = Thread(target=self.run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def leave(self) -> None:
+        """Let `run` return."""
+        self._leaving = True
+        self._inbox.wake()
+
+    def finish(self) -> None:
+        """End the thread."""
+        self.leave()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def run(self) -> None:
+        """Go round until told to `leave`; for the loop's own thread."""
+        take_precedence()
+        try:
+            self._begin()
+            while not self._leaving:
+                self._cycle()
+        except BaseException as error:  # the end of a loop must never be silent
+            self.error = error
+            self._end(error)
+
+    def _end(self, error: BaseException) -> None:
+        """Leave things safe, say why the loop ended, and have the node end."""
+        try:
+            try:
+                self._fail()
+            finally:
+                self._outlet.ended(f'the {self._name} loop ended', error)
+        finally:
+            self.ended()
+
+    def _begin(self) -> None:
+        raise NotImplementedError
+
+    def _cycle(self) -> None:
+        raise NotImplementedError
+
+    def _fail(self) -> None:
+        """Leave things safe after an exception."""
+
+
+def _nothing() -> None:
+    """Do nothing: nobody is to know of the end."""
+
+
+class Requests:
+    """What other threads have a loop do between two of its cycles."""
+
+    def __init__(self, inbox: Any) -> None:
+        self._inbox = inbox
+        self._waiting: SimpleQueue[_Request] = SimpleQueue()
+
+    def ask(self, action: Callable[[], object], patience: float) -> bool:
+        """
+        Have the loop's thread do something; return whether it was done in `patience` [s].
+
+        A SoftRobotError of the action is raised here, and is no end of the loop.
+        """
+        request = _Request(action)
+        self._waiting.put(request)
+        self._inbox.wake()
+        done = request.done.wait(patience)
+        if request.error is not None:
+            raise request.error
+        return done
+
+    def __bool__(self) -> bool:
+        return not self._waiting.empty()
+
+    def carry_out(self) -> None:
+        """Do what was asked for, in turn; for the loop's thread."""
+        while self:
+            self._waiting.get().carry_out()
+
+
+class _Request:
+    """An action, whether it was done, and the error that it was refused with."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        self._action, self.done = action, Event()
+        self.error: SoftRobotError | None = None
+
+    def carry_out(self) -> None:
+        try:
+            self._action()
+        except SoftRobotError as error:
+            self.error = error
+        finally:
+            self.done.set()

@@ -1,0 +1,123 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Outputs led by messages while the loop runs: trajectories, points and poses for a tip."""
+
+from __future__ import annotations
+
+from functools import partial
+import traceback
+from typing import Any
+
+from geometry_msgs.msg import PointStamped, PoseStamped
+import numpy as np
+from rclpy.qos import QoSProfile
+from softrobot_dynamics.errors import MessageError, shortened, SoftRobotError
+from softrobot_dynamics.loops.message_fields import cause_of
+from softrobot_dynamics.loops.orders import Once
+from softrobot_dynamics.loops.realtime import now
+from softrobot_dynamics.loops.statistics import Throttle
+from softrobot_dynamics.loops.targets import Targets
+from softrobot_dynamics.loops.trajectories import CourseReader
+from softrobot_dynamics.nodes.listening import Listener
+from softrobot_dynamics.nodes.messaging.quality import NEWEST
+from softrobot_dynamics.nodes.parameters import refusal_of
+from trajectory_msgs.msg import JointTrajectory
+
+_TRACE = 2_000  # characters
+_EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
+
+
+class Guidance:
+    """
+    Makes orders of what comes from `~/trajectory`, `~/target`, `~/target_pose`, or says why not.
+
+    For a `plants.Controlled`, its StandingOrders and Parameters; whatever is refused, the loop
+    goes on as before.
+    """
+
+    def __init__(self, node: Any, plant: Any, orders: Any, options: Any) -> None:
+        names = plant.model.actuator_names
+        self._node, self._plant, self._orders, self._options = node, plant, orders, options
+        self._controlled = [names[i] for i in plant.controller.controlled]
+        self._courses, self._targets = CourseReader(self._controlled), Targets(plant)
+        self._throttle = Throttle()
+        self._listeners = [
+            Listener(node, kind, topic, quality, handle, partial(self._refuse, topic))
+            for kind, topic, quality, handle in (
+                (JointTrajectory, '~/trajectory', _EACH, self._on_trajectory),
+                (PointStamped, '~/target', NEWEST, partial(self._on_target, '~/target')),
+                (PoseStamped, '~/target_pose', NEWEST, partial(self._on_target, '~/target_pose')),
+            )
+        ]
+
+    def close(self) -> None:
+        """End what listens, and the process for targets."""
+        for each in self._listeners:
+            each.close()  # its thread may want the lock of the parameters
+        with self._options.lock:
+            self._targets.close()
+
+    def _on_trajectory(self, message: Any) -> None:
+        """Follow a trajectory from now on, or say why not."""
+        try:
+            with self._options.lock, self._orders.planning():
+                self._follow(message)
+        except SoftRobotError as error:
+            self._refuse('~/trajectory', error)
+        except Exception:  # one that fails is no reason to be deaf to the next
+            self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), _TRACE))
+
+    def _follow(self, message: Any) -> None:
+        self._require_led()
+        course, (q, _) = self._courses.read(message), self._orders.loop.place()
+        place, end = self._plant.model.q0 if q is None else q, float(course.times[-1])
+        remarks = self._plant.stand(course.y[-1], place, end)
+        ahead = course.ahead(self._node.get_clock().now().nanoseconds)
+        ramp = ahead if ahead > 0.0 else self._options.values['reference.ramp_time']
+        self._orders.change(reference=Once(course.reference(ahead)), ramp=ramp)
+        for words in remarks:
+            self._node.get_logger().warning(f'~/trajectory {words}')
+
+    def _on_target(self, topic: str, message: Any) -> None:
+        """Lead a tip to a point, or a pose, from now on, or say why not."""
+        remark = ''
+        try:
+            with self._options.lock, self._orders.planning():
+                self._require_led()
+                if not self._plant.controller.follows:
+                    raise MessageError('not now: commands are led, not outputs')
+                loop, values = self._orders.loop, self._options.values
+                reference, remark = self._targets.order(message, loop, values)
+                self._orders.change(reference=reference)
+        except SoftRobotError as error:
+            self._refuse(topic, error)
+        except Exception:  # one that fails is no reason to be deaf to the next
+            self._warn(topic, 'failed', shortened(traceback.format_exc(), _TRACE))
+        if remark:
+            self._warn(topic, 'remark', remark)
+
+    def _refuse(self, topic: str, error: SoftRobotError) -> None:
+        cause = cause_of(error) if isinstance(error, MessageError) else type(error)
+        self._warn(topic, cause, self._refused(error))
+
+    def _refused(self, error: SoftRobotError) -> str:
+        """Return the words for a refusal; without a loop there is nothing that goes on."""
+        return refusal_of(error, '') if self._orders.refusal() else refusal_of(error)
+
+    def _warn(self, topic: str, cause: object, words: str) -> None:
+        """Say something of a topic, at most once a second and cause: they come by the hundred."""
+        held = self._throttle.passes((topic, cause), now())
+        if held is not None:
+            more = f'; {held} more like that since the last line' if held else ''
+            self._node.get_logger().warning(f'{topic} {words}{more}')
+
+    def _require_led(self) -> None:
+        """Raise MessageError where nothing is followed, or not by all outputs."""
+        if refusal := self._orders.refusal():
+            raise MessageError(refusal)
+        command = self._orders.loop.command
+        if command is None or not self._plant.controller.follows:
+            return
+        left = [x for x, y in zip(self._controlled, command.desired[0]) if np.isnan(y)]
+        if left:
+            words = f'not now: at present {", ".join(left)} follow nothing'
+            raise MessageError(words)

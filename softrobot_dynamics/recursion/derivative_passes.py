@@ -1,0 +1,220 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The recursion differentiated: dID/dq and dID/dqd in closed form, in one pass there and back.
+
+A change of the coordinate q_k displaces all matter beyond it along the twist S_k, and changes the
+acceleration of a point p by the field (d2S_k/dt2)(p) + 2 (dS_k/dt)_w x dp/dt, besides turning it;
+one of qd_k changes it by 2 (dS_k/dt)(p) + 2 (S_k)_w x dp/dt. So what the matter beyond a frame has
+to say is its inertia I, the matrix B = 2 int (p x (. x dp/dt), . x dp/dt) dm and the wrench F that
+accelerates it, all of which add up along the tree. With the wrench of each coordinate,
+
+    C_k = I d2S_k/dt2 + B (dS_k/dt)_w + S_k x* F   by q_k,   2 I dS_k/dt + B (S_k)_w   by qd_k,
+
+the force along a coordinate j before k changes by S_j . C_k; that along k itself by one before it,
+as its twist and all beyond move along, by (I S_k) . d2S_j/dt2 + (B^T S_k) . (dS_j/dt)_w. For rigid
+bodies these are the formulas of Singh, Russell and Wensing (2022). A body that deforms adds to B
+what its matter moves in it, and to C_k and I S_k what its own coordinates do by themselves: see
+:mod:`softrobot_dynamics.recursion.module_derivatives`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run_three
+from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.kernels.spatial import between, move_wrench, read_six
+from softrobot_dynamics.recursion.composite_inertia import add_matter, MATTER
+from softrobot_dynamics.recursion.derivative_backward import (
+    add_body_slopes,
+    add_springs,
+    fill_block,
+    fill_columns,
+    fill_rows,
+    ROWS,
+)
+from softrobot_dynamics.recursion.module_derivatives import (
+    CONSTANT,
+    difference_slopes,
+    DIFFERENCES,
+    evaluate_slopes,
+    SlopeKernels,
+    Work,
+)
+from softrobot_dynamics.recursion.passes import (
+    backward,
+    BODY_COUNT,
+    BODY_FIRST,
+    BODY_SLAB,
+    forward,
+    FULL,
+    JOINT_COUNT,
+    JOINT_FIRST,
+    JOINT_NUMBERS,
+    JOINT_POSE,
+    JOINT_WRENCH,
+    PARENT,
+    poses,
+    Robot,
+    STATE,
+    TIP_POSE,
+    TIP_WRENCH,
+)
+from softrobot_dynamics.recursion.twists import carry_twists, last_tip, MOTION
+
+
+class Tangents(NamedTuple):
+    """Arrays for :func:`tangent_entries` of one robot; for one thread at a time."""
+
+    by_state: Matrix  # (n, 2 n) the result, dID/dq and dID/dqd
+    force: Vector  # (n,) ID itself
+    columns: Matrix  # (ROWS, n) of each coordinate
+    motions: Vector  # (.,) V and A of all frames
+    matter: Vector  # (.,) I and B of what is beyond each frame
+    slopes: Vector  # (.,) of all parts
+    places: Integers  # (N, 2) where those of joint and body are in it; 0: they need none
+    turn: Integers  # (2,) modules whose slopes are filled next, first and last
+    kernels: SlopeKernels
+    work: Work
+
+
+def allocate_tangents(robot: Robot, kernels: SlopeKernels) -> Tangents:
+    """Return :class:`Tangents` for a robot and its model's kernels of slopes."""
+    n = len(robot.armature)
+    counts = robot.modules[:, [JOINT_COUNT, BODY_COUNT]].astype(int)
+    N, own = len(counts), int(counts.max())
+    needed = kernels.addresses != CONSTANT
+    sizes = [layout.slopes_size(count) for count in np.where(needed, counts, 0).ravel().tolist()]
+    starts = np.cumsum([1, *sizes])
+    work = Work(
+        x=np.zeros(2 * own),
+        y=np.zeros((4, 7 * own + 12)),
+        W=np.zeros(STATE + layout.slab(own).size),
+        S=np.zeros(kernels.scratch),
+    )
+    return Tangents(
+        by_state=np.zeros((n, 2 * n)),
+        force=np.zeros(n),
+        columns=np.zeros((ROWS, n)),
+        motions=np.zeros((2 * N + 2) * MOTION),
+        matter=np.zeros((N + 1) * MATTER),
+        slopes=np.zeros(starts[-1]),
+        places=np.where(needed, starts[:-1].reshape(N, 2), 0).astype(np.uint32),
+        turn=np.array([0, N]),
+        kernels=kernels,
+        work=work,
+    )
+
+
+class Stages(NamedTuple):
+    """
+    Entries by q, qd and qdd that fill :class:`Tangents` of one robot, after a forward pass.
+
+    The first three, one after the other, are the same as ``after``.
+    """
+
+    begin: Entry  # ID, and the poses
+    slopes: Entry  # those of the modules from ``t.turn[0]`` to before ``t.turn[1]``
+    gather: Entry  # ``t.by_state``, when all slopes are there
+    after: Entry
+    whole: Entry  # and the forward pass before
+
+
+def tangent_entries(robot: Robot, t: Tangents, rough: bool = False) -> Stages:
+    """
+    Return the :class:`Stages` that fill ``t.by_state``, and ``t.force`` with ID.
+
+    With ``rough`` those of bodies that are differenced are one-sided.
+    """
+    stages = {
+        'begin': entry(begin, robot=robot, t=t),
+        'slopes': slopes_entry(robot, t, rough),
+        'gather': entry(gather, robot=robot, t=t),
+    }
+    after = entry(differentiate, t=t, **stages)
+    return Stages(**stages, after=after, whole=entry(tangents, robot=robot, after=after))
+
+
+def slopes_entry(robot: Robot, t: Tangents, rough: bool = False) -> Entry:
+    """Return the Entry of the slopes alone, see :class:`Stages`."""
+    differenced = NOTHING
+    if (t.kernels.addresses == DIFFERENCES).any():
+        differenced = entry(difference_slopes, robot=robot, rough=rough, t=t)
+    return entry(fill_slopes, robot=robot, differenced=differenced, t=t)
+
+
+@kernel
+def tangents(robot, after, q, qd, qdd):
+    """Differentiate ID(q, qd, qdd) by q and qd."""
+    forward(robot, q, qd, qdd, FULL)
+    run_three(after, q, qd, qdd)
+
+
+@kernel
+def differentiate(begin, slopes, gather, t, q, qd, qdd):
+    """Do all :class:`Stages` after a forward pass; all its terms are left."""
+    t.turn[0], t.turn[1] = 0, len(t.places)
+    run_three(begin, q, qd, qdd)
+    run_three(slopes, q, qd, qdd)
+    run_three(gather, q, qd, qdd)
+
+
+@kernel
+def begin(robot, t, q, qd, qdd):
+    """Fill ID, and the wrenches and poses of all frames, after a forward pass."""
+    backward(robot, q, qd, qdd, FULL, t.force)
+    poses(robot)
+
+
+@kernel
+def fill_slopes(robot, differenced, t, q, qd, qdd):
+    """Fill the slopes of the modules whose turn it is."""
+    evaluate_slopes(robot, t, q, qd, qdd)
+    if differenced.address != 0:
+        run_three(differenced, q, qd, qdd)
+
+
+@kernel
+def gather(robot, t, q, qd, qdd):
+    """Fill ``t.by_state`` from all slopes: the twists of frames, then what is beyond each."""
+    carry_twists(robot, t, qd, qdd)
+    _gather(robot, t, qd)
+
+
+@kernel
+def _gather(robot, t, qd):
+    """Backward: what is beyond each frame, and the forces along coordinates."""
+    N = len(robot.modules)
+    t.by_state[:] = 0.0  # branches of a tree do not see each other
+    t.matter[:] = 0.0
+    for i in range(N - 1, -1, -1):
+        m, s, beyond = robot.modules[i], np.uint32(i * STATE), np.uint32(i * MATTER)
+        joint, body, before = s + JOINT_POSE, s + TIP_POSE, m[PARENT] * STATE + TIP_POSE
+        n, first, slopes = m[BODY_COUNT], m[BODY_FIRST], t.places[i, 1]
+        if n > 0:
+            part = n, first, slopes
+            F = _wrench(robot, body, s + TIP_WRENCH)
+            fill_columns(t, part, beyond, F)
+            fill_block(robot, t, part, joint, F)
+            add_body_slopes(robot, t, part, m[BODY_SLAB], joint, t.motions[2 * i * MOTION :])
+            fill_rows(robot, t, i, part)
+        add_matter(robot, t, i, qd)
+        n, first, slopes = m[JOINT_COUNT], m[JOINT_FIRST], t.places[i, 0]
+        if n > 0:
+            part = n, first, slopes
+            F = _wrench(robot, joint, s + JOINT_WRENCH)
+            fill_columns(t, part, beyond, F)
+            fill_block(robot, t, part, before, F)
+            add_springs(robot, t, part, m[JOINT_NUMBERS])
+            fill_rows(robot, t, i, part)
+        for c in range(MATTER):
+            t.matter[m[PARENT] * MATTER + c] += t.matter[beyond + c]
+
+
+@inlined
+def _wrench(robot, pose, g):
+    """Wrench W[g:g+6] at a frame's origin in it, in base axes about the last tip."""
+    W = robot.W
+    return move_wrench(W, pose, between(W, last_tip(robot), pose), read_six(W, g))

@@ -1,0 +1,202 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What is compiled at once: by whom, in which order, and what happens where helpers fail."""
+
+import fcntl
+import functools
+import textwrap
+
+from programs import finish, start
+import pytest
+from softrobot_dynamics.compiling import cache, folder, parallel
+from softrobot_dynamics.compiling.binding import address
+
+BUILD = textwrap.dedent("""
+    import ctypes
+    import numpy as np
+    from softrobot_dynamics.compiling import cache, folder, parallel
+    from softrobot_dynamics.compiling.binding import address
+
+    SOURCE = '''
+    from softrobot_dynamics.compiling.jit import kernel
+    @kernel
+    def times(x, y):
+        y[0] = {}.0 * x[0]
+    '''
+
+    def build(factor):
+        module = cache.load_module(SOURCE.format(factor), 'times')
+        return address(module.__name__, 'times', 'x, y')
+
+    def value(place):
+        x, y = np.array([2.0]), np.zeros(1)
+        call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(place)
+        call(x.ctypes.data, y.ctypes.data)
+        return y[0]
+
+    made, write = [], folder.write
+    folder.write = lambda path, content: made.append(path.suffix) or write(path, content)
+""")
+"""The beginning of a program whose ``build`` compiles a kernel for each number."""
+
+TOGETHER = """
+import functools
+found = together.together(*(functools.partial(build, i) for i in (3, 4, 5)))
+print([float(value(place)) for place in found], made.count('.nbc'))
+"""
+
+WAITING = """
+begin = together._start
+def start(modules):
+    helper = begin(modules)
+    helper.wait()
+    return helper
+together._start = start
+"""
+"""Let helpers finish before this process begins."""
+
+FAILING = """
+import subprocess
+begin = together._start
+def start(modules):
+    helper = begin(modules)
+    helper.kill()
+    return helper
+together._start = start
+"""
+
+
+@pytest.fixture
+def several(monkeypatch):
+    """Let three processes compile at once."""
+    monkeypatch.setenv('SOFTROBOT_COMPILERS', '3')
+
+
+def kept(place):
+    """Names of the machine code in a folder."""
+    return {path.name for path in place.glob('*.nbc')}
+
+
+def test_helpers_compile_what_this_process_then_takes(tmp_path, several):
+    """All that is needed is in the cache, made by another process, and gives the same."""
+    out, err = finish(start(BUILD + WAITING + TOGETHER, tmp_path))
+    assert out.split('] ') == ['[6.0, 8.0, 10.0', '0\n'] and not err
+    assert len(kept(tmp_path)) == 3
+
+
+@pytest.mark.parametrize('way', ['alone', 'killed'])
+def test_without_helpers_this_process_does_the_work(tmp_path, monkeypatch, way):
+    """One process alone, and one whose helpers are killed, has compiled everything itself."""
+    monkeypatch.setenv('SOFTROBOT_COMPILERS', '1' if way == 'alone' else '3')
+    changed = 'together._start = None\n' if way == 'alone' else FAILING
+    out, err = finish(start(BUILD + changed + TOGETHER, tmp_path))
+    assert out.split('] ') == ['[6.0, 8.0, 10.0', '3\n'] and not err
+    assert len(kept(tmp_path)) == 3
+
+
+def test_nothing_is_started_for_what_is_kept(tmp_path, several):
+    """A second process finds all in the cache, and has no helpers."""
+    finish(start(BUILD + TOGETHER, tmp_path))
+    out, err = finish(start(BUILD + 'together._start = None\n' + TOGETHER, tmp_path))
+    assert out.split('] ') == ['[6.0, 8.0, 10.0', '0\n'] and not err
+
+
+def test_no_folder_no_helpers(tmp_path, several):
+    """Where nothing can be shared, this process compiles all in memory."""
+    (tmp_path / 'file').write_text('')
+    program = BUILD + 'together._start = None\n' + TOGETHER
+    out, err = finish(start(program, tmp_path / 'file' / 'kernels'))
+    assert out.startswith('[6.0, 8.0, 10.0]') and err.count('cannot be written') == 1
+
+
+def test_a_source_that_helpers_cannot_import(tmp_path, several):
+    """A kernel of the program itself, which no other process knows, is compiled here."""
+    own = """
+from softrobot_dynamics.compiling.jit import kernel
+def half(x):
+    return 0.5 * x
+half = kernel(half)
+SOURCE = 'from __main__ import half\\n' + textwrap.dedent(SOURCE).replace('x[0]', 'half(x[0])')
+"""
+    program = f'import textwrap\n{BUILD}{own}{WAITING}{TOGETHER}'
+    out, err = finish(start(program, tmp_path))
+    assert out.split('] ') == ['[3.0, 4.0, 5.0', '3\n'] and not err
+
+
+def load_small(label, done=()):
+    """Load a module that compiles at once; returns its function's name."""
+    source = '@for_python((float64,))\ndef small(x):\n    return 2.0 * x\n'
+    module = cache.load_module(f'# {label}\nfrom numba.types import float64\n{source}', label)
+    return module.small
+
+
+@pytest.mark.quick
+def test_first_what_nobody_is_compiling():
+    """What another process has begun is left until the rest is done."""
+    with cache.collecting() as sources:
+        for label in 'abc':
+            load_small(f'{label}{id(sources)}')
+    names, order = list(sources), []
+    whole = cache.load
+    with pytest.MonkeyPatch.context() as patch, open_lock(names[0]) as lock:
+
+        def load(name, source, wait=True):
+            if wait and name == names[0]:
+                lock.close()  # the other one is ready just now
+            fresh = name not in cache._READY
+            done = whole(name, source, wait)
+            order.extend([name] * (done and fresh))
+            return done
+
+        patch.setattr(cache, 'load', load)
+        parallel._load(sources)
+    assert order == [*names[1:], names[0]]
+
+
+def open_lock(name):
+    """Open and take the lock of a module, as another process would."""
+    file = open(folder.own_folder() / f'{name}.lock', 'w')
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file
+
+
+@pytest.mark.quick
+def test_stand_ins_are_not_called():
+    """A builder that calls what it compiles is told so, instead of jumping to nowhere."""
+    with pytest.raises(RuntimeError, match='may not be called'):
+        parallel.parallel(lambda: load_small('called')(1.0))
+    assert parallel.parallel(functools.partial(load_small, 'called'))[0](1.5) == 3.0
+
+
+@pytest.mark.quick
+def test_what_is_told_its_types_is_compiled_when_loaded():
+    """There is nothing left to compile at the first call; other arguments still do."""
+    small = load_small('told')
+    assert len(small.signatures) == 1
+    assert small(2.0) == 4.0 and len(small.signatures) == 1
+    assert small(2) == 4.0 and len(small.signatures) == 2
+
+
+@pytest.mark.quick
+def test_a_wrong_number_of_compilers_is_said(monkeypatch):
+    """It is named, once, and the default is taken."""
+    monkeypatch.setattr(folder, '_said', set())
+    monkeypatch.setenv('SOFTROBOT_COMPILERS', 'many')
+    with pytest.warns(RuntimeWarning, match="SOFTROBOT_COMPILERS is 'many'"):
+        assert parallel._most() >= 1
+    for words, count in {'1': 1, '3': 3, '0': 1}.items():
+        monkeypatch.setenv('SOFTROBOT_COMPILERS', words)
+        assert parallel._most() == count
+
+
+@pytest.mark.quick
+def test_addresses_are_real_afterwards():
+    """No stand-in stays where a kernel is."""
+    source = (
+        'from softrobot_dynamics.compiling.jit import kernel\n@kernel\ndef f(x):\n    x[0] = 1.0\n'
+    )
+    module = cache.load_module(source, 'real')
+    build = functools.partial(address, module.__name__, 'f', 'x')
+    with cache.collecting():
+        stand_in = build()
+    (real,) = parallel.parallel(build)
+    assert stand_in != real == build()

@@ -1,0 +1,98 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What the nodes make of parameter values, without ROS."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from robots import soft_arm  # noqa: E402
+from softrobot_dynamics.configuration import build, declared_parameters, law_settings  # noqa: E402
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
+
+VALUES = {row.name: row.default for row in declared_parameters.SIMULATION}
+
+
+def test_the_simulated_robot_may_be_another():
+    """By the parameter `plant`: it falls otherwise; what makes no sense is refused by name."""
+    given = {**VALUES, 'robot': 'double_pendulum'}
+    own, other = (build.simulated({**given, 'plant': x}) for x in ((), ('mass=×1.3',)))
+    masses = [[m.body.mass for m in p.model.description.modules] for p in (own, other)]
+    assert masses[1] == pytest.approx([1.3 * m for m in masses[0]])
+    for plant, error in ((['weight=2'], UnknownNameError), (['mass'], ArgumentError)):
+        with pytest.raises(error):
+            build.simulated({**given, 'plant': plant})
+
+
+def test_the_simulated_robot_may_be_of_another_body_model(tmp_path):
+    """Then what is heard of it are the coordinates of `robot`, with its sensors."""
+    files = [tmp_path / f'{name}.yaml' for name in ('own', 'rods')]
+    for file, order in zip(files, (None, 1)):
+        file.write_text(json.dumps(soft_arm(order)))
+    given = {**VALUES, 'robot': str(files[0]), 'plant': [str(files[1]), 'damping=×1.5']}
+    plant = build.simulated(given)
+    assert (plant.model.n, plant.heard.n) == (13, 7)
+    assert plant.model.description.modules[1].body.damping == pytest.approx(0.075)
+    names = {row.name for row in declared_parameters.sensor_rows(plant.heard)}
+    assert 'sensors.a/bend_x.noise' in names
+    plain = {row.name: row.default for row in declared_parameters.sensor_rows(plant.heard)}
+    sensing = plant.sensing({**given, **plain})
+    q = np.zeros(13)
+    q[0], q[3] = 0.3, 2.0  # turned, and kappa_y of the first rod
+    heard = sensing.hear(0, q, 0.1 * q)
+    assert heard.q == pytest.approx([0.3, 0.4, *[0.0] * 5], abs=1e-6)
+    assert heard.qd == pytest.approx(0.1 * heard.q, abs=1e-6)
+    with pytest.raises(ArgumentError, match='plant: .*a robot of the actuators turn, t10'):
+        build.simulated({**given, 'plant': ['pcc_arm']})
+
+
+def test_the_simulated_robot_may_carry_something():
+    """By the parameters of its payload: a torque accelerates it less."""
+    given = {**VALUES, 'robot': 'double_pendulum', 'payload.body': 'lower_bar'}
+    gained = []
+    for mass in (0.0, 2.0):
+        robot, rates = build.simulated({**given, 'payload.mass': mass}).simulator, []
+        for torque in (0.0, 10.0):
+            robot.reset(np.array([0.3, 0.2]))
+            robot.step([torque, 0.0], 1e-3)
+            rates.append(robot.qd[0])
+        gained.append(rates[1] - rates[0])
+    assert 0.0 < gained[1] < 0.9 * gained[0]
+    with pytest.raises(ArgumentError, match='payload.body: .horse., expected a body, one of'):
+        build.simulated({**given, 'payload.body': 'horse'})
+
+
+def test_sensors_are_for_all_coordinates_or_each():
+    """A coordinate's own parameter counts; what is wrong is refused by name."""
+    plant = build.simulated({**VALUES, 'robot': 'double_pendulum'})
+    rows = declared_parameters.sensor_rows(plant.model)
+    assert 'sensors.elbow.velocity_noise' in {row.name for row in rows}
+    given = {**VALUES, **{row.name: row.default for row in rows}, 'sensors.delay': 2e-3}
+    sensing = plant.sensing({**given, 'sensors.noise': 0.1, 'sensors.elbow.noise': 0.2})
+    assert sensing.sensors.noise.tolist() == [0.1, 0.2] and sensing.sensors.delay == 2e-3
+    with pytest.raises(DescriptionError, match='sensors.resolution: -1'):
+        plant.sensing({**given, 'sensors.elbow.resolution': -1.0})
+    assert plant.sensing({**given, 'sensors.rate': 200.0}).sensors.rate == 200.0
+    with pytest.raises(ArgumentError, match='sensors.rate: 1200.0, expected .* 1000 Hz'):
+        plant.sensing({**given, 'sensors.rate': 1200.0})
+
+
+def test_the_bus_is_the_simulated_robot_s_and_off_by_default():
+    """By parameters that are set once; a robot must not time out between two states."""
+    rows = {row.name: row for row in declared_parameters.SIMULATION}
+    assert rows['bus.rate'].read_only and rows['bus.phase'].read_only
+    values = {name: row.default for name, row in rows.items()}
+    assert vars(law_settings.bus_of(values)) == {'rate': 0.0, 'phase': 0.0}
+    found = law_settings.bus_of({**values, 'bus.rate': 100.0, 'bus.phase': 2e-3})
+    assert vars(found) == {'rate': 100.0, 'phase': 2e-3}
+    with pytest.raises(DescriptionError, match='bus.phase: 0.002, expected 0'):
+        law_settings.bus_of({**values, 'bus.phase': 2e-3})
+    for rate, periods in ((0.0, 2), (200.0, 6), (20.0, 51)):
+        given = {**values, 'sensors.rate': rate, 'command_timeout_periods': periods}
+        law_settings.require_patience(given)
+    words = 'command_timeout_periods: 50, expected more than 50, as a state'
+    with pytest.raises(ArgumentError, match=words):
+        law_settings.require_patience({**values, 'sensors.rate': 20.0})
+    law_settings.require_patience({**values, 'sensors.rate': 20.0, 'estimator': 'pcc_arm'})

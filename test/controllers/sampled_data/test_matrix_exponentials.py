@@ -1,0 +1,48 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Exponentials and spectral radii, beside LAPACK's."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from softrobot_dynamics.controllers.sampled_data.matrix_exponentials import (
+    exponential,
+    log_spectral_radius,
+)
+
+pytestmark = pytest.mark.quick
+
+
+def exp_of(A):
+    """Return exp(A)."""
+    E, scratch = np.empty_like(A), np.empty_like(A)
+    exponential(A.copy(), E, scratch)
+    return E
+
+
+@pytest.mark.parametrize('size', [0.0, 1e-3, 1.0, 300.0])
+def test_exponential(size):
+    """Of what decays, swings and stands, of any size: 1e-12 of the largest entry."""
+    rng = np.random.default_rng(1)
+    V, rates = rng.normal(size=(7, 7)), np.diag([-1.0, -0.3, 0.0, 0.0, -0.1, 0.0, 0.0])
+    rates[3, 4], rates[4, 3] = 1.0, -1.0
+    A = size * V @ rates @ np.linalg.inv(V)
+    wanted = expm(A)
+    assert np.abs(exp_of(A) - wanted).max() < 1e-11 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_spectral_radius(seed):
+    """Of random matrices, whose largest eigenvalues are pairs or not, of any size."""
+    A = 10.0 ** (seed - 2) * np.random.default_rng(seed).normal(size=(9, 9))
+    wanted = np.log(np.abs(np.linalg.eigvals(A)).max())
+    assert log_spectral_radius(A.copy(), np.empty_like(A)) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_what_has_none():
+    """Nothing has no radius, and what is no number none that is."""
+    assert log_spectral_radius(np.zeros((2, 2)), np.empty((2, 2))) == -math.inf
+    wrong = np.array([[1.0, np.nan], [0.0, 1.0]])
+    assert math.isnan(log_spectral_radius(wrong.copy(), np.empty((2, 2))))
+    assert math.isnan(exp_of(wrong)[0, 0])

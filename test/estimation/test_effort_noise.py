@@ -1,0 +1,216 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Noise of gauges: what it does to what is believed, so that it is taken for no push."""
+
+import functools
+
+import numpy as np
+import pytest
+from robots import compiled, states
+from scipy.linalg import expm
+from scipy.stats import chi2
+import softrobot_dynamics as sd
+from softrobot_dynamics.estimation.efforts import Acting
+from softrobot_dynamics.estimation.filter_state import Belief, Mover
+from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.settings import load_estimator
+
+PERIOD, NOISE = 1e-3, 0.2  # [s], [N]
+TENSIONS = 2.0 + np.arange(9) % 4
+CABLES = [f't{k}' for k in range(1, 10)]
+SENSORS = [
+    {'name': 'camera', 'type': 'pose', 'body': 'segment3'},
+    {'name': 'cables', 'type': 'joint', 'names': CABLES, 'noise': 2e-4},
+]
+QUIET = {'force': 0.02, 'moment': 2e-4}
+
+
+def gauged(noise, rate, names=CABLES):
+    """Return what an estimator is told of gauges with so much noise [N]."""
+    gauges = {'name': 'gauges', 'names': list(names), 'noise': noise, 'rate': rate}
+    known = {'position': 2e-3, 'velocity': 1e-2}
+    return {'sensors': SENSORS, 'disturbance': QUIET, 'initial': known, 'efforts': [gauges]}
+
+
+@functools.cache
+def estimator(noise, rate):
+    """Return one of the shipped arm."""
+    return sd.Estimator(compiled('pcc_arm'), gauged(noise, rate))
+
+
+def moved(name, h, values, seed=3, size=0.3, u=1.0):
+    """
+    Return covariances of (q, qd) (2 n, 2 n) after a step of h [s] with so many values of gauges.
+
+    As N and as S S^T have them, and as each error that is held makes them: exactly.
+    """
+    model = compiled(name)
+    n, m, names = model.n, model.m, model.actuator_names
+    settings = load_estimator(
+        {
+            'sensors': [{**SENSORS[1], 'names': list(names)}],
+            'efforts': gauged(NOISE, values / h, names)['efforts'],
+        }
+    )
+    q, qd = (size * x for x in next(iter(states(model, 1, seed=seed)))[:2])
+    own, u = Mover(model, 1e-25 * np.eye(n), np.zeros(0), settings), np.full(m, u)
+    acting = Acting(1.0, settings.efforts, names)
+    acting.begin(u)
+    acting.measure(0.0, 'gauges', u)
+    x = np.concatenate([q, qd, np.zeros(n)])
+    own.begin(q)
+    belief = own.move(Belief(0.0, x, 1e-25 * np.eye(3 * n), np.zeros((3 * n, 3 * n))), h, acting)
+    own.take(np.concatenate([q, qd, np.zeros(n)]))
+    own.u[:] = u
+    own.look()
+    there, rates = own.differentiate, np.zeros((2 * n + m, 2 * n + m))
+    inverse = np.linalg.inv(there.M)
+    K = there.by_state - np.hstack([there.stiffness, np.zeros((n, n))])
+    rates[:n, n : 2 * n] = np.eye(n)
+    rates[n : 2 * n] = np.hstack([-inverse @ K, inverse @ efforts_along(model, q, u)])
+    step = expm(h / values * rates)
+    F, G, P = step[: 2 * n, : 2 * n], step[: 2 * n, 2 * n :], np.zeros((2 * n, 2 * n))
+    for _ in range(values):
+        P = F @ P @ F.T + NOISE**2 * G @ G.T
+    return belief.N[: 2 * n, : 2 * n], (belief.S @ belief.S.T)[: 2 * n, : 2 * n], P
+
+
+def efforts_along(model, q, u):
+    """Return dnu/du (n, m) by differences, whatever a command is."""
+    slopes, rest = [], np.zeros(model.n)
+    own = Mover(model, np.eye(model.n), np.zeros(0), load_estimator({'sensors': [
+        {**SENSORS[1], 'names': list(model.coordinate_names)}]}))  # fmt: skip
+    for unit in 1e-6 * np.eye(model.m):
+        sides = []
+        for side in (1.0, -1.0):
+            own.differentiate.forward(q, rest, u + side * unit)
+            sides.append(own.differentiate.M @ own.differentiate.response.qdd)
+        slopes.append((sides[0] - sides[1]) / 2e-6)
+    return np.array(slopes).T
+
+
+@pytest.mark.parametrize('values', [1, 2, 5, 12])
+def test_errors_that_are_held_do_what_they_do(values):
+    """In a step in which damping has long settled, 1000 times as long, to a fifth."""
+    for h, far in ((1e-6, 0.12), (1e-2, 0.2)):
+        N, P, exact = moved('pcc_arm', h, values)
+        deviations = np.sqrt(np.diag(exact))
+        assert (np.abs(np.sqrt(np.diag(N)) / deviations - 1.0) < far).all()
+        assert np.abs((P - N) / np.outer(deviations, deviations)).max() < 1e-6
+    N, _, exact = moved('pcc_arm', 1e-6, 1)  # one value: but for what the step itself is off by
+    deviations = np.sqrt(np.diag(exact))
+    assert np.abs((N - exact) / np.outer(deviations, deviations)).max() < 5e-3
+
+
+@pytest.mark.parametrize('name', ['ur10e', 'servo_arm'])
+def test_errors_of_torques_and_of_what_motors_hold(name):
+    """A robot of joints, and one whose cables are told positions."""
+    N, _, exact = moved(name, 1e-5, 1, u=0.0 if name == 'ur10e' else 2.0)
+    deviations = np.sqrt(np.diag(exact))
+    assert np.abs((N - exact) / np.outer(deviations, deviations)).max() < 0.02
+
+
+def test_what_is_commanded_has_no_noise():
+    """Only for as long as measured values counted: by halves, and not at all."""
+    model, given = compiled('pcc_arm'), load_estimator(gauged(NOISE, 100.0))
+    blind = load_estimator(gauged(0.0, 100.0))
+    found = []
+    for settings, measured in ((given, 0.0), (given, 5e-3), (given, 1.0), (blind, 0.0)):
+        own = Mover(model, np.eye(9), np.zeros(0), settings)
+        acting = Acting(1.0, settings.efforts, model.actuator_names)
+        acting.begin(TENSIONS)
+        if measured < 1.0:
+            acting.measure(measured, 'gauges', TENSIONS)
+        own.begin(np.zeros(9))
+        start = Belief(0.0, np.zeros(27), 1e-3 * np.eye(27), np.zeros((27, 27)))
+        found.append(own.move(start, 1e-2, acting))
+    whole, half, none, exact = found
+    assert np.array_equal(none.S, exact.S) and not none.N.any() and not exact.N.any()
+    assert half.N == pytest.approx(0.5 * whole.N, rel=1e-6, abs=1e-15) and whole.N.any()
+
+
+def ways(own, seed, plant_noise, rate, push=True, span=0.3):
+    """Let the arm move with noisy gauges; yield (robot, force) whenever it was measured."""
+    model, rng = own.model, np.random.default_rng(seed)
+    spread, keep = np.repeat([QUIET['moment'], QUIET['force']], 3), np.exp(-PERIOD)
+    rest = sd.equilibrium(model, u=TENSIONS).q
+    own.begin(0.0, q=rest, u=TENSIONS)
+    P = own.estimate(0.0, covariance=True).covariance
+    x = np.linalg.cholesky(P) @ rng.standard_normal(27)
+    x[:9] += rest
+    robot = sd.Simulator(model, q=x[:9], qd=x[9:18])
+    efforts = load_estimator(gauged(plant_noise, rate)).efforts
+    eyes = Instruments(model, own.settings.sensors, efforts=efforts, seed=seed)
+    wrench = push * spread * rng.standard_normal((3, 6))
+    for k in range(round(span / PERIOD)):
+        told = [own.measure(*r) for r in eyes.look(k * PERIOD, robot.q, robot.qd, TENSIONS)]
+        if told:
+            yield robot, wrench
+        loads = {b: sd.Wrench(w, None, 'base') for b, w in zip(model.body_names, wrench)}
+        robot.step(TENSIONS, PERIOD, loads)
+        fresh = push * spread * rng.standard_normal((3, 6))
+        wrench = keep * wrench + np.sqrt(1.0 - keep**2) * fresh
+
+
+def errors_of(own, rate, runs):
+    """Return normalised errors squared, and which numbers were within 95 %, of some runs."""
+    squares, inside = [], []
+    for seed in range(runs):
+        *_, (robot, wrench) = ways(own, seed, NOISE, rate)
+        found = own.estimate(own.time, covariance=True)
+        axes = [sd.jacobian(own.model, q=robot.q, body=b, frame='base')
+                for b in own.model.body_names]  # fmt: skip
+        force = sum(J.T @ w for J, w in zip(axes, wrench))
+        error = np.concatenate([found.q, found.qd, found.force])
+        error -= np.concatenate([robot.q, robot.qd, force])
+        squares.append(error @ np.linalg.solve(found.covariance, error))
+        inside.append(np.abs(error) < 1.96 * np.sqrt(np.diag(found.covariance)))
+    return np.array(squares), np.array(inside)
+
+
+@pytest.mark.parametrize('rate', [100.0, 500.0])
+def test_it_is_as_sure_as_gauges_let_it_be(rate):
+    """Errors are as large as is said; by far too large for one that takes gauges at their word."""
+    squares, inside = errors_of(estimator(NOISE, rate), rate, 16)
+    assert chi2.ppf(1e-4, 27 * 16) < squares.sum() < chi2.ppf(1.0 - 1e-4, 27 * 16)
+    assert 0.92 < inside.mean() < 0.99
+    squares, inside = errors_of(estimator(0.0, rate), rate, 16)
+    assert np.median(squares) > 100.0 and inside[:, :18].mean() < 0.75
+
+
+def test_noise_of_gauges_is_no_push():
+    """Where nothing pushes chances are even; one that believes gauges finds many pushes."""
+    found = {}
+    for noise in (NOISE, 0.0):
+        own = estimator(noise, 100.0)
+        chances = [
+            own.push('segment3').chance
+            for seed in range(3)
+            for k, _ in enumerate(ways(own, seed, NOISE, 100.0, push=False, span=1.5))
+            if k > 30
+        ]
+        found[noise] = np.array(chances)
+    assert found[NOISE].min() > 1e-5 and 0.35 < found[NOISE].mean() < 0.65
+    assert (found[0.0] < 1e-6).mean() > 0.1
+
+
+def test_a_posture_is_as_uncertain_as_gauges_are():
+    """Of a robot at rest: errors squared are those of its covariance, by far not without noise."""
+    model, rng = compiled('pcc_arm'), np.random.default_rng(4)
+    q, squares = sd.equilibrium(model, u=TENSIONS).q, {}
+    for noise in (NOISE, 0.0):
+        sensors = [{**SENSORS[1], 'noise': 2e-3}]
+        fit = sd.ShapeFit(model, {**gauged(noise, 100.0), 'sensors': sensors})
+        squares[noise] = []
+        y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
+        for _ in range(30):
+            cables = y + 2e-3 * rng.standard_normal(9)
+            values = {'cables': cables, 'gauges': TENSIONS + NOISE * rng.standard_normal(9)}
+            found = fit(values, u=np.zeros(9))
+            squares[noise].append((found.q - q) @ np.linalg.solve(found.covariance, found.q - q))
+    total = np.sum(squares[NOISE])
+    assert chi2.ppf(1e-4, 9 * 30) < total < chi2.ppf(1.0 - 1e-4, 9 * 30)
+    assert np.sum(squares[0.0]) > 10.0 * total
+    given = {**gauged(NOISE, 100.0), 'sensors': sensors}
+    again = sd.ShapeFit(model, given)({'cables': y, 'gauges': np.full(9, np.nan)}, u=TENSIONS)
+    known = fit({'cables': y}, u=TENSIONS)  # what is commanded has no noise
+    assert np.array_equal(again.covariance, known.covariance)

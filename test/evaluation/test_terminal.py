@@ -1,0 +1,100 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a demo shows in a terminal."""
+
+import io
+
+import numpy as np
+import pytest
+from softrobot_dynamics.evaluation import terminal
+from softrobot_dynamics.evaluation.terminal import bar, error_of, fill, loop_rows, Sight, sparkline
+
+pytestmark = pytest.mark.quick
+
+SUBJECT = terminal.Subject(
+    'arm at 1000 Hz',
+    10.0,
+    2.0,
+    ('t1', 't2'),
+    ('N', 'N'),
+    ('m', 'm'),
+    np.zeros(2),
+    np.full(2, 40.0),
+)
+DIAGNOSTICS = {
+    'simulation': {'rate [Hz]': '999.96', 'missed ticks': '3',
+                   'round trip p50 / p99 / max [us]': '230 / 400 / 900'},
+    'controller': {'mode': 'running'},
+}  # fmt: skip
+NOTHING = Sight(None, None, None, {})
+SEEN = Sight(np.array([10.0, 20.0]), np.array([1e-4, 2e-5]), 3.6e-4, DIAGNOSTICS)
+
+
+@pytest.mark.parametrize('share, filled', [(0.0, 0), (0.5, 5), (1.0, 10), (1.7, 10), (-1.0, 0)])
+def test_a_bar_is_filled_up_to_its_share(share, filled):
+    """Never beyond its width."""
+    text = bar(share, 10)
+    assert len(text) == 10
+    assert text.count('█') == filled
+
+
+def test_a_sparkline_rises_with_its_values():
+    """From the lowest block to the highest, and nothing for nothing."""
+    assert sparkline([0.0, 0.5, 1.0]) == '▁▅█'
+    assert sparkline([]) == ''
+
+
+def test_commands_fill_up_to_the_limit_of_their_side():
+    """Pull of a tendon, torque of either sign, and a limit that there is not."""
+    u, lower, upper = [10.0, -30.0, 5.0], [0.0, -60.0, -np.inf], [40.0, 30.0, np.inf]
+    assert fill(u, lower, upper) == pytest.approx([0.25, 0.5, 0.0])
+
+
+@pytest.mark.parametrize('sight, units, words', [
+    (SEEN, ('m', 'm'), '0.360 mm'),
+    (SEEN._replace(tip_error=None), ('m', 'm'), '0.1 mm'),
+    (SEEN._replace(tip_error=None), ('rad', 'rad'), '0.0001 rad'),
+    (SEEN._replace(tip_error=None), ('m', 'rad'), '0.1 mm, 2e-05 rad'),
+    (NOTHING, ('m', 'm'), ''),
+])  # fmt: skip
+def test_the_error_shown(sight, units, words):
+    """The tip's where it is known, else the outputs', the greatest of each unit, else none."""
+    assert error_of(sight, units)[2] == words
+
+
+def test_the_rows_are_what_the_nodes_report():
+    """From the diagnostics of both; empty until they come."""
+    assert [value for _, value, _ in loop_rows(DIAGNOSTICS)] == [
+        '1000.0 Hz', '3', '230 / 400 / 900 us']  # fmt: skip
+    assert [value for _, value, _ in loop_rows({})] == ['', '', '']
+
+
+def test_plain_lines_say_everything(capsys):
+    """Without rich there are stages and a table, and no control characters in a file."""
+    shown = terminal.PlainDisplay()
+    with shown.stage('compiling'):
+        pass
+    with shown.live(SUBJECT) as show:
+        show(1.0, SEEN)
+    shown.table('the loop held', [('rate', '1000 Hz'), ('missed', '3')])
+    text = capsys.readouterr().out
+    assert 'compiling ...' in text and 'the loop held' in text and 'rate    1000 Hz' in text
+    assert '\r' not in text
+
+
+def test_the_live_picture_shows_what_is_known():
+    """Before anything is known, and, where a poll brought nothing new, what was known."""
+    rich = pytest.importorskip('rich.console')
+    console = rich.Console(file=io.StringIO(), force_terminal=True, width=100)
+    with terminal.RichDisplay(console).live(SUBJECT) as show:
+        for t, sight in ((0.0, NOTHING), (3.0, SEEN), (4.0, SEEN._replace(u=None))):
+            show(t, sight)
+    last = console.file.getvalue().rpartition('4.0 of 10 s')[2]
+    for words in ('0.360 mm', '1000.0 Hz', '230 / 400 / 900 us', 't2', '20.00 N'):
+        assert words in last
+
+
+def test_without_rich_the_extra_is_named(monkeypatch, capsys):
+    """The demo goes on without it."""
+    monkeypatch.setattr(terminal, 'Console', None)
+    assert isinstance(terminal.terminal(), terminal.PlainDisplay)
+    assert "pip install 'softrobot_dynamics[demo]'" in capsys.readouterr().out

@@ -1,0 +1,411 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The control loop under a clock of the test's own: what it answers, refuses, survives."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from control_loops import Control, state, WATCHDOG  # noqa: E402
+from linear_plant import COORDINATES  # noqa: E402
+from loops import PERIOD, SAFE  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.loops.guarding import FAILED, RUNNING, STOPPED, TIMED_OUT, WAITING  # noqa: E402
+from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
+from softrobot_dynamics.loops.orders import Hold, Once, Took  # noqa: E402
+from softrobot_dynamics.loops.reference_time import ReferenceTime  # noqa: E402
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def control(monkeypatch):
+    """Return a control loop that has not seen a state yet."""
+    return Control(monkeypatch)
+
+
+def test_a_state_is_answered_with_its_stamp(control):
+    """The first one is what is held: no error, no command; the next ones are controlled."""
+    assert control.go(state((1.0, -1.0), 5)) == [0.0, 0.0]
+    assert control.go(state((1.1, -1.0), 6)) == pytest.approx([-10.0, 0.0])
+    stamps = [
+        stamp_of(JointState()) if s is None else s.nanosec for _, s in control.outlet.commands
+    ]
+    assert stamps == [5, 6] and control.loop.mode == RUNNING
+
+
+@pytest.mark.parametrize(
+    'bad, cause',
+    [
+        (state((1.0,), 7, ('x',)), 'wrong size'),
+        (state((1.0, 2.0), 7, ('x', 'z')), 'wrong name'),
+        (state((np.nan, 0.0), 7), 'not a number'),
+        (state((0.0, 0.0), 5), 'out of order'),
+    ],
+)
+def test_a_bad_state_is_counted_and_never_answered(control, bad, cause):
+    """And the next good one is answered as if nothing had been."""
+    control.go(state(stamp=6))
+    sent = len(control.outlet.commands)
+    if cause == 'wrong size':
+        bad.name = list(COORDINATES)
+    control.go(bad)
+    assert len(control.outlet.commands) == sent
+    assert control.loop.tally.refused == {cause: 1} and control.loop.mode == RUNNING
+    control.go(state(stamp=8))
+    assert len(control.outlet.commands) == sent + 1
+
+
+def test_bad_states_do_not_feed_the_watchdog(control):
+    """A stream of them is as good as none."""
+    control.go(state(stamp=1))
+    for _ in range(49):
+        control.go(state((np.nan, 0.0)))
+    assert control.loop.mode == RUNNING
+    control.go(state((np.nan, 0.0)))
+    assert control.loop.mode == TIMED_OUT and control.outlet.commands[-1] == (SAFE, None)
+
+
+def test_a_stall_of_ten_milliseconds_is_ridden_through(control):
+    """It is counted as missed states and trips nothing."""
+    for k in range(5):
+        control.go(state(stamp=1 + k * PERIOD))
+    control.go(state(stamp=1 + 15 * PERIOD), after=11 * PERIOD)
+    assert control.loop.mode == RUNNING and control.loop.tally.counts['timeouts'] == 0
+    assert control.loop.tally.counts['missed'] == 10
+
+
+def test_without_states_the_safe_command_goes_out_and_is_repeated(control):
+    """At the watchdog time, and once in every one after it; one trip is one trip."""
+    control.go(state((1.0, 1.0), 1))
+    begin = control.clock.time
+    for k in range(1, 4):
+        assert control.go() == SAFE
+        assert control.clock.time == begin + k * WATCHDOG
+    assert control.loop.tally.counts['timeouts'] == 1
+    assert control.outlet.commands[-1][1] is None
+
+
+def test_states_that_come_back_are_answered_again(control):
+    """From the present state on, even with stamps of an earlier time: a robot started anew."""
+    control.go(state((1.0, 1.0), 100))
+    control.go()
+    assert control.go(state((2.0, 2.0), 1)) == [0.0, 0.0]  # held where it is now
+    assert control.loop.mode == RUNNING
+    assert control.plant.controller.calls[-1] == 'start'
+
+
+def test_what_may_have_lain_there_is_stale(control):
+    """After a stall longer than the watchdog, a waiting state may be of any age: not acted on."""
+    control.go(state(stamp=1))
+    control.clock.bring(state(stamp=2), after=PERIOD)
+    control.clock.wait, wait = lambda timeout: _stall(control.clock, wait), control.clock.wait
+    control.loop._cycle()
+    control.clock.wait = wait
+    assert control.loop.tally.refused == {'stale': 1} and control.loop.mode == TIMED_OUT
+    control.go(state(stamp=3))
+    assert control.loop.mode == RUNNING
+
+
+def kept_from_running(control, call):
+    """Return what makes a call for another, and takes twice the watchdog time."""
+
+    def stopped(*arguments):
+        control.clock.time += 2 * WATCHDOG
+        return call(*arguments)
+
+    return stopped
+
+
+def test_what_was_computed_for_too_long_does_not_go_out(control):
+    """The safe command does instead, and the law goes on with the next state."""
+    control.go(state((1.0, 1.0), 1))
+    sent, compute = len(control.outlet.commands), control.plant.controller.compute
+    control.plant.controller.compute = kept_from_running(control, compute)
+    assert control.go(state((1.0, 1.0), 2)) == SAFE and control.loop.mode == TIMED_OUT
+    assert len(control.outlet.commands) == sent + 1 and control.loop.tally.counts['timeouts'] == 1
+    control.plant.controller.compute = compute
+    control.go(state((1.0, 1.0), 3))
+    assert control.loop.mode == RUNNING
+
+
+def test_a_command_that_took_too_long_on_its_way_is_followed_by_the_safe_one(control):
+    """At once: the loop cannot take it back."""
+    control.go(state((1.0, 1.0), 1))
+    send = control.outlet.command
+    control.outlet.command = kept_from_running(control, send)
+    control.go(state((1.0, 1.0), 2))
+    assert control.outlet.commands[-2][1] is not None
+    assert control.outlet.commands[-1] == (SAFE, None) and control.loop.mode == TIMED_OUT
+
+
+def test_a_state_that_waited_while_the_loop_did_not_run_is_stale(control):
+    """Wherever in its cycle the loop was."""
+    control.go(state(stamp=1))
+    control.clock.bring(state(stamp=2), PERIOD)
+    control.clock.time += 2 * WATCHDOG
+    control.loop._cycle()
+    assert control.loop.tally.refused == {'stale': 1} and control.loop.mode == TIMED_OUT
+
+
+def test_states_that_waited_are_stale_also_where_the_guard_was_first(control):
+    """None that was sent before a stop of the process is answered after it."""
+    for k in range(1, 60):
+        control.go(state(stamp=k))
+    control.clock.time += 2000 * PERIOD
+    control.loop._keep_safe(control.clock.time)
+    count = len(control.outlet.commands)
+    for k in range(60, 70):
+        control.clock.sent_at = control.clock.time - 1200 * PERIOD  # of 2000 that passed
+        control.go(state(stamp=k), after=PERIOD // 20)
+    assert control.loop.tally.refused == {'stale': 10}
+    assert all(u == SAFE for u, _ in control.outlet.commands[count:])
+    control.clock.sent_at = None
+    control.go(state(stamp=2000))
+    assert control.loop.mode == RUNNING
+
+
+def _stall(clock, wait):
+    message = wait(PERIOD * 2)
+    clock.time += 2 * WATCHDOG
+    return message
+
+
+def test_before_any_state_the_safe_command_is_all_there_is(control):
+    """But that is no trip of the watchdog."""
+    assert control.go() == SAFE
+    assert control.loop.mode == WAITING and control.loop.tally.counts['timeouts'] == 0
+
+
+def test_a_reference_for_once_is_not_begun_anew(control):
+    """After a pause its time has gone by: the outputs are held, until another one is ordered."""
+    control.go(state((1.0, 1.0), 1))
+    control.loop.order(reference=Once(np.array([0.5, 0.5])))
+    for stamp in (2, 3):
+        assert control.go(state((1.0, 1.0), stamp)) == [-10.0, -10.0]
+    control.go()
+    assert control.loop.mode == TIMED_OUT
+    for stamp in (4, 5):
+        assert control.go(state((0.8, 0.8), stamp)) == [0.0, 0.0]
+    control.loop.order(reference=Once(np.array([0.7, 0.9])))
+    assert control.go(state((0.8, 0.8), 6)) == pytest.approx([-10.0, 10.0])
+
+
+def test_a_failing_controller_means_the_safe_command(control):
+    """Whether it says so or raises; the loop goes on and recovers."""
+    control.go(state(stamp=1))
+    assert control.go(state((9.0, 0.0), 2)) == SAFE and control.loop.mode == FAILED
+    control.plant.controller.compute, compute = None, control.plant.controller.compute
+    assert control.go(state(stamp=3)) == SAFE
+    control.plant.controller.compute = compute
+    assert control.go(state(stamp=4)) == [0.0, 0.0] and control.loop.mode == RUNNING
+    assert control.loop.tally.counts['failures'] == 2
+
+
+def test_the_emergency_stop_is_latched(control):
+    """It counts from the next state on, until released; then the outputs are held."""
+    control.go(state(stamp=1))
+    control.loop.order(emergency=True)
+    for k in range(3):
+        assert control.go(state((0.5, 0.5), 2 + k)) == SAFE and control.loop.mode == STOPPED
+    control.loop.order(emergency=False, reference=Hold())
+    assert control.go(state((0.7, 0.7), 9)) == [0.0, 0.0]
+
+
+def test_an_emergency_does_not_wait_for_a_state(control):
+    """Without states the safe command goes out when the loop is woken."""
+    control.go(state(stamp=1))
+    control.loop.order(emergency=True)
+    control.clock.time += PERIOD
+    control.clock.wait = lambda timeout: None
+    assert control.go() == SAFE and control.loop.mode == STOPPED
+
+
+def test_an_emergency_before_activation_counts(monkeypatch):
+    """Orders may begin with one."""
+    control = Control(monkeypatch, emergency=True)
+    assert control.go(state(stamp=1)) == SAFE and control.loop.mode == STOPPED
+
+
+def test_an_emergency_before_any_state_sends_the_safe_command_at_once(monkeypatch):
+    """A loop that begins in one wakes itself; the first state gives the posture to carry."""
+    control = Control(monkeypatch, emergency=True)
+    loop, clock, postures = control.loop, control.clock, []
+    begin = control.plant.safe.begin
+    control.plant.safe.begin = lambda q, u: (postures.append(q), begin(q, u))
+    waits = iter([None, 'leave'])
+
+    def wait(timeout):
+        assert clock.woken
+        loop._leaving = next(waits) == 'leave'
+
+    monkeypatch.setattr(clock, 'wake', lambda: setattr(clock, 'woken', True))
+    monkeypatch.setattr(clock, 'wait', wait)
+    started = clock.time
+    loop.run()
+    assert control.outlet.commands[0][0] == SAFE and clock.time == started
+    loop._receive(state((0.2, 0.3), 1), clock.time)
+    assert postures[0] is None and list(postures[-1]) == [0.2, 0.3]
+    assert loop.mode == STOPPED
+
+
+def test_new_orders_count_from_the_next_state(control):
+    """Settings and references, without a new start."""
+    control.go(state(stamp=1))
+    control.plant.controller.calls.clear()
+    control.loop.order(reference=np.array([0.01, 0.0]))
+    assert control.go(state(stamp=2)) == pytest.approx([1.0, 0.0])
+    settings = control.loop.orders.settings
+    control.loop.order(settings=settings.replace(p=2.0 * settings.p))
+    assert control.go(state(stamp=3)) == pytest.approx([2.0, 0.0])
+    assert control.plant.controller.calls == ['follow', 'use']
+
+
+def test_holding_holds_what_is_there_when_it_is_taken_up(control):
+    """Each hold anew."""
+    control.go(state(stamp=1))
+    for k, x in enumerate((0.2, 0.4)):
+        control.loop.order(reference=Hold())
+        assert control.go(state((x, 0.0), 2 + k)) == [0.0, 0.0]
+
+
+def test_the_end_is_a_safe_command_that_has_been_delivered(control):
+    """Whatever was before."""
+    control.go(state((1.0, 1.0), 1))
+    control.loop.finish()
+    assert control.outlet.commands[-1] == (SAFE, None) and control.outlet.words[-1] == 'flushed'
+
+
+def test_an_emergency_counts_while_states_are_refused(control):
+    """It waits for no valid one, nor for the watchdog."""
+    control.go(state(stamp=1))
+    control.loop.order(emergency=True)
+    assert control.go(state((np.nan, 0.0), 2)) == SAFE and control.loop.mode == STOPPED
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Return a loop whose actuators take 0.1 a tick, after it has commanded -5 to both."""
+    control = Control(monkeypatch, rate_limit=np.array([100.0, 100.0]))
+    control.go(state(stamp=1))
+    for k in range(60):
+        control.go(state((0.05, 0.05), 2 + k))
+    assert control.outlet.commands[-1][0] == pytest.approx([-5.0, -5.0])
+    control.outlet.commands.clear()
+    return control
+
+
+def assert_led(commands, begin, end, step=0.1):
+    """No command is farther than a step from the one before, and the last is `end`."""
+    sent = np.array([begin] + [u for u, _ in commands])
+    assert np.abs(np.diff(sent, axis=0)).max() <= step * (1.0 + 1e-6)
+    assert sent[-1] == pytest.approx(end)
+
+
+def test_an_emergency_stop_is_led_at_the_rate_of_the_actuators(slow):
+    """It begins at once; states answered on the way do not make it faster, none do not slower."""
+    slow.loop.order(emergency=True)
+    slow.clock.time += PERIOD
+    for k in range(40):
+        slow.go(state((0.05, 0.05), 100 + k) if k < 20 else None, after=PERIOD // 2)
+    assert slow.outlet.commands[0][0] != [-5.0, -5.0]
+    for _ in range(60):
+        slow.go()
+    assert_led(slow.outlet.commands, [-5.0, -5.0], SAFE)
+
+
+def test_the_end_and_a_silence_are_led_there_too(slow):
+    """The watchdog's safe command by its own ticks, the last one before the loop is left."""
+    slow.go()
+    assert slow.loop.mode == TIMED_OUT
+    begin = slow.clock.time
+    for _ in range(20):
+        slow.go()
+    assert slow.clock.time == begin + 20 * PERIOD
+    slow.loop.finish()
+    assert_led(slow.outlet.commands, [-5.0, -5.0], SAFE)
+    assert slow.clock.time < begin + 60 * PERIOD
+
+
+def test_safety_goes_before_the_rates_in_the_end(monkeypatch):
+    """Where they would need more than half a second, the last command is the safe one anyway."""
+    control = Control(monkeypatch, rate_limit=np.array([1.0, 1.0]))
+    control.go(state(stamp=1))
+    control.loop._limiter.last[:] = -5.0
+    begin = control.clock.time
+    control.loop.finish()
+    assert control.outlet.commands[-1] == (SAFE, None)
+    assert 500 * PERIOD <= control.clock.time - begin <= 502 * PERIOD
+    sent = np.array([u for u, _ in control.outlet.commands])
+    assert np.abs(np.diff(sent[1:-1], axis=0)).max() <= 1.001e-3
+
+
+def test_narrower_limits_are_approached_at_the_rate(slow):
+    """A live change of a limit does not make the command jump; it gets there and stays."""
+    settings = slow.loop.orders.settings
+    slow.loop.order(settings=settings.replace(lower=np.array([-2.0, -10.0])))
+    for k in range(40):
+        slow.go(state((0.05, 0.05), 100 + k))
+    assert_led(slow.outlet.commands, [-5.0, -5.0], [-2.0, -5.0])
+
+
+def test_no_number_and_nothing_beyond_the_limits_goes_out(control):
+    """Whatever a law returns and calls well."""
+    control.go(state(stamp=1))
+    compute = control.plant.controller.compute
+    q, far = np.zeros(2), np.array([99.0, -99.0])
+    for k, value in enumerate((np.nan, np.inf)):
+        u = np.array([value, 0.0])
+        control.plant.controller.compute = lambda *_, u=u: compute(0.0, q, q)._replace(u=u)
+        assert control.go(state(stamp=2 + k)) == SAFE and control.loop.mode == FAILED
+    control.plant.controller.compute = lambda *_: compute(0.0, q, q)._replace(u=far)
+    assert control.go(state(stamp=9)) == pytest.approx([10.0, -9.5])  # limit and rate
+
+
+def test_a_loop_that_breaks_leaves_a_safe_command(control):
+    """And says so: nothing ends it in silence."""
+    control.clock.wait = None
+    control.loop.run()
+    assert isinstance(control.loop.error, TypeError)
+    assert control.outlet.commands[-1] == (SAFE, None)
+
+
+def test_every_tick_is_recorded(control):
+    """With what was seen, sent and wanted, when, and by which mode."""
+    for k in range(3):
+        control.go(state((0.1 * k, 0.0), 1 + k * PERIOD))
+    control.loop.order(emergency=True)
+    control.go(state((0.3, 0.0), 1 + 3 * PERIOD))
+    names = 'q', 'qd', 'u', 'y', 'y_rate', 'y_d', 'y_d_rate', 'y_d_acceleration', 't', 'mode'
+    columns = control.loop.record.columns(*names, 'orders', 'u_before')
+    assert columns['orders'] == (Took.BEGAN | Took.TUNED | Took.HOLDS, 0, 0, 0)
+    assert np.isnan(columns['u_before'][0]).all()
+    assert np.array_equal(columns['u_before'][1:-1], columns['u'][:-2])
+    *_, (_, _), (stopped, _), (_, _) = control.outlet.commands  # at once, between two ticks
+    assert np.array_equal(columns['u_before'][-1], stopped)
+    assert columns['t'] == pytest.approx([0.0, 1e-3, 2e-3, 3e-3])
+    assert columns['stamp'] == tuple(1 + k * PERIOD for k in range(4))
+    assert np.diff(columns['moment']).tolist() == [PERIOD] * 3
+    assert [q[0] for q in columns['q']] == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    u = [u[0] for u in columns['u']]  # the last one on its way to the safe one
+    assert u == pytest.approx([0.0, -10.0, -10.0, 0.0], abs=1e-4)
+    assert [y[0] for y in columns['y'][:3]] == pytest.approx([0.0, 0.1, 0.2])
+    assert [y[0] for y in columns['y_d'][:3]] == [0.0, 0.0, 0.0]
+    assert np.isnan([columns[name][3] for name in ('y', 'y_rate', 'y_d', 'y_d_rate')]).all()
+    assert columns['mode'] == (RUNNING, RUNNING, RUNNING, STOPPED)
+
+
+def test_reference_time_follows_stamps_and_stands_still_with_them():
+    """Late arrivals do not shake it; where stamps make no sense, arrivals count."""
+    time = ReferenceTime(WATCHDOG)
+    steps = [
+        (100, 0),
+        (100 + PERIOD, PERIOD + 300_000),
+        (100 + 2 * PERIOD, 12 * PERIOD),
+        (5, 13 * PERIOD),
+        (0, 14 * PERIOD),
+        (0, 15 * PERIOD),
+        (2 * WATCHDOG, 16 * PERIOD),
+    ]
+    times = [time.advance(*step) for step in steps]
+    assert times == pytest.approx([0.0, 1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3])

@@ -1,0 +1,442 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The estimation loop under a clock of the test's own: when it says a state, what it refuses."""
+
+import functools
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from robots import compiled  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.estimation.instruments import Instruments  # noqa: E402
+from softrobot_dynamics.loops import estimation_loop  # noqa: E402
+from softrobot_dynamics.loops.estimation_loop import (  # noqa: E402
+    EstimationLoop,
+    Plan,
+    RUNNING,
+    SETTLING,
+    Stream,
+    Sufficient,
+    WAITING,
+)
+from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
+from softrobot_dynamics.loops.sensor_clock import Present  # noqa: E402
+from softrobot_dynamics.nodes.messaging.measurements import form_of  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import CommandReader, stamped  # noqa: E402
+
+pytestmark = pytest.mark.quick
+
+MS = 1_000_000  # [ns], a period
+AHEAD = 5_000 * SECOND  # of the stamps, to the clock of the loop
+GIVEN = {
+    'sensors': [
+        {'name': 'camera', 'type': 'pose', 'body': 'segment3'},
+        {
+            'name': 'cables',
+            'type': 'joint',
+            'names': [f't{k}' for k in range(1, 10)],
+            'noise': 2e-4,
+        },
+    ],
+    'disturbance': {'force': 0.05, 'moment': 5e-4},
+}
+U = np.full(9, 2.0)
+COLLISION = 1.0  # [N]
+
+
+GAUGES = {'name': 'gauges', 'names': ['t1', 't2']}
+
+
+@functools.cache
+def parts(gauged=False, change=None):
+    """Return model, estimator, fit and sufficiency of the shipped arm."""
+    gauges = {**GAUGES, 'noise': 0.01, 'change': change} if change else GAUGES
+    model, given = compiled('pcc_arm'), {**GIVEN, 'efforts': [gauges]} if gauged else GIVEN
+    estimator = sd.Estimator(model, given)
+    return model, estimator, sd.ShapeFit(model, given), Sufficient(estimator, ())
+
+
+class Box:
+    """An inbox that the test fills."""
+
+    def __init__(self):
+        self.message = None
+
+    def wait(self, timeout):
+        """Return what is there."""
+        message, self.message = self.message, None
+        return message
+
+    def age(self):
+        """Return how long it has been there."""
+        return 0
+
+    def wake(self):
+        """Nobody waits."""
+
+
+class Outlet:
+    """Keeps what goes out."""
+
+    def __init__(self):
+        self.states, self.words, self.reports, self.pushes = [], [], 0, []
+        self.doubts = []
+
+    def state(self, q, qd, stamp):
+        self.states.append((q, qd, stamp))
+
+    def report(self, estimator, stamp, epoch):
+        self.reports += 1
+
+    def entered(self, mode, before, well):
+        self.words.append(mode)
+
+    def refused(self, error):
+        self.words.append(error.reason)
+
+    def lost(self, why):
+        self.words.append(why)
+
+    def doubted(self, sensor, coarse):
+        self.doubts.append((sensor, coarse))
+
+    def collided(self, body, size, still):
+        self.pushes.append((body, size, still))
+
+    def failed(self, what, error):
+        raise error
+
+
+class Rig:
+    """An arm under tension at rest, its sensors, and the loop."""
+
+    def __init__(self, monkeypatch, gauged=False, change=None):
+        model, estimator, fit, sufficient = parts(gauged, change)
+        self.time, self.outlet, self.commands = 1000 * SECOND, Outlet(), Box()
+        monkeypatch.setattr(estimation_loop, 'now', lambda: self.time)
+        monkeypatch.setattr(estimation_loop, 'sleep_until', self._sleep_until)
+        sensors, efforts = estimator.settings.sensors, estimator.settings.efforts
+        every = (*sensors, *efforts)
+        self.forms = {each.name: form_of(each) for each in every}
+        self.boxes = {each.name: Box() for each in every}
+        self.loop = EstimationLoop(
+            estimator, fit,
+            [Stream(each, self.boxes[each.name], self.forms[each.name]) for each in every],
+            self.commands, CommandReader(model.actuator_names), self.outlet,
+            Plan(MS, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION),
+            initial=U, sufficient=sufficient,
+        )  # fmt: skip
+        self.q, self.acting = sd.equilibrium(model, u=U).q, U
+        self.instruments = Instruments(model, sensors, efforts=efforts, seed=3)
+        self.silent, self.spoil, self.stamps = set(), {}, []
+        self.loop._begin()
+
+    def _sleep_until(self, deadline):
+        self.time = max(self.time, deadline)
+
+    @property
+    def present(self):
+        """The time of the stamps [ns]."""
+        return self.time + AHEAD
+
+    def go(self, periods):
+        """Let periods pass, with what the sensors measure at rest."""
+        for _ in range(periods):
+            at = self.present
+            for reading in self.instruments.look(1e-9 * at, self.q, 0.0 * self.q, self.acting):
+                if reading.sensor not in self.silent:
+                    self.bring(reading.sensor, reading.value, at)
+            self.loop._cycle()
+
+    def bring(self, sensor, value, stamp):
+        """Let a message come, spoilt as told."""
+        message = self.forms[sensor].write(value)
+        message.header.stamp = stamped(stamp)
+        self.spoil.get(sensor, lambda message: None)(message)
+        self.boxes[sensor].message = message
+        self.stamps.append(stamp_of(message))
+
+    def until(self, mode, most=2000):
+        """Go on until there is a mode."""
+        for _ in range(most):
+            self.go(1)
+            if self.loop.mode == mode:
+                return
+        raise AssertionError(f'no mode {mode} but {self.loop.mode}: {self.outlet.words[-3:]}')
+
+
+@pytest.fixture
+def rig(monkeypatch):
+    """Return a Rig that says states."""
+    rig = Rig(monkeypatch)
+    rig.until(RUNNING)
+    return rig
+
+
+def test_it_begins_when_all_sensors_have_been_heard(monkeypatch):
+    """With the posture that fits; and says a state every period once that has settled."""
+    rig = Rig(monkeypatch)
+    rig.silent = {'cables'}
+    rig.go(20)
+    assert rig.loop.mode == WAITING and rig.loop.missing == ('cables',)
+    rig.silent = set()
+    rig.until(SETTLING)
+    assert not rig.outlet.states
+    rig.until(RUNNING)
+    rig.go(200)
+    states = rig.outlet.states
+    assert len(states) == 200 and rig.outlet.reports in (9, 10, 11)
+    assert np.diff([stamp for *_, stamp in states]) == pytest.approx(MS, abs=0.01 * MS)
+    assert abs(states[-1][2] - rig.present) < 2 * MS
+    tip, wanted = (
+        sd.forward_kinematics(parts()[0], q=q)[-1][:3, 3] for q in (states[-1][0], rig.q)
+    )
+    assert np.abs(tip - wanted).max() < 1e-3  # where each look at it is off by as much
+
+
+def test_wrong_measurements_are_refused_and_the_others_go_on(rig):
+    """No number, twice the same, from the future, without a stamp: counted, not believed."""
+
+    def wrong(message):
+        message.pose.position.x = np.nan
+
+    def later(message):
+        message.header.stamp = stamped(stamp_of(message) + 10 * SECOND)
+
+    def unstamped(message):
+        message.header.stamp = stamped(0)
+
+    for cause, spoil in (('not a number', wrong), ('from the future', later),
+                         ('stale', unstamped)):  # fmt: skip
+        rig.spoil = {'camera': spoil}
+        rig.go(30)
+        assert rig.loop.tally.refused[cause] == 3
+    rig.spoil = {}
+    rig.go(20)
+    again, stamp = rig.forms['cables'].write(np.zeros(9)), rig.stamps[-1]
+    again.header.stamp = stamped(stamp)
+    rig.boxes['cables'].message = again
+    rig.loop._cycle()
+    assert rig.loop.tally.refused['out of order'] == 1
+    rig.go(5)
+    assert rig.loop.mode == RUNNING and rig.loop.tally.counts['losses'] == 0
+    assert np.isfinite([state[0] for state in rig.outlet.states]).all()
+
+
+def test_outliers_are_counted_not_believed(rig):
+    """A camera that sees something else by a metre moves nothing."""
+    before = rig.loop.tally.counts['outliers']
+
+    def elsewhere(message):
+        message.pose.position.x += 1.0
+
+    rig.spoil = {'camera': elsewhere}
+    rig.go(50)
+    assert rig.loop.tally.counts['outliers'] >= before + 5
+    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() < 0.1
+    rig.go(100)
+    assert rig.loop.mode == RUNNING and rig.loop.missing == rig.loop.doubted == ('camera',)
+    rig.spoil = {}
+    rig.go(20)
+    assert not rig.loop.missing
+
+
+def test_a_robot_that_is_elsewhere_than_the_model_can_be_is_followed(rig):
+    """What all sensors say draws the states, which go on; that it does so is said."""
+    pulled = U.copy()
+    pulled[0] = 12.0
+    rig.q = sd.equilibrium(parts()[0], u=pulled).q
+    rig.go(1)
+    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() > 0.1
+    rig.go(3000)
+    assert rig.loop.mode == RUNNING and rig.loop.tally.counts['losses'] == 0
+    assert {name for name, _ in rig.outlet.doubts} == {'camera', 'cables'}
+    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() < 0.1
+
+
+def test_sensors_that_are_not_believed_are_not_called_silent(rig):
+    """Where they are too far off to draw anything: no state goes out, and why is said."""
+
+    def far(message):
+        message.pose.position.x += 1.0
+
+    def long(message):
+        message.position = [x + 1.0 for x in message.position]
+
+    rig.spoil = {'camera': far, 'cables': long}
+    rig.until(WAITING)
+    words = ' '.join(rig.outlet.words)
+    assert 'camera, cables not believed' in words and 'silent' not in words
+
+
+@pytest.mark.parametrize('size, pushed', [(0.6, False), (1.5, True)])
+def test_a_push_that_is_too_large_is_told(rig, size, pushed):
+    """Once as new, by its size, and while it is there; again when there is another."""
+    rig.go(500)
+    assert not rig.outlet.pushes
+    rest = rig.q
+    push = {'segment3': sd.Wrench([0.0, 0.0, 0.0, size, 0.0, 0.0], None, 'base')}
+    rig.q = sd.equilibrium(parts()[0], u=U, wrenches=push).q
+    rig.go(3000)
+    told = rig.outlet.pushes
+    assert rig.loop.tally.counts['collisions'] == pushed
+    if pushed:
+        assert told[0][::2] == ('segment3', False) and told[0][1] > COLLISION
+        assert told[-1] == ('segment3', pytest.approx(size, rel=0.3), True)
+        assert len(told) > 100 and sum(not still for *_, still in told) == 1
+    rig.q = rest
+    rig.go(2000)
+    told.clear()
+    rig.go(500)
+    assert not told and rig.loop.tally.counts['collisions'] == pushed
+    rig.q = sd.equilibrium(parts()[0], u=U, wrenches=push).q
+    rig.go(2000)
+    assert rig.loop.tally.counts['collisions'] == 2 * pushed
+
+
+def test_no_state_goes_out_when_nobody_tells(rig):
+    """Within the time-out; and again, without a jump in time, when sensors are back."""
+    rig.silent = {'camera', 'cables'}
+    rig.go(150)
+    assert rig.loop.mode == WAITING
+    said = len(rig.outlet.states)
+    assert 90 <= (rig.outlet.states[-1][2] - rig.stamps[-1]) / MS <= 102
+    rig.go(500)
+    assert len(rig.outlet.states) == said
+    rig.silent = set()
+    rig.until(RUNNING)
+    rig.go(20)
+    stamps = [stamp for *_, stamp in rig.outlet.states]
+    assert (np.diff(stamps) > 0).all() and abs(stamps[-1] - rig.present) < 2 * MS
+
+
+def test_what_one_sensor_tells_alone_may_be_enough(rig):
+    """Without the camera the cables tell all of this arm; without them the camera does not."""
+    _, estimator, _, sufficient = parts()
+    assert not sufficient.lacking(['cables'])
+    rig.silent = {'camera'}
+    rig.go(300)
+    assert rig.loop.mode == RUNNING and rig.loop.missing == ('camera',)
+    lacking = sufficient.lacking(['camera'])
+    assert set(lacking) == set(estimator.observability(sensors=['camera']).unobservable)
+    rig.silent = {'cables'}
+    rig.go(300)
+    assert rig.loop.mode == (WAITING if lacking else RUNNING)
+    assert rig.loop.lacking == lacking
+    assert not lacking or any('nothing tells of' in words for words in rig.outlet.words)
+
+
+def test_commands_count_from_when_they_come(rig):
+    """So the state is that of a robot that is pulled."""
+    from sensor_msgs.msg import JointState
+
+    model = parts()[0]
+    pulled = U.copy()
+    pulled[0] = 12.0
+    rig.commands.message = JointState(name=list(model.actuator_names), effort=pulled.tolist())
+    robot = sd.Simulator(model)
+    robot.reset(rig.q)
+    rig.silent = {'camera', 'cables'}
+    rig.go(80)
+    robot.step(pulled, 0.08)
+    moved = np.abs(robot.q - rig.q).max()
+    assert moved > 0.05  # some ten times what it is known to
+    assert np.abs(rig.outlet.states[-1][0] - robot.q).max() < 0.3 * moved
+    rig.commands.message = JointState(name=list(model.actuator_names), effort=[np.nan] * 9)
+    rig.go(1)
+    assert rig.loop.tally.refused['not a number'] == 1
+
+
+def test_the_present_is_that_of_the_quickest_messages():
+    """Late ones do not count, a clock that falls behind does after a second, slowly."""
+    present = Present()
+    assert not present
+    present.hear(50 * SECOND, 10 * SECOND)
+    present.hear(50 * SECOND + MS, 10 * SECOND + 9 * MS)
+    assert present.at(10 * SECOND + 10 * MS) == 50 * SECOND + 10 * MS
+    last = present.at(10 * SECOND + 900 * MS)
+    for k in range(1000, 4000, 10):  # from here on stamps are 20 ms behind
+        moment = 10 * SECOND + k * MS
+        present.hear(50 * SECOND + (k - 20) * MS, moment)
+        time = present.at(moment)
+        assert last < time < last + 150 * MS
+        last = time
+    assert last == 50 * SECOND + (3990 - 20) * MS
+
+
+def test_a_sensor_whose_stamps_stand_still_does_not_keep_the_others_out(monkeypatch):
+    """What it says of the time is forgotten, as its messages are refused."""
+    rig = Rig(monkeypatch, gauged=True)
+    old = stamped(rig.present - SECOND)
+    rig.spoil = {'gauges': lambda message: setattr(message.header, 'stamp', old)}
+    rig.silent = {'camera', 'cables'}
+    rig.go(100)  # the gauges are the first that are heard
+    rig.silent = set()
+    rig.until(RUNNING)
+    rig.go(10)
+    assert rig.loop.tally.refused['out of order'] > 100
+    assert abs(rig.outlet.states[-1][2] - rig.present) < 2 * MS
+
+
+def test_efforts_count_for_commands_while_they_come(monkeypatch):
+    """A drive that pulls otherwise than told is no push; silent gauges are said, and no loss."""
+    rig = Rig(monkeypatch, gauged=True)
+    rig.acting = np.r_[3.0, 1.0, U[2:]]
+    rig.q = sd.equilibrium(parts(True)[0], u=rig.acting).q
+    rig.until(RUNNING)
+    rig.go(300)
+    estimator = rig.loop._estimator
+    assert not rig.loop.ungauged and rig.loop.complaint() == ''
+    assert estimator._commands.at(estimator.time) == pytest.approx(rig.acting)
+    rig.silent = {'gauges'}
+    rig.go(300)
+    assert rig.loop.mode == RUNNING and rig.loop.tally.counts['losses'] == 0
+    assert rig.loop.ungauged == ('gauges',) and 'gauges silent: commands' in rig.loop.complaint()
+    assert estimator._commands.at(estimator.time) == pytest.approx(U)
+    rig.silent = set()
+    rig.go(100)
+    assert not rig.loop.ungauged
+
+
+def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(monkeypatch):
+    """Spikes are outliers; what is off for the time-out is named, and commands count meanwhile."""
+    rig = Rig(monkeypatch, gauged=True, change=10.0)
+    rig.until(RUNNING)
+    rig.go(300)
+    tally, estimator = rig.loop.tally, rig.loop._estimator
+    square, numbers = rig.loop.squares['gauges']
+    assert tally.counts['outliers'] == 0 and numbers > 50 and 0.0 < square < numbers
+
+    def spike(message):
+        message.effort = [message.effort[0], message.effort[1] + 50.0]
+
+    rig.spoil = {'gauges': spike}
+    rig.go(10)
+    rig.spoil = {}
+    assert tally.counts['outliers'] == 1 and rig.loop.complaint() == ''
+    assert estimator._commands.at(estimator.time) == pytest.approx(U, abs=0.1)
+    rig.go(100)
+
+    def wrong(message):
+        message.effort = [x + 200.0 for x in message.effort]
+
+    rig.spoil = {'gauges': wrong}
+    rig.go(300)
+    assert rig.loop.mode == RUNNING and tally.counts['losses'] == 0
+    assert rig.loop.ungauged == rig.loop.misgauged == ('gauges',)
+    assert 'gauges not believed: commands count' in rig.loop.complaint()
+    assert 'silent' not in rig.loop.complaint()
+    assert np.array_equal(estimator._commands.at(estimator.time), U)
+    rig.spoil = {}
+    rig.go(100)
+    assert not rig.loop.ungauged and not rig.loop.misgauged and rig.loop.complaint() == ''
+
+
+def test_gauges_of_which_any_change_is_believed_have_no_squares(monkeypatch):
+    """There is nothing to measure them by."""
+    rig = Rig(monkeypatch, gauged=True)
+    rig.until(RUNNING)
+    rig.go(50)
+    assert set(rig.loop.squares) == {'camera', 'cables'} and not rig.loop.ungauged

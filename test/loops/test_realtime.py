@@ -1,0 +1,234 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Priority is asked for politely, and sleeping ends at a moment, not after a while."""
+
+import contextlib
+import ctypes
+import os
+from pathlib import Path
+import queue
+import threading
+
+import pytest
+from softrobot_dynamics.loops import realtime
+
+
+@pytest.fixture(autouse=True)
+def nothing_granted(monkeypatch):
+    """Leave no priority to the tests that come: loops that they run, and nodes, would take it."""
+    monkeypatch.setattr(realtime, '_priority', 0)
+
+
+def in_a_thread(function):
+    """Return what a function returns in a thread of its own, whose priority dies with it."""
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(function()))
+    thread.start()
+    thread.join()
+    return answers[0]
+
+
+@pytest.mark.parametrize('nanosleep', [realtime._nanosleep, None], ids=['absolute', 'fallback'])
+def test_sleep_ends_at_the_deadline_and_not_before(monkeypatch, nanosleep):
+    """Also where the C library does not have what it takes."""
+    monkeypatch.setattr(realtime, '_nanosleep', nanosleep)
+    deadline = realtime.now() + 20_000_000
+    realtime.sleep_until(deadline)
+    assert realtime.now() >= deadline
+
+
+def test_a_deadline_that_is_past_does_not_wait():
+    """However long ago it was."""
+    begin = realtime.now()
+    for _ in range(100):
+        realtime.sleep_until(begin - 10**18 if begin > 10**18 else 0)
+    realtime.sleep_until(begin)
+    assert realtime.now() - begin < 10**10
+
+
+def test_no_priority_is_asked_for_by_zero():
+    """And the scheduler stays what it was."""
+    before = os.sched_getscheduler(0)
+    assert in_a_thread(lambda: realtime.ask_for_priority(0)) is None
+    assert os.sched_getscheduler(0) == before
+
+
+def test_a_refused_priority_is_said_in_words(monkeypatch):
+    """With what to do about it."""
+
+    def refuse(*arguments):
+        raise PermissionError(1, 'Operation not permitted')
+
+    monkeypatch.setattr(os, 'sched_setscheduler', refuse)
+    words = realtime.ask_for_priority(60)
+    assert 'not permitted' in words and 'rtprio' in words
+
+
+def test_patience_gives_the_priority_back():
+    """Within, the thread is an ordinary one; afterwards it is what it was."""
+
+    def try_it():
+        if realtime.ask_for_priority(10) is not None:
+            return None
+        with realtime.patient():
+            within = os.sched_getscheduler(0)
+        return within, os.sched_getscheduler(0), os.sched_getparam(0).sched_priority
+
+    answer = in_a_thread(try_it)
+    if answer is None:
+        pytest.skip('no right to real-time priority here')
+    assert answer == (os.SCHED_OTHER, os.SCHED_FIFO, 10)
+
+
+needs_two = pytest.mark.skipif(len(realtime.processors()) < 2, reason='one processor only')
+
+
+@needs_two
+def test_patience_and_children_may_use_all_processors(monkeypatch):
+    """The thread itself, with priority, keeps to the one it was given."""
+    monkeypatch.setattr(realtime, '_priority', 0)
+    everywhere, processor = realtime.processors(), realtime.two_processors()[1]
+
+    def try_it():
+        if realtime.ask_for_priority(10, processor) is not None:
+            return None
+        kept = realtime.processors()
+        with realtime.patient():
+            patient = realtime.processors()
+        with realtime.anywhere():
+            child = realtime.processors()
+        return kept, patient, child, realtime.processors()
+
+    answer = in_a_thread(try_it)
+    if answer is None:
+        pytest.skip('no right to real-time priority here')
+    assert answer == ((processor,), everywhere, everywhere, (processor,))
+
+
+@pytest.mark.parametrize('wrong', [5000, 10**12, -1])
+def test_a_processor_that_is_not_there_may_not_be_used(wrong):
+    """The thread keeps those it had."""
+    before = realtime.processors()
+    assert not realtime.may_use(wrong) and realtime.processors() == before
+
+
+@pytest.mark.skipif(not realtime.processors(), reason='the system does not say')
+def test_a_processor_beyond_the_usual_ones_may_be_used():
+    """As with one that is kept free of all that does not ask for it."""
+    first, *others = realtime.processors()
+
+    def try_it():
+        os.sched_setaffinity(0, {first})
+        return [realtime.may_use(other) for other in others], realtime.processors()
+
+    assert in_a_thread(try_it) == ([True] * len(others), (first,))
+
+
+def test_without_priority_no_processor_is_kept_to(monkeypatch):
+    """The scheduler knows better then: others may take that processor away for milliseconds."""
+    before = realtime.processors()
+    assert in_a_thread(lambda: realtime.ask_for_priority(0, 0) or realtime.processors()) == before
+
+
+@contextlib.contextmanager
+def named_thread(name):
+    """Within this context a thread of this name waits; yield its id."""
+    done, ids = threading.Event(), queue.Queue()
+
+    def wait():
+        ctypes.CDLL(None).prctl(15, name.encode())  # PR_SET_NAME, of the calling thread
+        ids.put(threading.get_native_id())
+        done.wait()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    try:
+        yield ids.get()
+    finally:
+        done.set()
+        thread.join()
+
+
+@pytest.mark.skipif(not Path('/proc/self/comm').exists(), reason='threads are read from /proc')
+def test_the_loop_goes_before_the_other_threads(monkeypatch):
+    """
+    They are one below it, and so are those they start; those of DDS are its equals.
+
+    What makes the robot safe goes before all of them. But never one that spins: it would keep the
+    holder of what it waits for from letting go.
+    """
+    monkeypatch.setattr(realtime, '_priority', 0)
+    program = Path('/proc/self/comm').read_text(encoding='utf-8').strip()
+    names = ('dds.udp.7001', 'dds.asyn.0.1', program)
+
+    def priority(thread=0):
+        return os.sched_getparam(thread).sched_priority
+
+    def try_it():
+        with contextlib.ExitStack() as stack:
+            threads = [stack.enter_context(named_thread(name)) for name in names]
+            if realtime.ask_for_priority(10) is not None:
+                return None
+            realtime.give_precedence()
+            loop = in_a_thread(lambda: realtime.take_precedence() or priority())
+            safety = in_a_thread(lambda: realtime.take_precedence(realtime.SAFETY) or priority())
+            return priority(), loop, safety, *map(priority, threads)
+
+    answer = in_a_thread(try_it)
+    if answer is None:
+        pytest.skip('no right to real-time priority here')
+    assert answer == (8, 9, 10, 9, 0, 0)
+
+
+def test_without_priority_precedence_changes_nothing(monkeypatch):
+    """Neither taken nor given."""
+    monkeypatch.setattr(realtime, '_priority', 0)
+    before = os.sched_getscheduler(0)
+    realtime.give_precedence()
+    realtime.take_precedence()
+    assert os.sched_getscheduler(0) == before
+
+
+@pytest.mark.parametrize(
+    ('free', 'two'),
+    [((), (None, None)), ((3,), (None, None)), ((0, 1), (0, 1)), ((0, 1, 2, 3), (1, 2))],
+)
+def test_two_nodes_get_a_processor_each(monkeypatch, free, two):
+    """Not the first of them all, if there are more than two."""
+    monkeypatch.setattr(realtime, 'processors', lambda: free)
+    assert realtime.two_processors() == two
+
+
+def test_nodes_share_out_the_processors(monkeypatch):
+    """Each has the one with the fewest others, whoever named it; the very first comes last."""
+    monkeypatch.setattr(realtime, '_claims', [])
+    base = 10**6 + 10 * os.getpid()  # that nobody else has
+    monkeypatch.setattr(realtime, 'processors', lambda: (base, base + 1, base + 2))
+    assert realtime.claim([base + 2]) in (base + 2, None)
+    if not realtime._claims:
+        pytest.skip('the system does not keep account of them')
+    places = [realtime.own_processor() - base for _ in range(5)]
+    assert places == [1, 0, 1, 2, 0]
+    os.close(realtime._claims.pop(2))  # the second of those ends
+    assert realtime.own_processor() == base
+    for claim in realtime._claims:
+        os.close(claim)
+
+
+@pytest.mark.parametrize('free', [(), (3,)])
+def test_there_is_nothing_to_share_of_one_processor(monkeypatch, free):
+    """Nor where the system does not say."""
+    monkeypatch.setattr(realtime, 'processors', lambda: free)
+    assert realtime.own_processor() is None
+
+
+def test_processors_are_kept_awake_by_an_open_file(monkeypatch, tmp_path):
+    """With a latency of zero, written once and held open; a refusal is said in words."""
+    file = tmp_path / 'latency'
+    monkeypatch.setattr(realtime, '_QUALITY_OF_SERVICE', str(file))
+    monkeypatch.setattr(realtime, '_awake', None)
+    assert realtime.keep_awake() is None
+    assert file.read_bytes() == bytes(4) and not realtime._awake.closed
+    realtime._awake.close()
+    monkeypatch.setattr(realtime, '_QUALITY_OF_SERVICE', str(tmp_path / 'no' / 'latency'))
+    monkeypatch.setattr(realtime, '_awake', None)
+    assert 'sleep' in realtime.keep_awake()

@@ -1,0 +1,104 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Whether a loop can be stable: refused for new gains, said along references and as it runs."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from softrobot_dynamics.controllers.contract import Settings
+from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
+from softrobot_dynamics.loops.guarding import RUNNING, WAITING
+from softrobot_dynamics.loops.stability_check import Growth, left_inside
+
+pytestmark = pytest.mark.quick
+
+PERIOD = 1e-3
+PLANT = SimpleNamespace(
+    growth=lambda q, u, settings, off=0.0: settings.p[0] * q[0] + 10.0 * off,
+    model=SimpleNamespace(scales=SimpleNamespace(growth=0.1)),
+)
+
+
+@dataclass(frozen=True)
+class Tuned(Settings):
+    """Two parameters of a law."""
+
+    p: np.ndarray
+    d: np.ndarray
+
+
+def settings(p, d=1.0):
+    """Return what is asked of Settings."""
+    return Tuned(*np.zeros((4, 1)), np.array([p]), np.array([d]))
+
+
+def loop(p, q=1.0, mode=RUNNING):
+    """Return a loop at q that runs with a gain."""
+    place = np.array([q]), np.array([0.0])
+    return SimpleNamespace(
+        phase='', orders=SimpleNamespace(settings=settings(p)), mode=mode, place=lambda: place
+    )
+
+
+def test_gains_that_let_errors_grow_are_refused():
+    """Unless they grow less than they do, the gains stay, or nothing runs yet."""
+    growth = Growth(PLANT, PERIOD)
+    with pytest.raises(UnstableLoopError, match='1.00200'):
+        growth.check(loop(1.0), settings(2.0))
+    growth.check(loop(3.0), settings(2.0))
+    growth.check(loop(2.0), settings(2.0))
+    growth.check(loop(1.0, q=-1.0), settings(2.0))
+    growth.check(None, settings(2.0))
+
+
+@pytest.mark.parametrize('unknown', [0, 1, 2])
+def test_the_worst_place_along_a_reference_is_said(unknown):
+    """Also where the law cannot say something of another place, wherever that comes."""
+    places = [(np.array([q]), np.zeros(1)) for q in (0.5, 2.0)]
+    places.insert(unknown, (np.array([np.nan]), np.zeros(1)))
+    growth = Growth(PLANT, PERIOD)
+    (words,) = growth.along(places, settings(1.0))
+    assert words.startswith('along the reference') and '1.00200' in words
+    assert growth.along(places, settings(-1.0)) == () == growth.along([], settings(1.0))
+
+
+def test_a_running_loop_is_looked_at_once_for_each_order():
+    """And warned of once; while it waits, there is nothing to look at."""
+    said = []
+    growth, running = Growth(PLANT, PERIOD, said.append), loop(2.0)
+    assert growth.look(loop(2.0, mode=WAITING)) == '' and not said
+    assert all('1.00200' in growth.look(running) for _ in range(3)) and len(said) == 1
+    assert growth.look(loop(-3.0)) == '' and growth.last == -3.0 and len(said) == 1
+
+
+def test_what_only_a_perfect_model_keeps_stable_is_said():
+    """Once, with the time in which errors would grow if the model were off by a fifth."""
+    said = []
+    growth, running = Growth(PLANT, PERIOD, said.append), loop(-1.5)
+    assert all('20% other' in growth.look(running) for _ in range(3))
+    assert growth.last == -1.5 and growth.if_off == pytest.approx(0.5)
+    assert len(said) == 1 and 'e-fold in 2 s' in said[0]
+
+
+def inside(answer, q, allowed=False):
+    """Return what is said of a plant that leaves q = 1, where a state, or a bad one, is there."""
+
+    def read(message):
+        if answer == 'bad':
+            raise MessageError('bad')
+        return np.array([q]), None
+
+    model = SimpleNamespace(q0=np.zeros(1))
+    plant = SimpleNamespace(model=model, restless=lambda q: (2.0 + 1.0j,) if q[0] == 1.0 else ())
+    inbox = SimpleNamespace(wait=lambda timeout: answer)
+    return left_inside(plant, inbox, SimpleNamespace(read=read), allowed)
+
+
+def test_what_leaves_its_posture_is_refused_where_it_is():
+    """In the present state; without one, or with a bad one, where the robot file has it."""
+    with pytest.raises(UnstableZeroDynamicsError, match=r'rates of 2\+1i 1/s'):
+        inside('a state', 1.0)
+    assert 'allow_unstable' in inside('a state', 1.0, allowed=True)[0]
+    assert inside('a state', 2.0) == inside('a state', np.nan) == ()
+    assert inside(None, 1.0) == inside('bad', 1.0) == ()

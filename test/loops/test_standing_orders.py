@@ -1,0 +1,90 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Orders given while there is no loop, or while its reference is planned, are not lost."""
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from softrobot_dynamics.errors import CancelledError  # noqa: E402
+from softrobot_dynamics.loops.orders import Hold  # noqa: E402
+from softrobot_dynamics.loops.standing_orders import LATCHED, StandingOrders  # noqa: E402
+
+pytestmark = pytest.mark.quick
+
+
+class Loop:
+    """Keeps what it was told."""
+
+    def __init__(self):
+        self.told = {}
+
+    def order(self, **changes):
+        """As ControlLoop.order."""
+        self.told.update(changes)
+
+
+@pytest.fixture
+def engaged():
+    """Return (StandingOrders, the Loop that they are given to)."""
+    orders, loop = StandingOrders(), Loop()
+    with orders.planning(activating=True):
+        orders.engage(loop)
+    return orders, loop
+
+
+def test_an_emergency_stop_without_a_loop_is_given_to_the_next_one():
+    """And so is one that comes while its reference is planned, which is cancelled."""
+    orders, first, second = StandingOrders(), Loop(), Loop()
+    orders.stop(True)
+    with orders.planning(activating=True):
+        orders.engage(first)
+    assert first.told == {'emergency': True}
+    assert orders.disengage('deactivation') is first
+    orders.stop(False)
+    with orders.planning(activating=True) as job:
+        orders.stop(True)
+        with pytest.raises(CancelledError):
+            job.check()
+        orders.engage(second)
+    assert second.told['emergency'] and isinstance(second.told['reference'], Hold)
+
+
+def test_a_hold_is_not_undone_by_the_reference_planned_before_it(engaged):
+    """Even if that was ready before; gains are taken all the same."""
+    orders, loop = engaged
+    with orders.planning() as job:
+        assert orders.hold() == ''
+        with pytest.raises(CancelledError, match='by hold'):
+            orders.change(reference='planned', settings='gains')
+        assert job.cancelled_by == 'hold'
+        orders.change(settings='gains')
+    assert isinstance(loop.told['reference'], Hold) and loop.told['settings'] == 'gains'
+    with orders.planning():
+        orders.change(reference='planned')
+    assert loop.told['reference'] == 'planned'
+
+
+def test_hold_says_why_not(engaged):
+    """During an emergency stop, and where nothing is held."""
+    orders, _ = engaged
+    orders.stop(True)
+    assert orders.hold() == LATCHED
+    orders.stop(False)
+    assert orders.hold() == ''
+    orders.disengage('deactivation')
+    assert orders.hold() == 'not active'
+    with orders.planning():  # of a parameter: nothing is about to move
+        assert orders.hold() == 'not active'
+    with orders.planning(activating=True):
+        assert orders.hold() == ''
+
+
+def test_after_the_close_nothing_is_begun(engaged):
+    """Neither what is under way nor what comes."""
+    orders, _ = engaged
+    with orders.planning() as job:
+        orders.close('a signal')
+        assert job.cancelled_by == 'a signal'
+    with orders.planning() as job:
+        with pytest.raises(CancelledError, match='planning was cancelled by a signal'):
+            job.run(print)

@@ -1,0 +1,190 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What is said of messages: not too often, nothing uncounted, and of their rate the median."""
+
+from math import inf
+from queue import SimpleQueue
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from builtin_interfaces.msg import Time  # noqa: E402
+from softrobot_dynamics.loops import state_monitoring
+from softrobot_dynamics.loops.guarding import FAILED, RUNNING, STOPPED  # noqa: E402
+from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
+from softrobot_dynamics.loops.state_monitoring import Watch, wrong_rate  # noqa: E402
+from softrobot_dynamics.loops.statistics import Tally, Throttle, Window  # noqa: E402
+from softrobot_dynamics.nodes import diagnostics, publishers  # noqa: E402
+from softrobot_dynamics.nodes.control_report import report_on  # noqa: E402
+from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN  # noqa: E402
+
+pytestmark = pytest.mark.quick
+
+PERIOD = 1_000_000
+
+
+class Logger:
+    """Keeps what is logged."""
+
+    def __init__(self):
+        self.warnings, self.infos = [], []
+        self.warning, self.info = self.warnings.append, self.infos.append
+
+
+def test_one_line_a_second_and_cause_the_rest_is_counted():
+    """The first at once; of the next ones, how many there were, with the first that passes."""
+    throttle = Throttle()
+    said = [throttle.passes('a', k * PERIOD) for k in range(2001)]
+    assert said == [0] + [None] * 999 + [999] + [None] * 999 + [999]
+    assert throttle.passes('b', 5) == 0
+
+
+def test_a_mode_that_ends_well_is_said_as_loudly_as_its_beginning(monkeypatch):
+    """But what changes all the time is said once a second."""
+    clock = SimpleNamespace(time=0)
+    monkeypatch.setattr(publishers, 'now', lambda: clock.time)
+    logger = Logger()
+    told = []
+    node = SimpleNamespace(get_logger=lambda: logger)
+    words = publishers._Words(node, lambda: told.append(clock.time))
+    words.entered('running', 'waiting', True)
+    assert logger.infos == ['running (before: waiting)'] and logger.warnings == []
+    for _ in range(500):
+        words.entered('failed', 'running', False)
+        words.entered('running', 'failed', True)
+    assert logger.warnings == ['failed (before: running)', 'running (before: failed)']
+    clock.time += SECOND
+    words.entered('failed', 'running', False)
+    assert logger.warnings[-1].endswith('; 499 more like that since the last line')
+    assert told == 1001 * [0] + [SECOND]  # of every change
+
+
+@pytest.mark.parametrize(
+    'step, words', [(1.0, ''), (1.05, ''), (4.0, 'states come at 250 Hz'), (0.5, 'at 2000 Hz')]
+)
+def test_the_rate_is_that_of_most_states(step, words):
+    """Stalls and bursts of a fifth of the states do not count."""
+    window = Window()
+    for k in range(50):
+        window.add(round(PERIOD * (step, step, step, step, 30.0 * (k % 2))[k % 5]))
+    found = wrong_rate(window, PERIOD)
+    assert words in found and bool(words) == bool(found)
+    assert not words or '`rate` is 1000 Hz' in found
+    assert ('give it `rate` 250' in found) is (step == 4.0)
+
+
+def quiet_loop(**given):
+    """Return what is looked at of a loop to which nothing has come yet."""
+    orders = SimpleNamespace(settings=SimpleNamespace(delay=0.0))
+    known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
+    known |= {'soonest': inf, 'mode': RUNNING}
+    return SimpleNamespace(**{**known, 'round_times': Window(), 'orders': orders, **given})
+
+
+@pytest.mark.parametrize(
+    'behind, known, words',
+    [
+        (0.2, 0.0, ''),  # [ms]: less than half a period
+        (2.0, 0.0, 'commands leave 2.3 ms after the stamps'),
+        (2.0, 2.0, ''),
+        (2.0, 1.0, '`delay` is 1 ms'),
+        (0.2, 4.5, 'the law looks 2 ms too far ahead'),  # the actuators have 2 ms
+        (0.2, 3.5, ''),  # a bus with a cycle
+        (80.0, 0.0, ''),  # the stamps of another clock
+        (-5.0, 0.0, ''),
+    ],
+)
+def test_a_delay_that_the_law_does_not_know_is_said(monkeypatch, behind, known, words):
+    """If most of the last looks saw it; a law that knows no delay is asked nothing."""
+    monkeypatch.setattr(state_monitoring, 'now', lambda: 0)
+    logger, here = Logger(), 10**18
+    clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=here))
+    node = SimpleNamespace(get_logger=lambda: logger, get_clock=lambda: clock)
+    loop = quiet_loop(last_valid=0)
+    loop.orders.settings.delay = known * 1e-3
+    for _ in range(30):
+        loop.round_times.add(300_000)
+    actuators = [SimpleNamespace(lag=0.0005, delay=delay) for delay in (0.001, 0.0015)]
+    watch, found = Watch(node, '/joint_states', actuators), []
+    for k in range(2 * state_monitoring.LOOKS):
+        late = behind + 6.0  # a simulation that has slipped
+        loop.last_stamp = here - round(late * 1e6)
+        loop.soonest = -here + round(behind * 1e6)  # between two looks, before it slipped
+        found = watch.look(loop, False)
+        assert k >= state_monitoring.LOOKS - 1 or not found
+    assert [words in each for each in found] == [True] * bool(words)
+    assert len(logger.warnings) == bool(words)
+    loop.mode = STOPPED  # the safe command answers nothing
+    assert watch.look(loop, False) == []
+    loop.mode = RUNNING
+    del loop.orders.settings.delay
+    assert watch.look(loop, False) == []
+
+
+def test_several_publishers_are_named_when_it_matters(monkeypatch):
+    """That is, while states are refused; and once a minute in the log."""
+    clock = SimpleNamespace(time=0)
+    monkeypatch.setattr(state_monitoring, 'now', lambda: clock.time)
+    logger = Logger()
+    names = [SimpleNamespace(node_namespace='/', node_name=name) for name in ('one', 'two')]
+    node = SimpleNamespace(
+        get_logger=lambda: logger,
+        count_publishers=lambda topic: len(names),
+        get_publishers_info_by_topic=lambda topic: names,
+    )
+    loop = quiet_loop()
+    watch = Watch(node, '/joint_states')
+    assert watch.look(loop, False) == []
+    for _ in range(3):
+        assert watch.look(loop, True) == ['2 publishers of /joint_states: /one, /two']
+    assert len(logger.warnings) == 1
+    del names[1]
+    assert watch.look(loop, True) == []
+
+
+@pytest.mark.parametrize(
+    'mode, odd, timeouts, level, words',
+    [
+        (RUNNING, [], 0, OK, 'running'),
+        (RUNNING, ['a delay'], 0, WARN, 'a delay'),
+        (STOPPED, [], 0, WARN, 'emergency stop'),
+        (STOPPED, ['a delay', 'a rate'], 0, WARN, 'emergency stop; a delay; a rate'),
+        (STOPPED, [], 1, ERROR, 'emergency stop; the safe command was sent for a while'),
+        (RUNNING, ['a rate'], 1, ERROR, 'the safe command was sent for a while; a rate'),
+        (FAILED, ['a delay'], 0, ERROR, 'no command found: the safe command is sent'),
+    ],
+)
+def test_what_state_the_loop_is_in_is_said_first(mode, odd, timeouts, level, words):
+    """Whatever else there is to say: who reads that the robot is stopped, needs no more."""
+    given = {'error': None, 'phase': '', 'command': None, 'record': None, 'tally': Tally()}
+    loop = quiet_loop(mode=mode, compute_times=Window(), **given)
+    loop.tally.counts['timeouts'] += timeouts
+    watch = SimpleNamespace(look=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)
+    growth = SimpleNamespace(look=lambda _: '', last=0.0, if_off=0.0)
+    found = report_on(loop, watch, growth)
+    assert found[:2] == (level, words) and report_on(None, watch, growth)[1] == 'inactive'
+
+
+def test_a_change_is_published_without_waiting_for_the_next_second(monkeypatch):
+    """And once, however many there were within a tenth of a second; none after the end."""
+    published, said = (
+        SimpleQueue(),
+        SimpleNamespace(publish=lambda message: published.put(message)),
+    )
+    clock = SimpleNamespace(now=lambda: SimpleNamespace(to_msg=Time))
+    node = SimpleNamespace(
+        get_fully_qualified_name=lambda: '/node',
+        get_clock=lambda: clock,
+        destroy_publisher=lambda _: None,
+    )
+    monkeypatch.setattr(diagnostics, 'publisher', lambda *_: said)
+    monkeypatch.setattr(diagnostics, '_PERIOD', 1e6)
+    status = diagnostics.Diagnostics(node, 'part', 'robot', lambda: (OK, 'well', {'x': 1.0}))
+    for _ in range(3):
+        status.changed()
+    (found,) = published.get(timeout=300.0).status
+    assert (found.name, found.message, found.values[0].value) == ('/node: part', 'well', '1')
+    status.changed()
+    status.close()
+    assert published.empty()

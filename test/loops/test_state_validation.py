@@ -1,0 +1,269 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""What a judge of states believes, what it refuses, and how soon it comes round."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('sensor_msgs.msg')
+
+import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.errors import MessageError  # noqa: E402
+from softrobot_dynamics.loops.message_fields import cause_of, CAUSES  # noqa: E402
+from softrobot_dynamics.loops.state_validation import (  # noqa: E402
+    ANEW,
+    Bounds,
+    bounds_of,
+    FOLLOWS,
+    StateJudge,
+    UNCONFIRMED,
+)
+
+pytestmark = pytest.mark.quick
+
+PERIOD, SECOND = 1_000_000, 1_000_000_000
+UNIT = np.array([1.0, 5.0])  # an angle, and the stretch of a body of 0.2 m
+BOUNDS = Bounds(('bend', 'stretch'), np.array([np.inf, 2.0]), UNIT)
+START = 1_700_000_000 * SECOND
+
+
+class Sender:
+    """A robot that moves smoothly, and whose states reach a judge; `refused` by cause."""
+
+    def __init__(self, period=PERIOD, offset=START, amplitude=0.5, noise=0.0):
+        self.judge, self.period, self.offset = StateJudge(BOUNDS), period, offset
+        self.amplitude, self.noise, self.random = amplitude, noise, np.random.default_rng(7)
+        self.k, self.answered, self.refused = 0, 0, {}
+
+    def state(self):
+        """Return (q, qd) as they are now: 1 and 1.7 Hz, the stretch a tenth of the bend."""
+        t, w = self.k * self.period * 1e-9, 2.0 * np.pi * np.array([1.0, 1.7])
+        size = self.amplitude * np.array([1.0, 0.1])
+        q = size * np.sin(w * t) + self.noise / UNIT * self.random.standard_normal(2)
+        return q, size * w * np.cos(w * t)
+
+    def send(self, q=None, qd=None, ahead=0, late=0):
+        """Send the next state, parts of it replaced; return the verdict or the cause."""
+        self.k += 1
+        there = self.state()
+        q = there[0] if q is None else np.asarray(q, dtype=float)
+        qd = there[1] if qd is None else np.asarray(qd, dtype=float)
+        arrival = self.k * self.period
+        try:
+            verdict = self.judge.check(q, qd, self.offset + arrival + ahead, arrival + late)
+        except MessageError as error:
+            cause = cause_of(error)
+            self.refused[cause] = self.refused.get(cause, 0) + 1
+            self.words = error.reason
+            return cause
+        self.answered += verdict != UNCONFIRMED
+        return verdict
+
+    def settle(self):
+        """Send until states are believed, and forget the counts."""
+        while self.send() == UNCONFIRMED:
+            assert self.k < 1000
+        self.answered, self.refused = 0, {}
+        return self
+
+
+@pytest.fixture
+def sender():
+    """Return a sender whose states are believed."""
+    return Sender().settle()
+
+
+def test_causes_are_known():
+    """All that a judge refuses is counted somewhere."""
+    assert {'too fast', 'contradiction', 'out of order', 'from the future'} <= set(CAUSES)
+
+
+def test_the_first_states_have_to_agree_for_a_while():
+    """None of them is acted on before; then the robot has been moved, compared with nothing."""
+    sender = Sender()
+    verdicts = [sender.send() for _ in range(45)]
+    assert verdicts == [UNCONFIRMED] * 40 + [ANEW] + [FOLLOWS] * 4
+
+
+@pytest.mark.parametrize(
+    'period, amplitude, noise',
+    [
+        (PERIOD, 0.5, 0.0),
+        (PERIOD, 0.5, 2e-3),
+        (PERIOD, 0.0, 2e-3),
+        (PERIOD // 5, 1.0, 1e-3),
+        (4 * PERIOD, 1.0, 1e-3),
+        (20 * PERIOD, 0.5, 1e-3),
+    ],
+    ids=['smooth', 'noisy', 'at rest', '5 kHz', '250 Hz', '50 Hz'],
+)
+def test_a_healthy_robot_is_never_refused(period, amplitude, noise):
+    """Moving at 3 rad/s with noise of 0.1 degrees, at any rate, with jitter of the arrivals."""
+    sender = Sender(period, amplitude=amplitude, noise=noise).settle()
+    jitter = np.random.default_rng(3).integers(0, 3 * period // 4, 5000)
+    assert all(sender.send(late=int(late)) == FOLLOWS for late in jitter)
+
+
+def test_a_stamp_does_not_come_twice(sender):
+    """The second state with it is no later than the first; the next one is welcome."""
+    assert sender.send(ahead=-PERIOD) == 'out of order'
+    assert sender.send() == FOLLOWS
+
+
+def test_a_stall_and_a_slipping_simulation_are_ridden_through(sender):
+    """States that are missing for 15 ms; stamps that stand still for 30 ms while time passes."""
+    sender.k += 15
+    assert sender.send() == FOLLOWS
+    assert sender.send(late=30 * PERIOD) == FOLLOWS
+    sender.k += 1
+    assert sender.send(late=29 * PERIOD) == FOLLOWS
+
+
+@pytest.mark.parametrize('speed', [50.0, 1e3, 1e149])
+@pytest.mark.parametrize('q', [None, (0.1, 0.0)], ids=['moving', 'at rest'])
+def test_an_absurd_rate_is_refused_at_once(sender, speed, q):
+    """And every time; the good states between are answered as if nothing had been."""
+    if q is not None:
+        sender = Sender(amplitude=0.0)
+        sender.state = lambda: (np.array(q), np.zeros(2))
+        sender.settle()
+    for k in range(200):
+        if k % 2:
+            assert sender.send(qd=(speed, 0.0)) == 'contradiction'
+            assert 'bend went from' in sender.words and f'{speed:.4g}' in sender.words
+        else:
+            assert sender.send() == FOLLOWS
+
+
+def test_an_absurd_rate_from_the_first_state_on_is_never_believed():
+    """Nothing is learned from it: positions do not go where it leads."""
+    sender = Sender(amplitude=0.0)
+    verdicts = [sender.send(qd=(50.0, 0.0)) for _ in range(300)]
+    assert set(verdicts) == {UNCONFIRMED, 'contradiction'} and verdicts.count(UNCONFIRMED) == 1
+
+
+def test_rates_that_are_a_little_wrong_for_long_are_found(sender):
+    """What 1 rad/s adds up to in 20 ms; a sender that has no rates and says 0 is found, too."""
+    still = Sender(amplitude=0.0).settle()
+    verdicts = [still.send(qd=(1.0, 0.0)) for _ in range(40)]
+    assert 'contradiction' in verdicts and verdicts[:10] == [FOLLOWS] * 10
+    verdicts = [sender.send(qd=(0.0, 0.0)) for _ in range(100)]
+    assert 'contradiction' in verdicts
+
+
+@pytest.mark.parametrize('speed, allowed', [(3.9, True), (-4.1, False), (1e149, False)])
+def test_no_joint_is_twice_as_fast_as_it_is_built_for(speed, allowed):
+    """Whatever the positions say."""
+    sender = Sender()
+    sender.state = lambda: (np.array([0.0, speed * sender.k * 1e-3]), np.array([0.0, speed]))
+    verdicts = {sender.send() for _ in range(100)}
+    assert verdicts == ({UNCONFIRMED, ANEW, FOLLOWS} if allowed else {'too fast'})
+    if not allowed:
+        assert 'stretch' in sender.words and 'limits.velocity 2' in sender.words
+
+
+@pytest.mark.parametrize('ahead', [10 * SECOND, 3600 * SECOND, -10 * SECOND, -3600 * SECOND])
+def test_an_outlier_among_the_stamps_costs_itself_only(sender, ahead):
+    """Every 20th of 600 states, into the future or the past: 570 answers, and 30 refusals."""
+    for k in range(600):
+        sender.send(ahead=ahead if k % 20 == 0 else 0)
+    cause = 'from the future' if ahead > 0 else 'out of order'
+    assert sender.answered == 570 and sender.refused == {cause: 30}
+
+
+@pytest.mark.parametrize('ahead', [10 * SECOND, -10 * SECOND])
+def test_a_clock_that_is_set_is_believed_after_a_while(sender, ahead):
+    """And the robot, which did not move, goes on as it was."""
+    verdicts = [sender.send(ahead=ahead) for _ in range(60)]
+    assert verdicts[40:] == [FOLLOWS] * 20 and not {FOLLOWS, ANEW} & set(verdicts[:40])
+
+
+@pytest.mark.parametrize('offset', [PERIOD, START - 3600 * SECOND, -START])
+def test_clocks_of_two_machines_may_differ(offset):
+    """By an hour, or altogether; also without stamps nothing is refused."""
+    sender = Sender(offset=offset)
+    verdicts = [sender.send() for _ in range(100)]
+    assert verdicts[41:] == [FOLLOWS] * 59
+
+
+def test_a_robot_that_was_moved_is_believed_after_a_while(sender):
+    """As a simulation that was reset: begun anew from there, once."""
+    sender.state = lambda: (np.array([2.0, 0.1]), np.zeros(2))
+    verdicts = [sender.send() for _ in range(60)]
+    assert verdicts[:40] == ['contradiction'] * 40
+    assert verdicts[40:] == [ANEW] + [FOLLOWS] * 19
+
+
+def test_of_two_senders_that_contradict_each_other_one_is_followed(sender):
+    """The one that was there first; from the start, neither is."""
+    for _ in range(200):
+        q, qd = sender.state()
+        assert sender.send(q=-q - 0.3, qd=-qd) == 'contradiction'
+        assert sender.send() == FOLLOWS
+    both = Sender(amplitude=0.0)
+    verdicts = [both.send(q=(0.5 * (-1.0) ** k, 0.0)) for k in range(200)]
+    assert verdicts == [UNCONFIRMED] + ['contradiction'] * 199
+
+
+def test_after_a_pause_nothing_is_known():
+    """An absurd rate is not excused by the time that has passed."""
+    sender = Sender(amplitude=0.0).settle()
+    sender.judge.forget()
+    sender.judge.forget()
+    sender.k += 10_000
+    assert sender.send(qd=(50.0, 0.0)) == UNCONFIRMED
+    assert sender.send(qd=(50.0, 0.0)) == 'contradiction'
+
+
+def test_changes_of_shape_have_no_units():
+    """A soft arm in metres and in millimetres of length: radians count as they are."""
+
+    def arm(scale):
+        body = {'type': 'pcc', 'length': 0.2 * scale, 'radius': 0.02 * scale, 'density': 1e3,
+                'young_modulus': 1e6, 'poisson_ratio': 0.5}  # fmt: skip
+        turn = {'type': 'revolute', 'limits': {'velocity': 3.0}}
+        slide = {'type': 'prismatic', 'limits': {'velocity': 0.5}}
+        bodies = [
+            {'name': name, 'joint': joint, 'body': body}
+            for name, joint in (('a', turn), ('b', slide))
+        ]
+        return bounds_of(sd.compile_model(sd.load_robot({'name': 'arm', 'bodies': bodies})))
+
+    small, large = arm(1.0), arm(10.0)
+    assert small.names == ('a', 'a/bend_x', 'a/bend_y', 'a/elongation',
+                           'b', 'b/bend_x', 'b/bend_y', 'b/elongation')  # fmt: skip
+    assert small.velocity[[0, 4]].tolist() == [3.0, 0.5]
+    assert np.isinf(np.delete(small.velocity, [0, 4])).all()
+    assert small.unit == pytest.approx([1.0, 1.0, 1.0, 5.0, 2.5, 1.0, 1.0, 5.0])
+    assert large.unit == pytest.approx([1.0, 1.0, 1.0, 0.5, 0.25, 1.0, 1.0, 0.5])
+
+
+@pytest.mark.parametrize('faster', [16.0, 2.0])
+def test_states_that_have_waited_for_a_stopped_process_are_not_believed(sender, faster):
+    """They come faster than they were made; those of since then are believed 40 ms later."""
+    sender.settle()
+    sender.judge.forget()
+    arrival = (sender.k + 1200) * PERIOD
+    while arrival - sender.k * PERIOD > PERIOD:
+        sender.k += 1
+        q, qd = sender.state()
+        arrival += round(PERIOD / faster)
+        assert sender.judge.check(q, qd, START + sender.k * PERIOD, arrival) == UNCONFIRMED
+    answers = [sender.send() for _ in range(60)]
+    assert 30 <= answers.index(FOLLOWS if FOLLOWS in answers else ANEW) <= 42
+
+
+@pytest.mark.parametrize('speed', [0.1, 10.0])
+@pytest.mark.parametrize('silence', [0, 2 * SECOND])
+@pytest.mark.parametrize('back', [0, 3600 * SECOND])
+def test_a_simulation_of_another_speed_is_believed_after_a_silence(speed, silence, back):
+    """It was paused, goes on, or is begun anew: its stamps come faster or slower than time."""
+    judge = StateJudge(BOUNDS)
+    q, qd = np.zeros(2), np.zeros(2)
+    judged = []
+    for run in range(2):
+        for k in range(1000 * run, 1000 * run + 1000):
+            stamp = START + round(speed * k * PERIOD) - run * back
+            judged.append(judge.check(q, qd, stamp, k * PERIOD + run * silence))
+        assert judged[-1] == FOLLOWS
+        judge.forget()
+    assert judged[1000:].count(UNCONFIRMED) < (300 if silence else 50)
