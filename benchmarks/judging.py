@@ -12,7 +12,7 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.loops.state_validation import bounds_of, StateJudge
+from softrobot_dynamics.loops.state_validation import bounds_of, StateValidator
 
 TICKS, ROUNDS, PERIOD = 5000, 7, 1_000_000
 
@@ -33,7 +33,7 @@ def main(robots):
     print(f'{"robot":20} {"n":>3} {"m":>3} {"judge [us]":>11} {"limiter [us]":>13}')
     for robot in robots:
         model = sd.compile_model(sd.load_robot(robot))
-        judge, limiter = StateJudge(bounds_of(model)), Limiter(model.lower, model.upper)
+        judge, limiter = StateValidator(bounds_of(model)), Limiter(model.lower, model.upper)
         q, qd, u = model.q0, np.zeros(model.n), np.zeros(model.m)
         judged = microseconds(
             lambda k, judge=judge, q=q, qd=qd: judge.check(q, qd, k * PERIOD, k * PERIOD)

@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.viewing.browser import Browser
-from softrobot_dynamics.viewing.shapes import Shape
+from softrobot_dynamics.viewing.shapes import RobotShape
 
 FLAGS = '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'
 POSTURES = {'hybrid_arm': (0.4, -1.2, 1.4, -0.5, -1.3, 0.0, 0.9, 0.3, 0.01, 0.0, 0.6),
@@ -47,7 +47,7 @@ def _shot(chromium, name: str):
     for k, share in SHARES.get(name, {}).items():
         u[k] = share * model.upper[k]
     q = POSTURES[name] if name in POSTURES else sd.equilibrium(model, u=u).q
-    browser = Browser(Shape(model), '127.0.0.1', 8400)
+    browser = Browser(RobotShape(model), '127.0.0.1', 8400)
     browser.show(np.array(q), u)
     page = chromium.new_page(viewport=SIZE)
     page.goto(browser.address)

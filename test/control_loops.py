@@ -9,8 +9,8 @@ from softrobot_dynamics.configuration import declared_parameters
 from softrobot_dynamics.configuration.law_settings import settings_of
 from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.message_fields import StateReader
-from softrobot_dynamics.loops.orders import Hold, Orders
-from softrobot_dynamics.loops.state_validation import FOLLOWS, StateJudge
+from softrobot_dynamics.loops.orders import HoldOrder, Orders
+from softrobot_dynamics.loops.state_validation import FOLLOWS, StateValidator
 from softrobot_dynamics.nodes.messaging import messages
 
 WATCHDOG = 50 * PERIOD
@@ -28,7 +28,7 @@ def state(q=(0.0, 0.0), stamp=0, names=COORDINATES):
     return message
 
 
-class Believing(StateJudge):
+class Believing(StateValidator):
     """Believes the first state, and of later ones all that are in order: they may jump."""
 
     def __init__(self):
@@ -57,7 +57,7 @@ class Control:
             self.clock,
             StateReader(COORDINATES),
             self.outlet,
-            Orders(settings, Hold())._replace(**changes),
+            Orders(settings, HoldOrder())._replace(**changes),
             period=PERIOD,
             watchdog=WATCHDOG,
             record=Record(),

@@ -17,7 +17,7 @@ from softrobot_dynamics.controllers import contract
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.dynamics.turns import TURN, Turns
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
-from softrobot_dynamics.loops.state_validation import Bounds, StateJudge
+from softrobot_dynamics.loops.state_validation import StateBounds, StateValidator
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
@@ -27,7 +27,7 @@ PRETENSION = 0.5
 GROWS_FROM = 1e5  # gain p from which the loop is said to be unstable
 HEAVY, HARD = 15e-3, 4.0  # [s] that a command takes beyond this |q|
 FASTEST = 10.0  # limits.velocity [m/s] of the robot `limited`
-BOUNDS = Bounds(COORDINATES, np.full(2, np.inf), np.ones(2))
+BOUNDS = StateBounds(COORDINATES, np.full(2, np.inf), np.ones(2))
 
 
 class Description(NamedTuple):
@@ -123,7 +123,7 @@ class Controller(contract.Controller):
         )
 
 
-class Faulty(StateJudge):
+class Faulty(StateValidator):
     """A judge with a fault of its own: it raises beyond |q| = 3."""
 
     def check(self, q, qd, stamp, arrival):
@@ -182,7 +182,7 @@ def controlled(values, declare=list):
     bounds = BOUNDS._replace(velocity=np.full(2, fastest))
     if values['robot'] == 'round':
         bounds = bounds._replace(turns=Turns(np.array([TURN, 0.0])))
-    judge = Faulty if values['robot'] == 'faulty' else StateJudge
+    judge = Faulty if values['robot'] == 'faulty' else StateValidator
     declare(configured_rows(controller, controller.model, values['controlled']))
     return build.Controlled(
         controller.model,

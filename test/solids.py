@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 from softrobot_dynamics.bodies.fem.modes import reduced_basis, Solid
-from softrobot_dynamics.bodies.fem.modes_file import Modes, save_modes
+from softrobot_dynamics.bodies.fem.modes_file import ModalBasis, save_modes
 from softrobot_dynamics.bodies.meshes import Mesh
 
 RUBBER = Solid(young_modulus=6e5, poisson_ratio=0.3, density=1070.0)
@@ -40,7 +40,7 @@ def _shifted(index, corner):
 def modes(cells=(2, 2, 4), size=(0.03, 0.04, 0.25), count=4, derivatives=1, solid=RUBBER):
     """Return the Modes of a box."""
     mesh = box(cells, size)
-    return Modes(mesh, reduced_basis(mesh, solid, count, derivatives), solid)
+    return ModalBasis(mesh, reduced_basis(mesh, solid, count, derivatives), solid)
 
 
 @functools.cache

@@ -250,7 +250,9 @@ def test_only_nodes_import_ros(file):
 
 def test_every_module_of_the_nodes_needs_ros():
     """What could be imported without ROS stands in another package."""
-    needing = {module_of(file) for file in FILES if {x.split('.')[0] for x in imported(file)} & ROS}
+    needing = {
+        module_of(file) for file in FILES if {x.split('.')[0] for x in imported(file)} & ROS
+    }
     while more := {a for a, b in PAIRS if b in needing} - needing:
         needing |= more
     nodes = {module_of(file) for file in FILES if part(module_of(file)) == 'nodes'}

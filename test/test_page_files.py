@@ -10,7 +10,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration.declared_parameters import sensor_rows, SIMULATION
 from softrobot_dynamics.configuration.parameter_files import controller_values
-from softrobot_dynamics.configuration.parameters import Table
+from softrobot_dynamics.configuration.parameters import ParameterTable
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.identification.mapping import read_mapping
 import yaml
@@ -85,7 +85,7 @@ def _require_parameters(nodes, robot, file):
         assert controller_values(robot, [file])[1] == ()
     if 'simulation' in nodes:
         given = dict(_flat(nodes['simulation']['ros__parameters']))
-        rows = Table([*SIMULATION, *sensor_rows(robot)])
+        rows = ParameterTable([*SIMULATION, *sensor_rows(robot)])
         assert set(given) <= set(rows.rows)
         rows.read({name: given.get(name, row.default) for name, row in rows.rows.items()})
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from softrobot_dynamics.actuators.contract import Parts, Quantity, register, Segment
+from softrobot_dynamics.actuators.contract import Quantity, register, RobotParts, Segment
 from softrobot_dynamics.actuators.routing import Routed
 from softrobot_dynamics.actuators.supply import Supply
 from softrobot_dynamics.joints.contract import Joint
@@ -31,7 +31,7 @@ class Chamber(Routed):
     sign = 1
     safe = 'zero'
 
-    def segments(self, parts: Parts) -> Sequence[Segment]:
+    def segments(self, parts: RobotParts) -> Sequence[Segment]:
         """Return the area times the curve through each body, and lines that can change."""
         return self.along_path(parts, self.area)
 

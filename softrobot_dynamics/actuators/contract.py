@@ -112,7 +112,7 @@ Stretch: TypeAlias = Line | Curve
 """A part of a route, from base to tip."""
 
 
-class Parts(Protocol):
+class RobotParts(Protocol):
     """What an actuator may ask about a robot's bodies."""
 
     def body(self, name: str) -> Body:
@@ -180,16 +180,16 @@ class Actuator(Imperfections):
         raise NotImplementedError
 
     @required
-    def segments(self, parts: Parts) -> Sequence[Segment]:
+    def segments(self, parts: RobotParts) -> Sequence[Segment]:
         """Return the segments that y is the sum of; `parts` offers the robot's bodies by name."""
         raise NotImplementedError
 
-    def cables(self, parts: Parts) -> Sequence[Cable]:
+    def cables(self, parts: RobotParts) -> Sequence[Cable]:
         """Return the one or two cables of one that is ``positioned``, else none."""
         return ()
 
     @needed
-    def route(self, parts: Parts) -> Sequence[Stretch]:
+    def route(self, parts: RobotParts) -> Sequence[Stretch]:
         """Return the parts of the way along which it rubs, from base to tip; if friction > 0."""
         raise NotImplementedError
 

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from math import inf
 
-from softrobot_dynamics.actuators.contract import Cable, Parts, Quantity
+from softrobot_dynamics.actuators.contract import Cable, Quantity, RobotParts
 from softrobot_dynamics.actuators.routing import along, Passage
 from softrobot_dynamics.annotations import Complaints
 from softrobot_dynamics.schema.fields import interval, number
@@ -40,7 +40,7 @@ class Drive:
             return Quantity('cable displacement', 'm')
         return Quantity('motor angle', 'rad')
 
-    def cable(self, path: tuple[Passage, ...], parts: Parts, direction: float) -> Cable:
+    def cable(self, path: tuple[Passage, ...], parts: RobotParts, direction: float) -> Cable:
         """Return the cable along a path that this draws in (direction 1), or pays out (-1)."""
         pull = direction * (1.0 if self.radius is None else self.radius)
         stiffness = 1.0 / self.compliance

@@ -9,9 +9,9 @@ from typing import Any
 from softrobot_dynamics.actuators.contract import (
     Actuator,
     CoordinateSegment,
-    Parts,
     Quantity,
     register,
+    RobotParts,
 )
 from softrobot_dynamics.annotations import Complaints
 from softrobot_dynamics.bodies.contract import Body
@@ -55,7 +55,7 @@ class JointActuator(Actuator):
             if low >= high:
                 yield 'limits', self.limits, f'limits within the effort limit of {self.joint}'
 
-    def segments(self, parts: Parts) -> list[CoordinateSegment]:
+    def segments(self, parts: RobotParts) -> list[CoordinateSegment]:
         """Return the joint's coordinate."""
         return [CoordinateSegment(self.joint, self.coordinate or '')]
 

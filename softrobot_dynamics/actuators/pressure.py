@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 
-from softrobot_dynamics.actuators.contract import Actuator, FibreSegment, Parts, Quantity, register
+from softrobot_dynamics.actuators.contract import (
+    Actuator,
+    FibreSegment,
+    Quantity,
+    register,
+    RobotParts,
+)
 from softrobot_dynamics.actuators.supply import Supply
 from softrobot_dynamics.annotations import Complaints
 from softrobot_dynamics.bodies.contract import Body
@@ -44,7 +50,7 @@ class Pressure(Actuator):
         """Return itself in its own body."""
         return self if self.body == body else None
 
-    def segments(self, parts: Parts) -> list[FibreSegment]:
+    def segments(self, parts: RobotParts) -> list[FibreSegment]:
         """Return the volume of the cavity."""
         return [FibreSegment(self.body, parts.body(self.body).cavity_kernel())]
 

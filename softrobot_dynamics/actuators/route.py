@@ -5,10 +5,16 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from softrobot_dynamics.actuators.contract import FramePoint, Line, LineSegment, Parts, Stretch
+from softrobot_dynamics.actuators.contract import (
+    FramePoint,
+    Line,
+    LineSegment,
+    RobotParts,
+    Stretch,
+)
 
 
-def chain(path: Sequence[Any], parts: Parts) -> list[Stretch]:
+def chain(path: Sequence[Any], parts: RobotParts) -> list[Stretch]:
     """Return the curves of Passages, with the straight lines between them."""
     found = list(_along(path[0], parts))
     for last, this in pairwise(path):
@@ -16,7 +22,7 @@ def chain(path: Sequence[Any], parts: Parts) -> list[Stretch]:
     return found
 
 
-def _along(passage: Any, parts: Parts) -> Iterator[Stretch]:
+def _along(passage: Any, parts: RobotParts) -> Iterator[Stretch]:
     """Yield the curve through a soft body, or the lines between points of a rigid one."""
     body = passage.body
     if passage.points is None:
@@ -26,7 +32,7 @@ def _along(passage: Any, parts: Parts) -> Iterator[Stretch]:
         yield Line(FramePoint(body, False, start), FramePoint(body, False, end), None)
 
 
-def _between(last: Any, this: Any, parts: Parts) -> Line:
+def _between(last: Any, this: Any, parts: RobotParts) -> Line:
     """Return the straight line from one passage's exit to the next one's entry."""
     start, end = FramePoint(last.body, *last.end(-1)), FramePoint(this.body, *this.end(0))
     rigid = parts.rigidly_joined(last.body, this.body)

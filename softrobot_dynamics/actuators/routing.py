@@ -11,7 +11,7 @@ from softrobot_dynamics.actuators.contract import (
     Actuator,
     FibreSegment,
     LineSegment,
-    Parts,
+    RobotParts,
     Segment,
 )
 from softrobot_dynamics.annotations import Complaints, Matrix, Value
@@ -180,12 +180,12 @@ class Routed(Actuator):
         path = tuple(p for p in self.path if p.body == body and p.points is None)
         return replace(self, path=path) if path else None
 
-    def along_path(self, parts: Parts, factor: float) -> list[Segment]:
+    def along_path(self, parts: RobotParts, factor: float) -> list[Segment]:
         """Return the curve through each body and the lines that can change, times `factor`."""
         return along(self.path, parts, factor)
 
 
-def along(path: Sequence[Passage], parts: Parts, factor: float = 1.0) -> list[Segment]:
+def along(path: Sequence[Passage], parts: RobotParts, factor: float = 1.0) -> list[Segment]:
     """Return the curve through each body and the lines that can change, times `factor`."""
     result: list[Segment] = []
     for passage in path:

@@ -8,9 +8,9 @@ from typing import Any
 
 from softrobot_dynamics.actuators.contract import (
     Cable,
-    Parts,
     Quantity,
     register,
+    RobotParts,
     Segment,
     Stretch,
 )
@@ -93,13 +93,13 @@ class Tendon(Routed):
         """Return pretension, or hold of a position."""
         return 'hold' if self.positioned else self.safe
 
-    def segments(self, parts: Parts) -> Sequence[Segment]:
+    def segments(self, parts: RobotParts) -> Sequence[Segment]:
         """Return the curve through each body, and the lines whose length can change."""
         if not self.opposite:
             return self.along_path(parts, 1.0)
         return [*self.along_path(parts, 0.5), *along(self.opposite, parts, -0.5)]
 
-    def cables(self, parts: Parts) -> Sequence[Cable]:
+    def cables(self, parts: RobotParts) -> Sequence[Cable]:
         """Return the tendon on the drive, and the one that is paid out."""
         if self.drive is None:
             return ()
@@ -111,7 +111,7 @@ class Tendon(Routed):
         back = [(p.body, p.curve(bodies[p.body], count)[::-1]) for p in self.opposite or ()]
         return [*super().curve(bodies, count), *reversed(back)]
 
-    def route(self, parts: Parts) -> Sequence[Stretch]:
+    def route(self, parts: RobotParts) -> Sequence[Stretch]:
         """Return the curve through each body, and all straight lines."""
         return chain(self.path, parts)
 

@@ -8,10 +8,10 @@ from math import inf
 import numpy as np
 from softrobot_dynamics.actuators.contract import (
     Actuator,
-    Parts,
     PointSegment,
     Quantity,
     register,
+    RobotParts,
     Segment,
 )
 from softrobot_dynamics.annotations import Complaints
@@ -66,7 +66,7 @@ class WrenchActuator(Actuator):
         """Yield nothing: every body has a tip."""
         yield from ()
 
-    def segments(self, parts: Parts) -> Sequence[Segment]:
+    def segments(self, parts: RobotParts) -> Sequence[Segment]:
         """Return the way of the point; or of the dipole's head, less that of its foot."""
         if self.force is not None:
             return [PointSegment(self.body, self.point, self.force)]

@@ -18,7 +18,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.choice import Choice, choose
 from softrobot_dynamics.identification.fitting import (
     Data,
-    Estimate,
+    FittedParameter,
     Identification,
     identify,
     rms,
@@ -172,7 +172,7 @@ def _size(off: Vector) -> float:
     return float(np.sqrt((seen**2).mean())) if len(seen) else np.nan
 
 
-def _number(estimate: Estimate) -> dict[str, Any]:
+def _number(estimate: FittedParameter) -> dict[str, Any]:
     return {k: _known(v) for k, v in estimate._asdict().items()}
 
 

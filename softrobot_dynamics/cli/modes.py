@@ -36,7 +36,7 @@ def add_to(commands: Any) -> None:
 def run(options: Namespace) -> int:
     """Reduce a mesh to modes."""
     from softrobot_dynamics.bodies.fem.modes import reduced_basis, Solid
-    from softrobot_dynamics.bodies.fem.modes_file import Modes, save_modes
+    from softrobot_dynamics.bodies.fem.modes_file import ModalBasis, save_modes
     from softrobot_dynamics.bodies.meshes import read_tetrahedra
     from softrobot_dynamics.evaluation.terminal import display
 
@@ -46,7 +46,7 @@ def run(options: Namespace) -> int:
         mesh = read_tetrahedra(options.mesh, options.scale)
     with shown.stage(f'modes of {len(mesh.tetrahedra)} tetrahedra'):
         basis = reduced_basis(mesh, solid, options.modes, options.derivatives)
-    save_modes(options.output, Modes(mesh, basis, solid, options.scale))
+    save_modes(options.output, ModalBasis(mesh, basis, solid, options.scale))
     shown.say('frequencies [Hz]: ' + ', '.join(f'{f:.4g}' for f in basis.frequencies))
     shown.say(f'{basis.fields.shape[2]} coordinates in {options.output}')
     return 0

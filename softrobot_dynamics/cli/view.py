@@ -30,11 +30,11 @@ def run(options: Namespace) -> int:
     from softrobot_dynamics.description.robot import load_robot
     from softrobot_dynamics.model.model import compile_model
     from softrobot_dynamics.viewing.browser import Browser
-    from softrobot_dynamics.viewing.shapes import Shape
+    from softrobot_dynamics.viewing.shapes import RobotShape
 
     say(f'compiling {options.robot}, if that is new')
     model = compile_model(load_robot(options.robot))
-    browser = Browser(Shape(model), options.host, options.port)
+    browser = Browser(RobotShape(model), options.host, options.port)
     try:
         source = _source(options, browser)
         say(f'{model.description.name} at {browser.address}, until Ctrl-C')

@@ -19,7 +19,7 @@ from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.loops.state_validation import bounds_of, StateJudge
+from softrobot_dynamics.loops.state_validation import bounds_of, StateValidator
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
@@ -88,7 +88,7 @@ def controlled(values: Mapping[str, Any], declare: Any = None) -> Controlled:
     chosen = controller.controlled
     _warm_references(model)
     bounds = bounds_of(model)
-    StateJudge(bounds)  # compiles
+    StateValidator(bounds)  # compiles
     return Controlled(
         model,
         controller,
@@ -97,7 +97,7 @@ def controlled(values: Mapping[str, Any], declare: Any = None) -> Controlled:
         functools.partial(_plan, model),
         lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
         lambda y, q, time: _stand(controller, y, q, time),
-        lambda: StateJudge(bounds),
+        lambda: StateValidator(bounds),
         controller.growth,
         controller.restless,
     )

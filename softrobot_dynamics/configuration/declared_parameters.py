@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_SIMULATION
 from softrobot_dynamics.configuration.parameters import Row
 from softrobot_dynamics.configuration.parts import (
+    LawPart,
     OWN,
-    Part,
     parts_of,
     RAMP,
     require_apart,
@@ -120,7 +120,7 @@ def _part(name: str) -> Iterator[Row]:
             yield row._replace(name=f'{name}.{row.name}', default=default)
 
 
-def _law(part: Part, robot: Any) -> Iterator[Row]:
+def _law(part: LawPart, robot: Any) -> Iterator[Row]:
     """Yield the rows of the law of a part; what is known of the loop is told once, for all."""
     owners = part.law.owners(robot, part.actuators(robot))
     shared = {p.path for p in Composition.parameters()}

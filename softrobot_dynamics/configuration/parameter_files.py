@@ -14,7 +14,7 @@ from softrobot_dynamics.configuration.declared_parameters import (
     sensor_rows,
     SIMULATION,
 )
-from softrobot_dynamics.configuration.parameters import FOREIGN, Row, Table
+from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterTable, Row
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
 from softrobot_dynamics.schema.yaml_files import read_yaml
@@ -27,27 +27,27 @@ _SIMILAR = {'robot'}  # what names a file, so that two texts may mean the same
 _ANY = ('*', '**')  # names of nodes that stand for all
 
 
-class Choice(NamedTuple):
+class FlagOrFile(NamedTuple):
     """One parameter that a flag and a file may both give: the flag goes before the file."""
 
     value: Any  # None: neither gives it
     remark: str = ''  # in words, that the file gives another value, '' if it does not
 
 
-def chosen(name: str, flag: Any, said: str, files: Iterable[Path]) -> Choice:
+def chosen(name: str, flag: Any, said: str, files: Iterable[Path]) -> FlagOrFile:
     """
-    Return the :class:`Choice` of a controller's parameter that a flag or files may give.
+    Return the :class:`FlagOrFile` of a controller's parameter that a flag or files may give.
 
     `flag`: what the flag gives, None for nothing; `said`: the flag in words, as '--rate 500'.
     DescriptionError for a value in a file that cannot be.
     """
     given = _given_by(files)
     if name not in given:
-        return Choice(flag)
+        return FlagOrFile(flag)
     value = _read([row for row in controller_rows() if row.name == name], given)[name]
     if flag is None or _same(name, value, flag):
-        return Choice(value if flag is None else flag)
-    return Choice(
+        return FlagOrFile(value if flag is None else flag)
+    return FlagOrFile(
         flag, f'{name}: {value} in the parameter file is not used: {said} goes before it'
     )
 
@@ -134,7 +134,7 @@ def simulation_values(description: RobotDescription, files: Iterable[Path]) -> d
 
 
 def _read(rows: Iterable[Row], given: Mapping[str, Any]) -> dict[str, Any]:
-    table = Table(rows)
+    table = ParameterTable(rows)
     return table.read({name: given.get(name, row.default) for name, row in table.rows.items()})
 
 

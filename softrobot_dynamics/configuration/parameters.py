@@ -115,7 +115,7 @@ _CONVERSIONS = {
 }
 
 
-class Table:
+class ParameterTable:
     """Rows by name; reads raw values against them."""
 
     def __init__(self, rows: Iterable[Row]) -> None:

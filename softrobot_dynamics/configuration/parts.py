@@ -25,7 +25,7 @@ _NAME = re.compile(r'[A-Za-z]\w*')
 _TAKEN = {row.name.partition('.')[0] for row in OF_CONTROLLER} | {'limits', 'delay'}
 
 
-class Part(NamedTuple):
+class LawPart(NamedTuple):
     """A law on some of the actuators, and what their outputs follow."""
 
     name: str
@@ -67,12 +67,12 @@ class Part(NamedTuple):
         return f'{self.name}.{path}' if self.name else path
 
 
-def parts_of(values: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return the :class:`Part` s of a controller's parameters, in the order of their phases."""
+def parts_of(values: Mapping[str, Any]) -> tuple[LawPart, ...]:
+    """Return the :class:`LawPart` s of a controller's parameters, in the order of their phases."""
     if not values.get('phases'):
-        return (Part('', values),)
+        return (LawPart('', values),)
     names = [name for phase in values['phases'] for name in values[f'{phase}.parts']]
-    return tuple(Part(name, _within(values, name)) for name in dict.fromkeys(names))
+    return tuple(LawPart(name, _within(values, name)) for name in dict.fromkeys(names))
 
 
 def given_by(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def blended_in(robot: Any, values: Mapping[str, Any]) -> dict[int, float]:
     return begins
 
 
-def indices_of(robot: Any, part: Part) -> list[int]:
+def indices_of(robot: Any, part: LawPart) -> list[int]:
     """Return the indices of the actuators of a part."""
     return [robot.actuator_names.index(name) for name in part.actuators(robot)]
 

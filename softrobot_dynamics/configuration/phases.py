@@ -10,14 +10,14 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.configuration.law_settings import settings_of
-from softrobot_dynamics.configuration.parts import indices_of, Part, parts_of, phases_of, RAMP
+from softrobot_dynamics.configuration.parts import indices_of, LawPart, parts_of, phases_of, RAMP
 from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import Trajectory
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.references.outputs import hold_through
 from softrobot_dynamics.references.piecewise import constant, Reference, stands, values_at
-from softrobot_dynamics.references.postures import actuation_coordinates, Postures
+from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -44,7 +44,7 @@ def plan(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Planned:
 class _Planner:
     """Goes from phase to phase."""
 
-    def __init__(self, model: CompiledModel, parts: tuple[Part, ...], q: Vector) -> None:
+    def __init__(self, model: CompiledModel, parts: tuple[LawPart, ...], q: Vector) -> None:
         self.parts, self._model, self._q, self._t = parts, model, q, 0.0
         self._own = [indices_of(model, part) for part in parts]
         self.references: dict[int, Reference | None] = {}
@@ -109,7 +109,7 @@ class _Planner:
         ]
         return max([_SHORT, *ends])
 
-    def _postures(self, phase: Phase, duration: float) -> tuple[Vector, Postures]:
+    def _postures(self, phase: Phase, duration: float) -> tuple[Vector, PathPostures]:
         """Return times (K,) [s] in a phase, and the postures at rest that have its outputs."""
         led = [i for i in phase.laws if i in self._led]
         times = np.linspace(0.0, duration, SAMPLES)

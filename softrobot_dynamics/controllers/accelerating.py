@@ -15,7 +15,7 @@ from typing import Any, TYPE_CHECKING
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.commanding import command_force, conclude
-from softrobot_dynamics.controllers.sampled_data_law import HeldLaw
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
@@ -36,7 +36,7 @@ OBSERVER: Any = parameter(
 """A field of the Settings of such a law."""
 
 
-class AcceleratingLaw(HeldLaw):
+class AcceleratingLaw(SampledDataLaw):
     """
     Base of laws whose tick ends in :func:`accelerate_outputs`, and whose Told has ``observer``.
 
@@ -53,7 +53,7 @@ class AcceleratingLaw(HeldLaw):
         self._obey(self.plan, self.settings)
 
     def tell(self, settings: Any, q: Vector | None = None) -> Any:
-        """Return the ``Told`` of settings, see :meth:`HeldLaw.tell`."""
+        """Return the ``Told`` of settings, see :meth:`SampledDataLaw.tell`."""
         return self.Told(*(getattr(self._chosen(settings), name) for name in self.Told._fields))
 
     def _chosen(self, settings: Any) -> Any:

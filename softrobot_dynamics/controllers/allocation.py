@@ -27,7 +27,7 @@ SINGULAR = 1e-9  # pivots of the scaled H that count as zero
 PULL = 1e-8  # towards what is favoured, where the scaled H is singular
 
 
-class Room(NamedTuple):
+class AllocationWorkspace(NamedTuple):
     """Room for an allocation of c commands."""
 
     scale: Vector  # (c,)
@@ -42,10 +42,10 @@ class Room(NamedTuple):
     box: Scratch  # of a solution within the bounds
 
 
-def allocate_room(c: int) -> Room:
-    """Return the :class:`Room` for c commands."""
+def allocate_room(c: int) -> AllocationWorkspace:
+    """Return the :class:`AllocationWorkspace` for c commands."""
     H, L, F = np.zeros((3, c, c))
-    return Room(
+    return AllocationWorkspace(
         scale=np.zeros(c),
         H=H,
         L=L,

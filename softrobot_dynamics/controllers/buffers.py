@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.controllers.allocation import allocate_room, Room
+from softrobot_dynamics.controllers.allocation import allocate_room, AllocationWorkspace
 
 
 class Buffers(NamedTuple):
@@ -28,7 +28,7 @@ class Buffers(NamedTuple):
     bounds: Matrix  # (2, c)
     memory: Matrix  # (., c) what a law keeps from one tick to the next
     asked: Vector  # (1,) time of the last answer [s], NaN: there is none
-    room: Room
+    room: AllocationWorkspace
 
 
 def allocate_buffers(n: int, m: int, c: int, remembered: int = 0) -> Buffers:

@@ -2,9 +2,9 @@
 """
 Compiled pieces of laws that hold their command for a period: outputs, limits, commands for forces.
 
-They work on the ``fixed`` (:class:`~softrobot_dynamics.controllers.sampled_data_law.Fixed`) of a law, fill
-its :class:`~softrobot_dynamics.controllers.buffers.Buffers`, and read the limits of the
-``settings`` it is told.
+They work on the ``fixed`` (:class:`~softrobot_dynamics.controllers.sampled_data_law.LawWorkspace`)
+of a law, fill its :class:`~softrobot_dynamics.controllers.buffers.Buffers`, and read the limits of
+the ``settings`` it is told.
 """
 
 from softrobot_dynamics.compiling.addresses import run_three

@@ -22,14 +22,14 @@ from softrobot_dynamics.controllers.phases import (
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
 from softrobot_dynamics.controllers.sampled_data.ensemble import Ensemble
 from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
-from softrobot_dynamics.controllers.sampled_data_law import HeldSettings
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
 from softrobot_dynamics.controllers.settings import LIMITS
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
 
 
 @dataclass(frozen=True)
-class Composed(HeldSettings):
+class Composed(SampledDataSettings):
     """Limits of the robot, ``feed_forward`` of actuators without a law, delay, the laws' own."""
 
     laws: tuple[Any, ...] = ()  # Settings of each law, whose limits and delay are not used

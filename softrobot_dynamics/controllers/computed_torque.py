@@ -18,7 +18,7 @@ from softrobot_dynamics.controllers.accelerating import (
 from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
-from softrobot_dynamics.controllers.sampled_data_law import HeldSettings
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
 from softrobot_dynamics.controllers.settings import controlled_names
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import copy, solve_general
@@ -34,7 +34,7 @@ CLOSE = 1e-10  # distance from y_d, of what a unit of a coordinate does to it, t
 
 
 @dataclass(frozen=True)
-class Gains(HeldSettings):
+class ComputedTorqueSettings(SampledDataSettings):
     """What may be tuned."""
 
     p: Array = gain('Gain on the error of q', each='coordinate')
@@ -55,7 +55,7 @@ class Posture(NamedTuple):
     units: Vector  # (n,) of coordinates, see softrobot_dynamics.model.scales
 
 
-class Told(NamedTuple):
+class ComputedTorqueKernelSettings(NamedTuple):
     """What the kernel reads of the settings."""
 
     p: Vector  # (n,)
@@ -171,7 +171,7 @@ class ComputedTorque(AcceleratingLaw):
     has wrong is made up for, as in ``pfbl``. Where y_d has no posture there is no command.
     """
 
-    Settings, Told = Gains, Told
+    Settings, ComputedTorqueKernelSettings = ComputedTorqueSettings, ComputedTorqueKernelSettings
     tick = staticmethod(tick)
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
@@ -187,9 +187,12 @@ class ComputedTorque(AcceleratingLaw):
         posture = self._postures[q is not None]
         if q is not None:
             posture.q[:] = q
-        chosen, names = self._chosen(settings), set(Told._fields) - {'posture'}
+        chosen, names = (
+            self._chosen(settings),
+            set(ComputedTorqueKernelSettings._fields) - {'posture'},
+        )
         values = {name: getattr(chosen, name) for name in names}
-        return Told(posture=posture, **values)
+        return ComputedTorqueKernelSettings(posture=posture, **values)
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""

@@ -36,7 +36,7 @@ CONTROLLERS = Registry(
 register = CONTROLLERS.register
 
 
-class Plan(NamedTuple):
+class BlendedReference(NamedTuple):
     """A reference and the one it takes over from, blended smoothly during ``ramp`` [s]."""
 
     previous: Reference
@@ -106,7 +106,9 @@ class Controller:
         self.controlled = np.array([model.actuator_names.index(n) for n in names], dtype=np.int64)
         self.settings = settings or self.make_settings(model, names)
         self._sample = cached(sample_plan)
-        self.plan = Plan(constant(np.zeros(len(names))), constant(np.zeros(len(names))), 0.0, 0.0)
+        self.plan = BlendedReference(
+            constant(np.zeros(len(names))), constant(np.zeros(len(names))), 0.0, 0.0
+        )
         self.last = np.full(model.m, np.nan)
 
     @classmethod
@@ -153,7 +155,7 @@ class Controller:
     def follow(self, reference: Reference, t: float, ramp: float) -> None:
         """Turn to another reference, whose time zero is now, t [s], within ``ramp`` [s]."""
         state = self.desired(t)
-        self.plan = Plan(braking(state, 0.0, ramp), reference, float(t), float(ramp))
+        self.plan = BlendedReference(braking(state, 0.0, ramp), reference, float(t), float(ramp))
 
     def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Commands(Settings):
+class FeedForwardSettings(Settings):
     """What is commanded: tensions, torques, pressures, positions of drives."""
 
     command: Array = parameter(
@@ -38,7 +38,7 @@ class FeedForward(Controller):
     change of ``command`` steps unless the actuator, or ``limits.rate``, limits its rate.
     """
 
-    Settings, follows = Commands, False
+    Settings, follows = FeedForwardSettings, False
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)

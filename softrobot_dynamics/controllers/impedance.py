@@ -12,7 +12,11 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.allocation import allocate_commands, allocate_room, Room
+from softrobot_dynamics.controllers.allocation import (
+    allocate_commands,
+    allocate_room,
+    AllocationWorkspace,
+)
 from softrobot_dynamics.controllers.commanding import (
     add_output_forces,
     command_force,
@@ -22,7 +26,7 @@ from softrobot_dynamics.controllers.commanding import (
 from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
-from softrobot_dynamics.controllers.sampled_data_law import HeldLaw, HeldSettings
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.kernels.sums import dot, row_times
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Impedance(HeldSettings):
+class Impedance(SampledDataSettings):
     """What may be tuned: the tip in the base frame, and how the rest of the robot is kept."""
 
     body: str = parameter(text(default=''), 'Body whose tip it is; empty: the last one')
@@ -65,7 +69,7 @@ class Impedance(HeldSettings):
                 yield name, getattr(self, name), 'three numbers >= 0'
 
 
-class Told(NamedTuple):
+class ImpedanceKernelSettings(NamedTuple):
     """What the kernel reads of the settings, and the arrays it works in."""
 
     body: int
@@ -86,12 +90,12 @@ class Told(NamedTuple):
     r: Vector  # (3,)
     free: Matrix  # (3, 3) lower and upper bounds, and zeros
     pull: Vector  # (3,)
-    room: Room
+    room: AllocationWorkspace
 
 
 @kernel
 def tick(fixed, plan, settings, q, qd, t):
-    """One tick, see :class:`HeldLaw`."""
+    """One tick, see :class:`SampledDataLaw`."""
     terms, b, n = fixed.terms, fixed.b, len(fixed.rest)
     run(fixed.evaluate, q, fixed.rest)
     read_outputs(fixed, qd)
@@ -134,7 +138,7 @@ def _leave_tip_alone(fixed, settings):
 
 
 @register('impedance')
-class TipImpedance(HeldLaw):
+class TipImpedance(SampledDataLaw):
     """
     The tip of a body gives way to forces like a spring and a damper between it and a target.
 
@@ -146,7 +150,7 @@ class TipImpedance(HeldLaw):
     Robotics and Automation 3 (1987), with the response to a held force in place of M^-1.
     """
 
-    Settings, Told = Impedance, Told
+    Settings, ImpedanceKernelSettings = Impedance, ImpedanceKernelSettings
     tick, needs_poses = staticmethod(tick), True
 
     @classmethod
@@ -181,7 +185,7 @@ class TipImpedance(HeldLaw):
         body = names.index(settings.body or names[-1])
         home = self._first if q is None else forward_kinematics(self.model, q=q)[:, :3, 3]
         given = settings.target if settings.target and q is None else home[body]
-        return Told(
+        return ImpedanceKernelSettings(
             body=body,
             target=np.array(given, dtype=float),
             spring=np.array(settings.stiffness, dtype=float),

@@ -17,12 +17,12 @@ from softrobot_dynamics.controllers.commanding import (
 from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
-from softrobot_dynamics.controllers.sampled_data_law import HeldLaw, HeldSettings
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.kernels.linalg import copy
 
 
 @dataclass(frozen=True)
-class Gains(HeldSettings):
+class PdPlusSettings(SampledDataSettings):
     """What may be tuned: as accelerations of the robot at q0, so that units do not matter."""
 
     p: Array = gain(
@@ -32,7 +32,7 @@ class Gains(HeldSettings):
     d: Array = rate_gain('Gain on the error of its rate, likewise', each='output')
 
 
-class Told(NamedTuple):
+class PdPlusKernelSettings(NamedTuple):
     """What the kernel reads of the settings; c controlled outputs."""
 
     stiffness: Matrix  # (c, c) K_P
@@ -45,7 +45,7 @@ class Told(NamedTuple):
 
 @kernel
 def tick(fixed, plan, settings, q, qd, t):
-    """One tick, see :class:`HeldLaw`."""
+    """One tick, see :class:`SampledDataLaw`."""
     b = fixed.b
     run(fixed.evaluate, q, fixed.rest)
     read_outputs(fixed, qd)
@@ -57,7 +57,7 @@ def tick(fixed, plan, settings, q, qd, t):
 
 
 @register('pd_plus')
-class PdPlus(HeldLaw):
+class PdPlus(SampledDataLaw):
     """
     Forces K_P (y_d - y) + K_D (y_d' - y') along the outputs, beside what holds the robot.
 
@@ -70,7 +70,7 @@ class PdPlus(HeldLaw):
     of the robot says.
     """
 
-    Settings, Told = Gains, Told
+    Settings, PdPlusKernelSettings = PdPlusSettings, PdPlusKernelSettings
     tick = staticmethod(tick)
 
     @functools.cached_property
@@ -79,7 +79,7 @@ class PdPlus(HeldLaw):
 
     def tell(self, settings: Any, q: Vector | None = None) -> Any:
         """Return what the kernel reads of settings."""
-        return Told(
+        return PdPlusKernelSettings(
             stiffness=self._gains.stiffness_for(settings.p),
             damping=self._gains.damping_for(settings.d),
             lower=settings.lower,

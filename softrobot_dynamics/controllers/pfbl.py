@@ -17,11 +17,11 @@ from softrobot_dynamics.controllers.accelerating import (
 from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
-from softrobot_dynamics.controllers.sampled_data_law import HeldSettings
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
 
 
 @dataclass(frozen=True)
-class Gains(HeldSettings):
+class PfblSettings(SampledDataSettings):
     """What may be tuned: p and d of [P, Sec. 6]."""
 
     p: Array = gain('Gain on the error of y', each='actuator', group='gains')
@@ -29,7 +29,7 @@ class Gains(HeldSettings):
     observer: float = OBSERVER
 
 
-class Told(NamedTuple):
+class PfblKernelSettings(NamedTuple):
     """What the kernels read of the settings, arrays (m,)."""
 
     p: Vector
@@ -66,8 +66,8 @@ class PartialFeedbackLinearization(AcceleratingLaw):
     u is held for a period T, in which stiff and strongly damped motions settle: asked for at the
     instant of the state, their acceleration would be another one on average. So the law asks for
     what y' gains in T. With J = dy/dq, h = c + g + s of this tick, and the response G, R K of the
-    robot to a held force (:mod:`softrobot_dynamics.controllers.sampled_data.command`), w being the forces
-    along y::
+    robot to a held force (:mod:`softrobot_dynamics.controllers.sampled_data.command`), w being the
+    forces along y::
 
         (J G J') w = T (a - Jdot qd) + J G h + J R K qd
 
@@ -80,7 +80,7 @@ class PartialFeedbackLinearization(AcceleratingLaw):
     sampled-data systems, IEEE Trans. Automatic Control 33 (1988).
     """
 
-    Settings, Told = Gains, Told
+    Settings, PfblKernelSettings = PfblSettings, PfblKernelSettings
     tick = staticmethod(tick)
 
     def restless(self, q: Vector) -> tuple[complex, ...]:

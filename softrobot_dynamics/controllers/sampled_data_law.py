@@ -14,7 +14,7 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.compiling.parallel import together
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
-from softrobot_dynamics.controllers.contract import Command, Controller, Plan, Settings
+from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller, Settings
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
 from softrobot_dynamics.controllers.sampled_data.friction_compensation import Rubbing
 from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
@@ -36,7 +36,7 @@ RELAXATION = 10.0  # of the time of the robot's slowest motion: in that redundan
 
 
 @dataclass(frozen=True)
-class HeldSettings(Settings):
+class SampledDataSettings(Settings):
     """What such a law knows of the loop, beside the limits."""
 
     delay: float = parameter(
@@ -46,7 +46,7 @@ class HeldSettings(Settings):
     )
 
 
-class Fixed(NamedTuple):
+class LawWorkspace(NamedTuple):
     """What a law knows from the beginning, and the arrays it works in."""
 
     evaluate: Entry  # of the terms; of M only where a law ``needs_poses``
@@ -66,7 +66,7 @@ class Fixed(NamedTuple):
     b: Buffers
 
 
-class HeldLaw(Controller):
+class SampledDataLaw(Controller):
     """
     Base of laws in a kernel that use the response of the robot to a command held for a period.
 
@@ -83,7 +83,7 @@ class HeldLaw(Controller):
     know, the field ``observer`` of ``Told``; 0 without one: they are not looked for.
     """
 
-    Settings: Any = HeldSettings
+    Settings: Any = SampledDataSettings
     Told: Any
     tick: Any
     needs_poses = False  # of frames, in the workspace of ``fixed.robot``: filled with M only
@@ -172,12 +172,12 @@ class HeldLaw(Controller):
         fixed = self._make_fixed(lines, entry(nothing), limited=False)
         return lambda place, u, settings: self._at_rest(fixed, place, u, settings)
 
-    def _at_rest(self, fixed: Fixed, place: Vector, u: Vector, settings: Any) -> Answer:
+    def _at_rest(self, fixed: LawWorkspace, place: Vector, u: Vector, settings: Any) -> Answer:
         """Return the law without limits that stays at q (n,) under u (m,), in arrays of its."""
         free = np.full(self.model.m, np.inf)
         stay = constant(self.outputs(place, fixed.rest)[0][self.controlled])
         told = self.tell(settings.replace(lower=-free, upper=free, rate=free), place)
-        tick = self._bind(fixed, Plan(stay, stay, 0.0, 0.0), told)
+        tick = self._bind(fixed, BlendedReference(stay, stay, 0.0, 0.0), told)
 
         def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
             fixed.last[:], fixed.b.asked[:] = u, -self.period
@@ -189,9 +189,9 @@ class HeldLaw(Controller):
 
     def _make_fixed(
         self, lines: Lines, held: Entry, rubbed: bool = False, limited: bool = True
-    ) -> Fixed:
+    ) -> LawWorkspace:
         """
-        Return a :class:`Fixed` with arrays of its own, by the entry and lines of a response.
+        Return a :class:`LawWorkspace` with arrays of its own, by entry and lines of a response.
 
         ``rubbed``: with friction; ``limited``: efforts of cables are.
         """
@@ -201,7 +201,7 @@ class HeldLaw(Controller):
         if model.positioned.any():
             given = {'drives': drives, 'command': last, 'h': evaluate.terms.h}
             evaluation = entry(hold_common, evaluate=evaluation, **given)
-        return Fixed(
+        return LawWorkspace(
             evaluate=evaluation,
             terms=evaluate.terms,
             robot=evaluate.robot,
@@ -230,7 +230,9 @@ class HeldLaw(Controller):
         self.observes = getattr(told, 'observer', 0.0)
         self._tick = self._bind(self._fixed, plan, told)
 
-    def _bind(self, fixed: Fixed, plan: Any, told: Any) -> Callable[[Vector, Vector, float], int]:
+    def _bind(
+        self, fixed: LawWorkspace, plan: Any, told: Any
+    ) -> Callable[[Vector, Vector, float], int]:
         """Return the kernel of a tick as a function of q, qd (n,) and the time [s]."""
         return cached(self.tick, _STATE, fixed=fixed, plan=plan, settings=told)
 

@@ -26,7 +26,7 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.demo.plan import NAMESPACE
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.evaluation.targets import time_along, tips_at
-from softrobot_dynamics.evaluation.terminal import Sight
+from softrobot_dynamics.evaluation.terminal import LoopSnapshot
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of, StateReader
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
@@ -147,11 +147,11 @@ class Monitor:
             if time.monotonic() > end:
                 raise TransitionError(failure)
 
-    def poll(self) -> Sight:
+    def poll(self) -> LoopSnapshot:
         """Return the Sight of the loop as it is now."""
         self._executor.spin_once(timeout_sec=0)
         state, output, reference = map(_newest, (self._states, self._outputs, self._references))
-        return Sight(
+        return LoopSnapshot(
             None if output is None else np.array(output.effort),
             None if None in (output, reference) else self._output_errors(output, reference),
             None if None in (state, reference) else self._tip_error(state, reference),

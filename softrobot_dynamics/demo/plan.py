@@ -26,7 +26,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
-from softrobot_dynamics.nodes.parameters import Parameters
+from softrobot_dynamics.nodes.parameters import NodeParameters
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
@@ -37,7 +37,7 @@ OWN_FILE = 'parameters.yaml'  # in the demo's folder: what the command line said
 ROBOT = 'pcc_arm'  # where nobody says which
 
 
-class Plan(NamedTuple):
+class DemoPlan(NamedTuple):
     """A demo, ready to start."""
 
     robot: str  # shipped name, or path of a robot file
@@ -50,7 +50,7 @@ class Plan(NamedTuple):
     any_rate: bool = False  # whether nobody has said at which rate the loop is to run
 
 
-class Compiled(NamedTuple):
+class CompiledNodes(NamedTuple):
     """What both nodes will run, compiled."""
 
     model: CompiledModel  # of the law
@@ -73,7 +73,7 @@ def draw_up(
     rate: float | None,
     folder: Path,
     estimated: str | None = None,
-) -> Plan:
+) -> DemoPlan:
     """
     Return the Plan of `robot` at `rate` [Hz], with records to be written into `folder`.
 
@@ -107,7 +107,7 @@ def draw_up(
     rows = *declared_parameters.SIMULATION, *declared_parameters.sensor_rows(description)
     simulation, also_unknown = _read(node, 'simulation', files, rows)
     _require_same_coordinates(description, simulation['plant'])
-    return Plan(
+    return DemoPlan(
         robot=robot,
         description=description,
         files=files,
@@ -147,7 +147,7 @@ def parameter_arguments(files: Iterable[Any]) -> list[str]:
     return arguments
 
 
-def compile_everything(plan: Plan) -> Compiled:
+def compile_everything(plan: DemoPlan) -> CompiledNodes:
     """Compile what both nodes will need, which find it in the cache; return it."""
     with simulation_elsewhere(plan.robot):
         plant = build.controlled(plan.controller)
@@ -155,10 +155,10 @@ def compile_everything(plan: Plan) -> Compiled:
     if plan.estimator:
         estimator = Estimator(plant.model, plan.estimator)
         ShapeFit(plant.model, plan.estimator)
-    return Compiled(plant.model, plant.controller, simulator, estimator)
+    return CompiledNodes(plant.model, plant.controller, simulator, estimator)
 
 
-def reference_of(plan: Plan, model: CompiledModel) -> Any:
+def reference_of(plan: DemoPlan, model: CompiledModel) -> Any:
     """
     Return the Reference of a plan, None: the state itself, whatever it will be.
 
@@ -211,7 +211,7 @@ def _read(
         words = f'a file of ROS parameters ({reason or error})'
         raise ArgumentError('--controller', str(files[0]), words) from error
     try:
-        parameters = Parameters(node, rows)
+        parameters = NodeParameters(node, rows)
         more(parameters.values, parameters.declare)
         return parameters.values, parameters.unknown()
     finally:

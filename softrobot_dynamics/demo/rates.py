@@ -30,7 +30,7 @@ _CALLS, _FIRST = 40, 5  # of what is measured: how many, how many of them are le
 _PATIENCE = 120.0  # [s] for the ring, on a machine that has much else to do
 
 
-class Held(NamedTuple):
+class HeldRate(NamedTuple):
     """The rate that this machine holds."""
 
     rate: float  # [Hz] the highest of those tried with few late ticks, or the lowest of all
@@ -51,7 +51,7 @@ class Held(NamedTuple):
         return f'{words}, the highest rate this machine holds: late ticks were {", ".join(higher)}'
 
 
-def held(work: Sequence[float], rates: Sequence[float] = RATES) -> Held:
+def held(work: Sequence[float], rates: Sequence[float] = RATES) -> HeldRate:
     """
     Return the highest of some falling `rates` [Hz] that processes hold that compute so long.
 
@@ -67,7 +67,7 @@ def held(work: Sequence[float], rates: Sequence[float] = RATES) -> Held:
             reason = error if isinstance(error, subprocess.TimeoutExpired) else complaint
             words = f'no rate could be measured ({reason}): give one, as by --rate {rates[-1]:g}'
             raise SoftRobotError(words) from None
-    return Held(*tried[-1], tried)
+    return HeldRate(*tried[-1], tried)
 
 
 @contextlib.contextmanager

@@ -31,7 +31,7 @@ class _Change(NamedTuple):
         return self.number * value if self.times else self.number
 
 
-class _Reading:
+class _Unchanged:
     """Stands for a change that changes nothing, and keeps the numbers it was for."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ def vary(description: RobotDescription, changes: Mapping[str, float | str]) -> R
 
 def numbers_at(description: RobotDescription, path: str) -> tuple[float, ...]:
     """Return all numbers that :func:`vary` would change at a path; UnknownNameError."""
-    reading = _Reading()
+    reading = _Unchanged()
     _varied(description, {path: reading})
     return tuple(reading.numbers)
 
@@ -144,7 +144,7 @@ def _change(path: str, value: Any) -> _Change:
 
 
 def _varied(
-    description: RobotDescription, changes: Mapping[str, _Change | _Reading]
+    description: RobotDescription, changes: Mapping[str, _Change | _Unchanged]
 ) -> RobotDescription:
     """Return the description after changes, one after the other where they mean one number."""
     if not changes:
@@ -173,7 +173,7 @@ def _varied(
 class _Work:
     """Changes on part after part."""
 
-    def __init__(self, changes: Mapping[str, _Change | _Reading]) -> None:
+    def __init__(self, changes: Mapping[str, _Change | _Unchanged]) -> None:
         self._changes = [(path, FieldName(path), change) for path, change in changes.items()]
         self.problems, self.done = Problems(), set[str]()
         self.known: set[str] = set()  # names of fields that hold numbers

@@ -9,7 +9,12 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING
 from softrobot_dynamics.compiling.binding import entry
-from softrobot_dynamics.dynamics.response import add_both, add_lines, allocate_response, Parts
+from softrobot_dynamics.dynamics.response import (
+    add_both,
+    add_lines,
+    allocate_response,
+    ResponseEntries,
+)
 from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
@@ -26,12 +31,12 @@ class Derivation:
     What kernels need for the acceleration of a robot and its derivatives by q, qd and u.
 
     All in arrays of its own, for one thread: the ``robot``, its ``terms`` at (q, qd), ``tangents``
-    and ``response`` (:class:`~.response.Response`), which the ``parts`` (:class:`Parts`) fill, in
-    one go or by the ``stages`` (:class:`~.tangents.Stages`). A ``force`` (n,) from outside acts as
-    well, if there is such an array; its numbers may change. If it is ``commanded``, u is what
-    actuators are told: of those that are positioned the positions, taken from ``command`` (m,),
-    by which there are no derivatives; ``drives`` are their cables. If ``rough``, what has no
-    closed form is differenced from one side.
+    and ``response`` (:class:`~.response.Response`), which the ``parts`` (:class:`ResponseEntries`)
+    fill, in one go or by the ``stages`` (:class:`~.tangents.Stages`). A ``force`` (n,) from
+    outside acts as well, if there is such an array; its numbers may change. If it is
+    ``commanded``, u is what actuators are told: of those that are positioned the positions, taken
+    from ``command`` (m,), by which there are no derivatives; ``drives`` are their cables. If
+    ``rough``, what has no closed form is differenced from one side.
     """
 
     def __init__(
@@ -56,7 +61,7 @@ class Derivation:
         if force is not None:
             acts = entry(push, evaluate=acts, h=h, force=force)
         self.stages = tangent_entries(self.robot, self.tangents, rough)
-        self.parts = Parts(acts, self.stages.after, *self._stiffening(model, held))
+        self.parts = ResponseEntries(acts, self.stages.after, *self._stiffening(model, held))
 
     def _stiffening(self, model: CompiledModel, held: bool) -> tuple[Entry, Entry]:
         """Return what fills the stiffness of fibres, and what adds that of lines, or NOTHING."""

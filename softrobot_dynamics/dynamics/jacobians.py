@@ -22,8 +22,8 @@ from softrobot_dynamics.dynamics.point_twists import point_twists, PointTwists
 from softrobot_dynamics.dynamics.wrenches import Load
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
+    DerivativeArrays,
     tangent_entries,
-    Tangents,
 )
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-class _Part(NamedTuple):
+class _ChainElement(NamedTuple):
     """A joint or a body between the ground and the frame."""
 
     own: slice  # its coordinates
@@ -56,7 +56,7 @@ class _Frame(NamedTuple):
     pose: tuple[Matrix, Vector]  # rotation, and origin [m], of the frame in the base
     motion: Matrix  # (2, 6) its twist and the derivative of that, gravity in it
     twists: Array  # (3, 6, n) those of the coordinates, and their derivatives by time
-    parts: list[_Part]  # from the frame to the ground
+    parts: list[_ChainElement]  # from the frame to the ground
 
 
 class JacobianDerivatives(NamedTuple):
@@ -109,7 +109,7 @@ def jacobian_derivatives(
 
 
 def load_stiffness(
-    model: CompiledModel, robot: Robot, t: Tangents, q: Vector, loads: Sequence[Load]
+    model: CompiledModel, robot: Robot, t: DerivativeArrays, q: Vector, loads: Sequence[Load]
 ) -> Matrix:
     """
     Return the derivative (n, n) by q of the generalized force of loads on a robot at q.
@@ -132,7 +132,7 @@ def load_stiffness(
 def _frame(
     model: CompiledModel,
     robot: Robot,
-    t: Tangents,
+    t: DerivativeArrays,
     index: int,
     point: Vector | None,
     q: Vector,
@@ -154,7 +154,7 @@ def _own_axes(robot: Robot, found: _Frame) -> tuple[Matrix, Array]:
     return X @ S, np.einsum('ab,bkj->akj', X, _changes(robot, found.parts, S))
 
 
-def _tip(robot: Robot, t: Tangents, index: int) -> _Frame:
+def _tip(robot: Robot, t: DerivativeArrays, index: int) -> _Frame:
     """Return the tip frame of a body."""
     parts, twists = _parts(robot, t, index), np.zeros((3, 6, t.columns.shape[1]))
     for row, found in zip((TWIST, RATE, SECOND), twists):
@@ -164,7 +164,7 @@ def _tip(robot: Robot, t: Tangents, index: int) -> _Frame:
 
 
 def _at_point(
-    robot: Robot, t: Tangents, index: int, tip: _Frame, point: PointTwists, qd: Vector
+    robot: Robot, t: DerivativeArrays, index: int, tip: _Frame, point: PointTwists, qd: Vector
 ) -> _Frame:
     """Return the frame at a material point in place of the tip; ``qd`` (k,) of its body."""
     own, _, base = tip.parts[0]
@@ -178,35 +178,41 @@ def _at_point(
     motion += S[:, own] @ qd, rate[:, own] @ qd
     R, origin = _pose(robot, base)
     pose = R @ point.frame[:3, :3], origin + R @ point.frame[:3, 3]
-    return _Frame(pose, motion, tip.twists, [_Part(own, point.slopes, base), *tip.parts[1:]])
+    return _Frame(
+        pose, motion, tip.twists, [_ChainElement(own, point.slopes, base), *tip.parts[1:]]
+    )
 
 
-def _parts(robot: Robot, t: Tangents, index: int) -> list[_Part]:
+def _parts(robot: Robot, t: DerivativeArrays, index: int) -> list[_ChainElement]:
     """Return the parts from a tip to the ground."""
     found = []
     while index < len(robot.modules):
         m = [int(value) for value in robot.modules[index]]
         joint, body = (int(place) for place in t.places[index])
         own = slice(m[BODY_FIRST], m[BODY_FIRST] + m[BODY_COUNT])
-        found.append(_Part(own, _slopes(t, body, m[BODY_COUNT]), index * STATE + JOINT_POSE))
+        found.append(
+            _ChainElement(own, _slopes(t, body, m[BODY_COUNT]), index * STATE + JOINT_POSE)
+        )
         own, index = slice(m[JOINT_FIRST], m[JOINT_FIRST] + m[JOINT_COUNT]), m[PARENT]
-        found.append(_Part(own, _slopes(t, joint, m[JOINT_COUNT]), index * STATE + TIP_POSE))
+        found.append(
+            _ChainElement(own, _slopes(t, joint, m[JOINT_COUNT]), index * STATE + TIP_POSE)
+        )
     return found
 
 
-def _slopes(t: Tangents, place: int, count: int) -> Array | None:
+def _slopes(t: DerivativeArrays, place: int, count: int) -> Array | None:
     """Return the slopes of the twists of a part, None if it has none."""
     if not place:
         return None
     return t.slopes[place : place + 6 * count * count].reshape(count, count, 6)
 
 
-def _motion(t: Tangents, frame: int) -> Matrix:
+def _motion(t: DerivativeArrays, frame: int) -> Matrix:
     """Return the twist of a frame and its derivative (2, 6), a copy."""
     return t.motions[frame * MOTION : (frame + 1) * MOTION].reshape(2, 6).copy()
 
 
-def _changes(robot: Robot, parts: list[_Part], S: Matrix) -> Array:
+def _changes(robot: Robot, parts: list[_ChainElement], S: Matrix) -> Array:
     """Return dS_k/dq_j - S_j x S_k at [:, k, j], (6, n, n): zero where j comes before k."""
     n = S.shape[1]
     found, beyond = np.zeros((6, n, n)), np.zeros(n, dtype=bool)

@@ -14,7 +14,7 @@ from softrobot_dynamics.recursion.passes import carry
 from softrobot_dynamics.recursion.singular_mass import PIVOT
 
 
-class Response(NamedTuple):
+class AccelerationResponse(NamedTuple):
     """What :func:`respond` fills, and what it needs of a model with n coordinates, m actuators."""
 
     qdd: Vector  # (n,)
@@ -29,10 +29,10 @@ class Response(NamedTuple):
     x: Vector  # (2 n,) room
 
 
-def allocate_response(model: Model) -> Response:
-    """Return the :class:`Response` of a model."""
+def allocate_response(model: Model) -> AccelerationResponse:
+    """Return the :class:`AccelerationResponse` of a model."""
     n, m = model.n, model.m
-    return Response(
+    return AccelerationResponse(
         qdd=np.zeros(n),
         change=np.zeros((n, 2 * n + m)),
         stiffness=np.zeros((n, n)),
@@ -68,7 +68,7 @@ def add_both(lines, cables, pull, q, force):
     run(cables, q, pull)
 
 
-class Parts(NamedTuple):
+class ResponseEntries(NamedTuple):
     """Entries of what :func:`respond` is made of, each compiled once."""
 
     evaluate: Entry  # all terms, by q and qd
@@ -80,7 +80,7 @@ class Parts(NamedTuple):
 @kernel
 def accelerate(parts, terms, r, q, qd, u):
     """
-    Fill the forces and the acceleration of a :class:`Response` at (q, qd) under u (m,).
+    Fill forces and acceleration of an :class:`AccelerationResponse` at (q, qd) under u (m,).
 
     ``parts`` fill the ``terms``. Returns 1 + i where M has no inertia along q_i.
     """
@@ -101,9 +101,9 @@ def accelerate(parts, terms, r, q, qd, u):
 @kernel
 def respond(robot, parts, terms, by_state, r, q, qd, u):
     """
-    Fill a :class:`Response` at (q, qd) under u (m,); 1 + i where M has no inertia along q_i.
+    Fill an :class:`AccelerationResponse` at (q, qd) under u (m,).
 
-    ``parts`` fill the ``terms`` and ``by_state``.
+    Returns 1 + i where M has no inertia along q_i. ``parts`` fill the ``terms`` and ``by_state``.
     """
     failed = accelerate(parts, terms, r, q, qd, u)
     if failed != 0:

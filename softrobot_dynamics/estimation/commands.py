@@ -11,7 +11,7 @@ from softrobot_dynamics.annotations import Vector
 SLIGHT = 1e-9  # [s] that is rounding
 
 
-class Commands:
+class CommandHistory:
     """
     What u (m,) was in force when: each from its time [s] on, until the next one.
 

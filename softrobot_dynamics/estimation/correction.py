@@ -10,10 +10,10 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SimulationDivergedError
-from softrobot_dynamics.estimation.filter_state import Belief
+from softrobot_dynamics.estimation.filter_state import FilterState
 from softrobot_dynamics.estimation.gates import widest
 from softrobot_dynamics.estimation.noise_covariance import allocate_stirring, stir
-from softrobot_dynamics.estimation.sensors.contract import Place, Sensor
+from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Sensor
 from softrobot_dynamics.estimation.square_root import allocate_weighing, OUTLIER, TAKEN, weigh
 
 _COARSER = 1.5  # times more noise, until a measurement is believed
@@ -37,7 +37,7 @@ class Correction:
     ``take`` and ``draw`` are then to correct the same belief.
     """
 
-    def __init__(self, sensor: Sensor, place: Place, E: Matrix) -> None:
+    def __init__(self, sensor: Sensor, place: BoundRobot, E: Matrix) -> None:
         self.sensor, self.observation = sensor, sensor.bind(place)
         observed, starts = self.observation.observed, self.observation.starts
         gates = np.array([widest(sensor.gate, size) for size in np.diff(starts)])
@@ -49,7 +49,7 @@ class Correction:
         self._weigh, self._names = cached(weigh, w=self._work), place.model.coordinate_names
         self._stir = cached(stir, w=self._work, b=allocate_stirring(*self._H.shape))
 
-    def observe(self, belief: Belief, z: Vector) -> None:
+    def observe(self, belief: FilterState, z: Vector) -> None:
         """See what is missing of a measurement from what is believed."""
         n, seen = self._n, self.observation.observed.H
         self.observation.observe(belief.x[:n], belief.x[n : 2 * n], z)
@@ -57,7 +57,7 @@ class Correction:
             self._H[:, : 3 * n] = seen
             np.matmul(seen[:, 2 * n :], self._E, out=self._H[:, 3 * n :])
 
-    def take(self, belief: Belief) -> Verdict:
+    def take(self, belief: FilterState) -> Verdict:
         """Correct the belief by what passes the gates; SimulationDivergedError."""
         if self._weigh(belief.S, belief.x):
             raise SimulationDivergedError(belief.time, self._names[0])
@@ -66,7 +66,7 @@ class Correction:
         found = verdicts.tolist()  # few: faster than an array
         return Verdict(float(square), int(numbers), found.count(OUTLIER), found.count(TAKEN))
 
-    def draw(self, belief: Belief) -> tuple[Belief, float]:
+    def draw(self, belief: FilterState) -> tuple[FilterState, float]:
         """
         Return the belief drawn towards a measurement of which little was taken, and how coarsely.
 

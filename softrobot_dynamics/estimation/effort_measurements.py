@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.estimation.commands import Commands, SLIGHT
+from softrobot_dynamics.estimation.commands import CommandHistory, SLIGHT
 from softrobot_dynamics.estimation.gates import widest
 
 
@@ -20,7 +20,7 @@ class Judged(NamedTuple):
     outliers: int
 
 
-class _Reading(NamedTuple):
+class _EffortSample(NamedTuple):
     """Values (K,) of a time [s], and what is believed then."""
 
     time: float
@@ -30,7 +30,7 @@ class _Reading(NamedTuple):
     since: Vector  # when that was [s]
 
 
-class Readings:
+class EffortMeasurements:
     """
     So many values (K,) of an effort as they come, in any order; ``counting`` has what counts.
 
@@ -42,7 +42,7 @@ class Readings:
     def __init__(
         self, kept: float, count: int, *, noise: float, change: float | None, gate: float
     ) -> None:
-        self.counting, self._kept, self._count = Commands(kept), kept, count
+        self.counting, self._kept, self._count = CommandHistory(kept), kept, count
         self._noise, self._change, self._most = noise, change, widest(gate, 1)
 
     def begin(self) -> None:
@@ -50,7 +50,7 @@ class Readings:
         nothing = np.full(self._count, np.nan)
         self.counting.begin(nothing)
         long_ago = np.full(self._count, -np.inf)
-        self._all = [_Reading(-np.inf, nothing, nothing, nothing, long_ago)]
+        self._all = [_EffortSample(-np.inf, nothing, nothing, nothing, long_ago)]
 
     def add(self, time: float, values: Vector) -> Judged:
         """Let values count from a time [s] on; one at the same time is replaced."""
@@ -77,7 +77,7 @@ class Readings:
         taken = np.isfinite(values) & ~out
         counting = np.where(out, counting, values)
         believed, since = np.where(taken, values, believed), np.where(taken, time, since)
-        self._all.append(_Reading(time, values, counting, believed, since))
+        self._all.append(_EffortSample(time, values, counting, believed, since))
         self.counting.add(time, counting)
         square = float(np.nansum(squares[taken]))
         return Judged(square, int(taken.sum()), int(out.sum()))
@@ -89,5 +89,5 @@ class Readings:
             del self._all[:old]
 
 
-def _time_of(reading: _Reading) -> float:
+def _time_of(reading: _EffortSample) -> float:
     return reading.time

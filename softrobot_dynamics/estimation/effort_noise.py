@@ -27,18 +27,18 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.estimation.square_root import settle, Spreading, triangularise
+from softrobot_dynamics.estimation.square_root import PredictionArrays, settle, triangularise
 from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
 
 if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.derivatives import Differentiator
-    from softrobot_dynamics.estimation.efforts import Acting, Effort
+    from softrobot_dynamics.estimation.efforts import Effort, EffortHistory
 
 _AT_ONCE = TWICE**4  # of the second column, as variances: what damping holds back
 _WHITE = 1.0 / 3.0  # of white noise, the most
 
 
-class Gauging(NamedTuple):
+class EffortNoise(NamedTuple):
     """What :func:`blur` works with, for p efforts that are measured with noise."""
 
     forces: Matrix  # (p, n) that their errors are, along y of each
@@ -58,7 +58,7 @@ class Gauges:
     """
 
     def __init__(
-        self, efforts: Sequence[Effort], differentiate: Differentiator, spreading: Spreading
+        self, efforts: Sequence[Effort], differentiate: Differentiator, spreading: PredictionArrays
     ) -> None:
         model, N = differentiate.model, len(spreading.start)
         self._efforts, self._differentiate = efforts, differentiate
@@ -68,7 +68,7 @@ class Gauges:
         self._noise, self._rates = (
             np.repeat([getattr(e, name) for e in efforts], sizes) for name in ('noise', 'rate')
         )
-        self._work = Gauging(
+        self._work = EffortNoise(
             forces=np.zeros((p, model.n)),
             steady=np.zeros(p),
             swinging=np.zeros(p),
@@ -78,7 +78,7 @@ class Gauges:
         room = spreading._replace(push=np.zeros(2 * p))
         self._blur = cached(blur, w=room, b=self._work)
 
-    def blur(self, S: Matrix, N: Matrix, start: float, h: float, acting: Acting) -> None:
+    def blur(self, S: Matrix, N: Matrix, start: float, h: float, acting: EffortHistory) -> None:
         """Let errors of what counted from a start [s] on, for h [s], into S and N (N, N)."""
         each = [acting.measured(effort.name, start, start + h) for effort in self._efforts]
         shares, values = np.concatenate(each), self._rates * h

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
-from softrobot_dynamics.estimation.commands import Commands
-from softrobot_dynamics.estimation.effort_measurements import Judged, Readings
+from softrobot_dynamics.estimation.commands import CommandHistory
+from softrobot_dynamics.estimation.effort_measurements import EffortMeasurements, Judged
 from softrobot_dynamics.schema.fields import items, name, number, text
 
 
@@ -61,24 +61,24 @@ class Effort:
                 raise UnknownNameError('actuator', each, tuple(actuators))
         return np.array([actuators.index(each) for each in self.names])
 
-    def readings(self, kept: float) -> Readings:
-        """Return the :class:`~.readings.Readings` of them, which are kept for so long [s]."""
+    def readings(self, kept: float) -> EffortMeasurements:
+        """Return the :class:`~.EffortMeasurements` of them, which are kept for so long [s]."""
         given = {'noise': self.noise, 'gate': self.gate}
-        return Readings(kept, len(self.names), change=self.change, **given)
+        return EffortMeasurements(kept, len(self.names), change=self.change, **given)
 
 
-class Acting:
+class EffortHistory:
     """
     What acts on a robot when: commands u (m,), or in their place what was measured of them.
 
-    As :class:`~.commands.Commands`, which keep each of the two. Of what was measured, that which
-    is believed.
+    As :class:`~.commands.CommandHistory`, which keep each of the two. Of what was measured, that
+    which is believed.
     """
 
     def __init__(
         self, kept: float, efforts: Sequence[Effort] = (), actuators: Sequence[str] = ()
     ) -> None:
-        self._told = Commands(kept)
+        self._told = CommandHistory(kept)
         self._measured = {e.name: (e.numbers(actuators), e.readings(kept)) for e in efforts}
 
     def begin(self, u: Vector) -> None:

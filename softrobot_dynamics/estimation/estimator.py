@@ -23,13 +23,13 @@ from softrobot_dynamics.estimation.contact import (
     Spotted,
 )
 from softrobot_dynamics.estimation.correction import Correction
-from softrobot_dynamics.estimation.efforts import Acting
+from softrobot_dynamics.estimation.efforts import EffortHistory
 from softrobot_dynamics.estimation.estimates import Estimate, estimate_of, Innovation
-from softrobot_dynamics.estimation.filter_state import Belief, Mover
+from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
 from softrobot_dynamics.estimation.noise_covariance import beginning
 from softrobot_dynamics.estimation.observability import Observability, observability
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
-from softrobot_dynamics.estimation.sensors.contract import Place
+from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.estimation.square_root import covariance_of
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class _Moment(NamedTuple):
     """What is believed since a measurement, by its sensor's number; None: the beginning."""
 
-    belief: Belief
+    belief: FilterState
     sensor: int | None
     z: Vector
     sound: float  # when most of a measurement was believed last [s]
@@ -70,13 +70,13 @@ class Estimator:
         force = force_factor(there, own.disturbance)
         shares = own.model_error.deviations
         self._prior = initial_factor(there, own.initial, force, shares)
-        self._mover = Mover(model, force, shares, own)
-        place = Place(model, self._mover.differentiate, self._mover.u)
+        self._mover = StatePredictor(model, force, shares, own)
+        place = BoundRobot(model, self._mover.differentiate, self._mover.u)
         self._bound = [Correction(sensor, place, self._mover.E) for sensor in own.sensors]
         self._patience = 2.5 / min(sensor.rate for sensor in own.sensors)  # [s]: all have spoken
         self._numbers = {sensor.name: i for i, sensor in enumerate(own.sensors)}
         self._efforts = {effort.name: effort for effort in own.efforts}
-        self._commands = Acting(2.0 * own.history, own.efforts, model.actuator_names)
+        self._commands = EffortHistory(2.0 * own.history, own.efforts, model.actuator_names)
         self._places: list[Spotted] = []
         self.begin(0.0)
         self._warm()
@@ -106,7 +106,7 @@ class Estimator:
         S = self._prior.copy() if covariance is None else _factor(covariance, size)
         x = np.concatenate([q, qd, np.zeros(size - 2 * n)])
         N = beginning(covariance_of(S), n)
-        belief = Belief(_time(time), x, S, N)
+        belief = FilterState(_time(time), x, S, N)
         self._commands.begin(u)
         self._mover.begin(q)
         self._moments = [_Moment(belief, None, np.zeros(0), belief.time)]

@@ -13,13 +13,13 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.effort_noise import Gauges
-from softrobot_dynamics.estimation.efforts import Acting
+from softrobot_dynamics.estimation.efforts import EffortHistory
 from softrobot_dynamics.estimation.model_error import Columns, OffModel
 from softrobot_dynamics.estimation.noise_covariance import allocate_carrying, carry
 from softrobot_dynamics.estimation.settings import EstimatorSettings
 from softrobot_dynamics.estimation.square_root import allocate_spreading, spread
 from softrobot_dynamics.recursion.loads import push
-from softrobot_dynamics.simulation.stepping import Fixed, Inputs
+from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SLIGHT = 1e-9  # [s] that is rounding
 
 
-class Belief(NamedTuple):
+class FilterState(NamedTuple):
     """
     What is believed at a time [s]: x = (q, qd, force, shares) (N,), and S (N, N), P = S S^T.
 
@@ -39,12 +39,12 @@ class Belief(NamedTuple):
     S: Matrix
     N: Matrix
 
-    def copy(self) -> Belief:
+    def copy(self) -> FilterState:
         """Return one with arrays of its own."""
-        return Belief(self.time, self.x.copy(), self.S.copy(), self.N.copy())
+        return FilterState(self.time, self.x.copy(), self.S.copy(), self.N.copy())
 
 
-class Mover:
+class StatePredictor:
     """
     Moves beliefs on in time, in its own arrays; for one thread.
 
@@ -68,7 +68,7 @@ class Mover:
         self.q, self.qd, self.force = np.zeros(n), np.zeros(n), np.zeros(n)
         self.u = np.zeros(model.m)
         self._inputs = Inputs(model, commanded=True)
-        fixed = Fixed(model, self._substep, self._inputs)
+        fixed = FixedSteps(model, self._substep, self._inputs)
         pushed = entry(push, evaluate=fixed.entry, h=fixed.terms.h, force=self.force)
         self._fixed, self._advance = fixed, fixed.bind(pushed)
         self.differentiate = own = Differentiator(model, self.force, commanded=True)
@@ -86,8 +86,8 @@ class Mover:
         self._fixed.reset(q)
 
     def move(
-        self, belief: Belief, time: float, commands: Acting, mean: Vector | None = None
-    ) -> Belief:
+        self, belief: FilterState, time: float, commands: EffortHistory, mean: Vector | None = None
+    ) -> FilterState:
         """
         Return the belief at a later time [s], in the arrays of the earlier one.
 
@@ -115,9 +115,9 @@ class Mover:
                 self._go(now, now + h, commands)
             self._write(x)
             now += h
-        return Belief(time, x, S, N)
+        return FilterState(time, x, S, N)
 
-    def move_mean(self, x: Vector, start: float, time: float, commands: Acting) -> None:
+    def move_mean(self, x: Vector, start: float, time: float, commands: EffortHistory) -> None:
         """Move x (N,) from a start to a later time [s]."""
         if time - start > _SLIGHT:
             self.take(x)
@@ -143,7 +143,7 @@ class Mover:
         if self._columns is not None:
             self._columns.fill()
 
-    def _go(self, start: float, end: float, commands: Acting) -> None:
+    def _go(self, start: float, end: float, commands: EffortHistory) -> None:
         """Advance q and qd, the command of each step its mean; then the force has faded."""
         since = start
         for until, u in commands.between(start, end, self._substep):

@@ -12,7 +12,7 @@ from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
-from softrobot_dynamics.estimation.sensors.contract import Observation, Place, Sensor
+from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Observation, Sensor
 from softrobot_dynamics.simulation.sensing import Measured
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class _Instrument:
 class _Gauge(_Instrument):
     """What measures efforts of the simulated robot."""
 
-    def __init__(self, effort: Effort, place: Place) -> None:
+    def __init__(self, effort: Effort, place: BoundRobot) -> None:
         self.sensor: Any = effort
         self._which, self._u = effort.numbers(place.model.actuator_names), place.u
 
@@ -85,7 +85,7 @@ class Instruments:
     ) -> None:
         if not 0.0 <= dropout <= 1.0:
             raise ArgumentError('dropout', dropout, 'a share from 0 to 1')
-        self._place = Place(model, Differentiator(model, commanded=True), np.zeros(model.m))
+        self._place = BoundRobot(model, Differentiator(model, commanded=True), np.zeros(model.m))
         self._seed, self._dropout = seed, dropout
         self._all = [_Instrument(sensor, sensor.bind(self._place)) for sensor in sensors]
         self._all += [_Gauge(effort, self._place) for effort in efforts]

@@ -25,7 +25,7 @@ from softrobot_dynamics.kernels.sums import dot, row_times
 from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
 
 
-class Carrying(NamedTuple):
+class NoisePredictionArrays(NamedTuple):
     """What :func:`carry` works with, for N numbers; all are (N, N)."""
 
     once: Matrix
@@ -33,7 +33,7 @@ class Carrying(NamedTuple):
     moved: Matrix
 
 
-class Stirring(NamedTuple):
+class NoiseUpdateArrays(NamedTuple):
     """What :func:`stir` works with, for k measured numbers and N uncertain ones."""
 
     K: Matrix  # (N, k) gain of what is taken
@@ -43,15 +43,15 @@ class Stirring(NamedTuple):
     L: Matrix  # (N, k) Z H' - K R
 
 
-def allocate_carrying(size: int) -> Carrying:
-    """Return a :class:`Carrying` of so many numbers."""
-    return Carrying(*(np.zeros((size, size)) for _ in range(3)))
+def allocate_carrying(size: int) -> NoisePredictionArrays:
+    """Return a :class:`NoisePredictionArrays` of so many numbers."""
+    return NoisePredictionArrays(*(np.zeros((size, size)) for _ in range(3)))
 
 
-def allocate_stirring(k: int, N: int) -> Stirring:
-    """Return a :class:`Stirring` of k measured numbers."""
+def allocate_stirring(k: int, N: int) -> NoiseUpdateArrays:
+    """Return a :class:`NoiseUpdateArrays` of k measured numbers."""
     gain, Z = np.zeros((N, k)), np.zeros((N, N))
-    return Stirring(gain, np.zeros((k, N)), np.zeros((k, N)), Z, np.zeros((N, k)))
+    return NoiseUpdateArrays(gain, np.zeros((k, N)), np.zeros((k, N)), Z, np.zeros((N, k)))
 
 
 def beginning(P: Matrix, n: int) -> Matrix:

@@ -14,7 +14,7 @@ from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError, UnknownNameError
 from softrobot_dynamics.estimation.priors import extent, force_factor
-from softrobot_dynamics.estimation.sensors.contract import Place
+from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.settings import load_estimator
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ShapeFit:
     def __init__(self, model: CompiledModel, given: Any) -> None:
         self.model, self.settings = model, load_estimator(given)
         differentiate = Differentiator(model)
-        place = Place(model, differentiate, np.zeros(model.m), still=True)
+        place = BoundRobot(model, differentiate, np.zeros(model.m), still=True)
         self._sensors = {s.name: (s, s.bind(place)) for s in self.settings.sensors}
         efforts = self.settings.efforts
         self._efforts = {e.name: (e, e.numbers(model.actuator_names)) for e in efforts}

@@ -29,7 +29,7 @@ from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
 UNSEEN, TAKEN, OUTLIER = 0, 1, 2  # what became of a part of a measurement
 
 
-class Spreading(NamedTuple):
+class PredictionArrays(NamedTuple):
     """
     What :func:`spread` works with; the first three are those of a Differentiator.
 
@@ -52,7 +52,7 @@ class Spreading(NamedTuple):
     fading: float
 
 
-class Weighing(NamedTuple):
+class UpdateArrays(NamedTuple):
     """What :func:`weigh` works with for k numbers in G parts; the first two are an Observed's."""
 
     residual: Vector  # (k,) NaN: not seen
@@ -70,11 +70,13 @@ class Weighing(NamedTuple):
     array: Matrix  # (k + N, k + N)
 
 
-def allocate_spreading(noise: Matrix, shares: Vector, fading: float, **given: Matrix) -> Spreading:
-    """Return a :class:`Spreading`; ``given`` are its first fields, up to E."""
+def allocate_spreading(
+    noise: Matrix, shares: Vector, fading: float, **given: Matrix
+) -> PredictionArrays:
+    """Return a :class:`PredictionArrays`; ``given`` are its first fields, up to E."""
     n, k = len(noise), len(shares)
     N = 3 * n + k
-    return Spreading(
+    return PredictionArrays(
         **given,
         inverse=np.zeros((n, n)),
         K=np.zeros((n, n)),
@@ -91,10 +93,10 @@ def allocate_spreading(noise: Matrix, shares: Vector, fading: float, **given: Ma
 
 def allocate_weighing(
     residual: Vector, H: Matrix, noise: Vector, starts: Integers, gates: Vector
-) -> Weighing:
-    """Return a :class:`Weighing`."""
+) -> UpdateArrays:
+    """Return a :class:`UpdateArrays`."""
     k, N = H.shape
-    return Weighing(
+    return UpdateArrays(
         residual=residual,
         H=H,
         noise=noise,

@@ -25,7 +25,7 @@ _LABEL = -0.075  # where labels stand, as a share of the panels' width
 _DASHED = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
 
 
-class Panel(NamedTuple):
+class CurvePanel(NamedTuple):
     """One of the axes, one above the other."""
 
     draw: Callable[..., object]  # (axes)
@@ -51,7 +51,7 @@ def draw_curves(figure: Any, report: Any) -> None:
             _legend(axes, panel.names)
 
 
-def _error(report: Any) -> Panel:
+def _error(report: Any) -> CurvePanel:
     """Return the panel of the errors: of the tips, else of the outputs."""
     run, figures, controlled = report.run, report.figures, report.controlled
     units = {report.model.outputs[i].unit for i in controlled}
@@ -66,7 +66,7 @@ def _error(report: Any) -> Panel:
     factor, unit = shown(unit)
     rms = rms and factor * rms
     draw = functools.partial(_draw_error, run.t, factor * values, rms, unit)
-    return Panel(draw, f'{word}\n[{unit}]')
+    return CurvePanel(draw, f'{word}\n[{unit}]')
 
 
 def _draw_error(t: Any, values: Any, rms: Any, unit: str, axes: Any) -> None:
@@ -85,13 +85,13 @@ def _draw_error(t: Any, values: Any, rms: Any, unit: str, axes: Any) -> None:
                   ha='right', color=INK, fontsize=8)  # fmt: skip
 
 
-def _outputs(report: Any) -> Iterator[Panel]:
+def _outputs(report: Any) -> Iterator[CurvePanel]:
     """Yield the panels of the controlled outputs and where they should be."""
     names: tuple[str, ...] = ('$y_d$', '$y$')
     for quantity, own in by_quantity(report.model.outputs, report.controlled):
         factor, unit = shown(quantity.unit)
         draw = functools.partial(_draw_outputs, report, own, factor)
-        yield Panel(draw, f'{quantity.name}\n[{unit}]', names)
+        yield CurvePanel(draw, f'{quantity.name}\n[{unit}]', names)
         names = ()
 
 
@@ -105,13 +105,13 @@ def _draw_outputs(report: Any, own: Any, factor: float, axes: Any) -> None:
     axes.plot([], [], color=FAINT, lw=1.4, label='$y$')
 
 
-def _commands(report: Any) -> Iterator[Panel]:
+def _commands(report: Any) -> Iterator[CurvePanel]:
     """Yield the panels of the commands."""
     actuators = report.run.actuators
     for quantity, own in by_quantity(report.model.commands, range(len(actuators))):
         factor, unit = shown(quantity.unit)
         draw = functools.partial(_draw_commands, report.run, own, factor)
-        yield Panel(draw, f'{quantity.name}\n[{unit}]', tuple(actuators[i] for i in own))
+        yield CurvePanel(draw, f'{quantity.name}\n[{unit}]', tuple(actuators[i] for i in own))
 
 
 def _draw_commands(run: Any, own: Any, factor: float, axes: Any) -> None:

@@ -13,8 +13,15 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.evaluation.curves import draw_curves, step_of
 from softrobot_dynamics.evaluation.units import in_words
 from softrobot_dynamics.loops.command_timing import said_of
-from softrobot_dynamics.viewing.shapes import Shape
-from softrobot_dynamics.viewing.space import add_surfaces, FAINT, frame_space, INK, Part, TIP
+from softrobot_dynamics.viewing.shapes import RobotShape
+from softrobot_dynamics.viewing.space import (
+    add_surfaces,
+    BodySurface,
+    FAINT,
+    frame_space,
+    INK,
+    TIP,
+)
 
 SIZE, DPI, FINENESS = (13.0, 7.3), 110, 2  # [inch], [1/inch], pixels drawn for one shown
 SHAPES = 8  # postures drawn
@@ -47,7 +54,7 @@ def _averaged(pixels: Any) -> Any:
 def _draw_space(axes: Any, report: Any) -> None:
     """Draw the robot at several times, the path of its tip, and the path wanted."""
     to_world = report.model.description.base.matrix()
-    run, shape = report.run, Shape(report.model)
+    run, shape = report.run, RobotShape(report.model)
     postures = [shape.at(run.q[row]).surfaces for row in shape_rows(run.t, _span(report))]
     _draw_shapes(axes, postures, shape.triangles)
     points = [surface for posture in postures for surface in posture]
@@ -76,12 +83,12 @@ def _draw_shapes(axes: Any, postures: Any, triangles: Any) -> Any:
     for i, posture in enumerate(earlier):
         paleness = 0.5 + 0.25 * (1.0 - (i + 1) / len(postures))
         ghosts += [
-            Part(surface, triangles[body], body, paleness)
+            BodySurface(surface, triangles[body], body, paleness)
             for body, surface in enumerate(posture)
             if not np.allclose(surface, last[body], atol=1e-3)
         ]
     add_surfaces(axes, ghosts, 1)
-    add_surfaces(axes, [Part(x, triangles[body], body) for body, x in enumerate(last)], 3)
+    add_surfaces(axes, [BodySurface(x, triangles[body], body) for body, x in enumerate(last)], 3)
 
 
 def _draw_paths(axes: Any, report: Any, to_world: Matrix) -> list[Any]:

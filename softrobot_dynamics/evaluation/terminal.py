@@ -28,7 +28,7 @@ _CURVE = 36  # characters of the curve of errors
 _SPARKS = '▁▂▃▄▅▆▇█'
 
 
-class Sight(NamedTuple):
+class LoopSnapshot(NamedTuple):
     """What is known about the loop at one moment; None where nothing is, yet."""
 
     u: Vector | None  # (m,)
@@ -76,7 +76,7 @@ class PlainDisplay:
         self.say(f'  done in {time.monotonic() - started:.1f} s')
 
     @contextlib.contextmanager
-    def live(self, subject: Subject) -> Iterator[Callable[[float, Sight], None]]:
+    def live(self, subject: Subject) -> Iterator[Callable[[float, LoopSnapshot], None]]:
         """Return a function (time [s], Sight) that shows the loop as it is."""
         self.say(f'{subject.title}, {subject.duration:g} s ...')
         if not sys.stdout.isatty():
@@ -111,7 +111,7 @@ class RichDisplay:
             progress.update(task, completed=1)
 
     @contextlib.contextmanager
-    def live(self, subject: Subject) -> Iterator[Callable[[float, Sight], None]]:
+    def live(self, subject: Subject) -> Iterator[Callable[[float, LoopSnapshot], None]]:
         """Return a function (time [s], Sight) that shows the loop as it is."""
         view = _View(subject)
         with Live(console=self._console, auto_refresh=False) as live:
@@ -134,10 +134,10 @@ class _View:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self._errors: deque[float] = deque(maxlen=_CURVE)  # of the last polls
-        self._last: Sight | None = None
+        self._last: LoopSnapshot | None = None
         self._what: str | None = None
 
-    def render(self, t: float, sight: Sight) -> Any:
+    def render(self, t: float, sight: LoopSnapshot) -> Any:
         """Return the picture at time t [s]."""
         self._last = sight = _filled(sight, self._last)
         what, error, words = error_of(sight, self._subject.y_units)
@@ -199,7 +199,7 @@ def fill(u: Vector, lower: Vector, upper: Vector) -> Vector:
     return np.where(known, np.abs(u) / np.where(known, limit, 1.0), 0.0)
 
 
-def error_of(sight: Sight, y_units: Sequence[str]) -> tuple[str, Any, str]:
+def error_of(sight: LoopSnapshot, y_units: Sequence[str]) -> tuple[str, Any, str]:
     """
     Return (name, value, value in words) of the error to show: the tip's if it is known.
 
@@ -233,14 +233,14 @@ def loop_rows(diagnostics: dict[str, Any]) -> Any:
     )
 
 
-def _filled(sight: Sight, last: Any) -> Sight:
+def _filled(sight: LoopSnapshot, last: Any) -> LoopSnapshot:
     """Return `sight` with what is missing as it was last."""
     if last is None:
         return sight
-    return Sight._make(old if new is None else new for new, old in zip(sight, last))
+    return LoopSnapshot._make(old if new is None else new for new, old in zip(sight, last))
 
 
-def _line(subject: Subject, t: float, sight: Sight) -> str:
+def _line(subject: Subject, t: float, sight: LoopSnapshot) -> str:
     what, _, words = error_of(sight, subject.y_units)
     parts = [f'{t:6.1f} s', f'{what} {words}']
     parts += [f'{name} {value}' for name, value, _ in loop_rows(sight.diagnostics) if value]

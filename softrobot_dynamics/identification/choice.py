@@ -74,7 +74,7 @@ def choose(
     than one standard error: that postures do not show a strain does not make a rod rigid. Higher
     orders, and strains that matter less, are taken as numbers are.
     """
-    search = _Search(found, tuple(strains), loss, folds, progress)
+    search = _ModelSearch(found, tuple(strains), loss, folds, progress)
     path = search.path({})
     if needed := search.needed():
         other = search.path(needed)
@@ -83,7 +83,7 @@ def choose(
     return search.choice(path)
 
 
-class _Search:
+class _ModelSearch:
     """The models that were tried, from which numbers and strains are taken one by one."""
 
     def __init__(

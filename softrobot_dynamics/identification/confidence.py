@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.identification.parameters import Parameter
+from softrobot_dynamics.identification.parameters import FitParameter
 
 LEVEL = 0.95
 TOO_WIDE = 1.0  # half an interval in x: a factor of e, or a whole span of the bounds
@@ -68,7 +68,7 @@ def confidence(
     return Confidence(half, directions[hidden])
 
 
-def told(direction: Vector, parameters: Sequence[Parameter]) -> str:
+def told(direction: Vector, parameters: Sequence[FitParameter]) -> str:
     """Say in words what a direction (p,) of x is that data do not show."""
     share = direction / direction[np.argmax(np.abs(direction))]
     words = [

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-class Balance:
+class EquationOfMotion:
     """Residual of one model in arrays of its own; ``M`` (n, n) is that of the last call."""
 
     def __init__(self, model: CompiledModel) -> None:
@@ -46,8 +46,8 @@ class Balance:
         return found
 
 
-class Tangents(Balance):
-    """A :class:`Balance` with derivatives by q and qd, in closed form but where tendons rub."""
+class EquationOfMotionDerivatives(EquationOfMotion):
+    """The derivatives by q and qd, too: in closed form but where tendons have friction."""
 
     def __init__(self, model: CompiledModel) -> None:
         super().__init__(model)

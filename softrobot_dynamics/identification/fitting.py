@@ -17,9 +17,9 @@ from softrobot_dynamics.identification.confidence import (
     told,
     without,
 )
-from softrobot_dynamics.identification.least_squares import Data, Problem
+from softrobot_dynamics.identification.least_squares import Data, LeastSquaresProblem
 from softrobot_dynamics.identification.motions import Motion
-from softrobot_dynamics.identification.parameters import Parameters, read_parameters
+from softrobot_dynamics.identification.parameters import FitParameters, read_parameters
 from softrobot_dynamics.identification.postures import Postures
 from softrobot_dynamics.identification.prediction import Predictor
 
@@ -31,7 +31,7 @@ _NEAR = 1e-3  # of x, from a bound
 _SPREAD = 1.0  # largest x between random starts and the robot file's
 
 
-class Estimate(NamedTuple):
+class FittedParameter(NamedTuple):
     """
     A number that was fitted, and its 95 % interval; NaN where the data do not tell it.
 
@@ -61,12 +61,12 @@ class Identification:
     weighted.
     """
 
-    parameters: Parameters
+    parameters: FitParameters
     data: Data
     x: Vector
     states: Vector
     robot: RobotDescription
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[FittedParameter, ...]
     unseen: tuple[str, ...]
     off: Matrix
     off_before: Matrix
@@ -184,7 +184,7 @@ def identify(
     return fitted(parameters, data, _starts(parameters, starts, seed), loss, progress)
 
 
-def _starts(parameters: Parameters, count: int, seed: int) -> list[Vector]:
+def _starts(parameters: FitParameters, count: int, seed: int) -> list[Vector]:
     """Return the robot file's x (p,), and others about it."""
     rng, (lower, upper) = np.random.default_rng(seed), parameters.bounds
     others = parameters.start + rng.uniform(-_SPREAD, _SPREAD, (count - 1, len(lower)))
@@ -192,14 +192,14 @@ def _starts(parameters: Parameters, count: int, seed: int) -> list[Vector]:
 
 
 def fitted(
-    parameters: Parameters,
+    parameters: FitParameters,
     data: Data,
     starts: Sequence[Vector],
     loss: str = 'soft_l1',
     progress: Callable[[str], object] | None = None,
 ) -> Identification:
     """Return the :class:`Identification` from starts (p,) each; raises as `identify`."""
-    problem = Problem(parameters, data, progress)
+    problem = LeastSquaresProblem(parameters, data, progress)
     z, scale = problem.best(starts, loss)
     p, every = len(parameters.each), problem.slopes(z)
     x, (slopes, spent) = z[:p], without(every[:, :p], every[:, p:])
@@ -218,10 +218,14 @@ def fitted(
     )
 
 
-def _estimates(parameters: Parameters, x: Vector, known: Confidence) -> tuple[Estimate, ...]:
+def _estimates(
+    parameters: FitParameters, x: Vector, known: Confidence
+) -> tuple[FittedParameter, ...]:
     found = []
     for p, at, half, low, high in zip(parameters.each, x, known.half, *parameters.bounds):
         lower, upper = sorted((p.value(at - half), p.value(at + half)))
         at_bound = bool(min(at - low, high - at) <= _NEAR)
-        found.append(Estimate(p.name, p.value(at), lower, upper, p.nominal, p.factor, at_bound))
+        found.append(
+            FittedParameter(p.name, p.value(at), lower, upper, p.nominal, p.factor, at_bound)
+        )
     return tuple(found)

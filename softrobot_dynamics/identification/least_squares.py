@@ -16,7 +16,7 @@ from softrobot_dynamics.errors import (
 )
 from softrobot_dynamics.identification.motion_prediction import MotionPredictor
 from softrobot_dynamics.identification.motions import Motion
-from softrobot_dynamics.identification.parameters import Parameters
+from softrobot_dynamics.identification.parameters import FitParameters
 from softrobot_dynamics.identification.postures import Postures
 from softrobot_dynamics.identification.prediction import Predictor
 
@@ -32,7 +32,7 @@ _UNSAID = 1.0  # noise of what is measured by default
 _EXACT = 1e-9  # of the data's size, residuals that are rounding: of data that a model has made
 
 
-def predictor_of(parameters: Parameters, data: Data) -> Predictor | MotionPredictor:
+def predictor_of(parameters: FitParameters, data: Data) -> Predictor | MotionPredictor:
     """Return what predicts such data."""
     if isinstance(data, Motion):
         return MotionPredictor(parameters, data)
@@ -53,7 +53,7 @@ def _size_of(data: Data) -> float:
     return float(np.abs(spread).max(initial=0.0) or np.abs(known).max(initial=0.0) or 1.0)
 
 
-class Problem:
+class LeastSquaresProblem:
     """
     Residuals of what was measured, weighted, for scipy; one for a fit.
 
@@ -64,7 +64,10 @@ class Problem:
     """
 
     def __init__(
-        self, parameters: Parameters, data: Data, progress: Callable[[str], object] | None = None
+        self,
+        parameters: FitParameters,
+        data: Data,
+        progress: Callable[[str], object] | None = None,
     ) -> None:
         self.predictor, self._progress = predictor_of(parameters, data), progress
         self._measured, self._weights = data.measured, data.weights

@@ -30,7 +30,7 @@ from softrobot_dynamics.identification.bags import Bag, is_bag
 from softrobot_dynamics.identification.motions import Coordinate, Motion, motion, STARTS
 from softrobot_dynamics.identification.postures import Marker, Postures, postures
 from softrobot_dynamics.identification.sliding_direction import BY_ROWS, read_ways, ways_of
-from softrobot_dynamics.identification.tables import Table
+from softrobot_dynamics.identification.tables import CsvTable
 from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
 from softrobot_dynamics.schema.parsing import custom, parse, Problems
 from softrobot_dynamics.schema.yaml_files import read_yaml
@@ -163,7 +163,7 @@ def read_postures(
     An empty cell of a marker: it was not seen. Raises ArgumentError that names file, line and
     column, UnknownNameError for actuators and bodies that there are not.
     """
-    rows = Table(Path(table))
+    rows = CsvTable(Path(table))
     u = _columns(description, rows, mapping, empty=False)
     markers, positions = _markers(description, rows, mapping)
     names = rows.texts(mapping.name) if mapping.name else ()
@@ -192,7 +192,7 @@ def read_motion(
     anew. Raises as `read_postures`.
     """
     path = Path(table).expanduser()
-    rows = Bag(path, mapping.time.column, mapping.columns()) if is_bag(path) else Table(path)
+    rows = Bag(path, mapping.time.column, mapping.columns()) if is_bag(path) else CsvTable(path)
     t = rows.numbers(mapping.time.column, empty=False) * TIMES[mapping.time.unit]
     u = _columns(description, rows, mapping, empty=True)
     markers, positions = _markers(description, rows, mapping)
@@ -223,7 +223,7 @@ def held(u: Matrix) -> Matrix:
 
 
 def _columns(
-    description: RobotDescription, rows: Table | Bag, mapping: Mapping, empty: bool
+    description: RobotDescription, rows: CsvTable | Bag, mapping: Mapping, empty: bool
 ) -> Matrix:
     """Return the commands (P, m); UnknownNameError, ArgumentError."""
     unknown = set(mapping.commands) - set(description.actuator_names)
@@ -249,7 +249,7 @@ def _least(description: RobotDescription, mapping: Mapping) -> Vector:
 
 
 def _markers(
-    description: RobotDescription, rows: Table | Bag, mapping: Mapping
+    description: RobotDescription, rows: CsvTable | Bag, mapping: Mapping
 ) -> tuple[list[Marker], Array]:
     """Return the markers (K,) and where they were (P, K, 3) [m], base frame."""
     markers = [
@@ -264,7 +264,7 @@ def _markers(
     return markers, positions
 
 
-def _positions(rows: Table | Bag, marker: _Marker) -> Matrix:
+def _positions(rows: CsvTable | Bag, marker: _Marker) -> Matrix:
     """Return the positions (P, 3) [m] of a marker."""
     columns = [rows.numbers(name, empty=True) for name in marker.columns]
     return np.stack(columns, axis=1) * UNITS[marker.unit]

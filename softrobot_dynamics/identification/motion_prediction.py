@@ -21,16 +21,19 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.estimation.priors import extent
-from softrobot_dynamics.identification.equation_of_motion import Balance, Tangents
+from softrobot_dynamics.identification.equation_of_motion import (
+    EquationOfMotion,
+    EquationOfMotionDerivatives,
+)
 from softrobot_dynamics.identification.motions import Motion
-from softrobot_dynamics.identification.parameters import Parameters
+from softrobot_dynamics.identification.parameters import FitParameters
 from softrobot_dynamics.identification.prediction import markers_at
-from softrobot_dynamics.identification.time_grid import steps_of, Strides, strides_of
+from softrobot_dynamics.identification.time_grid import steps_of, strides_of, TimeGrid
 from softrobot_dynamics.model.model import compile_model, CompiledModel
-from softrobot_dynamics.simulation.actuation import Actuation
+from softrobot_dynamics.simulation.actuation import ActuatorDynamics
 from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
 from softrobot_dynamics.simulation.rotation_vector_wrapping import recentring
-from softrobot_dynamics.simulation.stepping import Fixed, Inputs
+from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
 
 STEP = 1e-3  # [s] of the simulation, at most
 STRIDE = 4e-3  # [s] of what follows from it by the numbers, at most
@@ -38,7 +41,7 @@ _NEAR = 5  # measurements of a coordinate that tell its rate
 LEAST = 1e-6  # of what the coordinate that moves a robot most does, what another counts for
 
 
-class _Seen(NamedTuple):
+class _SimulatedMotion(NamedTuple):
     """A simulated motion: forces (E, m), (q, qd) at both ends of each step (E, 2, n)."""
 
     model: CompiledModel
@@ -61,7 +64,7 @@ class MotionPredictor:
     """
 
     def __init__(
-        self, parameters: Parameters, motion: Motion, step: float = STEP, stride: float = STRIDE
+        self, parameters: FitParameters, motion: Motion, step: float = STEP, stride: float = STRIDE
     ) -> None:
         self.parameters, self.motion = parameters, motion
         for name, value in (('step', step), ('stride', stride)):
@@ -71,7 +74,7 @@ class MotionPredictor:
         self._strides = strides_of(motion, self._steps, stride)
         self._free = motion.starts[int(motion.rest) :]
         self._rest: Vector | None = None
-        self._last: tuple[bytes, _Seen] | None = None
+        self._last: tuple[bytes, _SimulatedMotion] | None = None
         self._n = parameters.description.n
         self._p = len(parameters.each)
         model = compile_model(parameters.description)
@@ -126,7 +129,7 @@ class MotionPredictor:
         seen, p, n = self._seen(z), self._p, self._n
         F = len(self._strides.lengths)
         own, direct = np.zeros((F + 1, n, p)), np.zeros((*seen.points.shape, p))
-        balance, forces = Tangents(seen.model), self._pushes(seen.forces)
+        balance, forces = EquationOfMotionDerivatives(seen.model), self._pushes(seen.forces)
         at = [*_half_way(seen, self._strides, forces), self._at_rest(seen)]
         before = [balance.residual(*each) for each in at]
         K, D, M = map(np.array, zip(*(self._matrices(balance, each) for each in at)))
@@ -137,7 +140,7 @@ class MotionPredictor:
             if robot.actuators != seen.model.description.actuators:
                 others = self._forces(model)
                 u = [*self._pushes(others), others[0]]
-            other = Balance(model)
+            other = EquationOfMotion(model)
             for i, (q, qd, qdd, _) in enumerate(at):
                 own[i, :, k] = (before[i] - other.residual(q, qd, qdd, u[i])) / step
             direct[..., k] = (_observed(model, self.motion, seen.q)[0] - seen.points) / step
@@ -180,16 +183,18 @@ class MotionPredictor:
         x[:, p : p + n], v[:, p + n :] = (np.diag(1.0 / moved) for moved in self._moved)
         return np.r_[:p, p + 2 * n * free : p + 2 * n * (free + 1)], x, v
 
-    def _matrices(self, balance: Tangents, at: tuple[Vector, ...]) -> tuple[Matrix, ...]:
+    def _matrices(
+        self, balance: EquationOfMotionDerivatives, at: tuple[Vector, ...]
+    ) -> tuple[Matrix, ...]:
         q, qd, qdd, u = at
         K, D = balance.by_state(q, qd, qdd, u)
         return K, D, balance.M.copy()
 
-    def _at_rest(self, seen: _Seen) -> tuple[Vector, Vector, Vector, Vector]:
+    def _at_rest(self, seen: _SimulatedMotion) -> tuple[Vector, Vector, Vector, Vector]:
         zero = np.zeros(self._n)
         return seen.begin[0, 0].copy(), zero, zero, seen.forces[0]
 
-    def _seen(self, z: Vector) -> _Seen:
+    def _seen(self, z: Vector) -> _SimulatedMotion:
         key = np.asarray(z, dtype=float).tobytes()
         if self._last is None or self._last[0] != key:
             model = compile_model(self.parameters.robot(z[: self._p]))
@@ -198,13 +203,13 @@ class MotionPredictor:
             begin, end = self._run(model, forces, states)
             q = np.vstack([begin[:, 0], end[-1:, 0]])[self._steps.first]
             observed = _observed(model, self.motion, q)
-            self._last = key, _Seen(model, forces, begin, end, q, *observed)
+            self._last = key, _SimulatedMotion(model, forces, begin, end, q, *observed)
         return self._last[1]
 
     def _forces(self, model: CompiledModel) -> Matrix:
         """Return what actuators make of the commands, the mean of each step, (E, m)."""
         # air of a limited supply fills chambers as they are at q0: forces before motions
-        actuation, told = Actuation(model), self.motion.commands[self._steps.row]
+        actuation, told = ActuatorDynamics(model), self.motion.commands[self._steps.row]
         if actuation.direct:
             return told
         forces = np.zeros_like(told)
@@ -218,7 +223,7 @@ class MotionPredictor:
     ) -> tuple[Array, Array]:
         """Return (q, qd) at both ends of each step (E, 2, n); ``states``: None, as it goes on."""
         inputs = Inputs(model, commanded=True)
-        fixed = Fixed(model, self._step, inputs, rubs=True)
+        fixed = FixedSteps(model, self._step, inputs, rubs=True)
         q, qd = model.q0.copy(), model.qd0.copy()
         if self.motion.rest:
             near = model.q0 if self._rest is None else self._rest
@@ -240,13 +245,13 @@ class MotionPredictor:
         return begin, end
 
 
-def _culprit(model: CompiledModel, fixed: Fixed) -> str:
+def _culprit(model: CompiledModel, fixed: FixedSteps) -> str:
     wrong = np.flatnonzero(~np.isfinite(fixed.terms.h))
     return model.coordinate_names[wrong[0] if len(wrong) else 0]
 
 
 def _half_way(
-    seen: _Seen, strides: Strides, forces: Matrix
+    seen: _SimulatedMotion, strides: TimeGrid, forces: Matrix
 ) -> list[tuple[Vector, Vector, Vector, Vector]]:
     """Return (q, qd, qdd, u) half way in each stride."""
     begin, end = seen.begin[strides.first], seen.end[strides.last]

@@ -21,7 +21,7 @@ STEP = 1e-6  # of x, for differences; they are relative, or shares of a span
 _HALVINGS = 30
 
 
-class Parameter(NamedTuple):
+class FitParameter(NamedTuple):
     """
     A number of a robot file, or one factor of several that differ.
 
@@ -64,11 +64,11 @@ class Parameter(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Parameters:
+class FitParameters:
     """A robot, and the numbers of it that may change; x (p,) are all of them."""
 
     description: RobotDescription
-    each: tuple[Parameter, ...]
+    each: tuple[FitParameter, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -118,14 +118,14 @@ class Parameters:
         x = self.start
         return self.robot(x + [self.beside(x, k)[1] for k in range(len(x))])
 
-    def only(self, names: Sequence[str]) -> Parameters:
+    def only(self, names: Sequence[str]) -> FitParameters:
         """Return those of these names, the others as in the robot file."""
-        return Parameters(self.description, tuple(p for p in self.each if p.name in names))
+        return FitParameters(self.description, tuple(p for p in self.each if p.name in names))
 
 
-def read_parameters(description: RobotDescription, texts: Sequence[str]) -> Parameters:
+def read_parameters(description: RobotDescription, texts: Sequence[str]) -> FitParameters:
     """
-    Return the :class:`Parameters` that texts name: 'young_modulus', 'segment1.density=900..1200'.
+    Return the parameters that texts name: 'young_modulus', 'segment1.density=900..1200'.
 
     Names are those of `vary`; one that means several numbers is one parameter, the number of all
     if they are equal, else what multiplies them. Bounds are such numbers, or factors; without any,
@@ -141,10 +141,10 @@ def read_parameters(description: RobotDescription, texts: Sequence[str]) -> Para
     for name in names:
         if names.count(name) > 1:
             raise ArgumentError('fit', name, 'each name once')
-    return Parameters(description, each)
+    return FitParameters(description, each)
 
 
-def _parameter(description: RobotDescription, text: str) -> Parameter:
+def _parameter(description: RobotDescription, text: str) -> FitParameter:
     name, _, said = (part.strip() for part in text.partition('='))
     ends, about, spread = (part.strip() for part in said.partition('+-'))
     numbers = numbers_at(description, name)
@@ -157,7 +157,7 @@ def _parameter(description: RobotDescription, text: str) -> Parameter:
     else:
         lower, upper = sorted(_reach(description, name, nominal, end) for end in (1 / FAR, FAR))
     deviation = _deviation(text, spread) if about else math.inf
-    parameter = Parameter(name, nominal, lower, upper, factor, deviation)
+    parameter = FitParameter(name, nominal, lower, upper, factor, deviation)
     for end in parameter.x(lower), parameter.x(upper):
         vary(description, {name: parameter.change(end)})  # refuses what a robot cannot have
     return parameter

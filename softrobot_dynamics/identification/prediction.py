@@ -16,14 +16,14 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.statics import equilibrium, Statics
-from softrobot_dynamics.identification.parameters import Parameters
+from softrobot_dynamics.identification.parameters import FitParameters
 from softrobot_dynamics.identification.postures import Marker, Postures
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 
 _FEW = 30  # iterations of Newton's method from the last posture
 
 
-class _Seen(NamedTuple):
+class _PredictedMarkers(NamedTuple):
     """A robot at rest: q (P, n), and where its markers are."""
 
     model: CompiledModel
@@ -34,16 +34,16 @@ class _Seen(NamedTuple):
 
 class Predictor:
     """
-    Predicts the markers of :class:`Postures` for z: numbers x (p,) of :class:`Parameters`.
+    Predicts the markers of :class:`Postures` for z: numbers x (p,) of :class:`FitParameters`.
 
     Behind them stand offsets (3 L,) [m] of the markers whose places are not known exactly, in the
     material frames at their points. Every posture is looked for from where it was last. Not for
     several threads.
     """
 
-    def __init__(self, parameters: Parameters, postures: Postures) -> None:
+    def __init__(self, parameters: FitParameters, postures: Postures) -> None:
         self.parameters, self.postures, self._p = parameters, postures, len(parameters.each)
-        self._last: tuple[bytes, _Seen] | None = None
+        self._last: tuple[bytes, _PredictedMarkers] | None = None
         self.evaluations = 0
 
     @property
@@ -85,14 +85,14 @@ class Predictor:
         offsets[self.postures.loose] = z[self._p :].reshape(-1, 3)
         return offsets
 
-    def _seen(self, z: Vector) -> _Seen:
+    def _seen(self, z: Vector) -> _PredictedMarkers:
         x, key = z[: self._p], np.asarray(z, dtype=float).tobytes()
         if self._last is None or self._last[0] != key:
             model = compile_model(self.parameters.robot(x))
             statics = Statics(model, commanded=True)
             q = self._rest(statics)
             marked = markers_at(model, self.postures.markers, q, self._offsets(z))
-            self._last = key, _Seen(model, statics, q, marked)
+            self._last = key, _PredictedMarkers(model, statics, q, marked)
             self.evaluations += 1
         return self._last[1]
 
@@ -109,7 +109,9 @@ class Predictor:
                 q.append(equilibrium(statics.model, command=u, q0=near, sliding=ways).q)
         return np.array(q)
 
-    def _by(self, seen: _Seen, before: Matrix, z: Vector, k: int) -> tuple[Matrix, Array]:
+    def _by(
+        self, seen: _PredictedMarkers, before: Matrix, z: Vector, k: int
+    ) -> tuple[Matrix, Array]:
         """Return derivatives by x_k at fixed q: residuals (P, n) and markers (P, K, 3)."""
         robot, step = self.parameters.beside(z[: self._p], k)
         model = compile_model(robot)

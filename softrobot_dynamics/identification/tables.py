@@ -11,7 +11,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import ArgumentError, MISSING
 
 
-class Table:
+class CsvTable:
     """A CSV file: the names in its first line, and the lines below, which are not empty."""
 
     def __init__(self, path: Path) -> None:

@@ -26,7 +26,7 @@ class Steps(NamedTuple):
         return np.cumsum(self.lengths) - self.lengths
 
 
-class Strides(NamedTuple):
+class TimeGrid(NamedTuple):
     """The same in F strides of whole steps, which begin at all instants that count."""
 
     lengths: Vector  # (F,) [s]
@@ -47,7 +47,7 @@ def steps_of(motion: Motion, longest: float) -> Steps:
     )
 
 
-def strides_of(motion: Motion, steps: Steps, longest: float) -> Strides:
+def strides_of(motion: Motion, steps: Steps, longest: float) -> TimeGrid:
     """Put steps together from one instant that counts to the next, for no longer than a time."""
     counts: Any = np.isfinite(motion.measured).any(axis=1)
     counts[motion.starts] = True
@@ -59,7 +59,7 @@ def strides_of(motion: Motion, steps: Steps, longest: float) -> Strides:
         inner = np.linspace(T[begin], T[end], pieces + 1)[:-1]
         first.append(np.unique(np.searchsorted(T[begin:end], inner - _SLIGHT)) + begin)
     begins = np.concatenate(first)
-    return Strides(
+    return TimeGrid(
         lengths=np.diff(T[np.r_[begins, len(steps.lengths)]]),
         first=begins,
         last=np.r_[begins[1:], len(steps.lengths)] - 1,

@@ -38,7 +38,7 @@ _ByName: TypeAlias = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
-class Limits:
+class CompoundLimits:
     """What the joint is built for; none unless given."""
 
     position: tuple[tuple[str, tuple[float, float]], ...] = by_coordinate(interval('rad or m'))
@@ -57,7 +57,7 @@ class CompoundJoint(Joint):
     stiffness: _ByName = by_coordinate(number('N m/rad or N/m', at_least=0))
     damping: _ByName = by_coordinate(number('N m s/rad or N s/m', at_least=0))
     rest: _ByName = by_coordinate(number('rad or m'))
-    limits: Limits = nested(Limits, default=Limits())
+    limits: CompoundLimits = nested(CompoundLimits, default=CompoundLimits())
 
     lengths: ClassVar[tuple[str, ...]] = ()
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from softrobot_dynamics.annotations import FrameFormula, Math, Values
 from softrobot_dynamics.joints.contract import AxisJoint, register
-from softrobot_dynamics.joints.revolute import Limits
+from softrobot_dynamics.joints.revolute import RevoluteLimits
 from softrobot_dynamics.joints.rotations import about_z
 from softrobot_dynamics.schema.fields import nested, number
 
@@ -26,7 +26,7 @@ class Helical(AxisJoint):
     rest: float = number('rad', default=0.0)
     armature: float = number('kg m^2', at_least=0, default=0.0)
     coulomb_friction: float = number('N m', at_least=0, default=0.0)
-    limits: Limits = nested(Limits, default=Limits())
+    limits: RevoluteLimits = nested(RevoluteLimits, default=RevoluteLimits())
 
     screw = True
 

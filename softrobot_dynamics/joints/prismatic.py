@@ -11,7 +11,7 @@ from softrobot_dynamics.schema.fields import interval, nested, number
 
 
 @dataclass(frozen=True)
-class Limits:
+class PrismaticLimits:
     """What the joint is built for; none unless given."""
 
     position: tuple[float, float] = interval('m', default=(-inf, inf))
@@ -34,7 +34,7 @@ class Prismatic(AxisJoint):
     rest: float = number('m', default=0.0)
     armature: float = number('kg', at_least=0, default=0.0)
     coulomb_friction: float = number('N', at_least=0, default=0.0)
-    limits: Limits = nested(Limits, default=Limits())
+    limits: PrismaticLimits = nested(PrismaticLimits, default=PrismaticLimits())
 
     screw = True
 

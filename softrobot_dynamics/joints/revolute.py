@@ -13,7 +13,7 @@ from softrobot_dynamics.schema.fields import interval, nested, number
 
 
 @dataclass(frozen=True)
-class Limits:
+class RevoluteLimits:
     """What the joint is built for; none unless given."""
 
     position: tuple[float, float] = interval('rad', default=(-inf, inf))
@@ -36,7 +36,7 @@ class Revolute(AxisJoint):
     rest: float = number('rad', default=0.0)
     armature: float = number('kg m^2', at_least=0, default=0.0)
     coulomb_friction: float = number('N m', at_least=0, default=0.0)
-    limits: Limits = nested(Limits, default=Limits())
+    limits: RevoluteLimits = nested(RevoluteLimits, default=RevoluteLimits())
 
     screw = True
     turning = ('',)

@@ -14,10 +14,10 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.guarding import FAILED, GuardedLoop, RUNNING, STOPPED
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
-from softrobot_dynamics.loops.orders import Hold, Once, Orders, Took, Toward
+from softrobot_dynamics.loops.orders import HoldOrder, Once, Orders, Took, Toward
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.reference_time import ReferenceTime
-from softrobot_dynamics.loops.sensor_clock import Present
+from softrobot_dynamics.loops.sensor_clock import SensorClock
 from softrobot_dynamics.loops.state_validation import ANEW, UNCONFIRMED
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.references.piecewise import reaching, turn
@@ -59,7 +59,7 @@ class ControlLoop(GuardedLoop):
         self._reader = reader
         self._arrival = self._expires = 0  # of the last valid state, and when it is too old [ns]
         self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
-        self._present, self._sender, self._sent = Present(), b'', 0  # by whose clock, and when
+        self._present, self._sender, self._sent = SensorClock(), b'', 0  # by whose clock, and when
         self._toward: Any = None  # the last Reference for a Toward
         self._moved = False
         self._before, self._took = np.full(plant.model.m, nan), 0  # of a tick, for the record
@@ -103,7 +103,7 @@ class ControlLoop(GuardedLoop):
         stamp = stamp_of(message)
         verdict = self._judge.check(q, qd, stamp, arrival)
         if not known:
-            self._present, self._sender, self._sent = Present(), sent.sender, sent.stamp
+            self._present, self._sender, self._sent = SensorClock(), sent.sender, sent.stamp
             self._present.hear(sent.stamp, arrival)
         if verdict == UNCONFIRMED:
             return
@@ -199,7 +199,7 @@ class ControlLoop(GuardedLoop):
             led = isinstance(reference, Once) and reference is not taken.reference
             if led:
                 (reference,) = reference
-            if isinstance(reference, (Hold, Once)):
+            if isinstance(reference, (HoldOrder, Once)):
                 reference = self._hold(q, qd)
                 self._took |= Took.HOLDS
             else:

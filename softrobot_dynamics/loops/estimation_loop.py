@@ -4,7 +4,7 @@ The estimation loop: one thread that says at every deadline what state the robot
 
 First the state goes out, of what was measured until then; what has come meanwhile is taken in
 after it, so that no measurement, however late it was true, holds up the state of its period. Time
-is that of the sensors' stamps, see `Present`.
+is that of the sensors' stamps, see `SensorClock`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.loops.deadlines import Deadlines
 from softrobot_dynamics.loops.message_fields import checked_value, SECOND, stamp_of
 from softrobot_dynamics.loops.realtime import now, sleep_until
-from softrobot_dynamics.loops.sensor_clock import Present
-from softrobot_dynamics.loops.statistics import Tally, Window
+from softrobot_dynamics.loops.sensor_clock import SensorClock
+from softrobot_dynamics.loops.statistics import LoopStatistics, Window
 from softrobot_dynamics.loops.thread import Loop
 
 WAITING, SETTLING, RUNNING = range(3)
@@ -48,7 +48,7 @@ class Stream(NamedTuple):
     form: Any
 
 
-class Plan(NamedTuple):
+class EstimationSchedule(NamedTuple):
     """When the loop does what; times in [ns]."""
 
     period: int
@@ -96,13 +96,13 @@ class EstimationLoop(Loop):
         commands: Any,
         reader: Any,
         outlet: Any,
-        plan: Plan,
+        plan: EstimationSchedule,
         *,
         initial: Vector,
         sufficient: Sufficient,
     ) -> None:
         super().__init__('estimation', commands, outlet)
-        self.tally, self.lateness, self.update_times = Tally(), Window(), Window()
+        self.tally, self.lateness, self.update_times = LoopStatistics(), Window(), Window()
         self.mode = WAITING
         self.missing: tuple[str, ...] = ()  # sensors that told nothing lately
         self.doubted: tuple[str, ...] = ()  # those of them that speak, but are not believed
@@ -123,7 +123,7 @@ class EstimationLoop(Loop):
 
     def _forget(self) -> None:
         """Know nothing of time and measurements."""
-        self._present, self._epoch = Present(), 0
+        self._present, self._epoch = SensorClock(), 0
         self._first: dict[str, Any] = {}  # the newest values, until there are enough to begin
         self._heard: dict[str, int] = {}  # when each sensor was believed last, steady clock [ns]
         self._came: dict[str, int] = {}  # and when it said anything

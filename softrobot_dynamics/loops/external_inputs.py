@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _FORM = 'BODY, BODY X Y Z, each perhaps with the word base behind'
 
 
-class Pushes:
+class ExternalWrenches:
     """
     The wrenches in force on a robot, from geometry_msgs/WrenchStamped.
 
@@ -67,7 +67,7 @@ class Pushes:
         return own[0], point, frame
 
 
-class StateReader:
+class InitialStateReader:
     """
     States to begin at, from sensor_msgs/JointState; not every coordinate has to be named.
 

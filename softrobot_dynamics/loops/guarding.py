@@ -17,7 +17,7 @@ from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import Orders
 from softrobot_dynamics.loops.realtime import now, SAFETY, sleep_until, take_precedence
-from softrobot_dynamics.loops.statistics import Tally
+from softrobot_dynamics.loops.statistics import LoopStatistics
 from softrobot_dynamics.loops.thread import Loop
 
 WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)
@@ -45,7 +45,7 @@ class GuardedLoop(Loop):
     ) -> None:
         super().__init__('control', inbox, outlet)
         self.orders = self._taken = orders
-        self.tally, self.mode = Tally(), WAITING
+        self.tally, self.mode = LoopStatistics(), WAITING
         self.period, self.watchdog = period, watchdog
         self.last_valid: Any = None  # arrival of the last valid state [ns]
         self._q: Any = None  # of that state

@@ -17,7 +17,7 @@ class Took(IntFlag):
     LED = 16  # what came by message
 
 
-class Hold:
+class HoldOrder:
     """A reference: the outputs as they are when the order is taken up; new for every order."""
 
 

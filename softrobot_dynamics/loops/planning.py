@@ -86,7 +86,7 @@ class Job:
             self._over.set()
 
 
-class Beside(subprocess.Popen[bytes]):
+class PlanningProcess(subprocess.Popen[bytes]):
     """A process beside the node; what it says is said by the node, to its standard error."""
 
     def __init__(self, command: list[str], **options: Any) -> None:
@@ -99,7 +99,7 @@ class Beside(subprocess.Popen[bytes]):
         return f'{self.returncode}: {shortened(said)}' if said else f'{self.returncode}'
 
 
-def start_beside(module: str) -> Beside:
+def start_beside(module: str) -> PlanningProcess:
     """
     Start a module's `main` as a process at ordinary priority, on any processor.
 
@@ -113,7 +113,7 @@ def start_beside(module: str) -> Beside:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with anywhere():
-            return Beside(
+            return PlanningProcess(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -11,7 +11,7 @@ _SLOW = 0.5  # of the time that passes, while what is said of it has to wait for
 _GAP = SECOND // 20  # [ns] that a time without messages counts for at most
 
 
-class Present:
+class SensorClock:
     """
     What time it is [ns] by the stamps of messages, which need not be of this machine's clock.
 

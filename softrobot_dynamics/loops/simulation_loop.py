@@ -18,7 +18,7 @@ from softrobot_dynamics.loops.command_timing import CommandTiming
 from softrobot_dynamics.loops.deadlines import Deadlines, Schedule
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
-from softrobot_dynamics.loops.statistics import Tally, Window
+from softrobot_dynamics.loops.statistics import LoopStatistics, Window
 from softrobot_dynamics.loops.thread import Loop, Requests
 
 IDLE, DRIVEN, TIMED_OUT, DIVERGED = range(4)
@@ -58,7 +58,7 @@ class SimulationLoop(Loop):
         record: Any = None,
     ) -> None:
         super().__init__('simulation', inbox, outlet)
-        self.tally, self.round_trips, self.lateness = Tally(), Window(), Window()
+        self.tally, self.round_trips, self.lateness = LoopStatistics(), Window(), Window()
         self.mode, self.paused = IDLE, False
         self.timeout, self.pace = schedule.timeout, schedule.pace
         self.wrenches: Any = None

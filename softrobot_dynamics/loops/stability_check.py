@@ -32,7 +32,7 @@ def left_inside(plant: Any, inbox: Any, reader: Any, allowed: bool) -> tuple[str
     return (str(error),)
 
 
-class Growth:
+class StabilityCheck:
     """
     Asks the law at which rate errors would grow, also if the model were wrong; for one thread.
 

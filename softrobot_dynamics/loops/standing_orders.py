@@ -21,7 +21,7 @@ import contextlib
 import threading
 from typing import Any
 
-from softrobot_dynamics.loops.orders import Hold
+from softrobot_dynamics.loops.orders import HoldOrder
 from softrobot_dynamics.loops.planning import Job
 
 EMERGENCY, HOLD = 'the emergency stop', 'hold'
@@ -98,7 +98,7 @@ class StandingOrders:
     def engage(self, loop: Any) -> None:
         """Give orders to `loop` from now on, those given while its reference was planned first."""
         with self._lock:
-            said = {'reference': Hold()} if self._job.cancelled_by else {}
+            said = {'reference': HoldOrder()} if self._job.cancelled_by else {}
             loop.order(emergency=self._emergency, **said)
             self.loop = loop
 
@@ -120,7 +120,7 @@ class StandingOrders:
 
     def _hold(self, by: str, **changes: Any) -> None:
         if self.loop is not None:
-            self.loop.order(reference=Hold(), **changes)
+            self.loop.order(reference=HoldOrder(), **changes)
         self._cancel(by)
 
     def _cancel(self, by: str) -> None:

@@ -23,7 +23,7 @@ LOOKS = 5  # of which a median is taken
 _AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
 
 
-class Watch:
+class StateMonitor:
     """
     Looks at the states of a loop, once a second, by the thread of the diagnostics.
 

@@ -43,7 +43,7 @@ APART = 0.05  # from where the robot was seen last, it has been moved [the same]
 BETWEEN = 0.2  # of T |v1 - v0|: a smooth motion has less than 0.1
 
 
-class Bounds(NamedTuple):
+class StateBounds(NamedTuple):
     """What is known of the coordinates before any state has come."""
 
     names: tuple[str, ...]  # (n)
@@ -52,10 +52,10 @@ class Bounds(NamedTuple):
     turns: Turns | None = None  # of which coordinates whole turns are no change, None: of none
 
 
-def bounds_of(model: CompiledModel) -> Bounds:
-    """Return the :class:`Bounds` of a compiled model."""
+def bounds_of(model: CompiledModel) -> StateBounds:
+    """Return the :class:`StateBounds` of a compiled model."""
     units, turns = 1.0 / model.scales.units, turns_of(model.description)
-    return Bounds(model.coordinate_names, model.qd_limit, units, turns)
+    return StateBounds(model.coordinate_names, model.qd_limit, units, turns)
 
 
 @kernel
@@ -89,7 +89,7 @@ def too_fast(velocity, qd):
 class _Track:
     """States that follow from one another, and where they lead."""
 
-    def __init__(self, bounds: Bounds, ahead: Any) -> None:
+    def __init__(self, bounds: StateBounds, ahead: Any) -> None:
         self._names, self._unit, self._ahead = bounds.names, bounds.unit, ahead
         n = len(bounds.names)
         self._turns = bounds.turns or Turns(np.zeros(n))
@@ -168,7 +168,7 @@ class _Track:
             self._stamp = stamp
 
 
-class StateJudge:
+class StateValidator:
     """
     Refuses states that do not follow from those before.
 
@@ -180,7 +180,7 @@ class StateJudge:
     the time counts from the last of them.
     """
 
-    def __init__(self, bounds: Bounds, ahead: Any = AHEAD) -> None:
+    def __init__(self, bounds: StateBounds, ahead: Any = AHEAD) -> None:
         self._names, self._limits = bounds.names, bounds.velocity
         self._too_fast = cached(too_fast, velocity=bounds.velocity)
         self._believed, self._others = _Track(bounds, ahead), _Track(bounds, ahead)

@@ -53,7 +53,7 @@ class Throttle:
         return self._held.pop(cause, 0)
 
 
-class Tally:
+class LoopStatistics:
     """Counts by name and the messages refused by cause; written by one thread, read by any."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from softrobot_dynamics.loops.planning import own_output, start_beside
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references.feasibility import AS_FAR
-from softrobot_dynamics.references.following import Place, TipFollower
+from softrobot_dynamics.references.following import ReachableTip, TipFollower
 from softrobot_dynamics.schema.poses import rotation_of
 
 PAUSE = 0.5  # [s] without a point, after which the next one is led to as to any other reference
@@ -35,7 +35,7 @@ _PEAK = 1.875  # greatest rate of a quintic from rest to rest, as a multiple of 
 Goal = tuple[Vector, Matrix | None]  # point [m], rotation of the tip's axes, base frame
 
 
-class Targets:
+class TargetOrders:
     """Turns what tips shall reach into orders; for the thread that holds `Parameters.lock`."""
 
     def __init__(self, plant: Any) -> None:
@@ -86,7 +86,7 @@ class Targets:
             return body, (_point(message.point), None)
         return body, (_point(message.pose.position), _rotation(message.pose.orientation))
 
-    def _ask(self, body: str, goal: Goal, q: Vector, anew: bool) -> tuple[Place, float]:
+    def _ask(self, body: str, goal: Goal, q: Vector, anew: bool) -> tuple[ReachableTip, float]:
         """Return (the Place for a goal, the way there [m]) from the process; SoftRobotError."""
         try:
             if self._process is None:
@@ -103,7 +103,7 @@ class Targets:
             raise SoftRobotError(f'the process for targets has ended ({reason})') from error
         if isinstance(answer, SoftRobotError):
             raise answer
-        place: tuple[Place, float] = answer
+        place: tuple[ReachableTip, float] = answer
         return place
 
     def _say(self, what: Any) -> None:
@@ -112,7 +112,7 @@ class Targets:
             rest = rest[self._process.stdin.write(rest) :]
 
 
-def _out_of_reach(body: str, point: Vector, place: Place) -> str:
+def _out_of_reach(body: str, point: Vector, place: ReachableTip) -> str:
     where = ', '.join(f'{x:.3f}' for x in point)
     off = f'{place.off * 1e3:.3g} mm'
     if place.rotation is not None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from softrobot_dynamics.actuators.contract import Cable, Parts, Segment
+from softrobot_dynamics.actuators.contract import Cable, RobotParts, Segment
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.description.modules import NamedActuator
-from softrobot_dynamics.model.tables import Tables
+from softrobot_dynamics.model.tables import RobotArrays
 from softrobot_dynamics.recursion.drives import convert, Drives, measure
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.transmission import has_lines
@@ -25,7 +25,7 @@ class _AllCables:
         self._actuators = actuators
         self.each: list[Sequence[Cable]] = []
 
-    def segments(self, parts: Parts) -> list[Segment]:
+    def segments(self, parts: RobotParts) -> list[Segment]:
         """Return the segments of all cables, one after the other."""
         self.each = [actuator.cables(parts) for actuator in self._actuators]
         return [s for cables in self.each for cable in cables for s in cable.segments]
@@ -53,7 +53,7 @@ def cable_tables(model: Any) -> CableTables:
         return CableTables({}, 1, none, nothing, nothing, nothing, nothing)
     every = _AllCables([entry.actuator for entry in description.actuators])
     only: Any = NamedActuator('cables', every)  # type: ignore[arg-type]
-    tables = Tables(replace(description, actuators=(only,)), model.n)
+    tables = RobotArrays(replace(description, actuators=(only,)), model.n)
     tables.place(tables.addresses())
     arrays, each = tables.arrays(), [cable for cables in every.each for cable in cables]
     sizes, counts = [len(cable.segments) for cable in each], list(map(len, every.each))

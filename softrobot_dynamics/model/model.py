@@ -11,9 +11,9 @@ from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.derivative_kernels import fibre_bends, slope_kernels
 from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
-from softrobot_dynamics.model.routes import Plan, plan_routes
+from softrobot_dynamics.model.routes import plan_routes, RoutePlan
 from softrobot_dynamics.model.scales import scales_of
-from softrobot_dynamics.model.tables import note_identities, Tables
+from softrobot_dynamics.model.tables import note_identities, RobotArrays
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.actuation_hessians import Bends
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
@@ -73,7 +73,7 @@ class CompiledModel:
         self.q_lower, self.q_upper = _position_limits(description)
         self.qd_limit = _speed_limits(description)
         self._read_actuators()
-        tables = Tables(description, self.n)
+        tables = RobotArrays(description, self.n)
         self.stiffness, self.damping, self.rest = tables.stiffness, tables.damping, tables.rest
         self.joint_friction = tables.joint_friction
         self._arrays, self._segments = tables.arrays(), tables.segments
@@ -105,8 +105,8 @@ class CompiledModel:
         return own._replace(out=own.out.copy(), S=own.S.copy())  # its own for each thread
 
     @functools.cached_property
-    def route_plan(self) -> Plan:
-        """The :class:`.Plan` of what rubs along routes, made when first asked for."""
+    def route_plan(self) -> RoutePlan:
+        """The :class:`.RoutePlan` of what rubs along routes, made when first asked for."""
         return plan_routes(self)
 
     @functools.cached_property

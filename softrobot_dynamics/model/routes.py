@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from softrobot_dynamics.actuators.contract import Line, Parts, Segment, Stretch
+from softrobot_dynamics.actuators.contract import Line, RobotParts, Segment, Stretch
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.bodies.curves import Curve
 from softrobot_dynamics.compiling.binding import address
@@ -17,7 +17,7 @@ from softrobot_dynamics.kernels.quadrature import collocation
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.model.lengths import Sampling
 from softrobot_dynamics.model.panels import Panel, panelled, POINTS
-from softrobot_dynamics.model.tables import Tables
+from softrobot_dynamics.model.tables import RobotArrays
 from softrobot_dynamics.recursion.capstan import Capstan, SLOW
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, Robot
 from softrobot_dynamics.recursion.routes import Routes
@@ -33,14 +33,14 @@ class _Lines:
         self._actuators = actuators
         self.routes: list[list[Stretch]] = []
 
-    def segments(self, parts: Parts) -> list[Segment]:
+    def segments(self, parts: RobotParts) -> list[Segment]:
         """Return the lengths of lines that change, tendon by tendon from base to tip."""
         self.routes = [list(a.route(parts) if a.friction else ()) for a in self._actuators]
         every = [part for route in self.routes for part in route]
         return [p.segment for p in every if isinstance(p, Line) and p.segment is not None]
 
 
-class Plan(NamedTuple):
+class RoutePlan(NamedTuple):
     """The routes of what rubs, in parts: (tendon, line or panel), and how panels were chosen."""
 
     parts: list[tuple[int, Line | Panel]]
@@ -56,12 +56,12 @@ def rubs(model: Any) -> bool:
     return any(entry.actuator.friction for entry in model.description.actuators)
 
 
-def plan_routes(model: Any) -> Plan:
-    """Return the :class:`Plan` of a compiled model."""
+def plan_routes(model: Any) -> RoutePlan:
+    """Return the :class:`RoutePlan` of a compiled model."""
     description = model.description
     lines = _Lines([entry.actuator for entry in description.actuators])
     only: Any = NamedActuator('routes', lines)  # type: ignore[arg-type]
-    tables = Tables(replace(description, actuators=(only,)), model.n)
+    tables = RobotArrays(replace(description, actuators=(only,)), model.n)
     tables.place(tables.addresses())
     arrays, parts, samplings = tables.arrays(), list[Any](), []
     for tendon, route in enumerate(lines.routes):
@@ -75,7 +75,7 @@ def plan_routes(model: Any) -> Plan:
             samplings.append(Sampling(tendon, part.name, points, error))
     arrays['segments'][:, 0] = np.arange(len(arrays['segments']))
     lengths = np.abs(model.y0) + [sum(map(_own_length, route)) for route in lines.routes]
-    return Plan(
+    return RoutePlan(
         parts, tuple(samplings), lengths, arrays['segments'], arrays['P'], max(tables.scratch)
     )
 
@@ -89,7 +89,7 @@ def capstan_of(model: Any, robot: Robot, force: Vector) -> Capstan | None:
     """
     if not rubs(model):
         return None
-    plan: Plan = model.route_plan
+    plan: RoutePlan = model.route_plan
     tendons = [t for t, part in plan.parts for _ in range(1 + _nodes(part))]
     sliding, sign, turned, tension, drop, resistance = np.zeros((6, len(tendons)))
     return Capstan(
@@ -107,7 +107,7 @@ def capstan_of(model: Any, robot: Robot, force: Vector) -> Capstan | None:
     )
 
 
-def _routes(model: Any, robot: Robot, plan: Plan) -> Routes:
+def _routes(model: Any, robot: Robot, plan: RoutePlan) -> Routes:
     """Return the :class:`Routes` of a plan, in arrays of their own."""
     own = robot._replace(segments=plan.segments, P=plan.numbers, S=np.zeros(plan.scratch))
     n, pieces, panels = model.n, len(plan.segments), [p for _, p in plan.parts]
@@ -165,7 +165,7 @@ def _anchors(model: Any, parts: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _parts(model: Any, plan: Plan) -> dict[str, Any]:
+def _parts(model: Any, plan: RoutePlan) -> dict[str, Any]:
     """Return the table of parts, see :mod:`softrobot_dynamics.recursion.routes`, and the rules."""
     names = _bodies([part for _, part in plan.parts])
     filled, rules, starts = dict.fromkeys(names, 0), [np.zeros(0)], dict[int, int]()

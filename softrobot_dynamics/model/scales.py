@@ -92,7 +92,7 @@ class Scales(NamedTuple):
         return _GROWS * self.rate
 
 
-class _Part(NamedTuple):
+class _ScaledElement(NamedTuple):
     """A joint or a body."""
 
     module: int
@@ -146,12 +146,12 @@ def scales_of(robot: Robot, terms: Terms) -> Scales:
     )
 
 
-def _parts(module: int, m: Integers, step: float, size: float) -> list[_Part]:
+def _parts(module: int, m: Integers, step: float, size: float) -> list[_ScaledElement]:
     """Return the joint and the body of a module, by its row ``m``."""
     joint, body = m[[JOINT_FIRST, JOINT_COUNT, JOINT_SLAB]], m[[BODY_FIRST, BODY_COUNT, BODY_SLAB]]
     return [
-        _Part(module, size, *joint),
-        _Part(module, step if step > _SHORT * size else size, *body),
+        _ScaledElement(module, size, *joint),
+        _ScaledElement(module, step if step > _SHORT * size else size, *body),
     ]
 
 
@@ -186,7 +186,9 @@ def _beyond(
     return reaches, carried, moves[:-1]
 
 
-def _shape_units(robot: Robot, parts: list[_Part], spread: Vector, root: Vector) -> Vector:
+def _shape_units(
+    robot: Robot, parts: list[_ScaledElement], spread: Vector, root: Vector
+) -> Vector:
     """
     Return the change of the robot's shape by a unit of each coordinate, (n,).
 

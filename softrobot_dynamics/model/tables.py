@@ -42,7 +42,7 @@ def _slab_size(n: int) -> int:
     return layout.slab(n).size
 
 
-class Tables:
+class RobotArrays:
     """The arrays of a robot while they are being filled, at last by :meth:`place`."""
 
     def __init__(self, description: RobotDescription, n: int) -> None:

@@ -13,21 +13,21 @@ from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotErr
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader
-from softrobot_dynamics.loops.orders import Hold, Orders
-from softrobot_dynamics.loops.stability_check import Growth, left_inside
+from softrobot_dynamics.loops.orders import HoldOrder, Orders
+from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
 from softrobot_dynamics.loops.standing_orders import EMERGENCY, HOLD, StandingOrders
-from softrobot_dynamics.loops.state_monitoring import Watch
+from softrobot_dynamics.loops.state_monitoring import StateMonitor
 from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.online_references import Guidance
-from softrobot_dynamics.nodes.parameters import Parameters, refusal_of
+from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
 from softrobot_dynamics.nodes.peer_status import PeerStatus
 from softrobot_dynamics.nodes.process import Stop
-from softrobot_dynamics.nodes.publishers import ControlOutlet
-from softrobot_dynamics.nodes.serving import Part
+from softrobot_dynamics.nodes.publishers import ControlPublisher
+from softrobot_dynamics.nodes.serving import CallbackThread
 from std_srvs.srv import SetBool, Trigger
 
 
@@ -70,7 +70,7 @@ class ControllerNode(LifecycleNode):
         self._orders = StandingOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
-        self.options = Parameters(self, declared_parameters.controller_rows())
+        self.options = NodeParameters(self, declared_parameters.controller_rows())
         self.options.on_change(self._accept)
         safety = MutuallyExclusiveCallbackGroup()
         self.create_service(Trigger, '~/hold', self._on_hold, callback_group=safety)
@@ -79,8 +79,8 @@ class ControllerNode(LifecycleNode):
         )
         self.create_service(Trigger, '~/restart', self._on_restart)
         self.parts = (
-            Part('safety', safety, lambda: realtime.take_precedence(realtime.SAFETY)),
-            Part(
+            CallbackThread('safety', safety, lambda: realtime.take_precedence(realtime.SAFETY)),
+            CallbackThread(
                 'parameters',
                 self.default_callback_group,
                 lambda: realtime.take_precedence(realtime.SLOW),
@@ -110,18 +110,18 @@ class ControllerNode(LifecycleNode):
         names = plant.model.actuator_names
         plant.settings(self.options.values)
         recording.prepare(values['record'])
-        self._plant, self._growth = plant, Growth(plant, 1.0 / values['rate'])
+        self._plant, self._growth = plant, StabilityCheck(plant, 1.0 / values['rate'])
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
         self._guidance = Guidance(self, plant, self._orders, self.options)
         self._inbox = Inbox(self, JointState, 'joint_states', NEWEST, plant.model.n)
         actuators = [entry.actuator for entry in plant.model.description.actuators]
         self._peers = PeerStatus(self)
-        watch = Watch(self, self._inbox.topic, actuators, self._peers)
+        watch = StateMonitor(self, self._inbox.topic, actuators, self._peers)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'control loop', values['robot'], self._reporter(values, watch)
         )
-        self._outlet = ControlOutlet(
+        self._outlet = ControlPublisher(
             self, names, controlled, values['command_type'], quality, self._diagnostics.changed
         )
         for words in self.options.unknown():
@@ -133,7 +133,7 @@ class ControllerNode(LifecycleNode):
 
     def _reporter(self, values: dict[str, Any], watch: Any) -> Callable[[], Any]:
         """Return what reports on the loop of the moment, by the thread of the diagnostics."""
-        growth = Growth(self._plant, 1.0 / values['rate'], self.get_logger().warning)
+        growth = StabilityCheck(self._plant, 1.0 / values['rate'], self.get_logger().warning)
         return lambda: report_on(self._orders.loop, watch, growth)
 
     def _activate(self) -> None:
@@ -158,7 +158,7 @@ class ControllerNode(LifecycleNode):
         except CancelledError as error:
             if error.by not in (EMERGENCY, HOLD):
                 raise
-            return Hold()
+            return HoldOrder()
 
     def _make_loop(self, values: dict[str, Any], reference: Any) -> Any:
         plant = self._plant
@@ -214,7 +214,7 @@ class ControllerNode(LifecycleNode):
         """Return the reference that the parameters describe; this may take some seconds."""
         planned = self._plant.reference(values, self._plant.model.q0, job)
         if planned.reference is None:
-            return Hold()
+            return HoldOrder()
         along = self._growth.along(planned.places, self._plant.settings(values))
         for words in planned.remarks + along:
             self.get_logger().warning(words)

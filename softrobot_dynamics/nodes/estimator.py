@@ -19,8 +19,8 @@ from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.estimation_loop import (
     EstimationLoop,
+    EstimationSchedule,
     MODES,
-    Plan,
     RUNNING,
     Stream,
     Sufficient,
@@ -34,8 +34,8 @@ from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import form_of, TOPIC
 from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
-from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.nodes.publishers import EstimationOutlet
+from softrobot_dynamics.nodes.parameters import NodeParameters
+from softrobot_dynamics.nodes.publishers import EstimationPublisher
 
 _COMMANDS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
 
@@ -68,7 +68,7 @@ class EstimatorNode(LifecycleNode):
         self._loop: EstimationLoop | None = None
         self._estimator: Any = None
         self._open: list[Any] = []  # what has to be given back
-        self.options = Parameters(self, OF_ESTIMATOR)
+        self.options = NodeParameters(self, OF_ESTIMATOR)
 
     def begin(self) -> bool:
         """Configure and activate if `autostart` says so; return whether that went well."""
@@ -116,7 +116,7 @@ class EstimatorNode(LifecycleNode):
             self, 'estimator', values['robot'], self._report
         )
         self._open.append(self._diagnostics)
-        self._outlet = EstimationOutlet(
+        self._outlet = EstimationPublisher(
             self, model.coordinate_names, quality_of(values), self._diagnostics.changed, body
         )
         self._open.append(self._outlet)
@@ -149,7 +149,7 @@ class EstimatorNode(LifecycleNode):
 
     def _activate(self) -> None:
         values = self.options.values
-        plan = Plan(
+        plan = EstimationSchedule(
             period=round(SECOND / values['rate']),
             timeout=round(SECOND * values['timeout']),
             settling=round(SECOND * values['settling']),

@@ -15,7 +15,7 @@ from softrobot_dynamics.loops.message_fields import cause_of
 from softrobot_dynamics.loops.orders import Once
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.statistics import Throttle
-from softrobot_dynamics.loops.targets import Targets
+from softrobot_dynamics.loops.targets import TargetOrders
 from softrobot_dynamics.loops.trajectories import CourseReader
 from softrobot_dynamics.nodes.listening import Listener
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
@@ -38,7 +38,7 @@ class Guidance:
         names = plant.model.actuator_names
         self._node, self._plant, self._orders, self._options = node, plant, orders, options
         self._controlled = [names[i] for i in plant.controller.controlled]
-        self._courses, self._targets = CourseReader(self._controlled), Targets(plant)
+        self._courses, self._targets = CourseReader(self._controlled), TargetOrders(plant)
         self._throttle = Throttle()
         self._listeners = [
             Listener(node, kind, topic, quality, handle, partial(self._refuse, topic))

@@ -20,7 +20,7 @@ from rcl_interfaces.msg import (
     SetParametersResult,
 )
 from rclpy.parameter import Parameter
-from softrobot_dynamics.configuration.parameters import FOREIGN, Row, Table
+from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterTable, Row
 from softrobot_dynamics.errors import closest, DescriptionError, SoftRobotError
 
 AS_BEFORE = 'all parameters are as before'
@@ -28,7 +28,7 @@ _GOES_ON = 'what was followed goes on'
 _LARGEST = 1e300  # a bound that stands for none where a message wants a number
 
 
-class Parameters:
+class NodeParameters:
     """
     The parameters of a node that are in one or more tables, declared, checked and kept.
 
@@ -41,7 +41,7 @@ class Parameters:
     def __init__(self, node: Any, rows: Iterable[Row]) -> None:
         self._node = node
         self.lock = threading.RLock()  # again: rclpy calls `_on_set` within `declare`
-        self._table = Table(())
+        self._table = ParameterTable(())
         self._accept: Any = None
         self.values: dict[str, Any] = {}
         self.declare(rows)
@@ -54,12 +54,12 @@ class Parameters:
         a row does not allow.
         """
         new = [row for row in rows if row.name not in self._table.rows]
-        values = Table(new).read({row.name: self._given(row) for row in new})
+        values = ParameterTable(new).read({row.name: self._given(row) for row in new})
         for row in new:
             self._node.declare_parameter(
                 row.name, _plain(values[row.name]), descriptor_of(row), ignore_override=True
             )
-        self._table = Table([*self._table.rows.values(), *new])
+        self._table = ParameterTable([*self._table.rows.values(), *new])
         self.values = {**self.values, **values}
         return self.values
 

@@ -36,7 +36,7 @@ _WAITING = 10 * SECOND  # [ns] between two that states are missed
 _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 
 
-class _Words:
+class _LogPublisher:
     """What every loop has to say; `changed` is called when there is more to say of its mode."""
 
     def __init__(self, node: Any, changed: Callable[[], None]) -> None:
@@ -87,7 +87,7 @@ class _Words:
             self._node.destroy_publisher(each)
 
 
-class ControlOutlet(_Words):
+class ControlPublisher(_LogPublisher):
     """Where the control loop's commands, reports and words go."""
 
     def __init__(
@@ -153,7 +153,7 @@ class ControlOutlet(_Words):
         self._publishers[0].wait_for_all_acked(_ACKNOWLEDGED)
 
 
-class EstimationOutlet(_Words):
+class EstimationPublisher(_LogPublisher):
     """Where the estimation loop's states, reports and words go."""
 
     def __init__(
@@ -229,7 +229,7 @@ class EstimationOutlet(_Words):
         self._say('lost', f'no states until all is begun anew: {why}')
 
 
-class SensorOutlet:
+class SensorPublisher:
     """Where what the sensors of an estimator measure of a simulated robot goes."""
 
     def __init__(self, node: Any, sensors: Iterable[Sensor | Effort], quality: Any) -> None:
@@ -247,7 +247,7 @@ class SensorOutlet:
         publishes.publish(message)
 
 
-class SimulationOutlet(_Words):
+class SimulationPublisher(_LogPublisher):
     """Where the simulation loop's states and words go."""
 
     def __init__(

@@ -19,7 +19,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.task import Future
 
 
-class Part(NamedTuple):
+class CallbackThread(NamedTuple):
     """A part of a node: the entities of one callback group, and the thread that serves them."""
 
     name: str
@@ -53,7 +53,7 @@ class PartExecutor(SingleThreadedExecutor):
 class _Server:
     """A thread with an executor for one part of a node."""
 
-    def __init__(self, node: Any, part: Part) -> None:
+    def __init__(self, node: Any, part: CallbackThread) -> None:
         self._logger, self._part = node.get_logger(), part
         self.executor = PartExecutor(node, lambda group: group is part.group)
         self._closed = Future()
@@ -80,7 +80,7 @@ class _Server:
 
 
 @contextlib.contextmanager
-def served(node: Any, parts: Sequence[Part]) -> Iterator[Any]:
+def served(node: Any, parts: Sequence[CallbackThread]) -> Iterator[Any]:
     """
     Within this context threads serve `parts` of a node; yield an executor for all the rest.
 

@@ -19,7 +19,7 @@ from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.loops import realtime, simulation_loop
 from softrobot_dynamics.loops.command_timing import said_of
 from softrobot_dynamics.loops.deadlines import Schedule
-from softrobot_dynamics.loops.external_inputs import Pushes, StateReader
+from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader
 from softrobot_dynamics.loops.message_fields import cause_of
 from softrobot_dynamics.loops.simulated_sensors import estimator_file, MeasuredSensing
 from softrobot_dynamics.loops.simulation_loop import SimulationLoop
@@ -29,8 +29,8 @@ from softrobot_dynamics.nodes.listening import Listener
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
-from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.nodes.publishers import SensorOutlet, SimulationOutlet
+from softrobot_dynamics.nodes.parameters import NodeParameters
+from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
 from std_srvs.srv import SetBool, Trigger
 
 _EACH = QoSProfile(depth=10)  # reliable: pushes at several places add up
@@ -66,7 +66,7 @@ class SimulationNode(Node):
         self._build, self._stop = build, stop
         self._loop: Any = None
         self._throttle = Throttle()
-        self.options = Parameters(self, declared_parameters.SIMULATION)
+        self.options = NodeParameters(self, declared_parameters.SIMULATION)
         self.options.on_change(self._accept)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
@@ -93,7 +93,7 @@ class SimulationNode(Node):
         self._diagnostics = diagnostics.Diagnostics(
             self, 'simulated robot', values['robot'], self._report
         )
-        self._outlet = SimulationOutlet(
+        self._outlet = SimulationPublisher(
             self,
             plant.heard.coordinate_names,
             quality,
@@ -101,8 +101,8 @@ class SimulationNode(Node):
             with_clock=values['publish_clock'],
             topic='~/joint_states' if values['estimator'] else 'joint_states',
         )
-        self._pushes = Pushes(plant.model)
-        self._place = StateReader(plant.model, plant.trial, 1.0 / values['rate'])
+        self._pushes = ExternalWrenches(plant.model)
+        self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
         topic = _TOPICS[values['command_type']]
         self._inbox = Inbox(self, reader.message_type, topic, NEWEST, plant.model.m)
@@ -178,7 +178,7 @@ class SimulationNode(Node):
             seed=known.seed,
             dropout=known.dropout,
         )
-        outlet = SensorOutlet(self, (*settings.sensors, *settings.efforts), quality)
+        outlet = SensorPublisher(self, (*settings.sensors, *settings.efforts), quality)
         simulator = plant.simulator
         return MeasuredSensing(sensing, instruments, outlet.send, lambda: simulator.acting)
 

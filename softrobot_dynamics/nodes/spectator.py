@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-class Sight(NamedTuple):
+class TopicSnapshot(NamedTuple):
     """What was said last."""
 
     q: Vector  # (n,)
@@ -27,7 +27,7 @@ class Sight(NamedTuple):
     stamp: Any  # Time of the state
 
 
-class Watch:
+class TopicWatch:
     """Hears, for a node, the newest state and command on the topics of a model's loop."""
 
     def __init__(self, node: Node, model: CompiledModel) -> None:
@@ -39,13 +39,13 @@ class Watch:
         self._command_reader = CommandReader(model.actuator_names)
         self._u: Vector | None = None
 
-    def look(self) -> Sight | None:
+    def look(self) -> TopicSnapshot | None:
         """Return the newest if a state has come; MessageError: of another robot, or no numbers."""
         if (command := self._commands.wait(0)) is not None:
             self._u = self._command_reader.read(command)[0].copy()
         if (state := self._states.wait(0)) is None:
             return None
-        return Sight(self._state_reader.read(state)[0].copy(), self._u, state.header.stamp)
+        return TopicSnapshot(self._state_reader.read(state)[0].copy(), self._u, state.header.stamp)
 
     def close(self) -> None:
         """Give the topics back."""
@@ -54,7 +54,7 @@ class Watch:
 
 
 class Spectator:
-    """A :class:`Watch` in a namespace, with a node of its own."""
+    """A :class:`TopicWatch` in a namespace, with a node of its own."""
 
     def __init__(self, model: CompiledModel, namespace: str = '') -> None:
         import rclpy
@@ -65,7 +65,7 @@ class Spectator:
             'view', namespace=namespace, context=self._context, enable_rosout=False,
             start_parameter_services=False, use_global_arguments=False,
         )  # fmt: skip
-        self._watch = Watch(self._node, model)
+        self._watch = TopicWatch(self._node, model)
 
     def look(self) -> tuple[Vector, Vector | None] | None:
         """Return (q (n,), u (m,) or None) if a state has come since the last look."""

@@ -29,11 +29,11 @@ from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import process
 from softrobot_dynamics.nodes.marker_bytes import MarkerBytes, Outline
-from softrobot_dynamics.nodes.parameters import Parameters
-from softrobot_dynamics.nodes.spectator import Watch
+from softrobot_dynamics.nodes.parameters import NodeParameters
+from softrobot_dynamics.nodes.spectator import TopicWatch
 from softrobot_dynamics.viewing import colours
 from softrobot_dynamics.viewing.discs import Discs
-from softrobot_dynamics.viewing.shapes import leaves, Look, Shape
+from softrobot_dynamics.viewing.shapes import leaves, Look, RobotShape
 from softrobot_dynamics.viewing.urdf import robot_description
 from std_msgs.msg import Header, String
 from visualization_msgs.msg import Marker, MarkerArray
@@ -67,7 +67,7 @@ class VisualizerNode(Node):
     def __init__(self, stop: Any = None) -> None:
         super().__init__('visualizer')
         self._stop = stop
-        self.options = Parameters(self, OF_VISUALIZER)
+        self.options = NodeParameters(self, OF_VISUALIZER)
         self._watch: Any = None
 
     def begin(self) -> bool:
@@ -88,7 +88,7 @@ class VisualizerNode(Node):
         self._describe(
             robot_description(self._scene.shape, self._discs.discs, self._frame, prefix)
         )
-        self._watch = Watch(self, model)
+        self._watch = TopicWatch(self, model)
         self.create_timer(1.0 / values['rate'], self._look)
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
@@ -149,7 +149,7 @@ class _Scene:
     """The markers of a robot: bodies, actuators along curves, paths of tips."""
 
     def __init__(self, model: Any, frame: str) -> None:
-        self.shape = shape = Shape(model)
+        self.shape = shape = RobotShape(model)
         self._palette = colours.Palette(shape)
         look, self._leaves = shape.at(model.q0), leaves(model)
         self._paths: list[deque[Vector]] = [deque(maxlen=_KEPT) for _ in self._leaves]

@@ -65,7 +65,7 @@ from softrobot_dynamics.recursion.passes import (
 from softrobot_dynamics.recursion.twists import carry_twists, last_tip, MOTION
 
 
-class Tangents(NamedTuple):
+class DerivativeArrays(NamedTuple):
     """Arrays for :func:`tangent_entries` of one robot; for one thread at a time."""
 
     by_state: Matrix  # (n, 2 n) the result, dID/dq and dID/dqd
@@ -80,8 +80,8 @@ class Tangents(NamedTuple):
     work: Work
 
 
-def allocate_tangents(robot: Robot, kernels: SlopeKernels) -> Tangents:
-    """Return :class:`Tangents` for a robot and its model's kernels of slopes."""
+def allocate_tangents(robot: Robot, kernels: SlopeKernels) -> DerivativeArrays:
+    """Return :class:`DerivativeArrays` for a robot and its model's kernels of slopes."""
     n = len(robot.armature)
     counts = robot.modules[:, [JOINT_COUNT, BODY_COUNT]].astype(int)
     N, own = len(counts), int(counts.max())
@@ -94,7 +94,7 @@ def allocate_tangents(robot: Robot, kernels: SlopeKernels) -> Tangents:
         W=np.zeros(STATE + layout.slab(own).size),
         S=np.zeros(kernels.scratch),
     )
-    return Tangents(
+    return DerivativeArrays(
         by_state=np.zeros((n, 2 * n)),
         force=np.zeros(n),
         columns=np.zeros((ROWS, n)),
@@ -108,9 +108,9 @@ def allocate_tangents(robot: Robot, kernels: SlopeKernels) -> Tangents:
     )
 
 
-class Stages(NamedTuple):
+class DerivativeEntries(NamedTuple):
     """
-    Entries by q, qd and qdd that fill :class:`Tangents` of one robot, after a forward pass.
+    Entries by q, qd and qdd that fill :class:`DerivativeArrays`, after a forward pass.
 
     The first three, one after the other, are the same as ``after``.
     """
@@ -122,9 +122,9 @@ class Stages(NamedTuple):
     whole: Entry  # and the forward pass before
 
 
-def tangent_entries(robot: Robot, t: Tangents, rough: bool = False) -> Stages:
+def tangent_entries(robot: Robot, t: DerivativeArrays, rough: bool = False) -> DerivativeEntries:
     """
-    Return the :class:`Stages` that fill ``t.by_state``, and ``t.force`` with ID.
+    Return the :class:`DerivativeEntries` that fill ``t.by_state``, and ``t.force`` with ID.
 
     With ``rough`` those of bodies that are differenced are one-sided.
     """
@@ -134,11 +134,13 @@ def tangent_entries(robot: Robot, t: Tangents, rough: bool = False) -> Stages:
         'gather': entry(gather, robot=robot, t=t),
     }
     after = entry(differentiate, t=t, **stages)
-    return Stages(**stages, after=after, whole=entry(tangents, robot=robot, after=after))
+    return DerivativeEntries(
+        **stages, after=after, whole=entry(tangents, robot=robot, after=after)
+    )
 
 
-def slopes_entry(robot: Robot, t: Tangents, rough: bool = False) -> Entry:
-    """Return the Entry of the slopes alone, see :class:`Stages`."""
+def slopes_entry(robot: Robot, t: DerivativeArrays, rough: bool = False) -> Entry:
+    """Return the Entry of the slopes alone, see :class:`DerivativeEntries`."""
     differenced = NOTHING
     if (t.kernels.addresses == DIFFERENCES).any():
         differenced = entry(difference_slopes, robot=robot, rough=rough, t=t)
@@ -154,7 +156,7 @@ def tangents(robot, after, q, qd, qdd):
 
 @kernel
 def differentiate(begin, slopes, gather, t, q, qd, qdd):
-    """Do all :class:`Stages` after a forward pass; all its terms are left."""
+    """Do all :class:`DerivativeEntries` after a forward pass; all its terms are left."""
     t.turn[0], t.turn[1] = 0, len(t.places)
     run_three(begin, q, qd, qdd)
     run_three(slopes, q, qd, qdd)

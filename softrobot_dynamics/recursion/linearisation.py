@@ -13,8 +13,8 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
+    DerivativeArrays,
     slopes_entry,
-    Tangents,
 )
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST
 
@@ -27,7 +27,7 @@ class Near(NamedTuple):
     parts: Integers  # (., 3) module, first coordinate and coordinates of each body that varies
     turn: Integers  # (2,) whose it is, and after how many it is the first one's again
     slopes: Entry
-    tangents: Tangents
+    tangents: DerivativeArrays
     zero: Vector  # (n,) zeros
 
 

@@ -2,9 +2,9 @@
 """
 Derivatives of a joint or a body by its own coordinates, where nothing else moves.
 
-They are what :mod:`softrobot_dynamics.recursion.derivative_passes` needs besides the terms, in the layout
-of :mod:`softrobot_dynamics.kernels.layout`. Parts without coordinates, and joints that move along
-one twist, need none. Most have kernels of their own. Others are differenced: exactly by
+They are what :mod:`softrobot_dynamics.recursion.derivative_passes` needs besides the terms, in the
+layout of :mod:`softrobot_dynamics.kernels.layout`. Parts without coordinates, and joints that move
+along one twist, need none. Most have kernels of their own. Others are differenced: exactly by
 velocities, in which forces are quadratic, and to fourth order by q.
 """
 

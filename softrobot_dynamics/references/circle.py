@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.contract import Motion, register, Targets, Trajectory
+from softrobot_dynamics.references.contract import OutputMotion, register, Targets, Trajectory
 from softrobot_dynamics.references.periodic_paths import nearest_turn
-from softrobot_dynamics.references.postures import Postures
+from softrobot_dynamics.references.postures import PathPostures
 from softrobot_dynamics.references.tips import lap, LAP_SAMPLES
 from softrobot_dynamics.schema.fields import number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
@@ -68,7 +68,7 @@ class Circle(Trajectory):
             if not (math.isfinite(value) and value > 0.0):
                 raise ArgumentError(name, value, 'a number > 0')
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> Motion:
+    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion:
         """Begin at the initial posture, at the whole turn of joints that is nearest to q."""
         return tip_circle(model, self, nearest_turn(model, q)).of(controlled)
 
@@ -83,7 +83,7 @@ class Circle(Trajectory):
 
 def tip_circle(
     model: CompiledModel, circle: Circle, q0: ArrayLike | None = None, samples: int = LAP_SAMPLES
-) -> Motion:
+) -> OutputMotion:
     """
     Return the motion of all m outputs, with postures, of a body's tip on a :class:`Circle`.
 
@@ -98,5 +98,5 @@ def tip_circle(
     points = circle.points(phases)[:, None]
     points[-1] = points[0]
     found = lap(model, [circle.body], times, points, q0)
-    postures = cast(Postures, found.postures)
-    return found._replace(postures=Postures(*(each[:-1] for each in postures)))
+    postures = cast(PathPostures, found.postures)
+    return found._replace(postures=PathPostures(*(each[:-1] for each in postures)))

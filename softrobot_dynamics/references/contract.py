@@ -16,7 +16,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.references.piecewise import Reference, select
-from softrobot_dynamics.references.postures import Postures
+from softrobot_dynamics.references.postures import PathPostures
 from softrobot_dynamics.schema.parameters import Parameter, parameters_of
 from softrobot_dynamics.schema.parsing import Problems
 from softrobot_dynamics.schema.registry import Registry, required
@@ -33,13 +33,13 @@ _SAMPLES = 256  # of a path, to find its size
 T = TypeVar('T', bound='Trajectory')
 
 
-class Motion(NamedTuple):
+class OutputMotion(NamedTuple):
     """What the outputs do in time, and the postures that do it where they are known."""
 
     reference: Reference
-    postures: Postures | None = None  # at the first of the reference's breaks
+    postures: PathPostures | None = None  # at the first of the reference's breaks
 
-    def of(self, outputs: Any) -> Motion:
+    def of(self, outputs: Any) -> OutputMotion:
         """Return the same of some of the outputs, by index."""
         return self._replace(reference=select(self.reference, outputs))
 
@@ -101,9 +101,9 @@ class Trajectory:
         return ()
 
     @required
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> Motion | None:
+    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion | None:
         """
-        Return the :class:`Motion` of the ``controlled`` outputs (c indices), or raise our errors.
+        Return the motion of the ``controlled`` outputs (c indices), or raise our errors.
 
         None stands for the outputs as they are when it begins. ``q`` (n,) is where the robot
         is, as far as that is known. Without postures, those that have these outputs at rest are

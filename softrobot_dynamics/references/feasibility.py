@@ -17,7 +17,7 @@ from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references.contract import GROUP, Trajectory
 from softrobot_dynamics.references.outputs import hold_along, hold_outputs
 from softrobot_dynamics.references.piecewise import stands, values_at
-from softrobot_dynamics.references.postures import Postures
+from softrobot_dynamics.references.postures import PathPostures
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -103,7 +103,9 @@ def commanded(model: CompiledModel, q: Matrix, u: Matrix) -> Matrix:
     return np.array([model.per_thread.conversion.commands(*pair) for pair in pairs])
 
 
-def examine(model: CompiledModel, controlled: Any, times: Vector, postures: Postures) -> list[str]:
+def examine(
+    model: CompiledModel, controlled: Any, times: Vector, postures: PathPostures
+) -> list[str]:
     """
     Return in words what a motion through postures asks for beyond the limits, a list.
 

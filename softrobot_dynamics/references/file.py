@@ -10,10 +10,10 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
-from softrobot_dynamics.references.contract import Motion, register, Targets, Trajectory
+from softrobot_dynamics.references.contract import OutputMotion, register, Targets, Trajectory
 from softrobot_dynamics.references.periodic_paths import nearest_turn
 from softrobot_dynamics.references.piecewise import spline
-from softrobot_dynamics.references.table import read_table, Table
+from softrobot_dynamics.references.table import read_table, TimeTable
 from softrobot_dynamics.references.tips import LAP_SAMPLES, path_targets, tip_path
 from softrobot_dynamics.schema.fields import file, flag
 from softrobot_dynamics.schema.parameters import parameter
@@ -47,7 +47,7 @@ class File(Trajectory):
         if not self.path:
             yield 'path', self.path, 'the path of a CSV file'
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> Motion:
+    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion:
         """
         Return the motion; q (n,) is where the search for postures of tips begins.
 
@@ -61,7 +61,7 @@ class File(Trajectory):
             path = tip_path(model, bodies, table.times, points, self.periodic, start, count)
             return path.of(controlled)
         y = _outputs(table, [model.actuator_names[i] for i in controlled])
-        return Motion(spline(table.times, y, self.periodic))
+        return OutputMotion(spline(table.times, y, self.periodic))
 
     def targets(self) -> Targets | None:
         """Return where the tips shall be, if the file is about tips."""
@@ -71,7 +71,7 @@ class File(Trajectory):
         bodies, points = _tips(table)
         return path_targets(bodies, table.times, points, self.periodic)
 
-    def _read(self) -> Table:
+    def _read(self) -> TimeTable:
         table = read_table('reference.file.path', self.path)
         if self.periodic and not np.array_equal(table.values[0], table.values[-1]):
             words = 'one whose last line is its first but for the time, as it is periodic'
@@ -79,23 +79,23 @@ class File(Trajectory):
         return table
 
 
-def _is_about_tips(table: Table) -> bool:
+def _is_about_tips(table: TimeTable) -> bool:
     return any('.' in name for name in table.names)
 
 
-def _outputs(table: Table, names: Sequence[str]) -> Matrix:
+def _outputs(table: TimeTable, names: Sequence[str]) -> Matrix:
     """Return the outputs (K, c) of actuators by name; or DescriptionError."""
     return table.values[:, _places(table, names)]
 
 
-def _tips(table: Table) -> tuple[list[str], Array]:
+def _tips(table: TimeTable) -> tuple[list[str], Array]:
     """Return the names of bodies (P), and the points (K, P, 3) [m] of their tips."""
     bodies = list(dict.fromkeys(name.partition('.')[0] for name in table.names))
     names = [f'{body}.{axis}' for body in bodies for axis in 'xyz']
     return bodies, table.values[:, _places(table, names)].reshape(-1, len(bodies), 3)
 
 
-def _places(table: Table, names: Sequence[str]) -> list[int]:
+def _places(table: TimeTable, names: Sequence[str]) -> list[int]:
     """Return where the columns of given names are; DescriptionError for others, and if missing."""
     problems = [
         Problem(table.at(1, name), name, f't or one of {", ".join(names)}{closest(name, names)}')

@@ -56,7 +56,7 @@ class Goal(NamedTuple):
         return self._replace(point=self.point + way[:3], rotation=rotation)
 
 
-class Place(NamedTuple):
+class ReachableTip(NamedTuple):
     """What a tip can do about a point, or a pose."""
 
     y: Vector  # (m,) the outputs in the posture found
@@ -88,9 +88,9 @@ class TipFollower:
         """Return where the tip is at q (n,): (3,) [m], base frame."""
         return self._pose(q).point
 
-    def follow(self, point: ArrayLike, rotation: ArrayLike | None = None) -> Place:
+    def follow(self, point: ArrayLike, rotation: ArrayLike | None = None) -> ReachableTip:
         """
-        Return the :class:`Place` for a point (3,) [m], base frame.
+        Return the :class:`ReachableTip` for a point (3,) [m], base frame.
 
         With a ``rotation`` (3, 3) of the tip's axes for that pose: where it cannot be, the tip
         goes near in both, a radian counting as a sixth of the robot's length.
@@ -107,7 +107,7 @@ class TipFollower:
         y = actuation_coordinates(self._model, self._search.q)
         way = self._at.way(asked)
         off, turn = np.linalg.norm(way[:3]), np.linalg.norm(way[3:]) / self._lever
-        return Place(y, self._at.point, float(off), self._at.rotation, float(turn))
+        return ReachableTip(y, self._at.point, float(off), self._at.rotation, float(turn))
 
     def ahead(self, q: ArrayLike) -> float:
         """Return how far the tip, at q (n,), is from the last Place [m], turns by their lever."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.references.contract import Motion, register, Trajectory
+from softrobot_dynamics.references.contract import OutputMotion, register, Trajectory
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -20,6 +20,6 @@ class Hold(Trajectory):
 
     takes_long = False
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> Motion | None:
+    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion | None:
         """Return None: there is nothing to plan."""
         return None

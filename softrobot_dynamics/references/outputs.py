@@ -15,7 +15,7 @@ from softrobot_dynamics.dynamics.settling import unbalance
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import Reference
-from softrobot_dynamics.references.postures import actuation_coordinates, Postures
+from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -42,7 +42,7 @@ def hold_outputs(
 
 def hold_along(
     model: CompiledModel, controlled: Any, reference: Reference, q: Vector, name: str = 'y'
-) -> tuple[Vector, Postures]:
+) -> tuple[Vector, PathPostures]:
     """
     Return times (K,) [s] along a Reference, and the Postures that have its outputs at rest there.
 
@@ -65,7 +65,7 @@ def hold_through(
     q: Vector,
     name: str = 'y',
     u: Vector | None = None,
-) -> Postures:
+) -> PathPostures:
     """
     Return the Postures that have some outputs (K, c) at rest, one after the other.
 
@@ -78,14 +78,14 @@ def hold_through(
         if search.go(before, y) < 1.0:
             raise ArgumentError(name, y, f'outputs of some posture at rest at t = {t:.4g} s')
         found.append(search.posture())
-    return Postures(*(np.array(each) for each in zip(*found)))
+    return PathPostures(*(np.array(each) for each in zip(*found)))
 
 
 def _begun(
     model: CompiledModel, controlled: Any, y: Vector, q: Vector, name: str, u: Any = None
-) -> _Search:
+) -> _NewtonSearch:
     """Return the search that has come from q (n,) to outputs y (c,); or ArgumentError."""
-    search = _Search(model, controlled, q, u)
+    search = _NewtonSearch(model, controlled, q, u)
     begin = search.outputs()
     search.reach(begin)  # may fail: what counts is where we go
     share = search.go(begin, y)
@@ -95,7 +95,7 @@ def _begun(
     return search
 
 
-class _Search:
+class _NewtonSearch:
     """Newton's method for statics and given outputs; unknown are q and the controlled u."""
 
     def __init__(self, model: CompiledModel, controlled: Any, q: Vector, u: Any) -> None:

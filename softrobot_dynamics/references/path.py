@@ -9,7 +9,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.references.contract import Motion, register, Targets, Trajectory
+from softrobot_dynamics.references.contract import OutputMotion, register, Targets, Trajectory
 from softrobot_dynamics.references.periodic_paths import nearest_turn
 from softrobot_dynamics.references.tips import path_targets, tip_path
 from softrobot_dynamics.schema.fields import flag, items, text, vector
@@ -34,7 +34,7 @@ class Path(Trajectory):
     )
     periodic: bool = parameter(flag(default=False), 'Repeat the path: its last point is its first')
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> Motion:
+    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion:
         """Begin at the initial posture, at the whole turn of joints that is nearest to q."""
         rows, start = self._rows(), nearest_turn(model, q)
         path = tip_path(model, self.bodies, self.times, rows, self.periodic, start)

@@ -19,7 +19,7 @@ from softrobot_dynamics.dynamics.newton import CONTENT
 from softrobot_dynamics.dynamics.settling import unbalance
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ReferenceJumpError
-from softrobot_dynamics.references.postures import actuation_coordinates, hold_points, Postures
+from softrobot_dynamics.references.postures import actuation_coordinates, hold_points, PathPostures
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -37,7 +37,7 @@ def hold_lap(
     times: Vector,
     points: Array,
     q0: ArrayLike | None = None,
-) -> tuple[Postures, Vector]:
+) -> tuple[PathPostures, Vector]:
     """
     Return the Postures of :func:`hold_points` on a closed path, and how far y (m,) drifts a lap.
 
@@ -94,7 +94,7 @@ def _same(model: CompiledModel, q: Vector, other: Vector, u: Vector) -> bool:
 
 
 def _jump(
-    model: CompiledModel, times: Vector, points: Array, found: Postures, turns: Vector
+    model: CompiledModel, times: Vector, points: Array, found: PathPostures, turns: Vector
 ) -> ReferenceJumpError | None:
     """Return the ReferenceJumpError of the first jump, the gap at the end being last, or None."""
     units = model.scales.units

@@ -39,7 +39,7 @@ REACHED = 1e-5  # of the robot's length: farther from its point, a posture does 
 TURN = 0.3  # that a step may change a coordinate by, in its unit of `Scales`
 
 
-class Postures(NamedTuple):
+class PathPostures(NamedTuple):
     """Postures that hold a path: q (K, n), u (K, m) in actuator units, y (K, m)."""
 
     q: Matrix
@@ -55,9 +55,9 @@ def hold_points(
     points: ArrayLike,
     q0: ArrayLike | None = None,
     stay: float = 0.0,
-) -> Postures:
+) -> PathPostures:
     """
-    Return the :class:`Postures` in which tips stay at given points with the least |u|^2.
+    Return the :class:`PathPostures` in which tips stay at given points with the least |u|^2.
 
     Where actuators have different units (N, N m, Pa), each counts by the median range of those
     that have its own.
@@ -83,7 +83,7 @@ def hold_points(
     else:
         raise reason
     q, u = solutions[:, : model.n], solutions[:, model.n :]
-    return Postures(q, u, np.array([actuation_coordinates(model, each) for each in q]))
+    return PathPostures(q, u, np.array([actuation_coordinates(model, each) for each in q]))
 
 
 def actuation_coordinates(model: CompiledModel, q: ArrayLike) -> Vector:

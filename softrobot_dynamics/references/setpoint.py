@@ -8,7 +8,7 @@ from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.references.contract import GROUP, Motion, register, Trajectory
+from softrobot_dynamics.references.contract import GROUP, OutputMotion, register, Trajectory
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.schema.fields import vector
 from softrobot_dynamics.schema.parameters import parameter
@@ -30,6 +30,8 @@ class SetPoint(Trajectory):
         group=GROUP,
     )
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> Motion:
+    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion:
         """Return the standing reference; ArgumentError unless there is one y for each."""
-        return Motion(constant(checked('reference.setpoint', self.setpoint, (len(controlled),))))
+        return OutputMotion(
+            constant(checked('reference.setpoint', self.setpoint, (len(controlled),)))
+        )

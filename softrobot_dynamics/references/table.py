@@ -17,7 +17,7 @@ MOST = 20  # mistakes that are named
 TIME = 't'
 
 
-class Table(NamedTuple):
+class TimeTable(NamedTuple):
     """Numbers by time and name."""
 
     path: str
@@ -30,7 +30,7 @@ class Table(NamedTuple):
         return _place(self.path, line, column)
 
 
-def read_table(argument: str, path: str) -> Table:
+def read_table(argument: str, path: str) -> TimeTable:
     """
     Return the Table in a CSV file: names in the first line, one of them ``t``; two lines or more.
 
@@ -52,7 +52,7 @@ def read_table(argument: str, path: str) -> Table:
     if problems:
         raise DescriptionError(tuple(problems[:MOST]) + _others(path, problems), path)
     rest = [i for i in range(len(names)) if i != k]
-    return Table(path, tuple(names[i] for i in rest), numbers[:, k].copy(), numbers[:, rest])
+    return TimeTable(path, tuple(names[i] for i in rest), numbers[:, k].copy(), numbers[:, rest])
 
 
 def _place(path: str, line: int, column: str = '') -> str:

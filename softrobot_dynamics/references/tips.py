@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.contract import Motion, Targets
+from softrobot_dynamics.references.contract import OutputMotion, Targets
 from softrobot_dynamics.references.periodic_paths import hold_lap
 from softrobot_dynamics.references.piecewise import cubic_spline, spline
 from softrobot_dynamics.references.postures import hold_points
@@ -30,7 +30,7 @@ def tip_path(
     periodic: bool = False,
     q0: ArrayLike | None = None,
     samples: int | None = None,
-) -> Motion:
+) -> OutputMotion:
     """
     Return the motion of all m outputs, with postures, that leads tips through given points.
 
@@ -51,7 +51,7 @@ def tip_path(
     if periodic:
         return lap(model, bodies, fine, np.concatenate([between(fine[:-1]), points[:1]]), q0)
     postures = hold_points(model, bodies=bodies, times=fine, points=between(fine), q0=q0)
-    return Motion(spline(fine, postures.y), postures)
+    return OutputMotion(spline(fine, postures.y), postures)
 
 
 def path_targets(
@@ -69,9 +69,9 @@ def path_targets(
 
 def lap(
     model: CompiledModel, bodies: Sequence[str], times: Vector, points: Array, q0: ArrayLike | None
-) -> Motion:
+) -> OutputMotion:
     """Return the periodic motion along a closed path, the last of whose points is the first."""
     postures, drift = hold_lap(model, bodies=bodies, times=times, points=points, q0=q0)
     y = postures.y.copy()
     y[-1] = y[0] + drift
-    return Motion(spline(times, y, periodic=True), postures)
+    return OutputMotion(spline(times, y, periodic=True), postures)

@@ -9,16 +9,16 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import NotConvergedError
-from softrobot_dynamics.references.contract import Motion
+from softrobot_dynamics.references.contract import OutputMotion
 from softrobot_dynamics.references.piecewise import spline
-from softrobot_dynamics.references.postures import Postures
+from softrobot_dynamics.references.postures import PathPostures
 
 PERIOD = 5.0  # [s]
 RADII, HEIGHTS = (0.020, 0.025, 0.030), (0.08, 0.15, 0.24)  # [m] of the three tips' circles
 STEPS, SETTLED = 20, 1e-8  # of Newton's method
 
 
-def circle(model: Any, samples: int) -> Motion:
+def circle(model: Any, samples: int) -> OutputMotion:
     """
     Return the motion along the circles: a reference for y, and postures at rest.
 
@@ -33,8 +33,8 @@ def circle(model: Any, samples: int) -> Motion:
     for target in points[:-1]:
         q, u = _reach(statics, q, u, target)
         rows.append((q, u, sd.actuation(model, q=q, qd=0.0 * q).coordinates))
-    postures = Postures(*(np.array([*column, column[0]]) for column in zip(*rows)))
-    return Motion(spline(times, postures.y, periodic=True), postures)
+    postures = PathPostures(*(np.array([*column, column[0]]) for column in zip(*rows)))
+    return OutputMotion(spline(times, postures.y, periodic=True), postures)
 
 
 def _reach(statics: Statics, q: Any, u: Any, target: Any) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.evaluation.terminal import display
-from softrobot_dynamics.reproduce.outcome import as_json, Outcome
+from softrobot_dynamics.reproduce.outcome import as_json, SystemResult
 from softrobot_dynamics.reproduce.page import page
 
 FOLDER = Path(__file__).with_name('systems')  # whose files are found, not imported by name
@@ -66,7 +66,7 @@ def _write(shown: Any, file: str, text: str) -> None:
     shown.say(file)
 
 
-def _report(shown: Any, name: str, outcome: Outcome) -> None:
+def _report(shown: Any, name: str, outcome: SystemResult) -> None:
     """Tell the checks, then the remarks."""
     title = f'{name}: {"reproduced" if outcome.holds else "NOT reproduced"}'
     shown.table(title, [(check.what, check.in_words()) for check in outcome.checks])
@@ -74,7 +74,7 @@ def _report(shown: Any, name: str, outcome: Outcome) -> None:
         shown.say(f'- {remark}')
 
 
-def _draw(shown: Any, each: Any, outcome: Outcome, path: Path) -> None:
+def _draw(shown: Any, each: Any, outcome: SystemResult, path: Path) -> None:
     """Draw a system into a file, if there is matplotlib."""
     try:
         from softrobot_dynamics.reproduce.picture import draw_system
@@ -86,7 +86,7 @@ def _draw(shown: Any, each: Any, outcome: Outcome, path: Path) -> None:
     shown.say(path)
 
 
-def _animate(shown: Any, each: Any, outcome: Outcome, path: Path) -> None:
+def _animate(shown: Any, each: Any, outcome: SystemResult, path: Path) -> None:
     """Write the motion of a system into an animated GIF file, if there is matplotlib."""
     try:
         from softrobot_dynamics.viewing.animation import animate

@@ -33,7 +33,7 @@ class Check(NamedTuple):
         return f'{verdict}{self.error:.2g}{unit} (at most {self.tolerance:g}), {self.against}'
 
 
-class Outcome(NamedTuple):
+class SystemResult(NamedTuple):
     """What a system came to; ``data`` holds numbers, texts, arrays, and mappings of such."""
 
     checks: tuple[Check, ...]
@@ -59,7 +59,7 @@ def difference(found: ArrayLike, wanted: ArrayLike) -> float:
 
 def as_json(value: Any) -> Any:
     """Return data, or an Outcome, as what JSON knows."""
-    if isinstance(value, Outcome):
+    if isinstance(value, SystemResult):
         checks = [{**check._asdict(), 'holds': check.holds} for check in value.checks]
         return as_json({**value._asdict(), 'holds': value.holds, 'checks': checks})
     if isinstance(value, dict):

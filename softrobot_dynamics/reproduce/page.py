@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable
 
-from softrobot_dynamics.reproduce.outcome import Check, Outcome
+from softrobot_dynamics.reproduce.outcome import Check, SystemResult
 
 HEAD = """# Reproduction in figures
 
@@ -13,7 +13,7 @@ are relative to the largest entry unless they have a unit. Times are of one run,
 """
 
 
-def page(outcomes: Iterable[tuple[str, str, Outcome]]) -> str:
+def page(outcomes: Iterable[tuple[str, str, SystemResult]]) -> str:
     """Return the page of systems, each a name, a title and an Outcome."""
     rows = list(outcomes)
     parts = [HEAD.format(names=' '.join(name for name, _, _ in rows))]

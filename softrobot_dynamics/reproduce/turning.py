@@ -11,24 +11,24 @@ import numpy as np
 from softrobot_dynamics.annotations import Array
 
 
-class Motion(NamedTuple):
+class MovingArray(NamedTuple):
     """An array that moves: its value, rate and acceleration."""
 
     value: Array
     rate: Array
     acceleration: Array
 
-    def __matmul__(self, other: Any) -> 'Motion':
+    def __matmul__(self, other: Any) -> 'MovingArray':
         """Return the product with another Motion, or with a constant array."""
         a, da, dda = self
-        if not isinstance(other, Motion):
-            return Motion(a @ other, da @ other, dda @ other)
+        if not isinstance(other, MovingArray):
+            return MovingArray(a @ other, da @ other, dda @ other)
         b, db, ddb = other
-        return Motion(a @ b, da @ b + a @ db, dda @ b + 2.0 * da @ db + a @ ddb)
+        return MovingArray(a @ b, da @ b + a @ db, dda @ b + 2.0 * da @ db + a @ ddb)
 
-    def plus(self, other: 'Motion') -> 'Motion':
+    def plus(self, other: 'MovingArray') -> 'MovingArray':
         """Return the sum."""
-        return Motion(*(one + another for one, another in zip(self, other)))
+        return MovingArray(*(one + another for one, another in zip(self, other)))
 
 
 def turn(axis: int, angle: Any) -> Any:
@@ -41,17 +41,17 @@ def turn(axis: int, angle: Any) -> Any:
     return R
 
 
-def turning(axis: int, angle: float, rate: float, acceleration: float) -> Motion:
+def turning(axis: int, angle: float, rate: float, acceleration: float) -> MovingArray:
     """Return the rotation about an axis by an angle that moves."""
     R = turn(axis, angle)
     slope = turn(axis, angle + 0.5 * np.pi)
     slope[axis, axis] = 0.0
     curve = -R
     curve[axis, axis] = 0.0
-    return Motion(R, rate * slope, acceleration * slope + rate**2 * curve)
+    return MovingArray(R, rate * slope, acceleration * slope + rate**2 * curve)
 
 
-def spin(R: Motion) -> tuple[Array, Array]:
+def spin(R: MovingArray) -> tuple[Array, Array]:
     """Return angular velocity [rad/s] and acceleration [rad/s^2], base axes, of a rotation."""
     w = R.rate @ R.value.T
     alpha = R.acceleration @ R.value.T - w @ w

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SLIGHT = 1e-12  # [s] that is rounding
 
 
-class Actuation:
+class ActuatorDynamics:
     """
     The forces of actuators with lag, delay, dead band, slack and supply, as their fields say.
 
@@ -119,7 +119,7 @@ class ActuatedSimulator(Simulator):
     rubs = commanded = True
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
-        self._actuation = Actuation(model)
+        self._actuation = ActuatorDynamics(model)
         super().__init__(model, **options)
 
     def reset(self, q: ArrayLike | None = None, qd: ArrayLike | None = None) -> None:

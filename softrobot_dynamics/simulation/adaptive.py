@@ -15,8 +15,8 @@ from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
+    DerivativeArrays,
     tangent_entries,
-    Tangents,
 )
 from softrobot_dynamics.recursion.drives import add_cable_stiffness
 from softrobot_dynamics.simulation.integrators import (
@@ -26,7 +26,7 @@ from softrobot_dynamics.simulation.integrators import (
     next_stage,
     ROS34PW2,
     solve_stage,
-    Stages,
+    StageWorkspace,
     start,
 )
 from softrobot_dynamics.simulation.stepping import acting, Clock, Inputs, new_clock
@@ -61,10 +61,10 @@ class AdaptiveWork(NamedTuple):
     evaluate: Entry  # of the robot, into the terms
     terms: Terms
     differentiate: Entry  # into the tangents
-    tangents: Tangents
+    tangents: DerivativeArrays
     stiffen: Entry  # into the fibres of the Jacobian
     jacobian: Jacobian
-    stages: Stages
+    stages: StageWorkspace
     clock: Clock
     longest: float  # step [s]
     tolerance: float

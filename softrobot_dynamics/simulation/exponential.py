@@ -36,7 +36,7 @@ GAMMA = 1.0 - 0.5**0.5  # g, in parts of a step
 TWICE, ONCE = 1.0 + 2.0**0.5, -(2.0**0.5)  # weights of two steps of g, and of one
 
 
-class Motion(NamedTuple):
+class ExponentialWorkspace(NamedTuple):
     """What a step holds, for n coordinates; states are (x, v), (2, n)."""
 
     M: Matrix  # (n, n) mass matrix at the start
@@ -53,12 +53,12 @@ class Motion(NamedTuple):
     parts: int  # of a step, 1 or 2
 
 
-def allocate_motion(n: int, parts: int) -> Motion:
-    """Return a :class:`Motion` for steps of so many parts."""
+def allocate_motion(n: int, parts: int) -> ExponentialWorkspace:
+    """Return a :class:`ExponentialWorkspace` for steps of so many parts."""
     vectors = {name: np.zeros(n) for name in ('F', 'N', 'a', 'q', 'qd')}
     states = {name: np.zeros((2, n)) for name in ('state', 'more', 'once', 'twice')}
     squares = {name: np.zeros((n, n)) for name in ('M', 'inverse')}
-    return Motion(**vectors, **states, **squares, parts=parts)
+    return ExponentialWorkspace(**vectors, **states, **squares, parts=parts)
 
 
 def parts_of_step(model: Model, h: float) -> int:

@@ -80,7 +80,7 @@ ROS34PW2 = method(
 )
 
 
-class Stages(NamedTuple):
+class StageWorkspace(NamedTuple):
     """What a step by a method of s stages holds, for n coordinates."""
 
     method: Method
@@ -96,10 +96,10 @@ class Stages(NamedTuple):
     error: Vector  # (n,) estimated, in q
 
 
-def allocate_stages(method: Method, n: int) -> Stages:
-    """Return :class:`Stages` for n coordinates."""
+def allocate_stages(method: Method, n: int) -> StageWorkspace:
+    """Return :class:`StageWorkspace` for n coordinates."""
     s = len(method.m)
-    return Stages(
+    return StageWorkspace(
         method=method,
         M=np.zeros((n, n)),
         F=np.zeros(n),

@@ -18,7 +18,7 @@ from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.simulation.adaptive import Adaptive
 from softrobot_dynamics.simulation.loads import LoadedStepper
 from softrobot_dynamics.simulation.rotation_vector_wrapping import recentre, recentring
-from softrobot_dynamics.simulation.stepping import Fixed, Inputs
+from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -31,8 +31,8 @@ class Simulator:
     Attributes: ``q``, ``qd`` (n,) the state, ``time`` [s], ``substeps`` taken since the start.
     ``substep`` [s] is the longest step of the integrator (:mod:`.stepping`, or with a tolerance
     :mod:`.adaptive`), after which the state is
-    :func:`~softrobot_dynamics.simulation.rotation_vector_wrapping.recentred`. Without a ``tolerance`` all are
-    about as long, and cost the same: for real time. With one, for studies, a method of higher
+    :func:`~softrobot_dynamics.simulation.rotation_vector_wrapping.recentred`.
+    Without a ``tolerance`` all are about as long, and cost the same: for real time. With one, for studies, a method of higher
     order takes over, and sub-steps are shortened until the estimated error of each in q is below
     it, absolute and relative. Not thread-safe: one simulator belongs to one thread, which holds no
     GIL on the way. With the name of a ``carrier`` a payload may be put to the tip of that body,
@@ -66,7 +66,7 @@ class Simulator:
         self._stepper = (
             Adaptive(model, self.substep, self.tolerance, self._inputs, self.rubs)
             if self.tolerance
-            else Fixed(model, self.substep, self._inputs, self.rubs)
+            else FixedSteps(model, self.substep, self._inputs, self.rubs)
         )
         body = None if carrier is None else body_index(model, carrier, 'carrier')
         self._carries, self._loaded = carrier, LoadedStepper(model, self._stepper, body)

@@ -22,7 +22,7 @@ from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.simulation.exponential import (
     allocate_motion,
     correct,
-    Motion,
+    ExponentialWorkspace,
     parts_of_step,
     predict,
 )
@@ -66,7 +66,7 @@ class Inputs:
             self.command[:] = u
 
 
-class Acting(NamedTuple):
+class ForceEvaluation(NamedTuple):
     """An evaluation with all that acts on a robot by itself, and what that is made of."""
 
     entry: Entry
@@ -75,8 +75,8 @@ class Acting(NamedTuple):
     dry: Vector | None  # (n,) friction of joints, or None
 
 
-def acting(model: Model, evaluate: Any, inputs: Inputs, rubs: bool) -> Acting:
-    """Return the :class:`Acting` of an Evaluator, with friction if it ``rubs``."""
+def acting(model: Model, evaluate: Any, inputs: Inputs, rubs: bool) -> ForceEvaluation:
+    """Return the :class:`ForceEvaluation` of an Evaluator, with friction if it ``rubs``."""
     found, h, along = evaluate.entry, evaluate.terms.h, inputs.force
     drives = None
     if inputs.command is not None:
@@ -89,7 +89,7 @@ def acting(model: Model, evaluate: Any, inputs: Inputs, rubs: bool) -> Acting:
     dry = model.joint_friction if rubs and model.joint_friction.any() else None
     if dry is not None:
         found = entry(drag, evaluate=found, friction=dry, h=h)
-    return Acting(found, drives, capstan, dry)
+    return ForceEvaluation(found, drives, capstan, dry)
 
 
 class FixedWork(NamedTuple):
@@ -100,12 +100,12 @@ class FixedWork(NamedTuple):
     follow: Entry  # of the linearisation, or NOTHING where it is constant
     K: Matrix  # (n, n) of the linearisation
     D: Matrix  # (n, n)
-    motion: Motion
+    motion: ExponentialWorkspace
     clock: Clock
     substep: float  # [s]
 
 
-class Fixed:
+class FixedSteps:
     """
     Steps of an exponential method, all as long as ``substep`` [s] or a little shorter.
 
@@ -160,7 +160,7 @@ class Fixed:
 
 @kernel
 def fixed_steps(work, force, q, qd, duration, once):
-    """Make equal steps with stiffness and damping of the bodies alone, see :class:`Fixed`."""
+    """Make equal steps with stiffness and damping of the bodies alone, see :class:`FixedSteps`."""
     terms, K, D, b, clock = work.terms, work.K, work.D, work.motion, work.clock
     steps = max(1, math.ceil(duration / work.substep - 1e-9))
     h = duration / steps

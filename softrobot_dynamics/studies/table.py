@@ -22,7 +22,7 @@ FACTS, RUNS = 'study.json', 'runs.csv'
 _OWN = ('run', 'state', *Outcome._fields[1:])
 
 
-class Table:
+class RunTable:
     """The runs that are done, {number: Outcome}, in a folder or, without one, in memory only."""
 
     def __init__(self, experiment: Experiment, file: Any = None) -> None:
@@ -39,15 +39,15 @@ class Table:
 
 
 @contextlib.contextmanager
-def table(experiment: Experiment, folder: str | PathLike[str] | None) -> Iterator[Table]:
+def table(experiment: Experiment, folder: str | PathLike[str] | None) -> Iterator[RunTable]:
     """
-    Yield the :class:`Table` of an experiment, with the runs that are in the folder already.
+    Yield the :class:`RunTable` of an experiment, with the runs that are in the folder already.
 
     ArgumentError for a folder that cannot be written to, that holds another study, or that
     another process writes to.
     """
     if folder is None:
-        yield Table(experiment)
+        yield RunTable(experiment)
         return
     path = Path(folder).expanduser()
     try:
@@ -58,7 +58,7 @@ def table(experiment: Experiment, folder: str | PathLike[str] | None) -> Iterato
     with file:
         _lock(file, folder)
         _claim(path, experiment)
-        found = Table(experiment, file)
+        found = RunTable(experiment, file)
         found.done |= _resume(file, experiment)
         yield found
 

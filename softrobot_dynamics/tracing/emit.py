@@ -35,7 +35,7 @@ PER_BOTH = frozenset(('z',))  # rows of a block, read as z
 _BINARY = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/'}
 
 
-class Tables(NamedTuple):
+class TracedTables(NamedTuple):
     """
     What one traced formula computes once per body, before any kernel runs.
 
@@ -71,7 +71,7 @@ class Emitter:
     """
     Sorts the nodes below ``outputs`` by level and writes their statements.
 
-    Attributes: ``tables`` (:class:`Tables`), ``call`` and ``point`` (lists of statements),
+    Attributes: ``tables`` (:class:`TracedTables`), ``call`` and ``point`` (lists of statements),
     ``name(node)`` the variable or literal that holds a node. Offline numbers are read from the
     array ``P``, row r by the expression ``row(r)``: by default from ``C``, one block, whose row 0
     are the weights.
@@ -90,7 +90,7 @@ class Emitter:
         needed = _inputs(order, outputs, self._level)
         scalars = tuple(n for n in order if id(n) in needed and self._level[id(n)] == 'offline')
         rows = tuple(n for n in order if id(n) in needed and self._level[id(n)] == 'row')
-        self.tables = Tables(scalars, rows)
+        self.tables = TracedTables(scalars, rows)
         self.call += [f'{self.name(node)} = P[{i}]' for i, node in enumerate(scalars)]
         self.point += [f'{self.name(node)} = {row(i + 1)}' for i, node in enumerate(rows)]
         for node in order:

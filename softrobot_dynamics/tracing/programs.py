@@ -13,7 +13,7 @@ from softrobot_dynamics.annotations import Value, Values
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
-from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, Tables
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, TracedTables
 from softrobot_dynamics.tracing.graph import constant, Node, Symbol
 
 HEADER = '''\
@@ -34,7 +34,7 @@ class TracedKernel(NamedTuple):
     """A kernel's source, the tables that go with it and the scratch it needs [numbers]."""
 
     source: str
-    tables: Tables
+    tables: TracedTables
     scratch: int
 
 

@@ -7,11 +7,11 @@ import textwrap
 from softrobot_dynamics.annotations import Value, Values
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.emit import BLOCK, Emitter, Tables
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter, TracedTables
 from softrobot_dynamics.tracing.graph import is_constant, Node
 
 
-def stress_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, Tables]:
+def stress_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, TracedTables]:
     """
     Return the source of ``stress(P, weight, F, out)`` and its Tables, for an energy psi(F).
 
@@ -21,7 +21,7 @@ def stress_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, T
     return _weighted('stress', _stress(energy))
 
 
-def moduli_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, Tables]:
+def moduli_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, TracedTables]:
     """
     Return the source of ``moduli(P, weight, F, out)`` and its Tables, for an energy psi(F).
 
@@ -58,7 +58,7 @@ def _stress(energy: Callable[[Sequence[Values]], Value]) -> list[Node]:
     return [tangent([density], {('q', i): 1.0})[0] for i in range(9)]
 
 
-def _weighted(name: str, results: Sequence[Node]) -> tuple[str, Tables]:
+def _weighted(name: str, results: Sequence[Node]) -> tuple[str, TracedTables]:
     """Return the source of a function of F that fills rows with results times a weight."""
     code = Emitter(results)
     scalars = len(code.tables.scalars)

@@ -12,8 +12,8 @@ import numpy as np
 from PIL import Image
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.calls import forward_kinematics
-from softrobot_dynamics.viewing.shapes import leaves, Look, Shape
-from softrobot_dynamics.viewing.space import add_surfaces, frame_space, INK, Part, TIP
+from softrobot_dynamics.viewing.shapes import leaves, Look, RobotShape
+from softrobot_dynamics.viewing.space import add_surfaces, BodySurface, frame_space, INK, TIP
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -38,7 +38,7 @@ def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: flo
 
     ``pace`` is the number of frames for a second. The last frame stays for a second.
     """
-    shape, frames = Shape(film.model), []
+    shape, frames = RobotShape(film.model), []
     fine = np.linspace(film.t[0], film.t[-1], 1 + round((film.t[-1] - film.t[0]) * pace * FINER))
     paths = _tips(film, np.unique(np.searchsorted(film.t, fine).clip(0, len(film.t) - 1)))
     times = np.arange(film.t[0], film.t[-1] + 0.5 / pace, 1.0 / pace)
@@ -69,7 +69,7 @@ def _tips(film: Film, rows: Any) -> _Paths:
 class _Stage:
     """Axes around a whole motion, in which one frame after the other is drawn."""
 
-    def __init__(self, film: Film, shape: Shape, looks: list[Look], title: str) -> None:
+    def __init__(self, film: Film, shape: RobotShape, looks: list[Look], title: str) -> None:
         self._shape = shape
         self._figure = Figure(figsize=SIZE, dpi=DPI, facecolor='white')
         self._canvas = FigureCanvasAgg(self._figure)
@@ -87,7 +87,7 @@ class _Stage:
         """Return the picture at t [s], with where tips have been, (K, tips, 3) [m]."""
         axes = self._axes
         parts = [
-            Part(surface, self._shape.triangles[body], body)
+            BodySurface(surface, self._shape.triangles[body], body)
             for body, surface in enumerate(now.surfaces)
         ]
         drawn = [add_surfaces(axes, parts, 3)]

@@ -20,7 +20,7 @@ from softrobot_dynamics.viewing.colours import (
     quaternions,
     UNKNOWN,
 )
-from softrobot_dynamics.viewing.shapes import leaves, Look, Shape
+from softrobot_dynamics.viewing.shapes import leaves, Look, RobotShape
 
 INSTALL = "the view needs viser: pip install 'softrobot_dynamics[view]'"
 _KEPT = 400  # places of a tip's path
@@ -29,12 +29,12 @@ _PARTS = 'bodies', 'tendons and chambers', 'frames', 'paths of the tips'
 
 class Browser:
     """
-    Serves a page that shows a :class:`Shape`, to browsers at `host` and `port`.
+    Serves a page that shows a :class:`RobotShape`, to browsers at `host` and `port`.
 
     ``server`` is viser's. SoftRobotError without viser, or if the port is taken.
     """
 
-    def __init__(self, shape: Shape, host: str, port: int) -> None:
+    def __init__(self, shape: RobotShape, host: str, port: int) -> None:
         try:
             import viser
         except ImportError as error:

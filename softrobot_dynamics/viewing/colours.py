@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.viewing.shapes import Look, Shape
+from softrobot_dynamics.viewing.shapes import Look, RobotShape
 
 SOFT, RIGID = np.array([41, 112, 148]), np.array([152, 158, 164])
 IDLE, PULLED, BLOWN = np.array([205, 205, 205]), np.array([214, 39, 40]), np.array([240, 150, 20])
@@ -18,9 +18,9 @@ _LIGHTER = 0.18  # every second body, of the way to white
 
 
 class Palette:
-    """The colours of a :class:`Shape`, by how much its actuators do of what they may."""
+    """The colours of a :class:`RobotShape`, by how much its actuators do of what they may."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: RobotShape) -> None:
         self._shape, self._model = shape, shape.model
         soft = [len(m.body.coordinates()) > 0 for m in self._model.description.modules]
         own = np.where(np.array(soft)[:, None], SOFT, RIGID).astype(float)

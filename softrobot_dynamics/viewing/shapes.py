@@ -26,7 +26,7 @@ class Look(NamedTuple):
     frames: Array  # (N, 4, 4) of the bodies' tips
 
 
-class Shape:
+class RobotShape:
     """
     The surfaces and curves of a model, by its bodies' own formulas.
 

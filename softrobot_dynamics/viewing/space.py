@@ -13,7 +13,7 @@ VIEW = 14.0, -58.0  # elevation, azimuth [deg]
 BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
 
 
-class Part(NamedTuple):
+class BodySurface(NamedTuple):
     """The surface of a body that is to be drawn."""
 
     points: Matrix  # (K, 3) [m], world
@@ -22,7 +22,7 @@ class Part(NamedTuple):
     paleness: float = 0.0  # 1 is white
 
 
-def add_surfaces(axes: Any, parts: list[Part], order: int) -> Any:
+def add_surfaces(axes: Any, parts: list[BodySurface], order: int) -> Any:
     """Add parts as one collection, which is returned; None if there are none."""
     if not parts:
         return None

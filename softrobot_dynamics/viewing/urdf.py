@@ -17,7 +17,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.calls import placement
 from softrobot_dynamics.viewing.colours import Palette
-from softrobot_dynamics.viewing.shapes import reach_of, RIGID_RADIUS, Shape
+from softrobot_dynamics.viewing.shapes import reach_of, RIGID_RADIUS, RobotShape
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -27,10 +27,10 @@ _SHORT = 1e-9  # [m], of a pipe that is none
 
 
 def robot_description(
-    shape: Shape, discs: Sequence[Disc], world: str = 'world', prefix: str = ''
+    shape: RobotShape, discs: Sequence[Disc], world: str = 'world', prefix: str = ''
 ) -> str:
     """
-    Return the URDF of a :class:`Shape` with :class:`Disc` along soft bodies.
+    Return the URDF of a :class:`RobotShape` with :class:`Disc` along soft bodies.
 
     Links are named as the frames on `/tf`: `world`, and `prefix` before the names of the bodies
     and of the discs. A rigid body is a pipe, as wide as it is drawn elsewhere, from its joint to

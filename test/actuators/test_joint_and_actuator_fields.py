@@ -9,7 +9,7 @@ from softrobot_dynamics.actuators.joint import JointActuator
 from softrobot_dynamics.actuators.routing import Helix, Polynomial
 from softrobot_dynamics.joints.fixed import Fixed
 from softrobot_dynamics.joints.prismatic import Prismatic
-from softrobot_dynamics.joints.revolute import Limits, Revolute
+from softrobot_dynamics.joints.revolute import Revolute, RevoluteLimits
 from softrobot_dynamics.schema.poses import Pose, transform, z_onto
 
 pytestmark = pytest.mark.quick
@@ -117,5 +117,5 @@ def test_routings_are_in_powers_of_relative_length_and_turn_from_x_to_y():
 )
 def test_a_motor_does_not_exceed_its_joints_effort_limit(effort, limits, expected):
     """The narrower of the actuator's and the joint's limits counts, on each side."""
-    joints = {'elbow': Revolute(limits=Limits(effort=effort))}
+    joints = {'elbow': Revolute(limits=RevoluteLimits(effort=effort))}
     assert JointActuator('elbow', limits).command_limits(joints) == expected

@@ -51,7 +51,7 @@ def alike(one, other):
 def test_what_is_read_is_what_a_node_is_given(robot):
     """All parameters, by the file that is shipped, and by one in which all is otherwise."""
     rclpy = pytest.importorskip('rclpy')
-    from softrobot_dynamics.nodes.parameters import Parameters
+    from softrobot_dynamics.nodes.parameters import NodeParameters
 
     description = sd.load_robot(robot)
     rclpy.init()
@@ -59,7 +59,7 @@ def test_what_is_read_is_what_a_node_is_given(robot):
         files = controller_files(robot, description, None)
         arguments = ['--ros-args', '--params-file', str(*files)]
         node = rclpy.create_node('controller', cli_args=arguments)
-        parameters = Parameters(node, declared_parameters.controller_rows())
+        parameters = NodeParameters(node, declared_parameters.controller_rows())
         declared_parameters.declare_chosen(description, parameters.values, parameters.declare)
         values, unknown = controller_values(description, files)
         assert alike(values, parameters.values) and unknown == ()

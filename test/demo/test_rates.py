@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from softrobot_dynamics.demo import rates
-from softrobot_dynamics.demo.rates import Held, held
+from softrobot_dynamics.demo.rates import held, HeldRate
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.evaluation.overload import RATES
 
@@ -33,7 +33,7 @@ def test_the_highest_rate_that_is_held_is_taken():
 
 def test_nothing_more_is_said_where_the_first_rate_is_held():
     """Than which one it is."""
-    assert Held(RATES[0], 0.0, ((RATES[0], 0.0),)).in_words() == 'the demo runs at 1000 Hz'
+    assert HeldRate(RATES[0], 0.0, ((RATES[0], 0.0),)).in_words() == 'the demo runs at 1000 Hz'
 
 
 def test_a_ring_that_does_not_answer_is_an_error_that_says_what_to_do(monkeypatch):

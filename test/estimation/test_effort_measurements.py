@@ -8,7 +8,7 @@ import pytest
 from robots import compiled
 from scipy.stats import chi2
 import softrobot_dynamics as sd
-from softrobot_dynamics.estimation.commands import Commands
+from softrobot_dynamics.estimation.commands import CommandHistory
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.instruments import Instruments
 
@@ -104,7 +104,7 @@ def test_the_order_in_which_they_come_does_not_matter():
 @pytest.mark.quick
 def test_old_ones_are_forgotten_and_those_that_are_older_left_out():
     """Of commands, too: what comes after it was forgotten replaces nothing."""
-    own, commands = readings(kept=0.1), Commands(0.1)
+    own, commands = readings(kept=0.1), CommandHistory(0.1)
     commands.begin(np.zeros(2))
     for k in range(400):
         own.add(1e-3 * k, np.full(2, 1e-3 * k))

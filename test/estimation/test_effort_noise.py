@@ -9,8 +9,8 @@ from robots import compiled, states
 from scipy.linalg import expm
 from scipy.stats import chi2
 import softrobot_dynamics as sd
-from softrobot_dynamics.estimation.efforts import Acting
-from softrobot_dynamics.estimation.filter_state import Belief, Mover
+from softrobot_dynamics.estimation.efforts import EffortHistory
+from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
 
@@ -52,13 +52,15 @@ def moved(name, h, values, seed=3, size=0.3, u=1.0):
         }
     )
     q, qd = (size * x for x in next(iter(states(model, 1, seed=seed)))[:2])
-    own, u = Mover(model, 1e-25 * np.eye(n), np.zeros(0), settings), np.full(m, u)
-    acting = Acting(1.0, settings.efforts, names)
+    own, u = StatePredictor(model, 1e-25 * np.eye(n), np.zeros(0), settings), np.full(m, u)
+    acting = EffortHistory(1.0, settings.efforts, names)
     acting.begin(u)
     acting.measure(0.0, 'gauges', u)
     x = np.concatenate([q, qd, np.zeros(n)])
     own.begin(q)
-    belief = own.move(Belief(0.0, x, 1e-25 * np.eye(3 * n), np.zeros((3 * n, 3 * n))), h, acting)
+    belief = own.move(
+        FilterState(0.0, x, 1e-25 * np.eye(3 * n), np.zeros((3 * n, 3 * n))), h, acting
+    )
     own.take(np.concatenate([q, qd, np.zeros(n)]))
     own.u[:] = u
     own.look()
@@ -77,7 +79,7 @@ def moved(name, h, values, seed=3, size=0.3, u=1.0):
 def efforts_along(model, q, u):
     """Return dnu/du (n, m) by differences, whatever a command is."""
     slopes, rest = [], np.zeros(model.n)
-    own = Mover(model, np.eye(model.n), np.zeros(0), load_estimator({'sensors': [
+    own = StatePredictor(model, np.eye(model.n), np.zeros(0), load_estimator({'sensors': [
         {**SENSORS[1], 'names': list(model.coordinate_names)}]}))  # fmt: skip
     for unit in 1e-6 * np.eye(model.m):
         sides = []
@@ -115,13 +117,13 @@ def test_what_is_commanded_has_no_noise():
     blind = load_estimator(gauged(0.0, 100.0))
     found = []
     for settings, measured in ((given, 0.0), (given, 5e-3), (given, 1.0), (blind, 0.0)):
-        own = Mover(model, np.eye(9), np.zeros(0), settings)
-        acting = Acting(1.0, settings.efforts, model.actuator_names)
+        own = StatePredictor(model, np.eye(9), np.zeros(0), settings)
+        acting = EffortHistory(1.0, settings.efforts, model.actuator_names)
         acting.begin(TENSIONS)
         if measured < 1.0:
             acting.measure(measured, 'gauges', TENSIONS)
         own.begin(np.zeros(9))
-        start = Belief(0.0, np.zeros(27), 1e-3 * np.eye(27), np.zeros((27, 27)))
+        start = FilterState(0.0, np.zeros(27), 1e-3 * np.eye(27), np.zeros((27, 27)))
         found.append(own.move(start, 1e-2, acting))
     whole, half, none, exact = found
     assert np.array_equal(none.S, exact.S) and not none.N.any() and not exact.N.any()

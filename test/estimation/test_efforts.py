@@ -6,7 +6,7 @@ import pytest
 from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
-from softrobot_dynamics.estimation.efforts import Acting, Effort
+from softrobot_dynamics.estimation.efforts import Effort, EffortHistory
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.references.piecewise import constant
@@ -21,7 +21,7 @@ QUIET = {'force': 0.05, 'moment': 5e-4}
 @pytest.mark.quick
 def test_what_acts_is_what_was_measured_last():
     """From its time on, whatever order it came in; means are those of the parts."""
-    acting = Acting(10.0, [Effort(name='g', names=('c', 'a'))], ('a', 'b', 'c'))
+    acting = EffortHistory(10.0, [Effort(name='g', names=('c', 'a'))], ('a', 'b', 'c'))
     acting.begin(np.array([1.0, 2.0, 3.0]))
     acting.add(1.0, np.array([4.0, 5.0, 6.0]))
     assert acting.at(2.0).tolist() == [4.0, 5.0, 6.0]

@@ -14,7 +14,7 @@ from softrobot_dynamics.errors import (
     SimulationDivergedError,
     UnknownNameError,
 )
-from softrobot_dynamics.estimation.commands import Commands
+from softrobot_dynamics.estimation.commands import CommandHistory
 from softrobot_dynamics.estimation.contact import places_along
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.references.piecewise import constant
@@ -282,7 +282,7 @@ def test_a_camera_that_sees_another_arm_for_long_is_not_followed(alone):
 
 def test_commands_of_a_step_are_its_mean():
     """No impulse is lost, and nothing before the first or after the last is invented."""
-    commands = Commands(kept=1.0)
+    commands = CommandHistory(kept=1.0)
     commands.begin(np.array([1.0]))
     for time, u in ((0.1, 2.0), (0.25, 3.0), (0.25, 5.0), (0.15, 4.0)):
         commands.add(time, np.array([u]))

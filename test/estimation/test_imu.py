@@ -7,7 +7,7 @@ from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
-from softrobot_dynamics.estimation.sensors.contract import Place
+from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.references.piecewise import constant
 
 pytestmark = pytest.mark.quick
@@ -27,7 +27,7 @@ class Bound:
         self.force = 0.1 * np.random.default_rng(3).normal(size=model.n)
         self.differentiate = Differentiator(model, self.force)
         self.u = np.linspace(0.1, 0.5, model.m)
-        self.seen = self.sensor.bind(Place(model, self.differentiate, self.u, still))
+        self.seen = self.sensor.bind(BoundRobot(model, self.differentiate, self.u, still))
 
     def __call__(self, q, qd, force=None, z=None):
         """Return what it should say."""

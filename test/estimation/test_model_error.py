@@ -10,8 +10,8 @@ from scipy.linalg import expm
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.estimation.commands import Commands
-from softrobot_dynamics.estimation.filter_state import Belief, Mover
+from softrobot_dynamics.estimation.commands import CommandHistory
+from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.model_error import Columns, OffModel
 from softrobot_dynamics.estimation.settings import load_estimator
@@ -85,14 +85,14 @@ def mover(model):
     """Return a Mover that knows of shares, with little noise of the force, and its settings."""
     own = load_estimator(GIVEN)
     noise = 1e-3 * np.eye(model.n)
-    return Mover(model, noise, own.model_error.deviations, own), noise, own
+    return StatePredictor(model, noise, own.model_error.deviations, own), noise, own
 
 
 def test_a_mean_moves_as_the_other_robot():
     """For a tenth of a second from another posture, by steps of the simulator."""
     model, other = compiled('pcc_arm'), varied(*(1.0 + SHARES))
     q, qd = (0.3 * x for x in at(model, 7))
-    commands, u = Commands(1.0), np.ones(9)
+    commands, u = CommandHistory(1.0), np.ones(9)
     commands.begin(u)
     x = np.concatenate([q, qd, np.zeros(9), SHARES])
     own = mover(model)[0]
@@ -114,11 +114,11 @@ def test_covariances_move_by_the_exponential():
     scale = np.repeat([1e-3, 1e-3, 1e-2, 0.3], [9, 9, 9, 3])
     S = np.linalg.cholesky(np.eye(30) + 0.2 * np.cov(rng.normal(size=(30, 60))))
     S *= scale[:, None]
-    commands = Commands(1.0)
+    commands = CommandHistory(1.0)
     commands.begin(u)
     x = np.concatenate([q, qd, np.zeros(9), 0.1 * SHARES])
     own.begin(q)
-    belief = Belief(0.0, x.copy(), S.copy(), S @ S.T)
+    belief = FilterState(0.0, x.copy(), S.copy(), S @ S.T)
     moved = own.move(belief, h, commands)
     own.take(x)
     own.u[:] = u

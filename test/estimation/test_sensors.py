@@ -9,7 +9,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import NOTHING
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
-from softrobot_dynamics.estimation.sensors.contract import Place
+from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.sensors.frames import require_frames, Spot, Spots
 from softrobot_dynamics.schema.poses import Pose
 
@@ -34,7 +34,7 @@ def bound(given):
     model = compiled('pcc_arm')
     (sensor,) = sd.load_estimator({'sensors': [{'name': 'own', **given}]}).sensors
     differentiate = Differentiator(model, np.zeros(model.n))
-    return sensor, sensor.bind(Place(model, differentiate, np.zeros(model.m)))
+    return sensor, sensor.bind(BoundRobot(model, differentiate, np.zeros(model.m)))
 
 
 def exact(given, q):

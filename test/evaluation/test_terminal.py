@@ -6,7 +6,14 @@ import io
 import numpy as np
 import pytest
 from softrobot_dynamics.evaluation import terminal
-from softrobot_dynamics.evaluation.terminal import bar, error_of, fill, loop_rows, Sight, sparkline
+from softrobot_dynamics.evaluation.terminal import (
+    bar,
+    error_of,
+    fill,
+    loop_rows,
+    LoopSnapshot,
+    sparkline,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -25,8 +32,8 @@ DIAGNOSTICS = {
                    'round trip p50 / p99 / max [us]': '230 / 400 / 900'},
     'controller': {'mode': 'running'},
 }  # fmt: skip
-NOTHING = Sight(None, None, None, {})
-SEEN = Sight(np.array([10.0, 20.0]), np.array([1e-4, 2e-5]), 3.6e-4, DIAGNOSTICS)
+NOTHING = LoopSnapshot(None, None, None, {})
+SEEN = LoopSnapshot(np.array([10.0, 20.0]), np.array([1e-4, 2e-5]), 3.6e-4, DIAGNOSTICS)
 
 
 @pytest.mark.parametrize('share, filled', [(0.0, 0), (0.5, 5), (1.0, 10), (1.7, 10), (-1.0, 0)])

@@ -12,7 +12,7 @@ from loops import PERIOD, SAFE  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.guarding import FAILED, RUNNING, STOPPED, TIMED_OUT, WAITING  # noqa: E402
 from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
-from softrobot_dynamics.loops.orders import Hold, Once, Took  # noqa: E402
+from softrobot_dynamics.loops.orders import HoldOrder, Once, Took  # noqa: E402
 from softrobot_dynamics.loops.reference_time import ReferenceTime  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -208,7 +208,7 @@ def test_the_emergency_stop_is_latched(control):
     control.loop.order(emergency=True)
     for k in range(3):
         assert control.go(state((0.5, 0.5), 2 + k)) == SAFE and control.loop.mode == STOPPED
-    control.loop.order(emergency=False, reference=Hold())
+    control.loop.order(emergency=False, reference=HoldOrder())
     assert control.go(state((0.7, 0.7), 9)) == [0.0, 0.0]
 
 
@@ -265,7 +265,7 @@ def test_holding_holds_what_is_there_when_it_is_taken_up(control):
     """Each hold anew."""
     control.go(state(stamp=1))
     for k, x in enumerate((0.2, 0.4)):
-        control.loop.order(reference=Hold())
+        control.loop.order(reference=HoldOrder())
         assert control.go(state((x, 0.0), 2 + k)) == [0.0, 0.0]
 
 

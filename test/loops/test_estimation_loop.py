@@ -22,7 +22,7 @@ from softrobot_dynamics.loops.estimation_loop import (  # noqa: E402
     WAITING,
 )
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
-from softrobot_dynamics.loops.sensor_clock import Present  # noqa: E402
+from softrobot_dynamics.loops.sensor_clock import SensorClock  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import form_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import CommandReader, stamped  # noqa: E402
 
@@ -351,7 +351,7 @@ def test_commands_count_from_when_they_come(rig):
 
 def test_the_present_is_that_of_the_quickest_messages():
     """Late ones do not count, a clock that falls behind does after a second, slowly."""
-    present = Present()
+    present = SensorClock()
     assert not present
     present.hear(50 * SECOND, 10 * SECOND)
     present.hear(50 * SECOND + MS, 10 * SECOND + 9 * MS)

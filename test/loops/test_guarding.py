@@ -14,7 +14,7 @@ from loops import Outlet, PERIOD, SAFE  # noqa: E402
 from softrobot_dynamics.loops.control_loop import ControlLoop  # noqa: E402
 from softrobot_dynamics.loops.guarding import RUNNING, STOPPED, TIMED_OUT  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader  # noqa: E402
-from softrobot_dynamics.loops.orders import Hold, Orders  # noqa: E402
+from softrobot_dynamics.loops.orders import HoldOrder, Orders  # noqa: E402
 from softrobot_dynamics.nodes.messaging.inbox import Sent  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -67,7 +67,7 @@ def test_a_stop_that_is_over_before_the_law_answers_is_not_overruled_either(cont
     def stop():
         control.clock.time += PERIOD
         control.loop.order(emergency=True)
-        control.loop.order(emergency=False, reference=Hold())
+        control.loop.order(emergency=False, reference=HoldOrder())
 
     meanwhile(control, stop)
     control.go(state((0.05, 0.0), 2))
@@ -134,7 +134,7 @@ def test_a_thread_that_is_stuck_in_the_law_keeps_no_safe_command_back(stopped):
     outlet.command = lambda u, stamp: (command(u, stamp), sent.set())
     settings = stuck.plant.settings(VALUES)
     loop = ControlLoop(
-        stuck.plant, stuck, StateReader(COORDINATES), outlet, Orders(settings, Hold()),
+        stuck.plant, stuck, StateReader(COORDINATES), outlet, Orders(settings, HoldOrder()),
         period=PERIOD, watchdog=WATCHDOG if not stopped else 3600 * SECOND,
     )  # fmt: skip
     loop.start()

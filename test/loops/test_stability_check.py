@@ -9,7 +9,7 @@ import pytest
 from softrobot_dynamics.controllers.contract import Settings
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
 from softrobot_dynamics.loops.guarding import RUNNING, WAITING
-from softrobot_dynamics.loops.stability_check import Growth, left_inside
+from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
 
 pytestmark = pytest.mark.quick
 
@@ -43,7 +43,7 @@ def loop(p, q=1.0, mode=RUNNING):
 
 def test_gains_that_let_errors_grow_are_refused():
     """Unless they grow less than they do, the gains stay, or nothing runs yet."""
-    growth = Growth(PLANT, PERIOD)
+    growth = StabilityCheck(PLANT, PERIOD)
     with pytest.raises(UnstableLoopError, match='1.00200'):
         growth.check(loop(1.0), settings(2.0))
     growth.check(loop(3.0), settings(2.0))
@@ -57,7 +57,7 @@ def test_the_worst_place_along_a_reference_is_said(unknown):
     """Also where the law cannot say something of another place, wherever that comes."""
     places = [(np.array([q]), np.zeros(1)) for q in (0.5, 2.0)]
     places.insert(unknown, (np.array([np.nan]), np.zeros(1)))
-    growth = Growth(PLANT, PERIOD)
+    growth = StabilityCheck(PLANT, PERIOD)
     (words,) = growth.along(places, settings(1.0))
     assert words.startswith('along the reference') and '1.00200' in words
     assert growth.along(places, settings(-1.0)) == () == growth.along([], settings(1.0))
@@ -66,7 +66,7 @@ def test_the_worst_place_along_a_reference_is_said(unknown):
 def test_a_running_loop_is_looked_at_once_for_each_order():
     """And warned of once; while it waits, there is nothing to look at."""
     said = []
-    growth, running = Growth(PLANT, PERIOD, said.append), loop(2.0)
+    growth, running = StabilityCheck(PLANT, PERIOD, said.append), loop(2.0)
     assert growth.look(loop(2.0, mode=WAITING)) == '' and not said
     assert all('1.00200' in growth.look(running) for _ in range(3)) and len(said) == 1
     assert growth.look(loop(-3.0)) == '' and growth.last == -3.0 and len(said) == 1
@@ -75,7 +75,7 @@ def test_a_running_loop_is_looked_at_once_for_each_order():
 def test_what_only_a_perfect_model_keeps_stable_is_said():
     """Once, with the time in which errors would grow if the model were off by a fifth."""
     said = []
-    growth, running = Growth(PLANT, PERIOD, said.append), loop(-1.5)
+    growth, running = StabilityCheck(PLANT, PERIOD, said.append), loop(-1.5)
     assert all('20% other' in growth.look(running) for _ in range(3))
     assert growth.last == -1.5 and growth.if_off == pytest.approx(0.5)
     assert len(said) == 1 and 'e-fold in 2 s' in said[0]

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.errors import CancelledError  # noqa: E402
-from softrobot_dynamics.loops.orders import Hold  # noqa: E402
+from softrobot_dynamics.loops.orders import HoldOrder  # noqa: E402
 from softrobot_dynamics.loops.standing_orders import LATCHED, StandingOrders  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -46,7 +46,7 @@ def test_an_emergency_stop_without_a_loop_is_given_to_the_next_one():
         with pytest.raises(CancelledError):
             job.check()
         orders.engage(second)
-    assert second.told['emergency'] and isinstance(second.told['reference'], Hold)
+    assert second.told['emergency'] and isinstance(second.told['reference'], HoldOrder)
 
 
 def test_a_hold_is_not_undone_by_the_reference_planned_before_it(engaged):
@@ -58,7 +58,7 @@ def test_a_hold_is_not_undone_by_the_reference_planned_before_it(engaged):
             orders.change(reference='planned', settings='gains')
         assert job.cancelled_by == 'hold'
         orders.change(settings='gains')
-    assert isinstance(loop.told['reference'], Hold) and loop.told['settings'] == 'gains'
+    assert isinstance(loop.told['reference'], HoldOrder) and loop.told['settings'] == 'gains'
     with orders.planning():
         orders.change(reference='planned')
     assert loop.told['reference'] == 'planned'

@@ -13,8 +13,8 @@ from builtin_interfaces.msg import Time  # noqa: E402
 from softrobot_dynamics.loops import state_monitoring
 from softrobot_dynamics.loops.guarding import FAILED, RUNNING, STOPPED  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
-from softrobot_dynamics.loops.state_monitoring import Watch, wrong_rate  # noqa: E402
-from softrobot_dynamics.loops.statistics import Tally, Throttle, Window  # noqa: E402
+from softrobot_dynamics.loops.state_monitoring import StateMonitor, wrong_rate  # noqa: E402
+from softrobot_dynamics.loops.statistics import LoopStatistics, Throttle, Window  # noqa: E402
 from softrobot_dynamics.nodes import diagnostics, publishers  # noqa: E402
 from softrobot_dynamics.nodes.control_report import report_on  # noqa: E402
 from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN  # noqa: E402
@@ -47,7 +47,7 @@ def test_a_mode_that_ends_well_is_said_as_loudly_as_its_beginning(monkeypatch):
     logger = Logger()
     told = []
     node = SimpleNamespace(get_logger=lambda: logger)
-    words = publishers._Words(node, lambda: told.append(clock.time))
+    words = publishers._LogPublisher(node, lambda: told.append(clock.time))
     words.entered('running', 'waiting', True)
     assert logger.infos == ['running (before: waiting)'] and logger.warnings == []
     for _ in range(500):
@@ -106,7 +106,7 @@ def test_a_delay_that_the_law_does_not_know_is_said(monkeypatch, behind, known, 
     for _ in range(30):
         loop.round_times.add(300_000)
     actuators = [SimpleNamespace(lag=0.0005, delay=delay) for delay in (0.001, 0.0015)]
-    watch, found = Watch(node, '/joint_states', actuators), []
+    watch, found = StateMonitor(node, '/joint_states', actuators), []
     for k in range(2 * state_monitoring.LOOKS):
         late = behind + 6.0  # a simulation that has slipped
         loop.last_stamp = here - round(late * 1e6)
@@ -134,7 +134,7 @@ def test_several_publishers_are_named_when_it_matters(monkeypatch):
         get_publishers_info_by_topic=lambda topic: names,
     )
     loop = quiet_loop()
-    watch = Watch(node, '/joint_states')
+    watch = StateMonitor(node, '/joint_states')
     assert watch.look(loop, False) == []
     for _ in range(3):
         assert watch.look(loop, True) == ['2 publishers of /joint_states: /one, /two']
@@ -157,7 +157,13 @@ def test_several_publishers_are_named_when_it_matters(monkeypatch):
 )
 def test_what_state_the_loop_is_in_is_said_first(mode, odd, timeouts, level, words):
     """Whatever else there is to say: who reads that the robot is stopped, needs no more."""
-    given = {'error': None, 'phase': '', 'command': None, 'record': None, 'tally': Tally()}
+    given = {
+        'error': None,
+        'phase': '',
+        'command': None,
+        'record': None,
+        'tally': LoopStatistics(),
+    }
     loop = quiet_loop(mode=mode, compute_times=Window(), **given)
     loop.tally.counts['timeouts'] += timeouts
     watch = SimpleNamespace(look=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)

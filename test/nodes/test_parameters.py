@@ -15,10 +15,10 @@ from linear_plant import Model
 from rclpy.parameter import Parameter  # noqa: E402
 from softrobot_dynamics.configuration import declared_parameters  # noqa: E402
 from softrobot_dynamics.configuration.law_settings import settings_of  # noqa: E402
-from softrobot_dynamics.configuration.parameters import Row, Table  # noqa: E402
+from softrobot_dynamics.configuration.parameters import ParameterTable, Row  # noqa: E402
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, Settings  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
-from softrobot_dynamics.nodes.parameters import descriptor_of, Parameters  # noqa: E402
+from softrobot_dynamics.nodes.parameters import descriptor_of, NodeParameters  # noqa: E402
 from softrobot_dynamics.schema.fields import choice, flag, integer, items, number, text, vector  # noqa: E402
 from softrobot_dynamics.schema.parameters import parameter  # noqa: E402
 
@@ -90,7 +90,7 @@ class Node:
 def accepted():
     """Return (node, parameters, list of what was let through)."""
     node, seen = Node(), []
-    parameters = Parameters(node, ROWS)
+    parameters = NodeParameters(node, ROWS)
     parameters.on_change(lambda values, changed: seen.append((values, changed)))
     return node, parameters, seen
 
@@ -174,7 +174,7 @@ def test_a_change_goes_through_once_and_whole(accepted):
 def test_a_change_that_its_user_refuses_is_undone():
     """The words of the refusal are the reason."""
     node = Node()
-    parameters = Parameters(node, ROWS)
+    parameters = NodeParameters(node, ROWS)
 
     def refuse(values, changed):
         raise ArgumentError('radius', 5.0, 'less')
@@ -195,20 +195,20 @@ def test_given_values_are_checked_when_declared():
     """A parameter file is not trusted either, within a range of ROS's own or not."""
     for given in ({'gains__p': -1.0}, {'gains__left__p': -1.0}, {'gains__p': 'x'}):
         with pytest.raises(DescriptionError, match=next(iter(given)).replace('__', '.')):
-            Parameters(Node(**given), ROWS)
+            NodeParameters(Node(**given), ROWS)
 
 
 def test_misspelt_parameters_are_found():
     """With the name they were meant to be."""
     node = Node(gains__lefd__p=3.0, use_sim_time=True, gains__left__p=3)
-    (unknown,) = Parameters(node, ROWS).unknown()
+    (unknown,) = NodeParameters(node, ROWS).unknown()
     assert 'gains.lefd.p' in unknown and 'gains.left.p' in unknown
 
 
 def test_rows_can_be_declared_later_and_only_once():
     """As those of the actuators are, at every configure."""
     node = Node(extra=4)  # kept as a double, as it is declared
-    parameters = Parameters(node, ROWS)
+    parameters = NodeParameters(node, ROWS)
     for _ in range(2):
         parameters.declare([Row('extra', 'double', 1.0, 'Something')])
     assert isinstance(node.get_parameter('extra').value, float)
@@ -217,7 +217,7 @@ def test_rows_can_be_declared_later_and_only_once():
 
 def test_a_table_reads_only_what_it_is_given():
     """The others are not missing."""
-    assert Table(ROWS).read({'gains.p': 3}) == {'gains.p': 3.0}
+    assert ParameterTable(ROWS).read({'gains.p': 3}) == {'gains.p': 3.0}
 
 
 def test_an_actuators_own_value_counts_before_that_for_all():

@@ -13,7 +13,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_SIMULATION
 from softrobot_dynamics.configuration.parameter_files import controller_values
-from softrobot_dynamics.configuration.parameters import Table
+from softrobot_dynamics.configuration.parameters import ParameterTable
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import DescriptionError, MessageError
 from softrobot_dynamics.references.table import read_table
@@ -107,7 +107,7 @@ def test_mutated_controller_files(tmp_path):
 @pytest.mark.parametrize('rows', [OF_CONTROLLER, OF_SIMULATION], ids=['controller', 'simulation'])
 def test_random_parameters(rows):
     """What is taken is of the kind of its row, and within its bounds."""
-    rng, table = random.Random(3), Table(rows)
+    rng, table = random.Random(3), ParameterTable(rows)
 
     def trial():
         row = rng.choice(rows)
@@ -124,7 +124,7 @@ def test_a_whole_number_beyond_doubles_is_refused():
     """As any other value that is no number of the parameter's kind."""
     rate = next(row for row in OF_CONTROLLER if row.name == 'rate')
     with pytest.raises(DescriptionError, match='rate'):
-        Table([rate]).read({'rate': 10**400})
+        ParameterTable([rate]).read({'rate': 10**400})
 
 
 def test_random_csv(tmp_path):

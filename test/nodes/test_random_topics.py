@@ -25,9 +25,9 @@ from geometry_msgs.msg import (  # noqa: E402  # noqa: E402
 from linear_plant import COORDINATES, Model, Simulator  # noqa: E402
 from recorded import recordings, write_recording  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.loops.external_inputs import Pushes, StateReader  # noqa: E402
+from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES  # noqa: E402
-from softrobot_dynamics.loops.targets import Targets  # noqa: E402
+from softrobot_dynamics.loops.targets import TargetOrders  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 
 ODD = [float('nan'), float('inf'), -float('inf'), 1e308, -1e200, 5e-324, 0.0]
@@ -62,7 +62,7 @@ def known(trial):
 
 def test_random_wrenches():
     """What is in force is finite, at a body that there is; zeros leave none at their place."""
-    rng, pushes = random.Random(1), Pushes(Model())
+    rng, pushes = random.Random(1), ExternalWrenches(Model())
 
     def trial():
         wrench = Wrench(force=Vector3(**triple(rng)), torque=Vector3(**triple(rng)))
@@ -81,7 +81,7 @@ def test_random_wrenches():
 
 def test_random_states_to_begin_at():
     """They are finite, and a coordinate that is not named is as at first."""
-    rng, reader = random.Random(2), StateReader(Model(), Simulator(), 1e-3)
+    rng, reader = random.Random(2), InitialStateReader(Model(), Simulator(), 1e-3)
 
     def trial():
         names = rng.sample([*COORDINATES, *COORDINATES, 'z'], rng.randint(0, 3))
@@ -102,7 +102,7 @@ def test_random_points_and_poses():
     """A goal is finite, and its rotation is one."""
     rng = random.Random(3)
     controller = SimpleNamespace(controlled=np.array([0, 1]))
-    targets = Targets(SimpleNamespace(model=Model(), controller=controller))
+    targets = TargetOrders(SimpleNamespace(model=Model(), controller=controller))
 
     def trial():
         header = Header(frame_id=rng.choice(['cart', '', 'cart', 'horse', 'ä']))

@@ -15,7 +15,7 @@ from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
-from softrobot_dynamics.loops.external_inputs import Pushes, StateReader  # noqa: E402
+from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, stamp_of  # noqa: E402
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
@@ -40,7 +40,7 @@ def state(**given):
 @pytest.mark.quick
 def test_pushes_at_several_places_are_in_force_together():
     """Each until there is another at its place; the words say where, and in which axes."""
-    pushes = Pushes(Model())
+    pushes = ExternalWrenches(Model())
     pushes.read(push('cart', 1.0))
     pushes.read(push('cart base', 2.0))
     found = pushes.read(push('cart 0 0.5 -1e-2 base', 3.0))['cart']
@@ -70,7 +70,7 @@ def test_pushes_at_several_places_are_in_force_together():
 )
 def test_wrong_pushes_are_refused(place, force, words):
     """In words; those that are in force stay."""
-    pushes = Pushes(Model())
+    pushes = ExternalWrenches(Model())
     pushes.read(push('cart', 1.0))
     with pytest.raises(MessageError, match=words) as refusal:
         pushes.read(push(place, force))
@@ -91,7 +91,7 @@ def test_wrong_pushes_are_refused(place, force, words):
 def test_wrong_states_are_refused(given, words):
     """By name and value."""
     with pytest.raises(MessageError, match=words) as refusal:
-        StateReader(Model(), Simulator(), 1e-3).read(state(**given))
+        InitialStateReader(Model(), Simulator(), 1e-3).read(state(**given))
     assert cause_of(refusal.value) in CAUSES
 
 
@@ -221,7 +221,7 @@ def _behind(robot, law, periods):
 )
 def test_absurd_states_are_refused_before_they_are_taken_up(arm, coordinate, value, rate):
     """In words: there a body cannot be, has no inertia, or its forces are no numbers."""
-    reader = StateReader(arm, ActuatedSimulator(arm), 1e-3)
+    reader = InitialStateReader(arm, ActuatedSimulator(arm), 1e-3)
     wrong = state(name=[coordinate], position=[value], velocity=[rate])
     with pytest.raises(MessageError, match='no state to begin at .(simulation diverged|singular)'):
         reader.read(wrong)

@@ -16,7 +16,7 @@ import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.nodes.visualizer import poses_of, transforms_of  # noqa: E402
 from softrobot_dynamics.viewing.colours import Palette  # noqa: E402
 from softrobot_dynamics.viewing.discs import Discs  # noqa: E402
-from softrobot_dynamics.viewing.shapes import Shape  # noqa: E402
+from softrobot_dynamics.viewing.shapes import RobotShape  # noqa: E402
 from softrobot_dynamics.viewing.urdf import robot_description  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
@@ -63,7 +63,7 @@ def test_markers_and_frames_are_those_of_the_state(arm, observer, start_arm, tmp
         return len(heard) == 2 and tendons[-1].color.g < 0.2 and heard
 
     observer.until(shown, 'markers', every=0.1)
-    shape = Shape(arm)
+    shape = RobotShape(arm)
     look, palette = shape.at(q), Palette(shape)
     markers = heard['markers'].markers
     assert {(m.header.frame_id, m.header.stamp.sec) for m in markers} == {('map', 1234)}
@@ -100,7 +100,7 @@ def test_frames_on_tf_are_the_bytes_that_others_read(arm, distribution):
     """
     stores = pytest.importorskip('rosbags.typesys')
     store = stores.get_typestore(getattr(stores.Stores, f'ROS2_{distribution}'))
-    frames = Shape(arm).at(np.linspace(-0.4, 0.5, arm.n) * 0.1).frames
+    frames = RobotShape(arm).at(np.linspace(-0.4, 0.5, arm.n) * 0.1).frames
     poses = PoseArray(poses=poses_of(frames))
     poses.header.frame_id, poses.header.stamp.sec = 'map', 1234
     names = [f'left/{name}' for name in arm.body_names]

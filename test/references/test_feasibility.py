@@ -11,7 +11,7 @@ from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.circle import Circle, tip_circle
 from softrobot_dynamics.references.outputs import hold_outputs
-from softrobot_dynamics.references.postures import Postures
+from softrobot_dynamics.references.postures import PathPostures
 from softrobot_dynamics.references.setpoint import SetPoint
 from softrobot_dynamics.references.tips import LAP_SAMPLES
 
@@ -45,7 +45,7 @@ def swing(model, amplitude, frequency):
     times = np.linspace(0.0, 1.0 / frequency, 129)[:-1]
     q = amplitude * np.sin(2.0 * np.pi * frequency * times)[:, None]
     hold = MASS * 9.81 * LENGTH * np.sin(q)
-    return times, Postures(q, hold, q)
+    return times, PathPostures(q, hold, q)
 
 
 def test_inertia_counts(pendulum):

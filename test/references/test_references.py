@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robots import compiled
 import softrobot_dynamics as sd
-from softrobot_dynamics.controllers.contract import Plan, sample_plan
+from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
 from softrobot_dynamics.errors import (
     ArgumentError,
     DescriptionError,
@@ -27,7 +27,7 @@ from softrobot_dynamics.references.piecewise import (
     select,
     spline,
 )
-from softrobot_dynamics.references.postures import actuation_coordinates, Postures
+from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
 from softrobot_dynamics.references.tips import tip_path
 
 CIRCLE = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 8.0)
@@ -149,7 +149,7 @@ def test_braking_at_once_is_no_division_by_zero():
 def test_blending_is_twice_differentiable():
     """A plan starts as the previous reference, ends as the current one, and never jumps."""
     previous, current = braking(random_state(5), 0.0, 1.5), random_spline(6)[0]
-    plan = Plan(previous, current, 10.0, 2.0)
+    plan = BlendedReference(previous, current, 10.0, 2.0)
     assert np.array_equal(blended(plan, 10.0), at(previous, 0.0))
     for t in (12.0, 12.5, 20.0):
         assert np.array_equal(blended(plan, t), at(current, t - 10.0))
@@ -163,7 +163,7 @@ def test_blending_is_twice_differentiable():
 def test_a_plan_without_ramp_is_the_current_reference():
     """With a ramp of zero the current reference holds from the start."""
     current = random_spline(7)[0]
-    plan = Plan(constant(np.zeros(M)), current, 1.0, 0.0)
+    plan = BlendedReference(constant(np.zeros(M)), current, 1.0, 0.0)
     for t in (1.0, 1.7):
         assert np.array_equal(blended(plan, t), at(current, t - 1.0))
 
@@ -300,7 +300,9 @@ def found_on_laps(monkeypatch, turn):
     model = turntable(-np.pi, np.pi)
     q = turn[:, None] * np.eye(7)[0] + 0.1 * np.sin(np.linspace(0.0, 2.0 * np.pi, 33))[:, None]
     y = np.array([actuation_coordinates(model, each) for each in q])
-    monkeypatch.setattr(periodic_paths, 'hold_points', lambda *_, **__: Postures(q, 0.0 * y, y))
+    monkeypatch.setattr(
+        periodic_paths, 'hold_points', lambda *_, **__: PathPostures(q, 0.0 * y, y)
+    )
     circle = Circle('s1', (0.0, 0.0, 0.47), (0.0, 0.0, 1.0), 0.08, 4.0)
     with pytest.raises(ReferenceJumpError) as caught:
         tip_circle(model, circle, samples=32)

@@ -9,7 +9,7 @@ from robots import reference
 from softrobot_dynamics import cli
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.reproduce.command import names, system
-from softrobot_dynamics.reproduce.outcome import as_json, Check, Outcome
+from softrobot_dynamics.reproduce.outcome import as_json, Check, SystemResult
 from softrobot_dynamics.reproduce.page import page
 from softrobot_dynamics.reproduce.systems import toy
 from softrobot_dynamics.schema.yaml_files import read_yaml
@@ -114,10 +114,10 @@ def test_a_check_that_does_not_hold_is_said(monkeypatch, capsys):
     """By the exit status, and in words; a number that is none does not hold."""
     checks = [Check('length', error, 1e-3, 'm', 'a ruler') for error in (1e-4, 2e-3, np.nan)]
     assert [check.holds for check in checks] == [True, False, False]
-    monkeypatch.setattr(toy, 'run', lambda tell: Outcome(tuple(checks), (), {}))
+    monkeypatch.setattr(toy, 'run', lambda tell: SystemResult(tuple(checks), (), {}))
     assert cli.main(['reproduce', 'toy', '--no-plot']) == 1
     assert 'NO: 0.002 m (at most 0.001), a ruler' in capsys.readouterr().out
-    sheet = page([('toy', 'a rod', Outcome(tuple(checks), ('bent',), {}))])
+    sheet = page([('toy', 'a rod', SystemResult(tuple(checks), ('bent',), {}))])
     assert (
         '| length | **0.002 m** | 0.001 m | a ruler |' in sheet and '**not reproduced**' in sheet
     )
@@ -135,7 +135,7 @@ def test_the_command(tmp_path, capsys):
     found = json.loads(file.read_text())['toy']
     assert found['holds'] and found['data']['q']
     assert 'toy: reproduced' in capsys.readouterr().out
-    assert sheet.read_text().count('integrated |') == 2 * len(toy.Terms._fields)
+    assert sheet.read_text().count('integrated |') == 2 * len(toy.ToyTerms._fields)
 
 
 def test_an_unknown_system_is_refused(capsys):

@@ -6,7 +6,7 @@ import pytest
 from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator, Actuation
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator, ActuatorDynamics
 
 ROBOT, LONGEST = 'double_pendulum', 5e-4
 REST = np.zeros(1)
@@ -21,7 +21,7 @@ def varied(**changes):
 def stretches(changes, *commands):
     """Return (force (m,), time) under commands (u, time), one after the other."""
     model = varied(**changes)
-    actuation, q = Actuation(model), model.q0
+    actuation, q = ActuatorDynamics(model), model.q0
     return [each for u, time in commands for each in actuation.share_out(u, time, LONGEST, q)]
 
 
@@ -113,7 +113,7 @@ def with_slack(slack):
 
 def test_a_slack_tendon_does_not_push():
     """Less than zero is zero at the robot, also while it lags behind."""
-    slack, stiff = (Actuation(sd.compile_model(with_slack(x))) for x in (True, False))
+    slack, stiff = (ActuatorDynamics(sd.compile_model(with_slack(x))) for x in (True, False))
     assert not slack.direct and stiff.direct
     forces = [next(a.share_out(np.array([-2.0]), 1e-3, 1.0, REST))[0][0] for a in (slack, stiff)]
     assert forces == [0.0, -2.0]

@@ -9,7 +9,7 @@ from robots import rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import constant
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator, Actuation
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator, ActuatorDynamics
 
 AREA, HOSE, FULL = 1e-4, 3e-6, 4e4
 ATMOSPHERE = 101325.0
@@ -48,7 +48,7 @@ def test_a_chamber_that_does_not_move_fills_and_empties_at_one_rate(lag):
     model = sd.compile_model(sd.vary(finger(flow).description, {'lag': lag}))
     rate = ATMOSPHERE * flow / (model.y0[0] + HOSE)
     time = FULL / rate
-    actuation, q = Actuation(model), np.zeros(model.n)
+    actuation, q = ActuatorDynamics(model), np.zeros(model.n)
     actuation.begin(np.zeros(1))
 
     def under(u, seconds):

@@ -12,7 +12,7 @@ from softrobot_dynamics.bodies.cosserat.sections.rectangular import Rectangular
 from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.bodies.skins import boundary, SIDES
 from softrobot_dynamics.viewing.ranges import command_ranges, coordinate_ranges
-from softrobot_dynamics.viewing.shapes import reach_of, Shape
+from softrobot_dynamics.viewing.shapes import reach_of, RobotShape
 
 
 def volume(points, triangles):
@@ -28,7 +28,7 @@ ROUND = SIDES / (2.0 * np.pi) * np.sin(2.0 * np.pi / SIDES)  # of a circle's are
 def test_surfaces_follow_the_robot(name):
     """Each faces outwards and ends at its body's tip, in the world frame."""
     model = compiled(name)
-    shape, ((q, _, _),) = Shape(model), states(model, 1, size=0.5)
+    shape, ((q, _, _),) = RobotShape(model), states(model, 1, size=0.5)
     look = shape.at(q)
     base = model.description.base.matrix()
     assert look.frames == pytest.approx(base @ sd.forward_kinematics(model, q=q), abs=1e-12)
@@ -42,14 +42,14 @@ def test_surfaces_follow_the_robot(name):
 def test_a_joint_that_holds_nothing_is_not_drawn_as_a_link():
     """The shank of foot_shank is as long as from its knee to its ankle, wherever it is."""
     model = compiled('foot_shank')
-    look = Shape(model).at(model.q0 + [0.3, 0.2, 0.5, 0.1, 0.2, 0.3, 0.0, 0.0, 0.0])
+    look = RobotShape(model).at(model.q0 + [0.3, 0.2, 0.5, 0.1, 0.2, 0.3, 0.0, 0.0, 0.0])
     assert np.ptp(look.surfaces[0], axis=0).max() < 0.43 + 0.1
 
 
 def test_a_segment_encloses_its_volume():
     """At rest a cylinder; whatever its bend, as sections stay plane and turn about the middle."""
     model = compiled('pcc_arm')
-    shape = Shape(model)
+    shape = RobotShape(model)
     q = model.q0.copy()
     for bend, within in ((0.0, 1e-12), (0.8, 5e-3)):
         q[0] = bend
@@ -61,7 +61,7 @@ def test_a_segment_encloses_its_volume():
 def test_tendons_run_where_their_lengths_are_measured(name):
     """The drawn curve is as much longer as the actuator's y says, if its ends are its points."""
     model = compiled(name)
-    shape, ((q, _, _),) = Shape(model), states(model, 1, size=0.6)
+    shape, ((q, _, _),) = RobotShape(model), states(model, 1, size=0.6)
     lengths = [
         [np.linalg.norm(np.diff(c, axis=0), axis=1).sum() for c in shape.at(x).curves]
         for x in (q, 0.0 * q)
@@ -101,7 +101,7 @@ def test_sliders_stay_where_bodies_can_be(name):
     model = compiled(name)
     ranges = coordinate_ranges(model, reach_of(model))
     assert (ranges[:, 0] < ranges[:, 1]).all() and np.isfinite(ranges).all()
-    shape = Shape(model)
+    shape = RobotShape(model)
     for j in range(model.n):
         for end in ranges[j]:
             q = model.q0.copy()

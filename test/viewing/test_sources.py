@@ -12,7 +12,7 @@ from softrobot_dynamics.viewing.sources import MODES, Player, Sliders
 
 pytest.importorskip('viser')
 from softrobot_dynamics.viewing.browser import Browser  # noqa: E402
-from softrobot_dynamics.viewing.shapes import Shape  # noqa: E402
+from softrobot_dynamics.viewing.shapes import RobotShape  # noqa: E402
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def page():
     open_ones = []
 
     def serve(name):
-        open_ones.append(Browser(Shape(compiled(name)), '127.0.0.1', 8300))
+        open_ones.append(Browser(RobotShape(compiled(name)), '127.0.0.1', 8300))
         return open_ones[-1]
 
     yield serve

@@ -8,7 +8,7 @@ from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.calls import placement
 from softrobot_dynamics.viewing.discs import Discs
-from softrobot_dynamics.viewing.shapes import Shape
+from softrobot_dynamics.viewing.shapes import RobotShape
 from softrobot_dynamics.viewing.urdf import robot_description
 
 
@@ -42,7 +42,7 @@ def test_none_or_all_of_them_have_frames(name, count):
 def test_the_urdf_is_the_robot(name):
     """By Pinocchio: its links, placed as on /tf, make the same lines from tip to joint to tip."""
     model = compiled(name)
-    shape, discs = Shape(model), Discs(model, 3)
+    shape, discs = RobotShape(model), Discs(model, 3)
     text = robot_description(shape, discs.discs, 'map', 'left/')
     read = pin.buildModelFromXML(text)
     visual = pin.buildGeomFromUrdfString(read, text, pin.GeometryType.VISUAL)

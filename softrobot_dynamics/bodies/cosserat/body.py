@@ -23,7 +23,7 @@ from softrobot_dynamics.bodies.cosserat.rod_steps import STEP_LIMIT
 from softrobot_dynamics.bodies.cosserat.screws import compose, exponential, fibre_velocity, magnus
 from softrobot_dynamics.bodies.cosserat.sections.contract import CrossSection, Matter, SECTIONS
 from softrobot_dynamics.bodies.cosserat.strains import (
-    Shape,
+    RestStrain,
     strain_bases,
     strain_damping,
     strain_reference,
@@ -156,7 +156,7 @@ class Cosserat(Body):
         return Kernel(rod.__name__, 'rod_terms', numbers, rod.scratch_size(n))
 
     def slopes_kernel(self) -> Kernel:
-        """Return :mod:`softrobot_dynamics.bodies.cosserat.rod_derivatives`, of the same numbers."""
+        """Return the kernel of derivatives (:mod:`.rod_derivatives`), of the same numbers."""
         P = self.kernel().parameters
         return Kernel(rod_derivatives.__name__, 'rod_slopes', P, rod_derivatives.scratch_size(P))
 
@@ -227,7 +227,7 @@ class Cosserat(Body):
     def _breaks(self) -> tuple[float, ...]:
         """Points within (0, 1) where a strain jumps."""
         given = [b for _, b in self.strains]
-        given += [r.basis for r in self.reference_strain if isinstance(r, Shape)]
+        given += [r.basis for r in self.reference_strain if isinstance(r, RestStrain)]
         return tuple(sorted({point for basis in given for point in basis.breaks()}))
 
     def _sections(self) -> tuple[Any, ...]:
@@ -260,7 +260,9 @@ class Cosserat(Body):
 
     def _functions(self, sigma: Value, math: Math) -> Values:
         """Values at sigma of the reference strain (6), then of each coordinate's function (n)."""
-        values = [r.at(sigma, math) if isinstance(r, Shape) else r for r in self.reference_strain]
+        values = [
+            r.at(sigma, math) if isinstance(r, RestStrain) else r for r in self.reference_strain
+        ]
         return [*values, *(phi for _, basis in self.strains for phi in basis.at(sigma, math))]
 
     def _combined(self, values: Any, q: Values) -> Values:

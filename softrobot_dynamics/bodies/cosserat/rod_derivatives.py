@@ -3,8 +3,8 @@
 Slopes of a Cosserat rod, see :mod:`softrobot_dynamics.kernels.layout`; one compilation for all.
 
 There: columns and how they move, as in :mod:`softrobot_dynamics.bodies.cosserat.rod`, and what the
-sections make of them (:mod:`softrobot_dynamics.bodies.cosserat.section_derivatives`). Back: what all
-sections beyond a step demand does work along dY_j/dq_k
+sections make of them (:mod:`softrobot_dynamics.bodies.cosserat.section_derivatives`). Back: what
+all sections beyond a step demand does work along dY_j/dq_k
 (:mod:`softrobot_dynamics.bodies.cosserat.rod_second_derivatives`).
 
 The parameters are those of ``rod_terms``.

@@ -2,9 +2,10 @@
 """
 Sums over the sections of a rod: from columns and how they move to the slopes of a body.
 
-Each section is a body of its own in the formulas of :mod:`softrobot_dynamics.recursion.derivative_passes`,
-with its inertia I, the matrix B of its velocities and the wrench f that accelerates it. Twists and
-accelerations contain those of S_J, in which all is.
+Each section is a body of its own in the formulas of
+:mod:`softrobot_dynamics.recursion.derivative_passes`, with its inertia I, the matrix B of its
+velocities and the wrench f that accelerates it. Twists and accelerations contain those of S_J, in
+which all is.
 """
 
 from softrobot_dynamics.bodies.cosserat.rod_steps import RATE, TWIST

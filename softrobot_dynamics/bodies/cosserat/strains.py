@@ -32,7 +32,7 @@ class Coefficients:
 
 
 @dataclass(frozen=True)
-class Shape:
+class RestStrain:
     """A given strain [1/m or -] along a rod: functions times coefficients."""
 
     basis: Basis
@@ -49,7 +49,7 @@ def strain_bases() -> Any:
 
 
 def strain_reference() -> Any:
-    """Return the field of the strain at q = 0, kept as six numbers or :class:`Shape` objects."""
+    """Return the field of the strain at q = 0: six numbers or :class:`RestStrain` objects."""
     return custom(_read_reference, expected=_REFERENCE, unit='1/m or -', default=STRAIGHT)
 
 
@@ -113,7 +113,7 @@ def _read_strain(value: Any, path: str, problems: Problems) -> Any:
     if factors and len(factors.coefficients) != basis.count():
         expected = f'{basis.count()} numbers, one per function of the basis'
         problems.append(Problem(join(path, 'coefficients'), value['coefficients'], expected))
-    return factors and Shape(basis, factors.coefficients)
+    return factors and RestStrain(basis, factors.coefficients)
 
 
 def _refuse_unknown(value: Any, path: str, problems: Problems) -> None:

@@ -23,7 +23,7 @@ from softrobot_dynamics.bodies.fem.assembly import hooke, MASS_ORDER, STRAIN_ORD
 from softrobot_dynamics.bodies.fem.crossings import crossings
 from softrobot_dynamics.bodies.fem.elements import Elements
 from softrobot_dynamics.bodies.fem.modes import tip_nodes
-from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, Modes
+from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, ModalBasis
 from softrobot_dynamics.bodies.linear_basis import LinearBasis
 from softrobot_dynamics.bodies.meshes import Mesh, read_tetrahedra
 from softrobot_dynamics.bodies.skins import boundary, Surface
@@ -38,7 +38,7 @@ _MODES_FILE = 'a file made by `softrobot modes`'
 _MESH_FILE = 'the mesh that the modes were made of'
 
 
-def _read_modes(file: str, path: str, problems: Problems) -> Modes | None:
+def _read_modes(file: str, path: str, problems: Problems) -> ModalBasis | None:
     try:
         return load_modes(file)
     except ArgumentError as error:
@@ -58,7 +58,7 @@ class ReducedFiniteElements(LinearBasis):
     no finer a mesh than the modes need.
     """
 
-    modes: Modes = file(_read_modes, expected=_MODES_FILE)
+    modes: ModalBasis = file(_read_modes, expected=_MODES_FILE)
     material: Material | None = member(MATERIALS, default=None)
     damping: float = number('s', at_least=0.0, default=0.0)  # of linear elasticity
     mesh: str | None = file(expected=_MESH_FILE, default=None)

@@ -41,7 +41,7 @@ class Solid(NamedTuple):
                 raise ArgumentError(name, value, f'a finite number > {low:g}{limit}')
 
 
-class Basis(NamedTuple):
+class ReducedBasis(NamedTuple):
     """Displacement fields of the nodes of a mesh's quadratic elements."""
 
     fields: Array  # (N, 3, n) [-], the largest displacement of each is 1
@@ -75,9 +75,9 @@ def _face(elements: Elements, nodes: Integers, name: str, z: float) -> Integers:
     return nodes
 
 
-def reduced_basis(mesh: Mesh, solid: Solid, count: int, derivatives: int = 0) -> Basis:
+def reduced_basis(mesh: Mesh, solid: Solid, count: int, derivatives: int = 0) -> ReducedBasis:
     """
-    Return the :class:`Basis` of ``count`` vibration modes with the face z = 0 held.
+    Return the :class:`ReducedBasis` of ``count`` vibration modes with the face z = 0 held.
 
     With ``derivatives`` > 0 the static modal derivatives of the first so many modes follow: for
     each pair of modes the displacement that balances, at rest, the second-order elastic force of
@@ -101,7 +101,7 @@ def reduced_basis(mesh: Mesh, solid: Solid, count: int, derivatives: int = 0) ->
     signs = fields[np.abs(fields).argmax(axis=0), range(fields.shape[1])]
     nodal = [_everywhere(elements, free, field) for field in (fields / signs).T]
     scale = [np.linalg.norm(field, axis=1).max() for field in nodal]
-    return Basis(np.stack(nodal, axis=-1) / scale, np.sqrt(values) / (2.0 * np.pi))
+    return ReducedBasis(np.stack(nodal, axis=-1) / scale, np.sqrt(values) / (2.0 * np.pi))
 
 
 def _free_unknowns(elements: Elements) -> Integers:

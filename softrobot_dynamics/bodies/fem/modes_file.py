@@ -18,7 +18,7 @@ import zlib
 
 import numpy as np
 from softrobot_dynamics.bodies.fem.elements import Elements
-from softrobot_dynamics.bodies.fem.modes import base_nodes, Basis, Solid, tip_nodes
+from softrobot_dynamics.bodies.fem.modes import base_nodes, ReducedBasis, Solid, tip_nodes
 from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.errors import ArgumentError, MeshError
 
@@ -31,11 +31,11 @@ _KINDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Modes:
+class ModalBasis:
     """A mesh with a reduced basis of its displacements, and the material it was made for."""
 
     mesh: Mesh
-    basis: Basis
+    basis: ReducedBasis
     solid: Solid
     scale: float = 1.0  # metres per unit of the file that the mesh was read from
 
@@ -49,8 +49,8 @@ def digest(mesh: Mesh) -> str:
     return hashlib.sha256(points.tobytes() + tetrahedra.tobytes()).hexdigest()
 
 
-def save_modes(path: str | PathLike[str], modes: Modes) -> None:
-    """Write :class:`Modes` to a file; ArgumentError if it cannot be written."""
+def save_modes(path: str | PathLike[str], modes: ModalBasis) -> None:
+    """Write :class:`ModalBasis` to a file; ArgumentError if it cannot be written."""
     content = {
         'format': FORMAT,
         'units': UNITS,
@@ -69,8 +69,8 @@ def save_modes(path: str | PathLike[str], modes: Modes) -> None:
         raise ArgumentError('path', str(path), f'a file to write ({error.strerror})') from error
 
 
-def load_modes(path: str | PathLike[str]) -> Modes:
-    """Return the :class:`Modes` in a file; ArgumentError says what is wrong with it."""
+def load_modes(path: str | PathLike[str]) -> ModalBasis:
+    """Return the :class:`ModalBasis` in a file; ArgumentError says what is wrong with it."""
     try:
         return _checked(_read(Path(path).expanduser()), str(path))
     except (ArgumentError, MeshError, _WrongContent) as error:
@@ -98,7 +98,7 @@ def _read(path: str | PathLike[str]) -> dict[str, Any]:
         raise _WrongContent(f'not an .npz archive, or damaged: {error}') from error
 
 
-def _checked(content: dict[str, Any], source: str) -> Modes:
+def _checked(content: dict[str, Any], source: str) -> ModalBasis:
     found = content.get('format')
     if found is None or found.shape != () or found != FORMAT:
         shown = 'missing' if found is None else found.tolist()
@@ -120,8 +120,8 @@ def _checked(content: dict[str, Any], source: str) -> Modes:
         raise _WrongContent('the base moves')
     solid = Solid(*content['material'].tolist())
     solid.check()
-    basis = Basis(content['fields'], content['frequencies'])
-    return Modes(mesh, basis, solid, float(content['scale']))
+    basis = ReducedBasis(content['fields'], content['frequencies'])
+    return ModalBasis(mesh, basis, solid, float(content['scale']))
 
 
 def _check_shapes(content: dict[str, Any], nodes: int) -> None:

@@ -15,7 +15,7 @@ from softrobot_dynamics.bodies.learned.layers import propagation
 from softrobot_dynamics.bodies.learned.perceptron_derivatives import bundle_rows, tip_room
 from softrobot_dynamics.kernels.derivative_sums import slope_rows
 from softrobot_dynamics.kernels.weak_form_derivatives import stress_rows
-from softrobot_dynamics.tracing.emit import BLOCK, Tables
+from softrobot_dynamics.tracing.emit import BLOCK, TracedTables
 from softrobot_dynamics.tracing.graph import Node
 from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
 from softrobot_dynamics.tracing.stress import moduli_function
@@ -37,7 +37,7 @@ def layers_slopes(activation: Sequence[Node], energy: Any = None) -> TracedKerne
     Arguments and P as of :func:`~softrobot_dynamics.bodies.learned.layers.layers_terms`.
     """
     if energy is None:
-        source, tables, room, stress = '', Tables((), ()), '', ''
+        source, tables, room, stress = '', TracedTables((), ()), '', ''
     else:
         source, tables = moduli_function(energy)
         room, stress = _ROOM.format(block=BLOCK), _ADD_STRESS.format(block=BLOCK)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import textwrap
 from typing import Any
 
-from softrobot_dynamics.tracing.emit import BLOCK, Emitter, Tables
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter, TracedTables
 from softrobot_dynamics.tracing.graph import Node
 from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
 from softrobot_dynamics.tracing.stress import stress_function
@@ -40,7 +40,7 @@ def layers_terms(activation: Sequence[Node], energy: Any = None) -> TracedKernel
     directions in the table are the three axes, else there are none.
     """
     if energy is None:
-        source, tables, stress = '', Tables((), ()), ''
+        source, tables, stress = '', TracedTables((), ()), ''
     else:
         source, tables = stress_function(energy)
         stress = _ADD_STRESS.format(block=BLOCK, scalars=len(tables.scalars))
@@ -57,7 +57,7 @@ def layers_length(activation: Sequence[Node]) -> TracedKernel:
     P: n, blocks, number of network numbers; these; the table, with one direction: the curve's.
     """
     source = HEADER + propagation(activation) + _LENGTH.format(block=BLOCK)
-    return TracedKernel(source, Tables((), ()), 0)
+    return TracedKernel(source, TracedTables((), ()), 0)
 
 
 def layers_values(activation: Sequence[Node]) -> TracedKernel:
@@ -67,7 +67,7 @@ def layers_values(activation: Sequence[Node]) -> TracedKernel:
     P as for :func:`layers_length`, with two directions: x1 and x2.
     """
     source = HEADER + propagation(activation) + _VALUES.format(block=BLOCK)
-    return TracedKernel(source, Tables((), ()), 0)
+    return TracedKernel(source, TracedTables((), ()), 0)
 
 
 def propagation(activation: Sequence[Node], activate: str = 'activate') -> Any:

@@ -30,7 +30,7 @@ from softrobot_dynamics.bodies.lvp.emit_points import (
 from softrobot_dynamics.bodies.lvp.emit_sections import section_numbers, section_sums
 from softrobot_dynamics.bodies.lvp.growth import growth, trace_slopes, trace_terms, trace_values
 from softrobot_dynamics.bodies.lvp.series import horner, power_series
-from softrobot_dynamics.bodies.lvp.strain_modes import Modes, SETS, strain_modes, STRAINS
+from softrobot_dynamics.bodies.lvp.strain_modes import SETS, strain_modes, StrainModes, STRAINS
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra, volume_rule
 from softrobot_dynamics.bodies.skins import boundary, Surface
 from softrobot_dynamics.compiling.cache import load_module
@@ -67,7 +67,7 @@ class LocallyVolumePreserving(Body):
     material: Material = member(MATERIALS)
     inner_radius: float = number('m', at_least=0.0, default=0.0)
     fill: float = number('-', above=0.0, at_most=1.0, default=1.0)  # share that has mass
-    modes: str | Modes = strain_modes(default='table_4')
+    modes: str | StrainModes = strain_modes(default='table_4')
     quadrature: Cylinder | Tetrahedra = volume_rule()
 
     traceable = False
@@ -95,7 +95,7 @@ class LocallyVolumePreserving(Body):
             yield f'quadrature.{key}', value, expected
 
     def coordinates(self) -> tuple[str, ...]:
-        """Names of the modes, see :class:`Modes`."""
+        """Names of the modes, see :class:`StrainModes`."""
         return self._modes().names()
 
     def finer(self) -> Body | None:
@@ -230,7 +230,7 @@ class LocallyVolumePreserving(Body):
         module = load_module(traced.source, f'{self.type_name}_values')
         return Kernel(module.__name__, 'values', numbers, traced.scratch)
 
-    def _modes(self) -> Modes:
+    def _modes(self) -> StrainModes:
         return SETS[self.modes](self.length) if isinstance(self.modes, str) else self.modes
 
     def _shapes(self) -> tuple[Any, Any]:

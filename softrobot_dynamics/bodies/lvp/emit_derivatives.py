@@ -22,7 +22,7 @@ from softrobot_dynamics.bodies.lvp.emit_points import shape_rows
 from softrobot_dynamics.bodies.lvp.point_derivatives import COLUMN, COLUMNS
 from softrobot_dynamics.bodies.lvp.stress_derivatives import WORK_ROWS
 from softrobot_dynamics.kernels.weak_form_derivatives import stress_rows
-from softrobot_dynamics.tracing.emit import BLOCK, Tables
+from softrobot_dynamics.tracing.emit import BLOCK, TracedTables
 from softrobot_dynamics.tracing.graph import Symbol
 from softrobot_dynamics.tracing.programs import HEADER
 from softrobot_dynamics.tracing.stress import moduli_function
@@ -34,8 +34,8 @@ class TracedSlopes(NamedTuple):
     """The source of a kernel of slopes, and what it reads of the growth and of the material."""
 
     source: str
-    growth: Tables
-    moduli: Tables
+    growth: TracedTables
+    moduli: TracedTables
 
 
 def point_slopes(

@@ -9,7 +9,7 @@ from softrobot_dynamics.bodies.lvp import growth_rows as rows
 from softrobot_dynamics.bodies.lvp.emit_growth import with_rows
 from softrobot_dynamics.bodies.lvp.emit_points import shape_rows
 from softrobot_dynamics.bodies.lvp.length_hessians import fibre_rows
-from softrobot_dynamics.tracing.emit import BLOCK, Tables
+from softrobot_dynamics.tracing.emit import BLOCK, TracedTables
 
 OTHERS = 5  # rows of a block besides those of growth and coordinates: weight, x1, x2, both slopes
 
@@ -27,7 +27,7 @@ def bends_source(traced_rows: int) -> str:
 
 
 def bends_numbers(
-    tables: Tables,
+    tables: TracedTables,
     curve: tuple[Matrix, Matrix, Vector],
     length: float,
     strains: Sequence[int],

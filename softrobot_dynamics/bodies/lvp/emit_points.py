@@ -17,7 +17,7 @@ from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables,
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
-from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, Tables
+from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, TracedTables
 from softrobot_dynamics.tracing.graph import Node, Symbol, symbol
 from softrobot_dynamics.tracing.programs import HEADER, strain_forces, TracedKernel
 
@@ -78,7 +78,7 @@ def strains_of(strains: Sequence[int], q: Any, shapes: Any, rest: Any = 1.0) -> 
 
 
 def point_numbers(
-    tables: Tables,
+    tables: TracedTables,
     frames: Vector,
     cloud: tuple[Matrix, Vector],
     length: float,

@@ -18,7 +18,7 @@ from softrobot_dynamics.bodies.lvp import section_rows as rows
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables, NODES
 from softrobot_dynamics.bodies.lvp.emit_points import deformation, shape_rows, strains_of
 from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.emit import Emitter, indented, Tables
+from softrobot_dynamics.tracing.emit import Emitter, indented, TracedTables
 from softrobot_dynamics.tracing.graph import as_node, is_constant, Node, Symbol, symbol
 from softrobot_dynamics.tracing.programs import HEADER, strain_forces, TracedKernel
 
@@ -65,7 +65,7 @@ def section_sums(
 
 
 def section_numbers(
-    tables: Tables,
+    tables: TracedTables,
     frames: Vector,
     rule: tuple[Any, ...],
     length: float,

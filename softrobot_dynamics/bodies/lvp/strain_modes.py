@@ -21,7 +21,7 @@ def _polynomials() -> Any:
 
 
 @dataclass(frozen=True)
-class Modes:
+class StrainModes:
     """
     For each strain a list of modes, each a polynomial in s/L: [a0, a1, ...], lowest power first.
 
@@ -49,7 +49,7 @@ class Modes:
             f'{name}{i}' if count > 1 else name for name, count in counts for i in range(count)
         )
 
-    def finer(self) -> Modes:
+    def finer(self) -> StrainModes:
         """Return these modes, and for each strain that has some the next higher power of s/L."""
         powers = {name: max(map(len, getattr(self, name))) for name, _ in self.each()}
         more = {
@@ -74,7 +74,7 @@ class Modes:
 
 
 SETS = {
-    'table_4': lambda L: Modes(
+    'table_4': lambda L: StrainModes(
         stretch=((0.0, 1.0, -1.0),),
         kappa_x=((1.0 / L,), (0.0, 1.0)),
         kappa_y=((1.0 / L,), (0.0, 1.0)),
@@ -82,15 +82,15 @@ SETS = {
         gamma_x=((0.0, 1.0),),
         gamma_y=((0.0, 1.0),),
     ),
-    'table_5': lambda L: Modes(stretch=((0.0, 0.0, 1.0),), source=((0.0, 0.0, 1.0),)),
+    'table_5': lambda L: StrainModes(stretch=((0.0, 0.0, 1.0),), source=((0.0, 0.0, 1.0),)),
 }
 """The modes of [P, Tables 4 and 5], for a length L [m]."""
 
-MODES = f'{", ".join(SETS)}, or {mapping_of(Modes)}'
+MODES = f'{", ".join(SETS)}, or {mapping_of(StrainModes)}'
 
 
 def strain_modes(*, default: Any) -> Any:
-    """Return the field of :class:`Modes`, or the name of one of :data:`SETS`, kept as it is."""
+    """Return the field of :class:`StrainModes`, or of the name of one of :data:`SETS`."""
     return custom(_read_modes, expected=MODES, default=default)
 
 
@@ -98,5 +98,5 @@ def _read_modes(value: Any, path: str, problems: Problems) -> Any:
     if isinstance(value, str) and value in SETS:
         return value
     if isinstance(value, dict):
-        return parse(Modes, value, path, problems)
+        return parse(StrainModes, value, path, problems)
     problems.append(Problem(path, value, MODES))

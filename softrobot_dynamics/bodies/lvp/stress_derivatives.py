@@ -10,8 +10,8 @@ df/ds) of the growth, and in the strains,
         [ 0            0            lambda + kx d2 - ky d1 ].
 
 So its derivatives need those of X, which are traced
-(:mod:`softrobot_dynamics.bodies.lvp.emit_derivatives`), and the stress works along second derivatives
-of F as four numbers do along those of X.
+(:mod:`softrobot_dynamics.bodies.lvp.emit_derivatives`), and the stress works along second
+derivatives of F as four numbers do along those of X.
 """
 
 from softrobot_dynamics.bodies.lvp.growth_rows import by_pair, by_strain, RATES, STRAIN_RATE

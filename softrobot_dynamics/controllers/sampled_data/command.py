@@ -34,17 +34,21 @@ from softrobot_dynamics.controllers.sampled_data.response import (
     double,
     eliminate,
     first_step,
+    HeldForceResponse,
     multiply,
-    Response,
     set_up,
     symmetrise,
 )
 from softrobot_dynamics.dynamics.derivation import Derivation
-from softrobot_dynamics.dynamics.response import accelerate, Parts, stiffen
-from softrobot_dynamics.dynamics.response import Response as Motion
+from softrobot_dynamics.dynamics.response import (
+    accelerate,
+    AccelerationResponse,
+    ResponseEntries,
+    stiffen,
+)
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.derivative_passes import Stages, Tangents
+from softrobot_dynamics.recursion.derivative_passes import DerivativeArrays, DerivativeEntries
 from softrobot_dynamics.recursion.passes import carry, Robot
 
 if TYPE_CHECKING:
@@ -57,7 +61,7 @@ BIT = 20_000  # multiplications by which matrices of many coordinates are worked
 FARTHEST = 3.0  # as far as straight lines are followed [of the ticks between two linearisations]
 PAUSE, EVALUATE, SLOPES, GATHER = range(4)  # what there is to do; after a pause in the next share
 SET_UP, ELIMINATE, FIRST, MULTIPLY, DOUBLE, SYMMETRISE, FINISH = range(4, 11)
-ROW, TICK, SINCE, TAKEN, SPAN = range(5)  # of the clock, see :class:`Held`
+ROW, TICK, SINCE, TAKEN, SPAN = range(5)  # of the clock, see :class:`HeldCommandArrays`
 
 
 class Lines(NamedTuple):
@@ -68,19 +72,19 @@ class Lines(NamedTuple):
     now: Array  # what they have become in the present tick
 
 
-class Held(NamedTuple):
+class HeldCommandArrays(NamedTuple):
     """What kernels need of a :class:`HeldCommand`."""
 
     robot: Robot
     terms: Terms
-    parts: Parts
-    stages: Stages
-    tangents: Tangents
-    motion: Motion  # where the robot is linearised, as are the next three
+    parts: ResponseEntries
+    stages: DerivativeEntries
+    tangents: DerivativeArrays
+    motion: AccelerationResponse  # where the robot is linearised, as are the next three
     q: Vector  # (n,)
     qd: Vector  # (n,)
     command: Vector  # (m,)
-    response: Response
+    response: HeldForceResponse
     new: Array  # (2, n, n) G and R K to be
     lines: Lines
     schedule: Integers  # (., 3) what to do, and the rows or columns first to last of it
@@ -94,10 +98,10 @@ class HeldCommand:
     """
     The response of a robot to a command held for ``period`` [s], in its own arrays.
 
-    Attributes: ``lines`` (:class:`Lines`); ``response`` (:class:`Response`), with M, D and K of
-    the last linearisation after `begin`; ``drives``, the cables that are held there; ``entry``,
-    the Entry of :meth:`advance` for kernels; ``clock``, that of :class:`Held`.
-    One object for each thread.
+    Attributes: ``lines`` (:class:`Lines`); ``response`` (:class:`HeldForceResponse`), with M, D
+    and K of the last linearisation after `begin`; ``drives``, the cables that are held there;
+    ``entry``, the Entry of :meth:`advance` for kernels; ``clock``, that of
+    :class:`HeldCommandArrays`. One object for each thread.
     """
 
     def __init__(self, model: CompiledModel, period: float) -> None:
@@ -111,7 +115,7 @@ class HeldCommand:
         self.clock = np.array([len(self._schedule), 0, 0, 0, self._cycle])
         self._place = np.zeros((2, n))
         self._command = own.command
-        held = Held(
+        held = HeldCommandArrays(
             robot=own.robot,
             terms=own.terms,
             parts=own.parts,

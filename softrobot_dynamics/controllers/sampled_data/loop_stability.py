@@ -32,7 +32,7 @@ Law: TypeAlias = Callable[[Vector, Vector], Answer]
 STEP = 1e-6  # of differences of a law, of the sizes of what it depends on
 
 
-class Room(NamedTuple):
+class LoopWorkspace(NamedTuple):
     """Scratch for n coordinates, c actuators, and r = 2 n + the size of the law's memory."""
 
     J: Matrix  # (c, n)
@@ -48,10 +48,10 @@ class Room(NamedTuple):
     other: Matrix  # (r, r)
 
 
-def allocate_room(n: int, c: int, size: int) -> Room:
-    """Return the :class:`Room` for n coordinates, c actuators, and a memory of some size."""
+def allocate_room(n: int, c: int, size: int) -> LoopWorkspace:
+    """Return the :class:`LoopWorkspace` of n coordinates, c actuators, a memory of some size."""
     all_of_it, r = (2 * n + c, 2 * n + c), 2 * n + size
-    return Room(
+    return LoopWorkspace(
         J=np.zeros((c, n)),
         L=np.zeros((n, n)),
         cables=np.zeros((n, n)),

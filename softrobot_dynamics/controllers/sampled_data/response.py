@@ -36,7 +36,7 @@ PART = complex(SHARE_RE, SHARE_IM) / complex(POLE_RE, POLE_IM)
 PART_RE, PART_IM = PART.real, PART.imag  # the same for R
 
 
-class Response(NamedTuple):
+class HeldForceResponse(NamedTuple):
     """A response and what it is made from, (n, n) each."""
 
     M: Array
@@ -49,9 +49,9 @@ class Response(NamedTuple):
     im: Array
 
 
-def allocate_response(n: int) -> Response:
-    """Return a :class:`Response` for n coordinates."""
-    return Response(**{name: np.zeros((n, n)) for name in Response._fields})
+def allocate_response(n: int) -> HeldForceResponse:
+    """Return a :class:`HeldForceResponse` for n coordinates."""
+    return HeldForceResponse(**{name: np.zeros((n, n)) for name in HeldForceResponse._fields})
 
 
 @kernel

@@ -29,7 +29,7 @@ SENSORS = Registry('sensor', 'softrobot_dynamics.estimation.sensors', 'softrobot
 register = SENSORS.register
 
 
-class Place(NamedTuple):
+class BoundRobot(NamedTuple):
     """The robot that a sensor is bound to."""
 
     model: CompiledModel
@@ -113,7 +113,7 @@ class Sensor:
         return z + error
 
     @required
-    def bind(self, place: Place) -> Observation:
+    def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot; UnknownNameError, ArgumentError."""
         raise NotImplementedError
 

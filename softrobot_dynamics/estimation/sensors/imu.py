@@ -26,9 +26,9 @@ from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import (
     allocate,
+    BoundRobot,
     deviation,
     Observation,
-    Place,
     register,
     Sensor,
 )
@@ -120,7 +120,7 @@ class Imu(Sensor):
         turned = rotation(error[:3]) @ z[:9].reshape(3, 3)
         return np.concatenate([turned.ravel(), z[9:] + error[3:]])
 
-    def bind(self, place: Place) -> Observation:
+    def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
         model, n = place.model, place.model.n
         if self.body not in model.body_names:

@@ -15,8 +15,8 @@ from softrobot_dynamics.dynamics.turns import turns_of
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import (
     allocate,
+    BoundRobot,
     Observation,
-    Place,
     register,
     Sensor,
 )
@@ -53,7 +53,7 @@ class JointSensor(Sensor):
         """Return the coordinates (K,)."""
         return z.copy()
 
-    def bind(self, place: Place) -> Observation:
+    def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
         model, K = place.model, len(self.names)
         known = [*model.coordinate_names, *model.actuator_names]

@@ -14,9 +14,9 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.sensors.contract import (
     allocate,
+    BoundRobot,
     deviation,
     Observation,
-    Place,
     register,
     Sensor,
 )
@@ -53,7 +53,7 @@ class Markers(Sensor):
         """Return the positions (K, 3) [m]."""
         return z.reshape(-1, 3).copy()
 
-    def bind(self, place: Place) -> Observation:
+    def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
         model, K = place.model, len(self.points)
         spots, observed = (

@@ -16,9 +16,9 @@ from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.sensors.contract import (
     allocate,
+    BoundRobot,
     deviation,
     Observation,
-    Place,
     register,
     Sensor,
 )
@@ -65,7 +65,7 @@ class PoseSensor(Sensor):
         turn = rotation(error[:3]) @ z[:9].reshape(3, 3)
         return np.concatenate([turn.ravel(), z[9:] + error[3:]])
 
-    def bind(self, place: Place) -> Observation:
+    def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
         model, given = place.model, [Spot(self.body, self.point, self.mount)]
         spots, observed = (bind_spots(model, model.evaluator(), given), allocate(6, model.n, 12))

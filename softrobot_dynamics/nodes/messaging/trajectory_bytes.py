@@ -38,7 +38,7 @@ class Point(NamedTuple):
     time_from_start: Duration
 
 
-class Trajectory(NamedTuple):
+class TrajectoryMessage(NamedTuple):
     """A trajectory, as in trajectory_msgs/JointTrajectory."""
 
     header: Header
@@ -46,7 +46,7 @@ class Trajectory(NamedTuple):
     points: list[Point]
 
 
-def read_trajectory(data: bytes) -> Trajectory:
+def read_trajectory(data: bytes) -> TrajectoryMessage:
     """Return a trajectory from its bytes; MessageError."""
     cursor = _Cursor(data)
     header = Header()
@@ -54,7 +54,7 @@ def read_trajectory(data: bytes) -> Trajectory:
     header.frame_id = cursor.text()
     names = [cursor.text() for _ in range(cursor.count('joint names', NAMES))]
     points = [cursor.point() for _ in range(cursor.count('points', POINTS))]
-    return Trajectory(header, names, points)
+    return TrajectoryMessage(header, names, points)
 
 
 class _Cursor:

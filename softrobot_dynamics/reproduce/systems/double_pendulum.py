@@ -16,7 +16,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.reproduce.axes import BLUE, GREEN, head, LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, quietly, Tell
+from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
 
 TITLE = 'the actuated double pendulum of the matrix formalism (R. N. Watanabe), 10 s'
 
@@ -37,7 +37,7 @@ REMARKS = (
 )
 
 
-def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
+def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     """Integrate both cases; for a `share` of 10 s."""
     model = sd.compile_model(sd.load_robot('double_pendulum'))
     end = share * DURATION
@@ -58,7 +58,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
         f"the notebook's explicit Euler in steps of {1e3 * EULER:g} ms changes the energy of the "
         f'free pendulum by {gained:.2g} J in {end:g} s, of {_energy(START):.3g} J at its start'
     )
-    return Outcome(tuple(checks), (*REMARKS, remark), data)
+    return SystemResult(tuple(checks), (*REMARKS, remark), data)
 
 
 def _checks(model: Any, name: str, gain: float, ours: Any, theirs: Any) -> list[Check]:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.reproduce.axes import LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, quietly, Tell
-from softrobot_dynamics.reproduce.turning import Motion, skew, spin, turning
+from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
+from softrobot_dynamics.reproduce.turning import MovingArray, skew, spin, turning
 
 TITLE = 'foot and shank on a force plate: inverse dynamics beside the 12 x 12 system'
 
@@ -34,7 +34,7 @@ REMARKS = (
 )
 
 
-def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
+def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     """Compare the wrenches of both joints through a stance; at a `share` of 67 instants."""
     model = sd.compile_model(sd.load_robot(ROBOT))
     times = np.linspace(0.0, STANCE, max(3, round(67 * share)))
@@ -50,7 +50,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
     ]  # fmt: skip
     data = {'t': times, 'found': found, 'ground': np.array([_ground(t)[0] for t in times])}
     data['wanted'] = wanted
-    return Outcome(tuple(checks), REMARKS, data)
+    return SystemResult(tuple(checks), REMARKS, data)
 
 
 def _motion(t: float) -> Any:
@@ -84,15 +84,15 @@ def _ground(t: float) -> tuple[Any, Any]:
     return np.array([0.0, 0.0, 4.0 * np.sin(2 * np.pi * x), *force]), pressure
 
 
-def _placed(t: float) -> tuple[Motion, ...]:
+def _placed(t: float) -> tuple[MovingArray, ...]:
     """Return the motions of knee, ankle, and the rotations of shank and foot."""
     jets = _motion(t)
 
-    def rotation(name: str) -> Motion:
+    def rotation(name: str) -> MovingArray:
         roll, pitch, yaw = (turning(i, *(jet[i] for jet in jets[name])) for i in range(3))
         return yaw @ pitch @ roll
 
-    knee, shank = Motion(*jets['knee']), rotation('shank')
+    knee, shank = MovingArray(*jets['knee']), rotation('shank')
     return knee, knee.plus(shank @ ANKLE), shank, shank @ rotation('foot')
 
 
@@ -120,7 +120,7 @@ def _twelve(t: float) -> Any:
     return np.linalg.solve(A, b).reshape(2, 6)
 
 
-def _turning(segment: Any, R: Motion) -> Any:
+def _turning(segment: Any, R: MovingArray) -> Any:
     """Return the rate of the angular momentum (3,) about the centre of mass."""
     w, alpha = spin(R)
     inertia = R.value @ np.diag(segment[2]) @ R.value.T

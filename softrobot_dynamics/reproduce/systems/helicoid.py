@@ -25,7 +25,7 @@ from softrobot_dynamics.description.modules import NamedActuator
 from softrobot_dynamics.reproduce.axes import BLUE, GREEN, head, LINES, ORANGE
 from softrobot_dynamics.reproduce.circles import circle, circles, PERIOD, RADII, tips_of
 from softrobot_dynamics.reproduce.continuous import ContinuousLaw
-from softrobot_dynamics.reproduce.outcome import Check, Outcome, quietly, Tell
+from softrobot_dynamics.reproduce.outcome import Check, quietly, SystemResult, Tell
 from softrobot_dynamics.reproduce.tetrahedra import Bricks
 
 TITLE = 'three trimmed helicoids on circles under PFBL [P, Simulation 1], 10 s'
@@ -44,7 +44,7 @@ REMARKS = (
 )
 
 
-def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
+def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     """Follow the circles for a `share` of 10 s, by both laws and from both starts."""
     model = sd.compile_model(sd.load_robot('trimmed_helicoid'))
     with tell('statics along the circles'):
@@ -69,7 +69,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
         low, high = each['u'].min(), each['u'].max()
         remarks.append(f'{name}: tensions from {low:.2f} to {high:.1f} N (limits 0 and 200 N)')
     data['tips'] = tips_of(model, data['runs']['continuous, matched']['q'][::10])
-    return Outcome(tuple(checks), (*REMARKS, *remarks), data)
+    return SystemResult(tuple(checks), (*REMARKS, *remarks), data)
 
 
 def _statics(model: Any, motion: Any) -> list[Check]:

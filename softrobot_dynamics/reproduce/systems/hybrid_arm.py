@@ -19,7 +19,7 @@ from softrobot_dynamics.configuration import build
 from softrobot_dynamics.configuration.parameter_files import controller_files, controller_values
 from softrobot_dynamics.configuration.parts import controlled_of
 from softrobot_dynamics.reproduce.axes import head, LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, quietly, Tell
+from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
 
 TITLE = 'a rigid and a soft arm with a soft gripper, three laws in three phases [P, Simulation 2]'
 
@@ -39,7 +39,7 @@ REMARKS = (
 )
 
 
-def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
+def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     """Run the three phases; of a `share` below 1 the steps of the simulator are not halved."""
     description = sd.load_robot(ROBOT)
     with tell('compiling and planning'):
@@ -62,7 +62,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
             data['free'] = _without_limits(description, values, planned, start)
     checks = tuple(_checks(model, data, finer))
     names = {'coordinates': model.coordinate_names, 'actuators': model.actuator_names}
-    return Outcome(checks, (*REMARKS, *_said(data)), {**data, **names})
+    return SystemResult(checks, (*REMARKS, *_said(data)), {**data, **names})
 
 
 def _closed(model: Any, values: Any, planned: Any, start: Any, **options: Any) -> sd.ClosedLoop:

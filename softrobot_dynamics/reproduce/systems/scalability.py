@@ -24,7 +24,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.recursion.passes import INERTIAL
 from softrobot_dynamics.recursion.singular_mass import accelerations
 from softrobot_dynamics.reproduce.axes import LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, quietly, Tell
+from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
 
 TITLE = 'chains of N planar bodies: equality and time by N [P, Simulation 3, Figure 11]'
 
@@ -45,7 +45,7 @@ WAYS = {
 }
 
 
-def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
+def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     """Compare in a `share` of 100 states, then time chains; short ones alone if share < 1."""
     rng, errors = np.random.default_rng(0), []
     for n in COMPARED:
@@ -71,7 +71,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
     data = {'N': np.array(sizes), 'times': times, 'published': _published()}
     with tell(f'the shipped chain swings for {share * SWING:g} s'):
         data['t'], data['q'] = _swing(share * SWING)
-    return Outcome(checks, remarks, data)
+    return SystemResult(checks, remarks, data)
 
 
 def _swing(span: float) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 import softrobot_dynamics as sd
 from softrobot_dynamics.reproduce.axes import LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, quietly, Tell
+from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
 
 TITLE = 'the planar body that [P] works out by hand, formula by formula'
 
@@ -34,7 +34,7 @@ REMARKS = (
 )
 
 
-class Terms(NamedTuple):
+class ToyTerms(NamedTuple):
     """All terms of one state; vectors (x, z) in the tip frame, T* about its y axis."""
 
     com: Any
@@ -48,13 +48,13 @@ class Terms(NamedTuple):
     s: float
 
 
-def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
+def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     """Compare all terms in some states; always in full."""
     with tell('terms in three ways'):
         models = [_model(direction) for direction in (2, 0)]
         rows = [(state, *_three_ways(models, state)) for state in STATES]
     checks = []
-    for i, name in enumerate(Terms._fields):
+    for i, name in enumerate(ToyTerms._fields):
         both = [(ours[i], right[i]) for _, ours, _, right in rows]
         against = 'the definition, integrated'
         checks.append(Check(f'{name}, recursion', _worst(both), 1e-11, '', against))
@@ -65,12 +65,12 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
     marks = np.array(
         [[state[0], *_curves(_ours(models, (state[0], 1.0, 1.0)))] for state in STATES]
     )
-    return Outcome(
+    return SystemResult(
         tuple(checks), REMARKS, {'q': q[np.abs(q) > 0.1], 'formulas': curves, 'recursion': marks}
     )
 
 
-def formulas(q: float, qd: float, qdd: float) -> Terms:
+def formulas(q: float, qd: float, qdd: float) -> ToyTerms:
     """Return the closed forms, right where [P]'s print is wrong; for |q| of SERIES and more."""
     c, s, pi = np.cos(q), np.sin(q), np.pi
     x = pi * (q * (-q * c - q + 2 * s) * qdd + (2 * q * c + 4 * q - 6 * s) * qd**2) / q**4
@@ -81,7 +81,7 @@ def formulas(q: float, qd: float, qdd: float) -> Terms:
     own -= 2 * pi * (q**3 - 3 * q * c - 12 * q + 15 * s) / (3 * q**6) * qd**2
     top = q**5 + 4 * q**3 + 24 * q * (c + 1) - 48 * s
     slope = 5 * q**4 + 12 * q**2 + 24 * (c + 1) - 24 * q * s - 48 * c
-    return Terms(
+    return ToyTerms(
         com=np.array([-(q - s) / q**2, (c - 1) / q**2]),
         grad_v=np.array([(c - 1) / q**2, (q - s) / q**2]),
         force=np.array([x, z]),
@@ -94,7 +94,7 @@ def formulas(q: float, qd: float, qdd: float) -> Terms:
     )
 
 
-def definitions(q: float, qd: float, qdd: float) -> Terms:
+def definitions(q: float, qd: float, qdd: float) -> ToyTerms:
     """Return what the integrals over the undeformed cylinder say, with p(x, q) alone."""
     x, s, masses = _cylinder()
     p, slope, curve = _position(x, s, q)
@@ -111,7 +111,7 @@ def definitions(q: float, qd: float, qdd: float) -> Terms:
     M, bias = masses @ (slope**2).sum(axis=1), masses @ (slope * curve).sum(axis=1) * qd**2
     force = to_tip @ force
     about_tip = moment + in_tip[1] * force[0] - in_tip[0] * force[1]
-    return Terms(
+    return ToyTerms(
         com=in_tip,
         grad_v=grad_v,
         force=force,
@@ -158,7 +158,7 @@ def _three_ways(models: Any, state: Any) -> Any:
     return _ours(models, state), closed, definitions(*state)
 
 
-def _ours(models: Any, state: Any) -> Terms:
+def _ours(models: Any, state: Any) -> ToyTerms:
     """Return what public calls say; the package's bend is -q of [P]."""
     q, qd, qdd = (-np.array([value]) for value in state)
     zero, model = np.zeros(1), models[0]
@@ -175,7 +175,7 @@ def _ours(models: Any, state: Any) -> Terms:
     IID, M = sd.mass_inertial_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
     about_tip = moment + np.cross(in_tip, force)
     damping = sd.damping_force(model, q=q, qd=qd)
-    return Terms(
+    return ToyTerms(
         com=in_tip[[0, 2]],
         grad_v=grad_v[[0, 2]],
         force=force[[0, 2]],
@@ -197,7 +197,7 @@ def _worst(pairs: Any) -> float:
     return max(difference(found, wanted) for found, wanted in pairs)
 
 
-def _curves(terms: Terms) -> list[float]:
+def _curves(terms: ToyTerms) -> list[float]:
     return [*terms.force, terms.moment, terms.pi]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.reproduce.axes import head, LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, Outcome, quietly, Tell
+from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
 from softrobot_dynamics.reproduce.turning import turn
 
 TITLE = 'the tree of the tutorial by C. K. Liu and S. Jain: recursion beside Lagrange'
@@ -39,7 +39,7 @@ REMARKS = (
 )
 
 
-def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
+def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     """Compare in a `share` of 40 random states."""
     model, rng = sd.compile_model(sd.load_robot(ROBOT)), np.random.default_rng(0)
     rows = []
@@ -59,7 +59,9 @@ def run(tell: Tell = quietly, share: float = 1.0) -> Outcome:
         for (what, against), error in zip(words.items(), errors)
     )
     q = np.array([0.3, -0.2, 0.4, 0.0, -0.5, 0.7, 0.2])
-    return Outcome(checks, REMARKS, {'b': _SWEEP, 'angles': _sweep(q), 'errors': np.array(rows)})
+    return SystemResult(
+        checks, REMARKS, {'b': _SWEEP, 'angles': _sweep(q), 'errors': np.array(rows)}
+    )
 
 
 def _compared(model: Any, q: Any, qd: Any, qdd: Any) -> list[float]:

@@ -12,7 +12,7 @@ from softrobot_dynamics.schema.fields import items, number
 
 @register('table')
 @dataclass(frozen=True)
-class Table(Basis):
+class TableBasis(Basis):
     """
     phi_k has the row ``values[k]`` at the ``stations``, and is smooth between.
 
