@@ -68,7 +68,9 @@ def skfem_by_component(mesh):
     from skfem import BilinearForm, ElementTetP2
 
     elastic, inertial = _bases(mesh, ElementTetP2())
-    G = [[_slopes_of(BilinearForm, i, j).assemble(elastic) for j in range(3)] for i in range(3)]
+    G = [
+        [_derivatives_of(BilinearForm, i, j).assemble(elastic) for j in range(3)] for i in range(3)
+    ]
     laplace = LAME[1] * (G[0][0] + G[1][1] + G[2][2])
     blocks = [[LAME[0] * G[i][j] + LAME[1] * G[j][i] for j in range(3)] for i in range(3)]
     for i in range(3):
@@ -77,7 +79,7 @@ def skfem_by_component(mesh):
     return block_array(blocks, format='csc'), kron(eye(3), mass, format='csc')
 
 
-def _slopes_of(form, i, j):
+def _derivatives_of(form, i, j):
     return form(lambda u, v, _: v.grad[i] * u.grad[j])
 
 

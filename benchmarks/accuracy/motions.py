@@ -62,7 +62,7 @@ def spin_up_path(model, times, rtol=1e-8):
         force, M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=turn * np.eye(n + 1)[0])
         return force[1:], M[1:, 1:]
 
-    def slope(t, state):
+    def derivative(t, state):
         force, M = terms(t, state)
         return np.append(state[n:], -np.linalg.solve(M, force))
 
@@ -73,7 +73,7 @@ def spin_up_path(model, times, rtol=1e-8):
 
     atol = np.repeat([0.1 * rtol, 1e2 * rtol], n)
     options = {'t_eval': times, 'rtol': rtol, 'atol': atol, 'jac': tangent}
-    path = solve_ivp(slope, (0.0, times[-1]), np.zeros(2 * n), 'Radau', **options)
+    path = solve_ivp(derivative, (0.0, times[-1]), np.zeros(2 * n), 'Radau', **options)
     tips = [sd.forward_kinematics(model, q=np.append(0.0, q))[-1] for q in path.y[:n].T]
     return np.array([tip[[0, 2], 3] for tip in tips])
 
@@ -124,7 +124,7 @@ def fly(model, times, rtol=1e-11):
     """
     n, u, tip = model.n, np.zeros(0), model.body_names[-1]
 
-    def slope(t, state):
+    def derivative(t, state):
         q, qd, load = state[:n], state[n : 2 * n], loads(t)
         wrenches = {tip: sd.Wrench(load, frame='base')} if load.any() else None
         qdd = sd.forward_dynamics(model, q=q, qd=qd, u=u, wrenches=wrenches)
@@ -138,7 +138,7 @@ def fly(model, times, rtol=1e-11):
     state = np.zeros(2 * n + 4)
     for k in range(round(max(times) / SPAN)):
         span = k * SPAN, (k + 1) * SPAN
-        state = solve_ivp(slope, span, state, 'DOP853', rtol=rtol, atol=rtol).y[:, -1]
+        state = solve_ivp(derivative, span, state, 'DOP853', rtol=rtol, atol=rtol).y[:, -1]
         state[:n], state[n : 2 * n] = sd.recentred(model, q=state[:n], qd=state[n : 2 * n])
         if np.abs(np.array(times) - span[1]).min() < 1e-9:
             yield state[:n], state[n : 2 * n], state[2 * n :]

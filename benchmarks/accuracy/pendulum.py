@@ -57,12 +57,12 @@ def by_scipy(bodies, digits):
     """Drift with DOP853 at a tolerance of 10^-digits and the package's forward dynamics."""
     model = sd.compile_model(sd.load_robot('double_pendulum'))
 
-    def slope(t, state):
+    def derivative(t, state):
         qdd = sd.forward_dynamics(model, q=state[:2], qd=state[2:], u=np.zeros(model.m))
         return np.append(state[2:], qdd)
 
     options = {'rtol': 10.0**-digits, 'atol': 10.0**-digits}
-    path = solve_ivp(slope, (0.0, DURATION), np.concatenate(START), 'DOP853', **options)
+    path = solve_ivp(derivative, (0.0, DURATION), np.concatenate(START), 'DOP853', **options)
     return drift((state[:2], state[2:]) for state in path.y.T)
 
 

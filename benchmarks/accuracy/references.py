@@ -47,12 +47,12 @@ def stretching_elastica(k, compliance):
     shear. angle'' = -k (1 + e) cos angle with e = k compliance sin angle; by shooting.
     """
 
-    def slope(s, y):
+    def derivative(s, y):
         longer = 1.0 + k * compliance * np.sin(y[0])
         across, along = longer * np.sin(y[0]), longer * np.cos(y[0])
         return [y[1], -k * along, along, across]
 
-    angle, _, z, x = _shoot(slope, k)
+    angle, _, z, x = _shoot(derivative, k)
     return np.array([angle, 1.0 - z, x])
 
 
@@ -64,19 +64,19 @@ def self_weight(k):
     angle, no moment at the tip; by shooting.
     """
 
-    def slope(s, y):
+    def derivative(s, y):
         return [y[1], k * (1.0 - s) * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])]
 
-    angle, _, x, z = _shoot(slope, -k)
+    angle, _, x, z = _shoot(derivative, -k)
     return np.array([x, z, angle])
 
 
-def _shoot(slope, most):
+def _shoot(derivative, most):
     """Tip state (4,), its second entry zero, where the second begins between 0 and ``most``."""
 
     def tip(curvature):
         start = [0.0, curvature, 0.0, 0.0]
-        return solve_ivp(slope, (0.0, 1.0), start, 'DOP853', rtol=1e-13, atol=1e-14).y[:, -1]
+        return solve_ivp(derivative, (0.0, 1.0), start, 'DOP853', rtol=1e-13, atol=1e-14).y[:, -1]
 
     return tip(brentq(lambda curvature: tip(curvature)[1], 0.0, most, **TIGHT))
 
@@ -166,7 +166,9 @@ def spin_up_tip(times, degree=14, rtol=1e-10):
     unit, w = np.eye(degree + 1), 0.5 * L * w
     nodes = np.concatenate([[-1.0], legroots(legder(unit[-1])), [1.0]])
     to_nodes = np.linalg.inv(legval(nodes, unit).T)
-    N = (legval(x, unit).T @ to_nodes)[:, 1:]  # values, slopes at Gauss points; the base is fixed
+    N = (legval(x, unit).T @ to_nodes)[
+        :, 1:
+    ]  # values, derivatives at Gauss points; the base is fixed
     D = (2.0 / L * legval(x, legder(unit)).T @ to_nodes)[:, 1:]
     none, weights = np.zeros_like(D), np.kron([shear, axial, bending], w)
     inverse = np.linalg.inv(N.T @ (w[:, None] * N))
@@ -180,7 +182,7 @@ def spin_up_tip(times, degree=14, rtol=1e-10):
         strain = np.concatenate([across, along - 1.0, curvature])
         return strain, np.block([*by_y, [none, none, D]])
 
-    def slope(t, state):
+    def derivative(t, state):
         (y, v), (_, rate, turn) = state.reshape(2, 3, degree), spin_up_angle(t)
         strain, by_y = strains(y)
         a = -((weights * strain) @ by_y).reshape(3, degree) @ inverse / mass
@@ -200,7 +202,7 @@ def spin_up_tip(times, degree=14, rtol=1e-10):
     start[0, 1] = 0.5 * L * (nodes[1:] + 1.0)
     atol = np.repeat([1e-1 * rtol, 1e2 * rtol], 3 * degree)
     options = {'t_eval': times, 'rtol': rtol, 'atol': atol, 'jac': tangent}
-    path = solve_ivp(slope, (0.0, times[-1]), start.ravel(), 'Radau', **options)
+    path = solve_ivp(derivative, (0.0, times[-1]), start.ravel(), 'Radau', **options)
     return np.array([[state[degree - 1], state[2 * degree - 1] - L] for state in path.y.T])
 
 
@@ -212,7 +214,7 @@ def rubbing_tendon(way, offset, friction, tension, load, length, bending):
     in, -1 of one that is paid out. By collocation.
     """
 
-    def slopes(s, y, end):
+    def derivatives(s, y, end):
         angle, x, z, T = y
         kappa = (offset * T + (end[1] - z) * load[0] - (end[0] - x) * load[1]) / bending
         return np.stack([kappa, np.sin(angle), np.cos(angle), -way * friction * np.abs(kappa) * T])
@@ -222,5 +224,7 @@ def rubbing_tendon(way, offset, friction, tension, load, length, bending):
 
     s = np.linspace(0.0, length, 81)
     guess = np.stack([3.0 * s, s * s, s, np.full_like(s, tension)])
-    found = solve_bvp(slopes, ends, s, guess, [0.1 * length, length], tol=1e-11, max_nodes=100_000)
+    found = solve_bvp(
+        derivatives, ends, s, guess, [0.1 * length, length], tol=1e-11, max_nodes=100_000
+    )
     return found.p / length

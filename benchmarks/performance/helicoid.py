@@ -152,7 +152,7 @@ def report(page, runs):
 
 def _text(runs, rules):
     own = rules['all'][-2]
-    inertial, all_terms = (f'{_slope(runs, kind, rules[kind]):.1f} ns' for kind in LIMITS)
+    inertial, all_terms = (f'{_derivative(runs, kind, rules[kind]):.1f} ns' for kind in LIMITS)
     fewer, more = (f'{_each(rules[kind]):.0f}' for kind in LIMITS)
     return f"""
 Three bodies of 8 coordinates each and nine tendons, by the number of material points at which a
@@ -186,7 +186,7 @@ def _sorted(rules):
     return [unique[points] for points in sorted(unique)]
 
 
-def _slope(runs, kind, rules):
+def _derivative(runs, kind, rules):
     """Nanoseconds a point, between the two finest rules."""
     few, many = _sorted(rules)[-2:]
     near, far = (spread(runs, 'times', _name(kind, rule)).median for rule in (few, many))

@@ -58,15 +58,15 @@ def exact_path(model, start):
         force = terms.J.T @ (model.signs * THEN) - terms.h
         return np.append(y[n:], np.linalg.solve(terms.M, force))
 
-    def slope(t, y):
+    def derivative(t, y):
         found = differentiator.forward(y[:n], y[n:], THEN)
         return np.block([[np.zeros((n, n)), np.eye(n)], [found.by_q, found.by_qd]])
 
     states, span = [np.append(start, np.zeros(n))], (0.0, EVERY)
     for _ in range(SAMPLES):
-        done = solve_ivp(rate, span, states[-1], 'Radau', rtol=1e-9, atol=1e-12, jac=slope)
+        done = solve_ivp(rate, span, states[-1], 'Radau', rtol=1e-9, atol=1e-12, jac=derivative)
         states.append(done.y[:, -1])
-    fastest = max(np.abs(np.linalg.eigvals(slope(0.0, y))).max() for y in states)
+    fastest = max(np.abs(np.linalg.eigvals(derivative(0.0, y))).max() for y in states)
     return np.array(states)[:, :n], fastest
 
 

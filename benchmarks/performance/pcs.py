@@ -115,14 +115,14 @@ def reference(q, qd, qdd, points=POINTS):
     Q, M = np.tile(_rigidity(), n // 6) * (q + DAMPING * qd), np.zeros((n, n))
     base = np.eye(12)
     for strain, rate in zip(q.reshape(-1, 6) + STRAIGHT, rates):
-        slope = np.kron(np.eye(3), _hat(strain)) + np.kron(np.eye(3, k=1), _hat(rate))
+        derivative = np.kron(np.eye(3), _hat(strain)) + np.kron(np.eye(3, k=1), _hat(rate))
         for s, m in zip(0.5 * LENGTH * (1.0 + nodes), masses):
-            T = base @ expm(s * slope)
+            T = base @ expm(s * derivative)
             for x in ring:
                 J, a = T[:n, :3, 4:8] @ x, 2.0 * T[n, :3, 8:] @ x
                 M += m * J @ J.T
                 Q += m * J @ (qdd @ J + a - GRAVITY)
-        base = base @ expm(LENGTH * slope)
+        base = base @ expm(LENGTH * derivative)
     return Q, M
 
 

@@ -124,7 +124,7 @@ def _times(ours, peers, n):
 
 
 def _exponent(times):
-    """Slope of log time over log N."""
+    """Return the slope of log time over log N."""
     return float(np.polyfit(np.log(LONG), np.log([times[str(n)] for n in LONG]), 1)[0])
 
 

@@ -199,7 +199,7 @@ def _draw(axes, runs):
             axis.fill_between(LENGTHS, low, high, color=color, alpha=0.2, lw=0)
             axis.plot(LENGTHS, middle, 'o-', color=color, label=f'{label}, {key}')
         linear = middle[0] * np.array(LENGTHS) / LENGTHS[0]
-        axis.plot(LENGTHS, linear, ':', color=FAINT, label='slope 1')
+        axis.plot(LENGTHS, linear, ':', color=FAINT, label='derivative 1')
         axis.set(xscale='log', yscale='log', xlabel='links', ylabel='time [µs]')
         axis.set_xticks(LENGTHS, LENGTHS)
         axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

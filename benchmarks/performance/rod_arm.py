@@ -274,7 +274,7 @@ def _draw(axes, runs):
             middle, low, high = 1e6 * times.T
             axes.fill_between(n, low, high, color=color, alpha=0.2, lw=0)
             axes.plot(n, middle, style, color=color, label=f'{label}, {work}')
-    axes.plot(n, middle[0] * n / n[0], ':', color=FAINT, label='slope 1')
+    axes.plot(n, middle[0] * n / n[0], ':', color=FAINT, label='derivative 1')
     axes.set(xscale='log', yscale='log', xlabel='coordinates n', ylabel='time [µs]', xticks=n)
     axes.set_xticklabels(n)
     axes.minorticks_off()

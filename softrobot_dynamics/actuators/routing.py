@@ -43,7 +43,7 @@ class Polynomial:
         """Return (x, y) [m] in the section at `sigma` = s/L [-]."""
         return _horner(self.x, sigma), _horner(self.y, sigma)
 
-    def slope(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
+    def derivative(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
         """Return the derivative of (x, y) by s/L [m] at `sigma` = s/L [-]."""
         return _horner(_derivative(self.x), sigma), _horner(_derivative(self.y), sigma)
 
@@ -61,7 +61,7 @@ class Helix:
         angle = self.phase + 2 * np.pi * self.turns * sigma
         return self.radius * math.cos(angle), self.radius * math.sin(angle)
 
-    def slope(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
+    def derivative(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
         """Return the derivative of (x, y) by s/L [m] at `sigma` = s/L [-]."""
         x, y = self.at(sigma, math)
         rate = 2 * np.pi * self.turns

@@ -181,9 +181,9 @@ class Body:
         """Return how many Gauss points, at least, measure each of the ``pieces`` of a curve."""
         return int(self.quadrature)
 
-    def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
-        """Length per unit of x3 of the material curve x(x3) with slope (dx1/dx3, dx2/dx3)."""
-        along = {('x', 0): slope[0], ('x', 1): slope[1], ('x', 2): 1.0}
+    def fibre_speed(self, x: Values, derivative: Values, q: Values, math: Math) -> Value:
+        """Length per unit of x3 of the material curve x(x3) with derivative (dx1/dx3, dx2/dx3)."""
+        along = {('x', 0): derivative[0], ('x', 1): derivative[1], ('x', 2): 1.0}
         velocity = tangent([graph.as_node(c) for c in self.position(x, q, math)], along)
         return math.sqrt(sum((c * c for c in velocity[1:]), start=velocity[0] * velocity[0]))
 
@@ -199,38 +199,38 @@ class Body:
         table = traced.tables.table(*self.material_points(), constants)
         return self._kernel(traced, 'terms', self._matrices(), table, constants)
 
-    def slopes_kernel(self) -> Kernel | None:
+    def derivatives_kernel(self) -> Kernel | None:
         """
-        Return the :class:`Kernel` of this body's slopes, see ``slopes.body_slopes``.
+        Return the :class:`Kernel` of derivatives, see ``derivatives.body_derivatives``.
 
         None where there is none: the body is then differenced.
         """
         if type(self).kernel is not Body.kernel:
             return None
-        return self._traced_slopes(*self.material_points())
+        return self._traced_derivatives(*self.material_points())
 
-    def _traced_slopes(self, points: Matrix, masses: Vector) -> Kernel | None:
+    def _traced_derivatives(self, points: Matrix, masses: Vector) -> Kernel | None:
         """Return the kernel that sums over points (K, 3) [m]; None if it is too long."""
         symbolic, constants = self._symbolic()
-        traced = tracing.body_slopes(symbolic)
+        traced = tracing.body_derivatives(symbolic)
         if traced is None:
             return None
         table = traced.tables.table(points, masses, constants)
-        return self._kernel(traced, 'slopes', self._matrices(), table, constants)
+        return self._kernel(traced, 'derivatives', self._matrices(), table, constants)
 
-    def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
+    def fibre_kernel(self, points: Matrix, derivatives: Matrix, weights: Vector) -> Kernel:
         """
         Return the :class:`Kernel` of the length of a material curve through this body.
 
-        ``points`` (K, 3) [m], ``slopes`` (K, 2) and ``weights`` (K,) [m] discretise it in x3; see
-        ``programs.fibre_length``.
+        ``points`` (K, 3) [m], ``derivatives`` (K, 2) and ``weights`` (K,) [m] discretise it in x3;
+        see ``programs.fibre_length``.
         """
         symbolic, constants = self._symbolic()
         traced = tracing.fibre_length(symbolic)
-        table = traced.tables.table(np.hstack([points, slopes]), weights, constants)
+        table = traced.tables.table(np.hstack([points, derivatives]), weights, constants)
         return self._kernel(traced, 'length', np.zeros(0), table, constants)
 
-    def fibre_bends(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel | None:
+    def fibre_bends(self, points: Matrix, derivatives: Matrix, weights: Vector) -> Kernel | None:
         """
         Return the :class:`Kernel` ``bends(P, q, out, S)`` of the same curve as in `fibre_kernel`.
 

@@ -22,9 +22,9 @@ class Curve:
     """
     A material curve through ``body``, which goes on along s/L as its offset in the sections says.
 
-    ``offset`` has ``at(sigma)`` and ``slope(sigma)``, (x, y) [m] and its derivative by sigma =
-    s / L; ``span`` is (s0/L, s1/L). A rule has twice as many points at each doubling; without one
-    it has as many as the body asks for.
+    ``offset`` has ``at(sigma)`` and ``derivative(sigma)``, (x, y) [m] and its derivative by sigma
+    = s / L; ``span`` is (s0/L, s1/L). A rule has twice as many points at each doubling; without
+    one it has as many as the body asks for.
     """
 
     name: str  # the body's
@@ -70,7 +70,7 @@ class Curve:
         return cuts, -(-wanted // cuts)
 
     def _rule(self, doublings: int) -> tuple[Matrix, Matrix, Vector]:
-        """Points (K, 3) [m], slopes (K, 2) and weights (K,) [m] that discretise the curve in s."""
+        """Points (K, 3) [m], derivatives (K, 2), weights (K,) [m] that discretise the curve in s."""
         cuts, count = self._each(doublings)
         inner = [np.linspace(a, b, cuts + 1)[:-1].tolist() for a, b in pairwise(self.pieces)]
         ends = [*(sigma for piece in inner for sigma in piece), self.pieces[-1]]
@@ -78,8 +78,10 @@ class Curve:
         return *self._curve(sigma), weights * self.body.length
 
     def _curve(self, sigma: Vector) -> tuple[Matrix, Matrix]:
-        slopes = np.column_stack(np.broadcast_arrays(*self.offset.slope(sigma), sigma))[:, :2]
-        return self.points(sigma), slopes / self.body.length
+        derivatives = np.column_stack(np.broadcast_arrays(*self.offset.derivative(sigma), sigma))[
+            :, :2
+        ]
+        return self.points(sigma), derivatives / self.body.length
 
     def _places(self, sigma: Vector) -> Matrix:
         return np.column_stack(np.broadcast_arrays(*self.offset.at(sigma), sigma))[:, :2]

@@ -28,8 +28,9 @@ class LinearBasis(Body):
     A body p = x + sum_j Phi_j(x) q_j; a subclass writes :meth:`position` as any body does.
 
     The fields Phi are evaluated once, so compiling takes the same time for 4 coordinates and 40.
-    One whose fields are not formulas overrides :meth:`fields_at` and :meth:`slopes_at` instead.
-    A strain energy may be any: it is traced as a function of F alone, once for each material.
+    One whose fields are not formulas overrides :meth:`fields_at` and :meth:`derivatives_at`
+    instead. A strain energy may be any: it is traced as a function of F alone, once for each
+    material.
     """
 
     def fields_at(self, points: Matrix) -> Array:
@@ -38,7 +39,7 @@ class LinearBasis(Body):
         values = _evaluate([node for column in columns for node in column], points)
         return values.reshape(n, 3, -1).transpose(2, 1, 0)
 
-    def slopes_at(self, points: Matrix) -> Array:
+    def derivatives_at(self, points: Matrix) -> Array:
         """Return d Phi_a / d x_b [1/m] of the fields at points, (K, n, 3, 3)."""
         columns, n = _fields(self), len(self.coordinates())
         by_x = [
@@ -61,19 +62,21 @@ class LinearBasis(Body):
             yield 'material', material.type_name, 'a material without stress at rest'
 
     def strain_quadrature(self) -> tuple[Array, Vector]:
-        """Slopes of the fields (K, n, 3, 3) and volumes (K,) [m^3], for a strain energy."""
+        """Gradients of the fields (K, n, 3, 3) and volumes (K,) [m^3], for a strain energy."""
         points, masses = self.material_points()
-        return self.slopes_at(points), masses / self.density
+        return self.derivatives_at(points), masses / self.density
 
     def stretch(self, q: Vector) -> float:
-        """Return the smallest det dp/dx where :meth:`strain_slopes` are known."""
-        F = np.eye(3) + np.einsum('kjab,j->kab', self.strain_slopes, np.asarray(q, dtype=float))
+        """Return the smallest det dp/dx where :meth:`strain_derivatives` are known."""
+        F = np.eye(3) + np.einsum(
+            'kjab,j->kab', self.strain_derivatives, np.asarray(q, dtype=float)
+        )
         return float(np.linalg.det(F).min())
 
     @functools.cached_property
-    def strain_slopes(self) -> Array:
-        """Slopes of the fields (K, n, 3, 3) at material points."""
-        return self.slopes_at(self.material_points()[0])
+    def strain_derivatives(self) -> Array:
+        """Derivatives of the fields (K, n, 3, 3) at material points."""
+        return self.derivatives_at(self.material_points()[0])
 
     def kernel(self) -> Kernel:
         """See :class:`Body`; the numbers of :mod:`.linear_basis_kernels`."""
@@ -84,16 +87,18 @@ class LinearBasis(Body):
             return self._kernel_of_stress('terms', stress_function, _TERMS, scratch)
         return Kernel(linear_basis.__name__, 'linear_terms', self._linear_numbers(), scratch)
 
-    def slopes_kernel(self) -> Kernel | None:
+    def derivatives_kernel(self) -> Kernel | None:
         """See :class:`Body`; the numbers are those of the terms."""
-        scratch = int(linear_basis_derivatives.slopes_scratch.py_func(len(self.coordinates())))
+        scratch = int(
+            linear_basis_derivatives.derivatives_scratch.py_func(len(self.coordinates()))
+        )
         if self._has_energy():
             scratch = max(
                 scratch, weak_form_derivatives.stress_rows.py_func(len(self.coordinates())) * BLOCK
             )
-            return self._kernel_of_stress('slopes', moduli_function, _SLOPES, scratch)
+            return self._kernel_of_stress('derivatives', moduli_function, _DERIVATIVES, scratch)
         numbers = self._linear_numbers()
-        return Kernel(linear_basis_derivatives.__name__, 'linear_slopes', numbers, scratch)
+        return Kernel(linear_basis_derivatives.__name__, 'linear_derivatives', numbers, scratch)
 
     def _has_energy(self) -> bool:
         return self._symbolic()[0].energy(np.eye(3).tolist(), SYMBOLIC) is not None
@@ -109,8 +114,8 @@ class LinearBasis(Body):
         """Return the kernel of a template that calls what is traced of the strain energy."""
         n, (symbolic, constants) = len(self.coordinates()), self._symbolic()
         source, tables = trace(lambda F: symbolic.energy(F, SYMBOLIC))
-        slopes, volumes = self.strain_quadrature()
-        table = _blocked(volumes, slopes.reshape(len(volumes), -1))
+        derivatives, volumes = self.strain_quadrature()
+        table = _blocked(volumes, derivatives.reshape(len(volumes), -1))
         blocks = len(table) // ((1 + 9 * n) * BLOCK)
         own = [self.viscosity() or 0.0, blocks], tables.numbers(constants), table
         source = HEADER + source + template.format(block=BLOCK, scalars=len(tables.scalars))
@@ -118,15 +123,15 @@ class LinearBasis(Body):
         numbers = np.concatenate([self._linear_numbers(), *own])
         return Kernel(module.__name__, function, numbers, scratch)
 
-    def fibre_kernel(self, points: Matrix, slopes: Array, weights: Vector) -> Kernel:
+    def fibre_kernel(self, points: Matrix, derivatives: Array, weights: Vector) -> Kernel:
         """See :class:`Body`; the tangent of the curve is linear in q."""
-        along = np.column_stack([slopes, np.ones(len(points))])
-        moved = np.einsum('kjab,kb->kja', self.slopes_at(np.asarray(points)), along)
+        along = np.column_stack([derivatives, np.ones(len(points))])
+        moved = np.einsum('kjab,kb->kja', self.derivatives_at(np.asarray(points)), along)
         return fibre_kernel(weights, along, moved)
 
     def points_kernel(self, points: Matrix) -> Kernel:
-        """See :class:`Body`; the fields and their slopes there, once for all."""
-        return values_kernel(points, self.fields_at(points), self.slopes_at(points))
+        """See :class:`Body`; the fields and their derivatives there, once for all."""
+        return values_kernel(points, self.fields_at(points), self.derivatives_at(points))
 
     def _inertial_numbers(self) -> Vector:
         points, masses = self.material_points()
@@ -157,12 +162,12 @@ def fibre_kernel(weights: Vector, along: Matrix, moved: Array) -> Kernel:
     return Kernel(linear_basis.__name__, 'fibre_length', numbers, 9 * BLOCK)
 
 
-def values_kernel(points: Matrix, fields: Array, slopes: Array) -> Kernel:
-    """Kernel of points x (K, 3) [m] that move by fields (K, 3, n) with slopes (K, n, 3, 3)."""
+def values_kernel(points: Matrix, fields: Array, derivatives: Array) -> Kernel:
+    """Kernel of points x (K, 3) [m] that move by fields (K, 3, n) with gradients (K, n, 3, 3)."""
     count, _, n = fields.shape
     still = np.zeros((count, 1, 3, 3))  # of each point, by coordinate: p, dp/dx1, dp/dx2
     still[:, 0, 0], still[:, 0, 1, 0], still[:, 0, 2, 1] = points, 1.0, 1.0
-    moved = np.stack([fields.swapaxes(1, 2), slopes[..., 0], slopes[..., 1]], axis=2)
+    moved = np.stack([fields.swapaxes(1, 2), derivatives[..., 0], derivatives[..., 1]], axis=2)
     rows = np.concatenate([still, moved], axis=1).reshape(count, -1)
     table = _blocked(np.ones(count), rows).reshape(-1, 10 + 9 * n, BLOCK)[:, 1:]
     return Kernel(linear_basis.__name__, 'values', np.append([n, len(table)], table))
@@ -234,18 +239,18 @@ def terms(P, q, qd, w, W, S):
         add_forces(n, G, S, elastic, damping)
 """
 
-_SLOPES = """
+_DERIVATIVES = """
 from softrobot_dynamics.bodies.linear_basis_kernels import inertial_numbers
-from softrobot_dynamics.bodies.linear_basis_derivatives import linear_slopes
+from softrobot_dynamics.bodies.linear_basis_derivatives import linear_derivatives
 from softrobot_dynamics.kernels.weak_form import deformation
 from softrobot_dynamics.kernels.weak_form_derivatives import (
-    add_stress_slopes, CHANGES, MODULI, stress_rows, STRESS)
+    add_stress_derivatives, CHANGES, MODULI, stress_rows, STRESS)
 
 
 @kernel
-def slopes(P, q, qd, qdd, motion, D, S):
+def derivatives(P, q, qd, qdd, motion, D, S):
     n = int(P[0])
-    linear_slopes(P, q, qd, qdd, motion, D, S)
+    linear_derivatives(P, q, qd, qdd, motion, D, S)
     T = P[inertial_numbers(n) + 2 * n * n:]
     viscosity, blocks = T[0], int(T[1])
     P = T[2:2 + {scalars}]
@@ -260,5 +265,5 @@ def slopes(P, q, qd, qdd, motion, D, S):
         for k in range(n):
             change = S[(CHANGES + 9 * k) * {block}:(CHANGES + 9 * k + 9) * {block}]
             stiffen(S[MODULI * {block}:], G[9 * k * {block}:9 * (k + 1) * {block}], change)
-        add_stress_slopes(n, viscosity, weight, G, G[:0], S, D)
+        add_stress_derivatives(n, viscosity, weight, G, G[:0], S, D)
 """

@@ -2,7 +2,7 @@
 """
 Derivatives of bodies whose position is linear in q by their own coordinates, in closed form.
 
-See :mod:`softrobot_dynamics.kernels.layout` for what the slopes are, and
+See :mod:`softrobot_dynamics.kernels.layout` for what the derivatives are, and
 :mod:`softrobot_dynamics.bodies.linear_basis_kernels` for the numbers P. The acceleration of matter
 is a = a_S + B p + C J qd + J qdd with B . = dw/dt x . + w x (w x .) and C . = 2 w x ., all linear
 in (1, q), (0, qd) and (0, qdd). So all is made of the same moments as the terms; and of
@@ -11,10 +11,10 @@ in (1, q), (0, qd) and (0, qdd). So all is made of the same moments as the terms
 """
 
 from softrobot_dynamics.bodies.linear_basis_kernels import inertial_numbers, mix
-from softrobot_dynamics.bodies.linear_basis_tip import tip_slopes
+from softrobot_dynamics.bodies.linear_basis_tip import tip_derivatives
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.derivative_sums import begin_slopes
+from softrobot_dynamics.kernels.derivative_sums import begin_derivatives
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.reductions import dot
 
@@ -22,17 +22,17 @@ FIELDS = 18  # B and C
 
 
 @kernel
-def slopes_scratch(n):
-    """Scratch of :func:`linear_slopes` [numbers]."""
+def derivatives_scratch(n):
+    """Scratch of :func:`linear_derivatives` [numbers]."""
     return 39 * (n + 1) + FIELDS
 
 
 @kernel
-def linear_slopes(P, q, qd, qdd, motion, D, S):
-    """Fill the slopes D of a body of linear basis with constant K and D."""
+def linear_derivatives(P, q, qd, qdd, motion, D, S):
+    """Fill the derivatives D of a body of linear basis with constant K and D."""
     n = int(P[0])
     m = n + 1
-    begin_slopes(n, P[inertial_numbers(n) :], D)
+    begin_derivatives(n, P[inertial_numbers(n) :], D)
     moments, second = P[2 : 2 + 3 * m], P[2 + 3 * m : 2 + 3 * m + 9 * m * m]
     tip = P[2 + 3 * m + 9 * m * m + n * n :][: 9 * m]
     place, speed, push = S[:m], S[m : 2 * m], S[2 * m : 3 * m]  # (1, q), (0, qd), (0, qdd)
@@ -42,7 +42,7 @@ def linear_slopes(P, q, qd, qdd, motion, D, S):
     copy(qdd[:n], push[1:])
     N, V, A = S[3 * m : 12 * m], S[12 * m : 21 * m], S[21 * m : 30 * m]
     B, C = S[39 * m : 39 * m + 9], S[39 * m + 9 : 39 * m + 18]
-    tip_slopes(n, tip, S[: 3 * m], S[30 * m : 39 * m], D)
+    tip_derivatives(n, tip, S[: 3 * m], S[30 * m : 39 * m], D)
     mix(m, second, place, N)
     mix(m, second, speed, V)
     mix(m, second, push, A)
@@ -85,7 +85,7 @@ def _columns(n, moments, fields, N, V, A, D):
     """Wrenches by q_k and qd_k, and the spins N_k."""
     m = n + 1
     B, C = fields
-    forces, spins = layout.force_slopes_offset(n), layout.spins_offset(n)
+    forces, spins = layout.force_derivatives_offset(n), layout.spins_offset(n)
     for k in range(n):
         j, f, g = k + 1, forces + 6 * k, forces + 6 * (n + k)
         p, v, a = _matrix(N, m, j), _matrix(V, m, j), _matrix(A, m, j)
@@ -106,7 +106,7 @@ def _columns(n, moments, fields, N, V, A, D):
 @kernel
 def _own_forces(n, second, B, C, D):
     """Add int Phi_j . B Phi_k dm to dQ_j/dq_k, and the same with C to dQ_j/dqd_k."""
-    m, own = n + 1, layout.own_slopes_offset(n)
+    m, own = n + 1, layout.own_derivatives_offset(n)
     for j in range(n):
         row = second[9 * m * (j + 1) : 9 * m * (j + 2)]
         for c in range(9):

@@ -2,20 +2,20 @@
 """How the twists of a tip frame vary that is made of three points linear in q."""
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.kernels.point_frames import add_scaled, frame_slopes, three
+from softrobot_dynamics.kernels.point_frames import add_scaled, frame_derivatives, three
 
 
 @kernel
-def tip_slopes(n, tip, weights, S, D):
+def tip_derivatives(n, tip, weights, S, D):
     """
-    Fill the first slopes D of a body, those of its tip's twists.
+    Fill the first derivatives D of a body, those of its tip's twists.
 
     ``tip`` 9 (n + 1) numbers of [o, u, v]; ``weights``: (1, q), (0, qd), (0, qdd); S is room.
     """
     m = n + 1
     here, moved = _points(tip, weights[:m]), _points(tip, weights[m : 2 * m])
     pushed = _points(tip, weights[2 * m : 3 * m])
-    frame_slopes(n, tip[9:], (here, moved, pushed), weights[m + 1 : 2 * m], S, D)
+    frame_derivatives(n, tip[9:], (here, moved, pushed), weights[m + 1 : 2 * m], S, D)
 
 
 @inlined

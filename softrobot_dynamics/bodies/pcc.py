@@ -52,10 +52,12 @@ class PiecewiseConstantCurvature(Body):
         """Frame of the last section."""
         return self._frame(1.0, q, math)
 
-    def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
+    def fibre_speed(self, x: Values, derivative: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""
         axial = (self.length + q[2] - q[0] * x[0] - q[1] * x[1]) / self.length
-        return math.sqrt(axial * axial + slope[0] * slope[0] + slope[1] * slope[1])
+        return math.sqrt(
+            axial * axial + derivative[0] * derivative[0] + derivative[1] * derivative[1]
+        )
 
     def material_points(self) -> tuple[Matrix, Vector]:
         """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""

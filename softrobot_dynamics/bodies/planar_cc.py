@@ -51,10 +51,12 @@ class PlanarConstantCurvature(Body):
         """Frame of the last section."""
         return self._frame(1.0, q, math)
 
-    def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
+    def fibre_speed(self, x: Values, derivative: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""
         axial = 1.0 - q[0] * x[0] / self.length
-        return math.sqrt(axial * axial + slope[0] * slope[0] + slope[1] * slope[1])
+        return math.sqrt(
+            axial * axial + derivative[0] * derivative[0] + derivative[1] * derivative[1]
+        )
 
     def material_points(self) -> tuple[Matrix, Vector]:
         """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""
@@ -99,7 +101,7 @@ class PlanarConstantCurvature(Body):
             __name__, 'planar_cc_terms', np.array([self.length, mass, section, stiffness, damping])
         )
 
-    def slopes_kernel(self) -> Kernel | None:
+    def derivatives_kernel(self) -> Kernel | None:
         """
         Return the traced one, of so many points that it is exact to rounding up to 8 rad.
 
@@ -110,7 +112,7 @@ class PlanarConstantCurvature(Body):
         mass, x = 0.5 * self.density * np.pi * self.radius**2 * weights, 0.5 * self.radius
         column = np.column_stack([np.full_like(s, x * self.section_inertia), 0.0 * s, s])
         points = np.vstack([column, column * [-1.0, 1.0, 1.0]])
-        return self._traced_slopes(points, np.tile(mass, 2))
+        return self._traced_derivatives(points, np.tile(mass, 2))
 
     def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:
         bend = s * q[0]

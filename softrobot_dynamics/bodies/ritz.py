@@ -110,7 +110,7 @@ def _sum(terms: Any, x: Value, y: Value, s: Value) -> Value:
     return total
 
 
-def _slope(terms: Any) -> Any:
+def _derivative(terms: Any) -> Any:
     """Return the derivative of a polynomial by s."""
     return tuple((c * k, (i, j, k - 1)) for c, (i, j, k) in terms)
 
@@ -176,11 +176,11 @@ class RitzBackbone(Body):
     """
     A backbone r(s) = (0, 0, s L) + sum_j f_j(s) q_j that carries rigid sections normal to it.
 
-    The f_j are polynomials of s = x3/L, zero at s = 0, in x and y with their slope; q_j [m] as in
-    ``ritz``. A section stands turned by the least rotation that takes z to the tangent, which is
-    undefined only where the tangent points backwards, to -z; it does not twist on its own. Strain
-    energy is E/2 (det F - 1)^2: a fibre's stretch normal to its section, so that a rod has the
-    section stiffness E A and E I; twist and the rotation about the tangent store none.
+    The f_j are polynomials of s = x3/L, zero at s = 0, in x and y with their derivative; q_j [m]
+    as in ``ritz``. A section stands turned by the least rotation that takes z to the tangent,
+    which is undefined only where the tangent points backwards, to -z; it does not twist on its
+    own. Strain energy is E/2 (det F - 1)^2: a fibre's stretch normal to its section, so that a rod
+    has the section stiffness E A and E I; twist and the rotation about the tangent store none.
     """
 
     length: float = number('m', above=0.0)
@@ -223,13 +223,19 @@ class RitzBackbone(Body):
 
     def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:
         """Rotation and origin of the section at s."""
-        origin, slope = [0.0, 0.0, self.length * s], [0.0, 0.0, 1.0]
+        origin, derivative = [0.0, 0.0, self.length * s], [0.0, 0.0, 1.0]
         for (_, components), a in zip(self.functions, q):
             for i, terms in enumerate(components):
                 origin[i] = origin[i] + _sum(terms, 0.0, 0.0, s) * a
-                slope[i] = slope[i] + _sum(_slope(terms), 0.0, 0.0, s) * a / self.length
-        norm = math.sqrt(slope[0] * slope[0] + slope[1] * slope[1] + slope[2] * slope[2])
-        x, y, z = (c / norm for c in slope)
+                derivative[i] = (
+                    derivative[i] + _sum(_derivative(terms), 0.0, 0.0, s) * a / self.length
+                )
+        norm = math.sqrt(
+            derivative[0] * derivative[0]
+            + derivative[1] * derivative[1]
+            + derivative[2] * derivative[2]
+        )
+        x, y, z = (c / norm for c in derivative)
         k = 1.0 / (1.0 + z)
         R = [1.0 - k * x * x, -k * x * y, x, -k * x * y, 1.0 - k * y * y, y, -x, -y, z]
         return R, origin

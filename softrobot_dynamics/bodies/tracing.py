@@ -37,10 +37,10 @@ def terms(symbolic: Any) -> TracedKernel:
 
 
 @functools.cache
-def body_slopes(symbolic: Any) -> TracedKernel | None:
-    """Trace what ``slopes.body_slopes`` needs; None if that is too long."""
+def body_derivatives(symbolic: Any) -> TracedKernel | None:
+    """Trace what ``derivatives.body_derivatives`` needs; None if that is too long."""
     position, n = _asked_position(symbolic), len(symbolic.coordinates())
-    return derivative_kernels.body_slopes(
+    return derivative_kernels.body_derivatives(
         position, _asked_tip(symbolic), n, _stress(symbolic, position, n)
     )
 

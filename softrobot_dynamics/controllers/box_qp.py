@@ -126,7 +126,7 @@ def _worst_held(lower, upper, w, g, size, order, count):
     for i in range(count, len(w)):
         k = order[i]
         if lower[k] < upper[k] and size[k] > 0.0:
-            slope = (-g[k] if w[k] <= lower[k] else g[k]) / size[k]
-            if slope > steepest:
-                best, steepest = i, slope
+            derivative = (-g[k] if w[k] <= lower[k] else g[k]) / size[k]
+            if derivative > steepest:
+                best, steepest = i, derivative
     return best

@@ -49,7 +49,7 @@ class Derivation:
     ) -> None:
         evaluate = model.evaluator()
         self.robot, self.terms, acts = evaluate.robot, evaluate.terms, evaluate.entry
-        self.tangents = allocate_tangents(self.robot, model.slopes())
+        self.tangents = allocate_tangents(self.robot, model.derivatives())
         self.response, self.command = allocate_response(model), np.zeros(model.m)
         self.drives, h = drives_of(model, self.robot), self.terms.h
         held = commanded and bool(model.positioned.any())

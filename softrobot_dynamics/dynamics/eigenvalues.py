@@ -112,14 +112,14 @@ class Pencil(NamedTuple):
         scale, s, size = unit[:, :, None] * unit[:, None], s[:, None, None], size[:, None, None]
         Y, backward, X = np.linalg.svd(scale * (s**2 * self.M + s * self.D + self.K))
         y, x, backward = Y[:, :, -1].conj(), X[:, -1].conj(), backward[:, -1]
-        slope = _form(y, scale * (2.0 * s * self.M + self.D), x)
+        derivative = _form(y, scale * (2.0 * s * self.M + self.D), x)
         parts = size**2 * np.abs(self.M) + size * np.abs(self.D) + np.abs(self.K)
         y, x, noise = np.abs(y), np.abs(x), unit * np.sqrt(self.noise)
         error = backward + ACCURACY * _form(y, 1.0 + scale * parts, x).real
         error += (y * noise).sum(axis=1) * (x * noise).sum(axis=1)
-        slope = np.where(slope == 0.0, _TINY, slope)
+        derivative = np.where(derivative == 0.0, _TINY, derivative)
         with np.errstate(over='ignore'):
-            return backward / slope, error / np.abs(slope)
+            return backward / derivative, error / np.abs(derivative)
 
 
 def _form(y: Complex | Matrix, A: Complex | Matrix, x: Complex | Matrix) -> Complex:

@@ -46,7 +46,9 @@ class _ChainElement(NamedTuple):
     """A joint or a body between the ground and the frame."""
 
     own: slice  # its coordinates
-    slopes: Array | None  # (k, k, 6) of its twists, by the first index; None: they are constant
+    derivatives: (
+        Array | None
+    )  # (k, k, 6) of its twists, by the first index; None: they are constant
     base: int  # where the pose of its base is in the workspace
 
 
@@ -91,7 +93,7 @@ def jacobian_derivatives(
     """
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     index, point, robot = body_index(model, body), checked_point(point), model.evaluator().robot
-    t = allocate_tangents(robot, model.slopes())
+    t = allocate_tangents(robot, model.derivatives())
     cached(run_three, entry=tangent_entries(robot, t).whole)(q, qd, np.zeros(model.n))
     require_finite(model, q, t.by_state)
     found = _frame(model, robot, t, index, point, q, qd)
@@ -170,7 +172,7 @@ def _at_point(
     own, _, base = tip.parts[0]
     motion, (S, rate, second) = _motion(t, 2 * index), tip.twists
     V, A = motion[:, :, None]
-    by_time = _moved(robot, base, np.einsum('kjc,k->jc', point.slopes, qd)).T
+    by_time = _moved(robot, base, np.einsum('kjc,k->jc', point.derivatives, qd)).T
     S[:, own] = _moved(robot, base, point.twists).T
     rate[:, own] = _bracket(V, S[:, own]) + by_time
     second[:, own] = _bracket(A, S[:, own]) + _bracket(V, rate[:, own] + by_time)
@@ -179,7 +181,7 @@ def _at_point(
     R, origin = _pose(robot, base)
     pose = R @ point.frame[:3, :3], origin + R @ point.frame[:3, 3]
     return _Frame(
-        pose, motion, tip.twists, [_ChainElement(own, point.slopes, base), *tip.parts[1:]]
+        pose, motion, tip.twists, [_ChainElement(own, point.derivatives, base), *tip.parts[1:]]
     )
 
 
@@ -191,20 +193,20 @@ def _parts(robot: Robot, t: DerivativeArrays, index: int) -> list[_ChainElement]
         joint, body = (int(place) for place in t.places[index])
         own = slice(m[BODY_FIRST], m[BODY_FIRST] + m[BODY_COUNT])
         found.append(
-            _ChainElement(own, _slopes(t, body, m[BODY_COUNT]), index * STATE + JOINT_POSE)
+            _ChainElement(own, _derivatives(t, body, m[BODY_COUNT]), index * STATE + JOINT_POSE)
         )
         own, index = slice(m[JOINT_FIRST], m[JOINT_FIRST] + m[JOINT_COUNT]), m[PARENT]
         found.append(
-            _ChainElement(own, _slopes(t, joint, m[JOINT_COUNT]), index * STATE + TIP_POSE)
+            _ChainElement(own, _derivatives(t, joint, m[JOINT_COUNT]), index * STATE + TIP_POSE)
         )
     return found
 
 
-def _slopes(t: DerivativeArrays, place: int, count: int) -> Array | None:
-    """Return the slopes of the twists of a part, None if it has none."""
+def _derivatives(t: DerivativeArrays, place: int, count: int) -> Array | None:
+    """Return the derivatives of the twists of a part, None if it has none."""
     if not place:
         return None
-    return t.slopes[place : place + 6 * count * count].reshape(count, count, 6)
+    return t.derivatives[place : place + 6 * count * count].reshape(count, count, 6)
 
 
 def _motion(t: DerivativeArrays, frame: int) -> Matrix:
@@ -216,12 +218,12 @@ def _changes(robot: Robot, parts: list[_ChainElement], S: Matrix) -> Array:
     """Return dS_k/dq_j - S_j x S_k at [:, k, j], (6, n, n): zero where j comes before k."""
     n = S.shape[1]
     found, beyond = np.zeros((6, n, n)), np.zeros(n, dtype=bool)
-    for own, slopes, base in parts:
+    for own, derivatives, base in parts:
         beyond[own] = True
         for k in range(own.start, own.stop):
             found[:, k, beyond] = _bracket(S[:, k, None], S[:, beyond])
-        if slopes is not None:
-            found[:, own, own] += _moved(robot, base, slopes).transpose(2, 1, 0)
+        if derivatives is not None:
+            found[:, own, own] += _moved(robot, base, derivatives).transpose(2, 1, 0)
     return found
 
 

@@ -24,7 +24,7 @@ class PointTwists(NamedTuple):
 
     frame: Matrix  # (4, 4) at the point, in S_J
     twists: Matrix  # (k, 6) of the coordinates, angular first
-    slopes: Array  # (k, k, 6) their derivatives, the first index being that of q
+    derivatives: Array  # (k, k, 6) their derivatives, the first index being that of q
     second: Matrix  # (k, 6) their second derivatives by time along qd
 
 
@@ -53,13 +53,13 @@ def point_twists(
     reach = float(np.linalg.norm(frame.reshape(4, 4)[:3, 3])) or 1.0
     moved = np.maximum(angular, linear / reach)  # by a unit of each coordinate
     unit = FRAME_STEP / np.where(moved > 0.0, moved, 1.0)
-    slopes = [along(twists, q, way)[0] for way in np.diag(unit)]
+    derivatives = [along(twists, q, way)[0] for way in np.diag(unit)]
     speed = np.abs(qd / unit).sum() or 1.0
     second = along(twists, q, qd / speed)[1] * speed**2
     twists(q)  # back: the frame is that at q
     return PointTwists(
         frame=frame.reshape(4, 4),
         twists=here,
-        slopes=np.reshape(slopes, (count, count, 6)) / unit[:, None, None],
+        derivatives=np.reshape(derivatives, (count, count, 6)) / unit[:, None, None],
         second=second.reshape(count, 6),
     )

@@ -95,11 +95,11 @@ def _lower(statics: Forces, q: Vector, u: Vector, r: Vector, step: Vector) -> tu
     reason = 'no posture near is lower'
     for scale in 0.5 ** np.arange(20):
         better = q + scale * step
-        slope = statics.residual(better, u)[0] @ step
-        if not np.isfinite(slope):
+        derivative = statics.residual(better, u)[0] @ step
+        if not np.isfinite(derivative):
             reason = REPRESENTED
         elif obstacle := statics.obstacle(better):
             reason = obstacle
-        elif slope <= 0.5 * abs(r @ step):
+        elif derivative <= 0.5 * abs(r @ step):
             return better, ''
     return None, reason

@@ -99,12 +99,12 @@ class Sliding:
         self._tell(u)
         return self._at(np.ascontiguousarray(q))
 
-    def slope(self, q: Vector, u: Vector) -> Matrix:
+    def derivative(self, q: Vector, u: Vector) -> Matrix:
         """Return the derivative (n, n) by q of `force`, by central differences."""
         self._tell(u)
-        slope = by_second_order(self._at, np.asarray(q), self._units)
+        derivative = by_second_order(self._at, np.asarray(q), self._units)
         self._at(np.ascontiguousarray(q))  # back: others go by the poses at q
-        return slope
+        return derivative
 
     def _at(self, q: Vector) -> Vector:
         self._rub(q, self._zero)

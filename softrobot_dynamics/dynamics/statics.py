@@ -208,7 +208,7 @@ class Statics:
             self._evaluate(q, self._zero)
             K += self._share * self._cables.stiffness(q, u)
         if self._sliding and self._rubbing:
-            K -= self._share * self._sliding.slope(q, u)
+            K -= self._share * self._sliding.derivative(q, u)
         return K
 
     def stiffness(self, q: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:

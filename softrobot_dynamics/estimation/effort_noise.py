@@ -98,9 +98,9 @@ class Gauges:
         drives = own.drives  # those of positions that motors hold: what a cable makes of them
         if not len(drives.tension):
             return
-        slopes = np.where(drives.tension > 0.0, drives.stiffness * drives.pull, 0.0)
+        tension_by_length = np.where(drives.tension > 0.0, drives.stiffness * drives.pull, 0.0)
         for force, (first, count) in zip(forces, drives.cables[self._which]):
-            force -= slopes[first : first + count] @ drives.J[first : first + count]
+            force -= tension_by_length[first : first + count] @ drives.J[first : first + count]
 
 
 @kernel

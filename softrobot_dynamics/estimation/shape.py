@@ -97,13 +97,13 @@ class ShapeFit:
                 return Shape(q, covariance, float(square), numbers, k)
             share = 1.0
             for _ in range(_HALVINGS):
-                then, slopes = self._left(q + share * full, u, seen)
+                then, gradients = self._left(q + share * full, u, seen)
                 if then @ then < square:
                     break
                 share *= 0.5
             else:
                 break
-            q, r, J = q + share * full, then, slopes
+            q, r, J = q + share * full, then, gradients
         raise NotConvergedError('the fit of a posture', k, float(way))
 
     def _weigh(self, q: Vector, u: Vector, noise: Vector) -> Matrix:
@@ -118,14 +118,14 @@ class ShapeFit:
         """Return what is left (k,), normalised, and how fast that goes down with q, (k, n)."""
         n = self.model.n
         force, tangent = self._statics.residual(q, u)[0], self._statics.tangent(q, u)
-        left, slopes = [-self._weights @ force], [self._weights @ tangent]
+        left, gradients = [-self._weights @ force], [self._weights @ tangent]
         for observation, z in seen:
             observation.observe(q, self._rest, z)
             e, H = observation.observed.residual, observation.observed.H[:, :n]
             there = np.isfinite(e)
             left.append((e / observation.noise)[there])
-            slopes.append((H / observation.noise[:, None])[there])
-        r, J = np.concatenate(left), np.concatenate(slopes)
+            gradients.append((H / observation.noise[:, None])[there])
+        r, J = np.concatenate(left), np.concatenate(gradients)
         if not (np.isfinite(r).all() and np.isfinite(J).all()):
             raise ArgumentError('q0', q, 'a posture that the bodies can represent')
         return r, J

@@ -40,8 +40,8 @@ def time_along(reference: Any, y_d: Vector, guess: float) -> float | None:
     rate, t = curve.derivative(), guess
     for _ in range(20):
         laps = (t - reference.breaks[0]) // reference.period if reference.period else 0.0
-        gap, slope = y_d - curve(t) - laps * reference.drift, rate(t)
+        gap, velocity = y_d - curve(t) - laps * reference.drift, rate(t)
         if np.abs(gap).max() < _AT:
             return float(t)
-        t = t + gap @ slope / max(slope @ slope, 1e-30)
+        t = t + gap @ velocity / max(velocity @ velocity, 1e-30)
     return None

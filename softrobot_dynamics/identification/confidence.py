@@ -28,22 +28,26 @@ class Confidence(NamedTuple):
     unseen: Matrix
 
 
-def without(slopes: Matrix, others: Matrix) -> tuple[Matrix, int]:
+def without(derivatives: Matrix, others: Matrix) -> tuple[Matrix, int]:
     """
-    Return slopes (N, p) less what ``others`` (N, c) can make up for, and how many of those count.
+    Return derivatives (N, p) less what ``others`` (N, c) can make up for, and their rank.
 
     So numbers that had to be fitted as well are accounted for, whether the data show them or not.
     """
     directions, sizes, _ = np.linalg.svd(others, full_matrices=False)
     directions = directions[:, sizes > _ROUNDING * sizes.max(initial=0.0)]
-    return slopes - directions @ (directions.T @ slopes), directions.shape[1]
+    return derivatives - directions @ (directions.T @ derivatives), directions.shape[1]
 
 
 def confidence(
-    slopes: Matrix, residuals: Vector, scale: float = np.inf, spent: int = 0, least: float = 0.0
+    derivatives: Matrix,
+    residuals: Vector,
+    scale: float = np.inf,
+    spent: int = 0,
+    least: float = 0.0,
 ) -> Confidence:
     """
-    Return the :class:`Confidence` of a fit by its slopes (N, p) and weighted residuals (N,).
+    Return the :class:`Confidence` of a fit by its derivatives (N, p) and weighted residuals (N,).
 
     So many other numbers were ``spent`` on the residuals, see :func:`without`.
 
@@ -53,14 +57,14 @@ def confidence(
     """
     from scipy.stats import t  # late: scipy is slow to import
 
-    p, N = slopes.shape[1], len(slopes) - spent
+    p, N = derivatives.shape[1], len(derivatives) - spent
     if N <= p:
         return Confidence(np.full(p, np.nan), np.eye(p))
     z = (residuals / scale) ** 2
     psi, curvature = residuals / np.sqrt(1.0 + z), np.mean((1.0 + z) ** -1.5)
     deviation = max(least, np.sqrt(psi @ psi / (N - p)) / curvature)
     wide = float(t.ppf(0.5 + 0.5 * LEVEL, N - p))
-    _, sizes, directions = np.linalg.svd(slopes, full_matrices=False)
+    _, sizes, directions = np.linalg.svd(derivatives, full_matrices=False)
     hidden = (sizes <= _ROUNDING * sizes[0]) | (wide * deviation > TOO_WIDE * sizes)
     shown = directions[~hidden] / sizes[~hidden, None]
     half = wide * deviation * np.sqrt((shown**2).sum(axis=0))
@@ -85,9 +89,9 @@ def design(known: Matrix, candidates: Sequence[Matrix], count: int) -> list[int]
     """
     Return which candidates add most to what is known, one after the other (D-optimal, greedy).
 
-    By information matrices: ``known`` (p, p), and slopes (N, p) of each candidate.
+    By information matrices: ``known`` (p, p), and derivatives (N, p) of each candidate.
     """
-    gains = [slopes.T @ slopes for slopes in candidates]
+    gains = [derivatives.T @ derivatives for derivatives in candidates]
     least = 1e-9 * max(np.trace(known), *(np.trace(gain) for gain in gains), 1e-300)
     known = known + least * np.eye(len(known))
     chosen: list[int] = []

@@ -57,7 +57,7 @@ class Identification:
     ``unseen``, in words, combinations of the parameters that the data do not show; ``x`` (p,);
     ``states``, those that a motion starts in, as its predictor has them, or how far markers are
     beside their points, see :attr:`placed`; ``off`` (P, C), what was
-    measured less predicted, and ``off_before``, that of the robot file; ``slopes`` (N, p),
+    measured less predicted, and ``off_before``, that of the robot file; ``derivatives`` (N, p),
     weighted.
     """
 
@@ -70,7 +70,7 @@ class Identification:
     unseen: tuple[str, ...]
     off: Matrix
     off_before: Matrix
-    slopes: Matrix
+    derivatives: Matrix
 
     @property
     def residuals(self) -> Array:
@@ -108,22 +108,24 @@ class Identification:
             raise ArgumentError('suggest', limits, 'a robot whose actuators have limits')
         rng = np.random.default_rng(seed)
         u = rng.uniform(limits[:, 0], limits[:, 1], size=(candidates, len(limits)))
-        slopes = [self._slopes_under(row) for row in u]
-        there = [i for i, s in enumerate(slopes) if s is not None]
-        chosen = design(self.slopes.T @ self.slopes, [slopes[i] for i in there], count)
+        derivatives = [self._derivatives_under(row) for row in u]
+        there = [i for i, s in enumerate(derivatives) if s is not None]
+        chosen = design(
+            self.derivatives.T @ self.derivatives, [derivatives[i] for i in there], count
+        )
         return u[[there[i] for i in chosen]]
 
-    def _slopes_under(self, u: Vector) -> Any:
-        """Return the weighted slopes (3 K, p) under commands u (m,), None if nothing rests."""
+    def _derivatives_under(self, u: Vector) -> Any:
+        """Return weighted derivatives (3 K, p) under commands u (m,), None if nothing rests."""
         rubbed = isinstance(self.data, Postures) and bool(self.data.sliding.any())
         seen = np.zeros((1, *self.data.positions.shape[1:]))
         ways = np.full_like(u[None], float(rubbed))  # drawn in from nothing
         one = Postures(('',), u[None], self.data.markers, seen, ways)
         try:
-            slopes = Predictor(self.parameters, one).slopes(np.r_[self.x, self.states])
+            derivatives = Predictor(self.parameters, one).derivatives(np.r_[self.x, self.states])
         except NotConvergedError:
             return None
-        return slopes.reshape(one.measured.size, -1)[:, : len(self.x)] * one.weights[:, None]
+        return derivatives.reshape(one.measured.size, -1)[:, : len(self.x)] * one.weights[:, None]
 
 
 def _limits(description: RobotDescription) -> list[Any]:
@@ -201,9 +203,9 @@ def fitted(
     """Return the :class:`Identification` from starts (p,) each; raises as `identify`."""
     problem = LeastSquaresProblem(parameters, data, progress)
     z, scale = problem.best(starts, loss)
-    p, every = len(parameters.each), problem.slopes(z)
-    x, (slopes, spent) = z[:p], without(every[:, :p], every[:, p:])
-    known = confidence(slopes, problem.residuals(z), scale, spent, problem.least)
+    p, every = len(parameters.each), problem.derivatives(z)
+    x, (derivatives, spent) = z[:p], without(every[:, :p], every[:, p:])
+    known = confidence(derivatives, problem.residuals(z), scale, spent, problem.least)
     return Identification(
         parameters=parameters,
         data=data,
@@ -214,7 +216,7 @@ def fitted(
         unseen=tuple(told(row, parameters.each) for row in known.unseen),
         off=data.measured - problem.predicted(z),
         off_before=data.measured - problem.first,
-        slopes=slopes,
+        derivatives=derivatives,
     )
 
 

@@ -99,13 +99,13 @@ class LeastSquaresProblem:
         before = self._one * self._parameters.off(z[: self._p])
         return np.r_[off, self._anchors * (z - self._begun)[self._p :], before]
 
-    def slopes(self, z: Vector) -> Matrix:
+    def derivatives(self, z: Vector) -> Matrix:
         """Return the derivatives of `residuals`, (N, .)."""
-        slopes = self.predictor.slopes(z).reshape(*self._measured.shape, -1)
+        derivatives = self.predictor.derivatives(z).reshape(*self._measured.shape, -1)
         anchor = np.eye(len(z))[self._p :] * np.reshape(self._anchors, (-1, 1))
         before = np.zeros((len(self._parameters.known), len(z)))
-        before[:, : self._p] = self._one * self._parameters.off_slopes(z[: self._p])
-        return np.vstack([(slopes * self._weights[:, None])[self._seen], anchor, before])
+        before[:, : self._p] = self._one * self._parameters.off_derivatives(z[: self._p])
+        return np.vstack([(derivatives * self._weights[:, None])[self._seen], anchor, before])
 
     def best(self, starts: Sequence[Vector], loss: str) -> tuple[Vector, float]:
         """Return z of the least loss, and the knee of it [m]; raises if none begins."""
@@ -141,7 +141,7 @@ class LeastSquaresProblem:
         found = least_squares(  # whose tolerance of the gradient is absolute
             lambda z: self._guarded(z) / size,
             np.clip(start, lower + inside, upper - inside),
-            jac=lambda z: self.slopes(z) / size,
+            jac=lambda z: self.derivatives(z) / size,
             bounds=self._bounds,
             loss='linear' if linear else 'soft_l1',
             f_scale=1.0 if linear else scale / size,

@@ -124,7 +124,7 @@ class MotionPredictor:
         """Return what is measured (T, C), NaN at instants without; raises where it fails."""
         return self._seen(z).points
 
-    def slopes(self, z: Vector) -> Array:
+    def derivatives(self, z: Vector) -> Array:
         """Return the derivatives of `points` by z, (T, C, p + 2 n S)."""
         seen, p, n = self._seen(z), self._p, self._n
         F = len(self._strides.lengths)
@@ -146,9 +146,9 @@ class MotionPredictor:
             direct[..., k] = (_observed(model, self.motion, seen.q)[0] - seen.points) / step
         rest = seen.model.scales.solve(K[-1], own[-1])
         change = self._spread(K[:-1], D[:-1], M[:-1], own[:-1], rest)
-        slopes = np.einsum('tcn,tnz->tcz', seen.jacobians, change)
-        slopes[..., :p] += direct
-        return slopes
+        derivatives = np.einsum('tcn,tnz->tcz', seen.jacobians, change)
+        derivatives[..., :p] += direct
+        return derivatives
 
     def _pushes(self, forces: Matrix) -> Matrix:
         """Return the means in each stride (F, m) of forces in each step (E, m)."""
@@ -290,13 +290,13 @@ def _observed_at(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matri
     T, n = q.shape
     known = [*model.coordinate_names, *model.actuator_names]
     which = [known.index(each.name) for each in motion.coordinates]
-    values, slopes = np.empty((T, len(which))), np.empty((T, len(which), n))
+    values, derivatives = np.empty((T, len(which))), np.empty((T, len(which), n))
     evaluate, zero = model.per_thread.evaluator, np.zeros(n)
     for i, row in enumerate(q if which else ()):
         t = evaluate(row, zero)
         values[i] = np.r_[row, t.y - model.y0][which]
-        slopes[i] = np.vstack([np.eye(n), t.J])[which]
+        derivatives[i] = np.vstack([np.eye(n), t.J])[which]
     return (
         np.hstack([points.reshape(T, -1), values]),
-        np.concatenate([jacobians.reshape(T, -1, n), slopes], axis=1),
+        np.concatenate([jacobians.reshape(T, -1, n), derivatives], axis=1),
     )

@@ -54,7 +54,7 @@ class FitParameter(NamedTuple):
             return math.log(value / self.nominal)
         return value / (self.upper - self.lower)
 
-    def slope(self, x: float) -> float:
+    def derivative(self, x: float) -> float:
         """Return the derivative of `value` by x."""
         return self.value(x) if self.relative else self.upper - self.lower
 
@@ -97,12 +97,12 @@ class FitParameters:
         known = ((self.each[i], x[i]) for i in self.known)
         return np.array([(p.value(v) - p.nominal) / p.deviation for p, v in known])
 
-    def off_slopes(self, x: Vector) -> Matrix:
+    def off_derivatives(self, x: Vector) -> Matrix:
         """Return the derivatives of `off` by x, (k, p)."""
-        slopes = np.zeros((len(self.known), len(x)))
-        for row, i in zip(slopes, self.known):
-            row[i] = self.each[i].slope(x[i]) / self.each[i].deviation
-        return slopes
+        derivatives = np.zeros((len(self.known), len(x)))
+        for row, i in zip(derivatives, self.known):
+            row[i] = self.each[i].derivative(x[i]) / self.each[i].deviation
+        return derivatives
 
     def robot(self, x: Vector) -> RobotDescription:
         """Return the robot of an x (p,); DescriptionError where there is none."""

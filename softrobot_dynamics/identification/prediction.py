@@ -60,24 +60,24 @@ class Predictor:
         """Return the markers (P, K, 3) [m], base frame; DescriptionError, NotConvergedError."""
         return self._seen(z).marked.points
 
-    def slopes(self, z: Vector) -> Array:
+    def derivatives(self, z: Vector) -> Array:
         """Return the derivatives of the markers by z, (P, K, 3, .); raises as `points`."""
         seen, x = self._seen(z), z[: self._p]
         before = self._residuals(seen.statics, seen.q)
         by_theta = [self._by(seen, before, z, k) for k in range(self._p)]
-        slopes = np.zeros((*seen.marked.points.shape, len(z)))
+        derivatives = np.zeros((*seen.marked.points.shape, len(z)))
         for i, (u, q) in enumerate(zip(self.postures.commands, seen.q)):
             seen.statics.slide(self.postures.sliding[i])
             forces = np.array([r[i] for r, _ in by_theta]).reshape(len(x), -1).T
             K = seen.statics.tangent(q, u)
             change = -seen.model.scales.solve(K, forces)
-            slopes[i, ..., : self._p] = seen.marked.jacobians[i] @ change
+            derivatives[i, ..., : self._p] = seen.marked.jacobians[i] @ change
             for k, (_, points) in enumerate(by_theta):
-                slopes[i, ..., k] += points[i]
+                derivatives[i, ..., k] += points[i]
         for j, k in enumerate(self.postures.loose):
             first = self._p + 3 * j
-            slopes[:, k, :, first : first + 3] = seen.marked.frames[:, k]
-        return slopes
+            derivatives[:, k, :, first : first + 3] = seen.marked.frames[:, k]
+        return derivatives
 
     def _offsets(self, z: Vector) -> Matrix:
         """Return where markers are beside their points, (K, 3) [m]."""

@@ -21,7 +21,7 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.compiling.jit import Kernel
-from softrobot_dynamics.joints.tracing import motion_kernel, slopes_kernel
+from softrobot_dynamics.joints.tracing import derivatives_kernel, motion_kernel
 from softrobot_dynamics.schema.fields import direction, nested, vector
 from softrobot_dynamics.schema.poses import dh_row, flat, Pose, z_onto
 from softrobot_dynamics.schema.registry import Registry, required
@@ -108,10 +108,10 @@ class Joint:
         """Return the kernel and numbers of this joint's frame, traced from its motion."""
         return motion_kernel(*self._traced())
 
-    def slopes_kernel(self) -> Kernel | None:
-        """Return the kernel and numbers of this joint's slopes, as `kernel`; a screw has none."""
+    def derivatives_kernel(self) -> Kernel | None:
+        """Return kernel and numbers of this joint's derivatives, as `kernel`; a screw has none."""
         none = self.screw or not self.coordinates()
-        return None if none else slopes_kernel(*self._traced())
+        return None if none else derivatives_kernel(*self._traced())
 
     def _traced(self) -> tuple[Any, ...]:
         """Return the type's name, formulas, constants, numbers and coordinates."""

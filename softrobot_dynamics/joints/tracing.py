@@ -45,7 +45,7 @@ def motion_kernel(
     return Kernel(module.__name__, 'motion', parameters)
 
 
-def slopes_kernel(
+def derivatives_kernel(
     label: str,
     motion: tuple[Values, Values, Value | None],
     constants: dict[Symbol, float],
@@ -53,18 +53,18 @@ def slopes_kernel(
     n: int,
 ) -> Kernel:
     """
-    Return the :class:`Kernel` ``slopes(P, q, qd, qdd, D)`` of a joint; for arguments see above.
+    Return the kernel ``derivatives(P, q, qd, qdd, D)`` of a joint; for arguments see above.
 
-    It fills the joint's slopes D, see :mod:`softrobot_dynamics.kernels.layout`.
+    It fills the joint's derivatives D, see :mod:`softrobot_dynamics.kernels.layout`.
     """
     rotation, origin, _ = motion
     nodes = twist_nodes(list(map(as_node, rotation)), list(map(as_node, origin)), n)
     code = Emitter(nodes)
     body = textwrap.indent('\n'.join(code.call + twist_slots(code, nodes)), ' ' * 4)
-    source = _SLOPES.format(n=n, count=n * n + n, first=3 * n, body=body)
-    module = load_module(HEADER + source, f'{label}_slopes')
+    source = _DERIVATIVES.format(n=n, count=n * n + n, first=3 * n, body=body)
+    module = load_module(HEADER + source, f'{label}_derivatives')
     parameters = np.concatenate([numbers, code.tables.numbers(constants)])
-    return Kernel(module.__name__, 'slopes', parameters)
+    return Kernel(module.__name__, 'derivatives', parameters)
 
 
 _MOTION = """
@@ -78,12 +78,12 @@ def motion(P, q, qd, W):
     place({n}, C, qd, W)
 """
 
-_SLOPES = """
+_DERIVATIVES = """
 from softrobot_dynamics.joints.tracing import place_twists
 
 
 @kernel
-def slopes(P, q, qd, qdd, D):
+def derivatives(P, q, qd, qdd, D):
     C, P = P[{first}:{first} + 24], P[{first} + 24:]
 {body}
     place_twists({count}, C, D)

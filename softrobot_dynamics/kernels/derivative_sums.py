@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Sums over a block of quadrature points: from point values to a body's slopes.
+Sums over a block of quadrature points: from point values to a body's derivatives.
 
 Scratch S holds, BLOCK numbers each: position p (3), its velocity v (3) and acceleration (3) in
 S_J; for each coordinate J_k, dJ_k/dt and d2J_k/dt2 (9 n); d2p / dq_j dq_k for j <= k (3 each),
@@ -14,8 +14,8 @@ from softrobot_dynamics.kernels.reductions import BLOCK
 B = BLOCK
 
 
-def slope_rows(n: int) -> int:
-    """Return how many rows of a block :func:`slope_block` is given for n coordinates."""
+def derivative_rows(n: int) -> int:
+    """Return how many rows of a block :func:`derivative_block` is given for n coordinates."""
     return 9 + 9 * n + 3 * n * (n + 1) // 2
 
 
@@ -111,16 +111,16 @@ def _spin(mass, p, v, out):
 
 
 @kernel
-def slope_block(n, mass, motion, zero, S, D):
+def derivative_block(n, mass, motion, zero, S, D):
     """
-    Add one block's point values in S, weighted by ``mass`` [kg], to a body's slopes D.
+    Add one block's point values in S, weighted by ``mass`` [kg], to a body's derivatives D.
 
     ``motion`` (9,): (w, dw/dt, a) of S_J; ``zero`` (9,): room for the same without a.
     """
     p, v = S[0 : 3 * B], S[3 * B : 6 * B]
     room = (9 + 9 * n + 3 * n * (n + 1) // 2) * B
     push, change = S[room : room + 3 * B], S[room + 3 * B : room + 6 * B]
-    forces, own = layout.force_slopes_offset(n), layout.own_slopes_offset(n)
+    forces, own = layout.force_derivatives_offset(n), layout.own_derivatives_offset(n)
     spin, spins = layout.spin_offset(n), layout.spins_offset(n)
     for c in range(6):
         zero[c] = motion[c]
@@ -160,10 +160,10 @@ def _add_works(n, S, f, out):
 
 
 @kernel
-def begin_slopes(n, matrices, D):
-    """Begin the sums of a body's slopes with its constant K and D (n, n) each."""
-    own = layout.own_slopes_offset(n)
-    D[layout.force_slopes_offset(n) : layout.spin_offset(n) + 9] = 0.0
+def begin_derivatives(n, matrices, D):
+    """Begin the sums of a body's derivatives with its constant K and D (n, n) each."""
+    own = layout.own_derivatives_offset(n)
+    D[layout.force_derivatives_offset(n) : layout.spin_offset(n) + 9] = 0.0
     for k in range(n):
         for j in range(n):
             D[own + n * k + j] = matrices[n * j + k]

@@ -102,7 +102,7 @@ def cubic_root(a):
     """
     Largest root w of w^3 - w = a for |a| < 2 / (3 sqrt 3), to rounding.
 
-    Where it meets the next one, at w = 1 / sqrt 3, it has the slope of a square root. With
+    Where it meets the next one, at w = 1 / sqrt 3, it has the derivative of a square root. With
     t^2 = a + 2 / (3 sqrt 3), w = 1 / sqrt 3 + y makes y^3 + sqrt 3 y^2 = t^2, and y / t is smooth:
     a polynomial in t, to 5e-9, and a step of Newton's method for y.
     """

@@ -27,9 +27,9 @@ elastic force         n       s(q)
 damping force         n       d(q, qd)
 ====================  ======  ==================================================================
 
-The *slopes* of a joint or a body are derivatives by its own q_k and qd_k, where the motion of its
-inner frame stays. Twists are spatial, (angular, linear), at the inner frame's origin in its axes:
-S_j that of the outer frame along coordinate j. All of
+The *derivatives* of a joint or a body are derivatives by its own q_k and qd_k, where the motion of
+its inner frame stays. Twists are spatial, (angular, linear), at the inner frame's origin in its
+axes: S_j that of the outer frame along coordinate j. All of
 
 ====================  ======  ==================================================================
 dS_j / dq_k           6 n n   of each k, coordinate by coordinate
@@ -126,13 +126,13 @@ def slab(n: int) -> Slab:
 
 @inlined
 def second_twists_offset(n):
-    """Offset of the second derivatives by time of the twists, in the slopes of a part."""
+    """Offset of the second derivatives by time of the twists, in the derivatives of a part."""
     return 6 * n * n
 
 
 @inlined
-def force_slopes_offset(n):
-    """Offset of dF/dq; what else a body has follows it. Also the length of a joint's slopes."""
+def force_derivatives_offset(n):
+    """Offset of dF/dq; the rest of a body's follows. Also the length of a joint's derivatives."""
     return 6 * n * n + 6 * n
 
 
@@ -143,7 +143,7 @@ def spins_offset(n):
 
 
 @inlined
-def own_slopes_offset(n):
+def own_derivatives_offset(n):
     """Offset of dQ/dq, then dQ/dqd."""
     return 6 * n * n + 21 * n
 
@@ -154,6 +154,6 @@ def spin_offset(n):
     return 8 * n * n + 21 * n
 
 
-def slopes_size(n: int) -> int:
-    """Length of a body's slopes; not for kernels."""
+def derivatives_size(n: int) -> int:
+    """Length of a body's derivatives; not for kernels."""
     return 8 * n * n + 21 * n + 9

@@ -21,9 +21,9 @@ ROWS = 9  # of each coordinate: spin (3), x . u', x . v', y . v', and d(spin)/dt
 
 
 @kernel
-def frame_slopes(n, moved, points, rates, S, D):
+def frame_derivatives(n, moved, points, rates, S, D):
     """
-    Fill the first slopes D of a body, those of its tip's twists, of points linear in q.
+    Fill the first derivatives D of a body, those of its tip's twists, of points linear in q.
 
     ``moved`` (9 n,): [o, u, v] by each coordinate; ``points``: [o, u, v] and their first and
     second derivative by time; ``rates`` (n,): qd; S (9 n,) is filled with ROWS.
@@ -55,7 +55,7 @@ def frame_slopes(n, moved, points, rates, S, D):
 @kernel
 def bend_frame(n, points, rates, bent, S, D):
     """
-    Add to the slopes of :func:`frame_slopes` what the points are not linear in q.
+    Add to the derivatives of :func:`frame_derivatives` what the points are not linear in q.
 
     ``bent``: the second derivatives of [o, u, v] by q_j and q_k for j <= k, k by k, then for each
     j the first and the second derivative by time of those by q_j.

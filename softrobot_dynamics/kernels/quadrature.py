@@ -30,13 +30,13 @@ class Collocation(NamedTuple):
     Matrices for a function given at ``count`` Gauss points of [0, 1], exact for polynomials.
 
     ``weights`` (count,) integrate it over [0, 1]; the rows of ``before`` (count, count) from 0 up
-    to each point; ``slopes`` (count + 2, count) differentiate it at each point, at 0 and at 1, and
-    ``bends`` (count, count) twice at each point.
+    to each point; ``derivatives`` (count + 2, count) differentiate it at each point, at 0 and at
+    1, and ``bends`` (count, count) twice at each point.
     """
 
     weights: Vector
     before: Matrix
-    slopes: Matrix
+    derivatives: Matrix
     bends: Matrix
 
 

@@ -30,18 +30,18 @@ def stress_rows(n):
 
 
 @kernel
-def add_stress_slopes(n, viscosity, weight, G, moved, S, D):
+def add_stress_derivatives(n, viscosity, weight, G, moved, S, D):
     """
-    Add the sums of a block to dQ/dq and dQ/dqd of a body's slopes D.
+    Add the sums of a block to dQ/dq and dQ/dqd of a body's derivatives D.
 
     ``weight`` [m^3]: volumes; ``G``: dF/dq_j, nine rows for each j; ``moved``: their derivatives
     by time, likewise, or empty where there are none. S has F, dF/dt and the changes of stress;
     the viscous stress is left there.
     """
-    own = layout.own_slopes_offset(n)
+    own = layout.own_derivatives_offset(n)
     first = S[CHANGES * B : (CHANGES + 9 * n) * B]
     if viscosity > 0.0:
-        _add_viscous_slopes(n, viscosity, weight, G, moved, S, D[own : own + 2 * n * n])
+        _add_viscous_derivatives(n, viscosity, weight, G, moved, S, D[own : own + 2 * n * n])
     for k in range(n):
         change = first[9 * B * k : 9 * B * (k + 1)]
         for j in range(k + 1):
@@ -52,7 +52,7 @@ def add_stress_slopes(n, viscosity, weight, G, moved, S, D):
 
 
 @kernel
-def _add_viscous_slopes(n, viscosity, weight, G, moved, S, own):
+def _add_viscous_derivatives(n, viscosity, weight, G, moved, S, own):
     """Add the viscous share to changes of stress, and the rest of it to ``own``."""
     F, rate, strain = S[: 9 * B], S[RATE * B : STRESS * B], S[STRAIN * B : CHANGE * B]
     change, strains = S[CHANGE * B : CHANGES * B], S[(CHANGES + 9 * n) * B :]
@@ -87,7 +87,7 @@ def _add_viscous_slopes(n, viscosity, weight, G, moved, S, own):
 
 @kernel
 def add_viscous_stress(S):
-    """Add to the stress in S the viscous one, that :func:`add_stress_slopes` has left."""
+    """Add to the stress in S the viscous one, that :func:`add_stress_derivatives` has left."""
     for k in range(9 * B):
         S[STRESS * B + k] += S[VISCOUS * B + k]
 

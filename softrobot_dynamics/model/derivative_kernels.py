@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The kernels of a robot's slopes and bends, compiled when somebody asks for derivatives."""
+"""The kernels of a robot's derivatives and bends, compiled when somebody asks for derivatives."""
 
 from collections.abc import Sequence
 
@@ -11,15 +11,19 @@ from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.recursion.actuation_hessians import Bends
-from softrobot_dynamics.recursion.module_derivatives import CONSTANT, DIFFERENCES, SlopeKernels
+from softrobot_dynamics.recursion.module_derivatives import (
+    CONSTANT,
+    DerivativeKernels,
+    DIFFERENCES,
+)
 
 # arguments of the kernels of joints, bodies and lengths
 BENDS = 'P, q, out, S'
 JOINT, BODY = 'P, q, qd, qdd, D', 'P, q, qd, qdd, motion, D, S'
 
 
-def slope_kernels(description: RobotDescription, units: Vector) -> SlopeKernels:
-    """Return the :class:`SlopeKernels` of a robot, compiled; ``units`` (n,) of coordinates."""
+def derivative_kernels(description: RobotDescription, units: Vector) -> DerivativeKernels:
+    """Return :class:`DerivativeKernels` of a robot, compiled; ``units`` (n,) of coordinates."""
     addresses, starts, numbers, scratch = [], [], [np.zeros(1)], 0
     for module in description.modules:
         for part, arguments in ((module.joint, JOINT), (module.body, BODY)):
@@ -30,7 +34,7 @@ def slope_kernels(description: RobotDescription, units: Vector) -> SlopeKernels:
             scratch = max(scratch, room)
     table = np.array(addresses, dtype=np.uint64).reshape(-1, 2)
     places = np.array(starts, dtype=np.int64).reshape(-1, 2)
-    return SlopeKernels(table, places, np.concatenate(numbers), scratch, units)
+    return DerivativeKernels(table, places, np.concatenate(numbers), scratch, units)
 
 
 def fibre_bends(segments: Sequence[Segment], n: int) -> Bends:
@@ -52,7 +56,7 @@ def _kernel(part: Joint | Body, arguments: str) -> tuple[int, Vector, int]:
     """Address or what stands for it, numbers and scratch."""
     if not part.coordinates() or getattr(part, 'screw', False):
         return CONSTANT, np.zeros(0), 0
-    kernel = part.slopes_kernel()
+    kernel = part.derivatives_kernel()
     if kernel is None:
         return DIFFERENCES, np.zeros(0), 0
     found = address(kernel.module, kernel.function, arguments)

@@ -116,9 +116,9 @@ def _reach(probes: list[Kernel], address: int, rest: Vector, length: float, unit
     far = np.inf
     for probe, speed in zip(probes, rest):
         out = speed * _measured(probe, address, 0.0 * unit, unit) / length**2
-        slope, bend = abs(out[1:-1] @ unit), abs(out[-1])
-        if slope > _NOTHING:
-            far = min(far, STRETCH / slope)
+        derivative, bend = abs(out[1:-1] @ unit), abs(out[-1])
+        if derivative > _NOTHING:
+            far = min(far, STRETCH / derivative)
         if bend > _NOTHING:
             far = min(far, float(np.sqrt(2.0 * STRETCH / bend)))
     return far if np.isfinite(far) else 0.0

@@ -8,7 +8,7 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import together
 from softrobot_dynamics.description.robot import RobotDescription
-from softrobot_dynamics.model.derivative_kernels import fibre_bends, slope_kernels
+from softrobot_dynamics.model.derivative_kernels import derivative_kernels, fibre_bends
 from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
 from softrobot_dynamics.model.routes import plan_routes, RoutePlan
@@ -18,7 +18,7 @@ from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.actuation_hessians import Bends
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.differences import by_fourth_order, ENERGY_STEP
-from softrobot_dynamics.recursion.module_derivatives import SlopeKernels
+from softrobot_dynamics.recursion.module_derivatives import DerivativeKernels
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.singular_mass import least_masses
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
@@ -95,9 +95,9 @@ class CompiledModel:
         self.per_thread = PerThread(self)
         self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
 
-    def slopes(self) -> SlopeKernels:
+    def derivatives(self) -> DerivativeKernels:
         """Return the kernels of derivatives by own coordinates, compiled when first asked for."""
-        return self._slopes
+        return self._derivatives
 
     def bends(self, *, cables: bool = False) -> Bends:
         """Return second derivatives of the lengths in bodies, or of those of cables; likewise."""
@@ -118,13 +118,13 @@ class CompiledModel:
         return fibre_bends(self.cable_tables.parts, self.n)
 
     @functools.cached_property
-    def _slopes(self) -> SlopeKernels:
-        kernels, _ = together(self._slopes_and_tangents, self._new_bends)
+    def _derivatives(self) -> DerivativeKernels:
+        kernels, _ = together(self._derivatives_and_tangents, self._new_bends)
         return kernels
 
-    def _slopes_and_tangents(self) -> SlopeKernels:
-        """Compile what works with the kernels of slopes as well, and return these."""
-        kernels, robot = slope_kernels(self.description, self.scales.units), self.robot()
+    def _derivatives_and_tangents(self) -> DerivativeKernels:
+        """Compile what works with the kernels of derivatives as well, and return these."""
+        kernels, robot = derivative_kernels(self.description, self.scales.units), self.robot()
         tangent_entries(robot, allocate_tangents(robot, kernels))
         return kernels
 
@@ -176,8 +176,10 @@ class CompiledModel:
 
         for first, count in self.nonlinear:
             part = list(range(first, first + count))
-            slopes = by_fourth_order(elastic, zero, ENERGY_STEP * self.scales.units, part)[part]
-            self.stiffness[np.ix_(part, part)] = 0.5 * (slopes + slopes.T)
+            derivatives = by_fourth_order(elastic, zero, ENERGY_STEP * self.scales.units, part)[
+                part
+            ]
+            self.stiffness[np.ix_(part, part)] = 0.5 * (derivatives + derivatives.T)
             for j, rate in zip(part, np.eye(self.n)[part]):
                 self.damping[part, j] = evaluator.passive(zero, rate)[1][part]
 

@@ -174,7 +174,7 @@ def _add_point(robot, t, frame, p, J, pull, stiffness):
 @kernel
 def _add_part(robot, t, part, base, J, F, stiffness):
     """Add what turns with the coordinates of one part, and how its own twists vary."""
-    count, first, slopes = part
+    count, first, derivatives = part
     n, X, force = len(stiffness), t.columns, wrench_at_base(robot, base, F)
     for a in range(count):
         j = first + a
@@ -185,7 +185,7 @@ def _add_part(robot, t, part, base, J, F, stiffness):
             stiffness[j, k] += value
             if k >= first + count:
                 stiffness[k, j] += value
-        if slopes > 0:
+        if derivatives > 0:
             for b in range(count):
-                D = read_six(t.slopes, slopes + 6 * (count * b + a))
+                D = read_six(t.derivatives, derivatives + 6 * (count * b + a))
                 stiffness[j, first + b] += product(D, force)

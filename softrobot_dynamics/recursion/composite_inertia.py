@@ -61,7 +61,7 @@ def _add_inner_motion(robot, t, i, qd):
     Y[MOMENTUM] += p0
     Y[MOMENTUM + 1] += p1
     Y[MOMENTUM + 2] += p2
-    D = t.slopes[t.places[i, 1] + layout.spin_offset(n) :]
+    D = t.derivatives[t.places[i, 1] + layout.spin_offset(n) :]
     along = p0 * r0 + p1 * r1 + p2 * r2
     p, r = (p0, p1, p2), (r0, r1, r2)
     for row in range(3):  # R D R^T, row by row

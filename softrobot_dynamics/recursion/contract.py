@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.recursion.actuation_hessians import Bends
-from softrobot_dynamics.recursion.module_derivatives import SlopeKernels
+from softrobot_dynamics.recursion.module_derivatives import DerivativeKernels
 from softrobot_dynamics.recursion.passes import Robot
 
 
@@ -28,7 +28,7 @@ class Model(Protocol):
     def robot(self) -> Robot:
         """Return the arrays that kernels take."""
 
-    def slopes(self) -> SlopeKernels:
+    def derivatives(self) -> DerivativeKernels:
         """Return the kernels of derivatives of its parts."""
 
     def bends(self, *, cables: bool = False) -> Bends:

@@ -2,8 +2,8 @@
 """
 Parts of a robot in the backward pass of :mod:`softrobot_dynamics.recursion.derivative_passes`.
 
-A ``part`` is a joint or a body: its number of coordinates, the first of them, and where its slopes
-are (0: it has none).
+A ``part`` is a joint or a body: its number of coordinates, the first of them, and where its
+derivatives are (0: it has none).
 """
 
 import numpy as np
@@ -64,7 +64,7 @@ def read_column(X, row, k):
 @inlined
 def fill_block(robot, t, part, base, F):
     """Fill the forces along coordinates of a part by the same, from what is beyond it."""
-    n, first, slopes = part
+    n, first, derivatives = part
     X, N = t.columns, np.uint32(len(t.force))
     force = wrench_at_base(robot, base, F)
     for k in range(n):
@@ -74,9 +74,9 @@ def fill_block(robot, t, part, base, F):
             row = first + np.uint32(j)
             S = read_column(X, TWIST, row)
             by_q, by_rate = product(S, C), product(S, R)
-            if slopes > 0:
-                d = slopes + 6 * n * np.uint32(k) + 6 * np.uint32(j)
-                by_q += product(read_six(t.slopes, d), force)
+            if derivatives > 0:
+                d = derivatives + 6 * n * np.uint32(k) + 6 * np.uint32(j)
+                by_q += product(read_six(t.derivatives, d), force)
             t.by_state[row, column] = by_q
             t.by_state[row, N + column] = by_rate
 
@@ -98,9 +98,9 @@ def product(a, b):
 
 
 @inlined
-def add_body_slopes(robot, t, part, f, pose, motion):
+def add_body_derivatives(robot, t, part, f, pose, motion):
     """Add what a body's own coordinates do to its own forces, and to its wrench."""
-    n, first, slopes = part
+    n, first, derivatives = part
     W, X, N = robot.W, t.columns, np.uint32(len(t.force))
     r = between(W, last_tip(robot), pose)
     r0, r1, r2 = r
@@ -108,8 +108,12 @@ def add_body_slopes(robot, t, part, f, pose, motion):
     v0 = 2.0 * (motion[3] + w1 * r2 - w2 * r1)
     v1 = 2.0 * (motion[4] + w2 * r0 - w0 * r2)
     v2 = 2.0 * (motion[5] + w0 * r1 - w1 * r0)
-    forces, own = layout.force_slopes_offset(n), layout.own_slopes_offset(n)
-    D, spins, coupling = t.slopes[slopes:], layout.spins_offset(n), f + layout.coupling_offset(n)
+    forces, own = layout.force_derivatives_offset(n), layout.own_derivatives_offset(n)
+    D, spins, coupling = (
+        t.derivatives[derivatives:],
+        layout.spins_offset(n),
+        f + layout.coupling_offset(n),
+    )
     for k in range(n):
         column = first + np.uint32(k)
         by_q = move_wrench(W, pose, r, read_six(D, forces + 6 * k))

@@ -28,7 +28,7 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.spatial import between, move_wrench, read_six
 from softrobot_dynamics.recursion.composite_inertia import add_matter, MATTER
 from softrobot_dynamics.recursion.derivative_backward import (
-    add_body_slopes,
+    add_body_derivatives,
     add_springs,
     fill_block,
     fill_columns,
@@ -37,10 +37,10 @@ from softrobot_dynamics.recursion.derivative_backward import (
 )
 from softrobot_dynamics.recursion.module_derivatives import (
     CONSTANT,
-    difference_slopes,
+    DerivativeKernels,
+    difference_derivatives,
     DIFFERENCES,
-    evaluate_slopes,
-    SlopeKernels,
+    evaluate_derivatives,
     Work,
 )
 from softrobot_dynamics.recursion.passes import (
@@ -73,20 +73,22 @@ class DerivativeArrays(NamedTuple):
     columns: Matrix  # (ROWS, n) of each coordinate
     motions: Vector  # (.,) V and A of all frames
     matter: Vector  # (.,) I and B of what is beyond each frame
-    slopes: Vector  # (.,) of all parts
+    derivatives: Vector  # (.,) of all parts
     places: Integers  # (N, 2) where those of joint and body are in it; 0: they need none
-    turn: Integers  # (2,) modules whose slopes are filled next, first and last
-    kernels: SlopeKernels
+    turn: Integers  # (2,) modules whose derivatives are filled next, first and last
+    kernels: DerivativeKernels
     work: Work
 
 
-def allocate_tangents(robot: Robot, kernels: SlopeKernels) -> DerivativeArrays:
-    """Return :class:`DerivativeArrays` for a robot and its model's kernels of slopes."""
+def allocate_tangents(robot: Robot, kernels: DerivativeKernels) -> DerivativeArrays:
+    """Return :class:`DerivativeArrays` for a robot and its model's kernels of derivatives."""
     n = len(robot.armature)
     counts = robot.modules[:, [JOINT_COUNT, BODY_COUNT]].astype(int)
     N, own = len(counts), int(counts.max())
     needed = kernels.addresses != CONSTANT
-    sizes = [layout.slopes_size(count) for count in np.where(needed, counts, 0).ravel().tolist()]
+    sizes = [
+        layout.derivatives_size(count) for count in np.where(needed, counts, 0).ravel().tolist()
+    ]
     starts = np.cumsum([1, *sizes])
     work = Work(
         x=np.zeros(2 * own),
@@ -100,7 +102,7 @@ def allocate_tangents(robot: Robot, kernels: SlopeKernels) -> DerivativeArrays:
         columns=np.zeros((ROWS, n)),
         motions=np.zeros((2 * N + 2) * MOTION),
         matter=np.zeros((N + 1) * MATTER),
-        slopes=np.zeros(starts[-1]),
+        derivatives=np.zeros(starts[-1]),
         places=np.where(needed, starts[:-1].reshape(N, 2), 0).astype(np.uint32),
         turn=np.array([0, N]),
         kernels=kernels,
@@ -116,8 +118,8 @@ class DerivativeEntries(NamedTuple):
     """
 
     begin: Entry  # ID, and the poses
-    slopes: Entry  # those of the modules from ``t.turn[0]`` to before ``t.turn[1]``
-    gather: Entry  # ``t.by_state``, when all slopes are there
+    derivatives: Entry  # those of the modules from ``t.turn[0]`` to before ``t.turn[1]``
+    gather: Entry  # ``t.by_state``, when all derivatives are there
     after: Entry
     whole: Entry  # and the forward pass before
 
@@ -130,7 +132,7 @@ def tangent_entries(robot: Robot, t: DerivativeArrays, rough: bool = False) -> D
     """
     stages = {
         'begin': entry(begin, robot=robot, t=t),
-        'slopes': slopes_entry(robot, t, rough),
+        'derivatives': derivatives_entry(robot, t, rough),
         'gather': entry(gather, robot=robot, t=t),
     }
     after = entry(differentiate, t=t, **stages)
@@ -139,12 +141,12 @@ def tangent_entries(robot: Robot, t: DerivativeArrays, rough: bool = False) -> D
     )
 
 
-def slopes_entry(robot: Robot, t: DerivativeArrays, rough: bool = False) -> Entry:
-    """Return the Entry of the slopes alone, see :class:`DerivativeEntries`."""
+def derivatives_entry(robot: Robot, t: DerivativeArrays, rough: bool = False) -> Entry:
+    """Return the Entry of the derivatives alone, see :class:`DerivativeEntries`."""
     differenced = NOTHING
     if (t.kernels.addresses == DIFFERENCES).any():
-        differenced = entry(difference_slopes, robot=robot, rough=rough, t=t)
-    return entry(fill_slopes, robot=robot, differenced=differenced, t=t)
+        differenced = entry(difference_derivatives, robot=robot, rough=rough, t=t)
+    return entry(fill_derivatives, robot=robot, differenced=differenced, t=t)
 
 
 @kernel
@@ -155,11 +157,11 @@ def tangents(robot, after, q, qd, qdd):
 
 
 @kernel
-def differentiate(begin, slopes, gather, t, q, qd, qdd):
+def differentiate(begin, derivatives, gather, t, q, qd, qdd):
     """Do all :class:`DerivativeEntries` after a forward pass; all its terms are left."""
     t.turn[0], t.turn[1] = 0, len(t.places)
     run_three(begin, q, qd, qdd)
-    run_three(slopes, q, qd, qdd)
+    run_three(derivatives, q, qd, qdd)
     run_three(gather, q, qd, qdd)
 
 
@@ -171,16 +173,16 @@ def begin(robot, t, q, qd, qdd):
 
 
 @kernel
-def fill_slopes(robot, differenced, t, q, qd, qdd):
-    """Fill the slopes of the modules whose turn it is."""
-    evaluate_slopes(robot, t, q, qd, qdd)
+def fill_derivatives(robot, differenced, t, q, qd, qdd):
+    """Fill the derivatives of the modules whose turn it is."""
+    evaluate_derivatives(robot, t, q, qd, qdd)
     if differenced.address != 0:
         run_three(differenced, q, qd, qdd)
 
 
 @kernel
 def gather(robot, t, q, qd, qdd):
-    """Fill ``t.by_state`` from all slopes: the twists of frames, then what is beyond each."""
+    """Fill ``t.by_state`` from all derivatives: the twists of frames, then what is beyond each."""
     carry_twists(robot, t, qd, qdd)
     _gather(robot, t, qd)
 
@@ -194,18 +196,18 @@ def _gather(robot, t, qd):
     for i in range(N - 1, -1, -1):
         m, s, beyond = robot.modules[i], np.uint32(i * STATE), np.uint32(i * MATTER)
         joint, body, before = s + JOINT_POSE, s + TIP_POSE, m[PARENT] * STATE + TIP_POSE
-        n, first, slopes = m[BODY_COUNT], m[BODY_FIRST], t.places[i, 1]
+        n, first, derivatives = m[BODY_COUNT], m[BODY_FIRST], t.places[i, 1]
         if n > 0:
-            part = n, first, slopes
+            part = n, first, derivatives
             F = _wrench(robot, body, s + TIP_WRENCH)
             fill_columns(t, part, beyond, F)
             fill_block(robot, t, part, joint, F)
-            add_body_slopes(robot, t, part, m[BODY_SLAB], joint, t.motions[2 * i * MOTION :])
+            add_body_derivatives(robot, t, part, m[BODY_SLAB], joint, t.motions[2 * i * MOTION :])
             fill_rows(robot, t, i, part)
         add_matter(robot, t, i, qd)
-        n, first, slopes = m[JOINT_COUNT], m[JOINT_FIRST], t.places[i, 0]
+        n, first, derivatives = m[JOINT_COUNT], m[JOINT_FIRST], t.places[i, 0]
         if n > 0:
-            part = n, first, slopes
+            part = n, first, derivatives
             F = _wrench(robot, joint, s + JOINT_WRENCH)
             fill_columns(t, part, beyond, F)
             fill_block(robot, t, part, before, F)

@@ -59,11 +59,11 @@ def by_fourth_order(
     force: Callable[[Vector], Vector], q: Vector, steps: Vector, columns: Sequence[int]
 ) -> Matrix:
     """Return columns (., k) of the derivative of a force (.,) by q (n,), by ``steps`` (n,)."""
-    slopes = []
+    derivatives = []
     for unit, step in zip(np.diag(steps)[columns], steps[columns]):
         near, back, far, farther = (force(q + k * unit) for k in (1.0, -1.0, 2.0, -2.0))
-        slopes.append((8.0 * (near - back) - (far - farther)) / (12.0 * step))
-    return np.array(slopes).T
+        derivatives.append((8.0 * (near - back) - (far - farther)) / (12.0 * step))
+    return np.array(derivatives).T
 
 
 def along(function: Callable[[Vector], Vector], x: Vector, way: Vector) -> tuple[Vector, Vector]:
@@ -88,7 +88,7 @@ def shift(k):
 
 
 @kernel
-def slope(y, points, step, r):
+def derivative(y, points, step, r):
     """
     Return the difference of the r-th number in y (4, .) at the places of :func:`shift`.
 

@@ -84,15 +84,15 @@ def command_of(drives, k, effort):
     first, count = drives.cables[k, FIRST], drives.cables[k, COUNT]
     if count == 0:
         return effort
-    slope = drives.stiffness[first] * drives.pull[first]
+    derivative = drives.stiffness[first] * drives.pull[first]
     if count == 1:
-        return (effort - drives.loose[first]) / slope
+        return (effort - drives.loose[first]) / derivative
     other = first + 1
     back = drives.stiffness[other] * drives.pull[other]
-    u = (effort - drives.loose[first] + drives.loose[other]) / (slope - back)
+    u = (effort - drives.loose[first] + drives.loose[other]) / (derivative - back)
     if effort > 0.0 and drives.loose[other] + back * u < 0.0:
-        return (effort - drives.loose[first]) / slope
-    if effort < 0.0 and drives.loose[first] + slope * u < 0.0:
+        return (effort - drives.loose[first]) / derivative
+    if effort < 0.0 and drives.loose[first] + derivative * u < 0.0:
         return (-effort - drives.loose[other]) / back
     return u
 
@@ -115,8 +115,8 @@ def effort_bounds(drives, k, low, high):
         return low, high
     least, most = drives.least[k], drives.most[k]
     if count == 1:
-        slope = drives.stiffness[first] * drives.pull[first]
-        a, b = drives.loose[first] + slope * low, drives.loose[first] + slope * high
+        derivative = drives.stiffness[first] * drives.pull[first]
+        a, b = drives.loose[first] + derivative * low, drives.loose[first] + derivative * high
     else:
         a, b = effort_of(drives, k, low), effort_of(drives, k, high)
     return min(max(min(a, b), least), most), min(max(max(a, b), least), most)

@@ -14,7 +14,7 @@ from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
     DerivativeArrays,
-    slopes_entry,
+    derivatives_entry,
 )
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST
 
@@ -26,7 +26,7 @@ class Near(NamedTuple):
     D: Matrix  # (n, n)
     parts: Integers  # (., 3) module, first coordinate and coordinates of each body that varies
     turn: Integers  # (2,) whose it is, and after how many it is the first one's again
-    slopes: Entry
+    derivatives: Entry
     tangents: DerivativeArrays
     zero: Vector  # (n,) zeros
 
@@ -47,7 +47,7 @@ class Linearisation:
         if model.linear:
             return
         robot = model.robot()  # never evaluated: nothing moves, and nothing has weight
-        t, modules = allocate_tangents(robot, model.slopes()), robot.modules
+        t, modules = allocate_tangents(robot, model.derivatives()), robot.modules
         varies = np.flatnonzero(np.isin(modules[:, BODY_FIRST], model.nonlinear[:, 0]))
         parts = np.column_stack([varies, modules[varies][:, [BODY_FIRST, BODY_COUNT]]])
         parts = parts[parts[:, 2] > 0].astype(np.int64)
@@ -56,7 +56,7 @@ class Linearisation:
             D=self.damping,
             parts=parts,
             turn=np.array([0, max(len(parts), parts[:, 2].max())]),
-            slopes=slopes_entry(robot, t, rough=True),
+            derivatives=derivatives_entry(robot, t, rough=True),
             tangents=t,
             zero=np.zeros(model.n),
         )
@@ -79,14 +79,14 @@ def follow(near, q, qd):
     if i < len(near.parts):
         module, first, count = near.parts[i]
         t.turn[0], t.turn[1] = module, module + 1
-        run_three(near.slopes, q, near.zero, near.zero)
-        store_own(t.slopes[t.places[module, 1] :], first, count, near.K, near.D)
+        run_three(near.derivatives, q, near.zero, near.zero)
+        store_own(t.derivatives[t.places[module, 1] :], first, count, near.K, near.D)
 
 
 @kernel
-def store_own(slopes, first, n, K, D):
-    """Set a body's blocks of K and D by its slopes, if all of them are numbers."""
-    own = slopes[layout.own_slopes_offset(n) :]
+def store_own(derivatives, first, n, K, D):
+    """Set a body's blocks of K and D by its derivatives, if all of them are numbers."""
+    own = derivatives[layout.own_derivatives_offset(n) :]
     for k in range(2 * n * n):
         if not math.isfinite(own[k]):
             return

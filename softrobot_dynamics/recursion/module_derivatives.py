@@ -17,7 +17,7 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.layout import ANGULAR_BIAS, JACOBIAN, LINEAR_BIAS, ORIGIN
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.spatial import cross_motion, read_six, rotate
-from softrobot_dynamics.recursion.differences import ELEMENT_STEP, ROUGH_STEP, shift, slope
+from softrobot_dynamics.recursion.differences import derivative, ELEMENT_STEP, ROUGH_STEP, shift
 from softrobot_dynamics.recursion.passes import (
     AT_JOINT,
     BODY_COUNT,
@@ -40,8 +40,8 @@ from softrobot_dynamics.recursion.passes import (
 CONSTANT, DIFFERENCES = 0, 1  # in place of the address of a kernel
 
 
-class SlopeKernels(NamedTuple):
-    """The kernels of all slopes of a robot, for joint and body of each module."""
+class DerivativeKernels(NamedTuple):
+    """The kernels of all derivatives of a robot, for joint and body of each module."""
 
     addresses: Integers  # (N, 2) or CONSTANT, DIFFERENCES
     numbers: Integers  # (N, 2) offsets into P
@@ -51,7 +51,7 @@ class SlopeKernels(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch of slopes, for parts of n coordinates at most."""
+    """Scratch of derivatives, for parts of n coordinates at most."""
 
     x: Vector  # (2 n,) own q and qd
     y: Matrix  # (4, .) what is differenced
@@ -60,36 +60,36 @@ class Work(NamedTuple):
 
 
 @kernel
-def evaluate_slopes(robot, t, q, qd, qdd):
-    """Fill ``t.slopes`` of parts with kernels of their own, of the modules whose turn it is."""
+def evaluate_derivatives(robot, t, q, qd, qdd):
+    """Fill ``t.derivatives`` of parts with own kernels, of the modules whose turn it is."""
     own = t.kernels
     for i in range(t.turn[0], t.turn[1]):
         m = robot.modules[i]
         if own.addresses[i, 0] > DIFFERENCES:
-            j, P, D = m[JOINT_FIRST], own.P[own.numbers[i, 0] :], t.slopes[t.places[i, 0] :]
+            j, P, D = m[JOINT_FIRST], own.P[own.numbers[i, 0] :], t.derivatives[t.places[i, 0] :]
             call(own.addresses[i, 0], P, q[j:], qd[j:], qdd[j:], D)
         if own.addresses[i, 1] > DIFFERENCES:
-            j, P, D = m[BODY_FIRST], own.P[own.numbers[i, 1] :], t.slopes[t.places[i, 1] :]
+            j, P, D = m[BODY_FIRST], own.P[own.numbers[i, 1] :], t.derivatives[t.places[i, 1] :]
             motion = robot.W[i * STATE + AT_JOINT :]
             call(own.addresses[i, 1], P, q[j:], qd[j:], qdd[j:], motion, D, t.work.S)
 
 
 @kernel
-def difference_slopes(robot, rough, t, q, qd, qdd):
+def difference_derivatives(robot, rough, t, q, qd, qdd):
     """Fill those of the others, after a forward pass; ``rough``: one-sided for bodies."""
     own = t.kernels
     for i in range(t.turn[0], t.turn[1]):
         if own.addresses[i, 0] == DIFFERENCES:
-            D = t.slopes[t.places[i, 0] :]
-            joint_slopes(robot, i, own.units, q, qd, qdd, t.work, D)
+            D = t.derivatives[t.places[i, 0] :]
+            joint_derivatives(robot, i, own.units, q, qd, qdd, t.work, D)
         if own.addresses[i, 1] == DIFFERENCES:
-            D = t.slopes[t.places[i, 1] :]
-            body_slopes(robot, i, rough, own.units, q, qd, qdd, t.work, D)
+            D = t.derivatives[t.places[i, 1] :]
+            body_derivatives(robot, i, rough, own.units, q, qd, qdd, t.work, D)
 
 
 @kernel
-def joint_slopes(robot, i, units, q, qd, qdd, work, D):
-    """Fill the slopes D of the joint of module i, after a forward pass at (q, qd, qdd)."""
+def joint_derivatives(robot, i, units, q, qd, qdd, work, D):
+    """Fill the derivatives D of the joint of module i, after a forward pass at (q, qd, qdd)."""
     m, x, y, W = robot.modules[i], work.x, work.y, work.W
     n, first = m[JOINT_COUNT], m[JOINT_FIRST]
     v, push = qd[first : first + n], qdd[first : first + n]
@@ -107,8 +107,8 @@ def joint_slopes(robot, i, units, q, qd, qdd, work, D):
 
 
 @kernel
-def body_slopes(robot, i, rough, units, q, qd, qdd, work, D):
-    """Fill the slopes D of the body of module i, after a forward pass; ``rough``: one-sided."""
+def body_derivatives(robot, i, rough, units, q, qd, qdd, work, D):
+    """Fill D of the body of module i, after a forward pass; ``rough``: one-sided."""
     m, x, y, W = robot.modules[i], work.x, work.y, work.W
     n, first, s, f = m[BODY_COUNT], m[BODY_FIRST], i * STATE, m[BODY_SLAB]
     own = qd[first : first + n]
@@ -141,9 +141,9 @@ def body_slopes(robot, i, rough, units, q, qd, qdd, work, D):
             _accelerate(robot, i, x, push, work, y[point])
         W[AT_JOINT + e] = robot.W[s + AT_JOINT + e]
         for r in range(3):
-            D[layout.spin_offset(n) + 3 * r + e] = slope(y, points, share, count + r)
+            D[layout.spin_offset(n) + 3 * r + e] = derivative(y, points, share, count + r)
         for k in range(n):
-            D[layout.spins_offset(n) + 3 * k + e] = slope(y, points, share, count + 6 + k)
+            D[layout.spins_offset(n) + 3 * k + e] = derivative(y, points, share, count + 6 + k)
     _subtract_rigid(robot.W, s, f, n, D)
     _motion(robot.W, f, n, own, push, y[0])
     _second_twists(y[0], n, own, D)
@@ -195,20 +195,20 @@ def _motion(W, f, n, qd, qdd, y):
 def _store_twists(y, points, step, k, n, D):
     """Store differences of twists, and of the acceleration, by q_k."""
     for r in range(6 * n):
-        D[6 * n * k + r] = slope(y, points, step, r)
+        D[6 * n * k + r] = derivative(y, points, step, r)
     for r in range(6):
-        D[layout.second_twists_offset(n) + 6 * k + r] = slope(y, points, step, 6 * n + r)
+        D[layout.second_twists_offset(n) + 6 * k + r] = derivative(y, points, step, 6 * n + r)
 
 
 @kernel
 def _store_forces(y, points, step, k, n, by_rate, D):
     """Store differences of forces by q_k, or by qd_k."""
-    f = layout.force_slopes_offset(n) + 6 * (n * by_rate + k)
-    own = layout.own_slopes_offset(n) + n * (n * by_rate + k)
+    f = layout.force_derivatives_offset(n) + 6 * (n * by_rate + k)
+    own = layout.own_derivatives_offset(n) + n * (n * by_rate + k)
     for r in range(6):
-        D[f + r] = slope(y, points, step, 6 * n + 6 + r)
+        D[f + r] = derivative(y, points, step, 6 * n + 6 + r)
     for r in range(n):
-        D[own + r] = slope(y, points, step, 6 * n + 12 + r)
+        D[own + r] = derivative(y, points, step, 6 * n + 12 + r)
 
 
 @kernel
@@ -230,7 +230,7 @@ def _second_twists(y, n, qd, D):
 
 @inlined
 def own_rate(D, n, k, qd):
-    """Return the derivative by time of the twist of the k-th coordinate, by slopes D."""
+    """Return the derivative by time of the twist of the k-th coordinate, by derivatives D."""
     rate = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for j in range(n):
         rate = add_scaled(rate, read_six(D, 6 * n * j + 6 * k), qd[j])

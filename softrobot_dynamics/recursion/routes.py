@@ -115,12 +115,12 @@ def _lay_panel(routes, part, ends):
     """Fill the turns along a panel, the gradients of its stretch, and its directions."""
     N, rule, first = part[NODES], part[RULE], part[STATION] + 1
     cloud, weights = routes.clouds[part[SOURCE]], routes.rules[rule : rule + N]
-    slopes = routes.rules[rule + N + N * N :]
-    bends = slopes[(N + 2) * N :]
+    derivatives = routes.rules[rule + N + N * N :]
+    bends = derivatives[(N + 2) * N :]
     places = routes.panel[: 3 * N * (1 + cloud[COUNT])]
     _take_panel(routes, part, cloud, places)
     for i in range(N):
-        row = slopes[i * N : (i + 1) * N]
+        row = derivatives[i * N : (i + 1) * N]
         u0, u1, u2 = _combined(places, row, 0)
         v0, v1, v2 = _combined(places, bends[i * N : (i + 1) * N], 0)
         square = max(u0 * u0 + u1 * u1 + u2 * u2, _TINY)
@@ -132,7 +132,7 @@ def _lay_panel(routes, part, ends):
             routes.stretch[i, j] = (u0 * a + u1 * b + u2 * c) / speed
     W, pose = routes.robot.W, cloud[BODY] * STATE + JOINT_POSE
     for k in range(2):
-        u0, u1, u2 = _combined(places, slopes[(N + k) * N : (N + k + 1) * N], 0)
+        u0, u1, u2 = _combined(places, derivatives[(N + k) * N : (N + k + 1) * N], 0)
         ends[3 * k], ends[3 * k + 1], ends[3 * k + 2] = rotate(W, pose, u0, u1, u2)
 
 

@@ -34,7 +34,7 @@ MOTION = 12  # V and A of a frame
 
 @kernel
 def carry_twists(robot, t, qd, qdd):
-    """Fill the rows up to SECOND + 6 of ``t.columns``, and ``t.motions``, after the slopes."""
+    """Fill rows up to SECOND + 6 of ``t.columns``, and ``t.motions``, after the derivatives."""
     modules, N = robot.modules, len(robot.modules)
     ground = np.uint32((2 * N + 1) * MOTION)
     for c in range(MOTION):
@@ -54,10 +54,10 @@ def _pass_part(robot, t, part, poses, motions, qd, qdd):
     """
     Fill the columns of a part, and the motion of its tip.
 
-    ``part``: slab, coordinates, first of them, slopes; ``poses`` and ``motions``: of its base and
-    of its tip.
+    ``part``: slab, coordinates, first of them, derivatives; ``poses`` and ``motions``: of its base
+    and of its tip.
     """
-    f, n, first, slopes = part
+    f, n, first, derivatives = part
     W, X, moving = robot.W, t.columns, t.motions
     base, tip = poses
     a, b = motions
@@ -70,8 +70,8 @@ def _pass_part(robot, t, part, poses, motions, qd, qdd):
         rate = cross_motion(V, S)
         second = cross_motion(A, S)
         both = rate
-        if slopes > 0:
-            D = t.slopes[slopes:]
+        if derivatives > 0:
+            D = t.derivatives[derivatives:]
             E = move_twist(W, base, away, own_rate(D, n, j, qd[first:]))
             own = read_six(D, layout.second_twists_offset(n) + 6 * j)
             rate = add_scaled(rate, E, 1.0)

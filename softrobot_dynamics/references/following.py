@@ -177,7 +177,7 @@ class _PoseSearch(Search):
     """A search for the posture of one tip whose targets are :class:`Goal`."""
 
     def aims(self, target: Goal) -> tuple[Vector, Matrix]:
-        """Return the way from the tip to a goal, (3,) or (6,) [m], and its slope by q."""
+        """Return the way from the tip to a goal, (3,) or (6,) [m], and its derivative by q."""
         poses, jacobians = self._statics.tip_poses(self._bodies)
         T, J = poses[0], jacobians[0]
         way = target._replace(point=T[:3, 3], rotation=T[:3, :3]).way(target)

@@ -162,21 +162,21 @@ class Search:
         def gap(z: Vector) -> Vector:
             return self._gap(z, target) / self._length
 
-        def gap_slope(z: Vector) -> Matrix:
-            return self._gap_slope(z) / self._length
+        def gap_derivative(z: Vector) -> Matrix:
+            return self._gap_derivative(z) / self._length
 
         def effort(z: Vector) -> Any:
-            slope = self._cost * (z - self._goal)
-            return 0.5 * slope @ (z - self._goal), slope
+            derivative = self._cost * (z - self._goal)
+            return 0.5 * derivative @ (z - self._goal), derivative
 
-        return self._minimise(effort, [(gap, gap_slope)])
+        return self._minimise(effort, [(gap, gap_derivative)])
 
     def _explanation(self, target: Matrix, time: float) -> SoftRobotError:
         """Return the error that says why a target was not reached, from the nearest posture."""
 
         def miss(z: Vector) -> Any:
             gap = self._gap(z, target) / self._length
-            return gap @ gap, 2.0 * gap @ self._gap_slope(z) / self._length
+            return gap @ gap, 2.0 * gap @ self._gap_derivative(z) / self._length
 
         found = self._minimise(miss, [])
         if not found.success:  # far away, where the last digits of a distance are rounding
@@ -195,11 +195,11 @@ class Search:
         def balance(z: Vector) -> Any:
             return self._statics.residual(z[:n], z[n:])[0] / sizes
 
-        def slope(z: Vector) -> Any:
+        def derivative(z: Vector) -> Any:
             K = self._statics.tangent(z[:n], z[n:])
             return np.hstack([K, -self._statics.actuation_matrix()]) / sizes[:, None]
 
-        bounds, equations = (self._lower, self._upper), [(balance, slope), *equations]
+        bounds, equations = (self._lower, self._upper), [(balance, derivative), *equations]
         return minimise(objective, equations, self.z, bounds, self._scale, settled)
 
     def _gap(self, z: Vector, target: Matrix) -> Vector:
@@ -207,7 +207,7 @@ class Search:
         self._statics.residual(z[: self._model.n], z[self._model.n :])
         return (self._statics.tips(self._bodies)[0] - target).ravel()
 
-    def _gap_slope(self, z: Vector) -> Matrix:
+    def _gap_derivative(self, z: Vector) -> Matrix:
         self._statics.residual(z[: self._model.n], z[self._model.n :])
         jacobians = self._statics.tips(self._bodies)[1]
         columns = np.zeros((3 * len(self._bodies), len(z)))
@@ -256,7 +256,7 @@ class Search:
         q, u = self._split()
         K = self._statics.tangent(q, u)
         r, forces = self._statics.residual(q, u)
-        gap, slopes = (each / self._length for each in self.aims(target))
+        gap, derivatives = (each / self._length for each in self.aims(target))
         rows = 1.0 / np.where(forces > 0.0, forces, 1.0)
         rooms = self.z - self._lower, self._upper - self.z
         below, above = (1.0 / np.maximum(room, self._least) for room in rooms)
@@ -264,7 +264,7 @@ class Search:
         constraints = np.zeros((n + len(gap), size))
         constraints[:n, :n], constraints[:n, n:] = K, -self._statics.actuation_matrix()
         constraints[:n] *= rows[:, None]
-        constraints[n:, :n] = slopes
+        constraints[n:, :n] = derivatives
         constraints *= scale
         curvature = (self._cost + barrier * (above**2 + below**2)) * scale**2 + 1e-9
         softness = np.concatenate([np.zeros(n), np.full(len(gap), 1.0 / stiffness)])

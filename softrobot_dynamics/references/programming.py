@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 Equation: TypeAlias = tuple[Callable[[Vector], Any], Callable[[Vector], Any]]
-"""A function of z that shall be zero, and its slope by z."""
+"""A function of z that shall be zero, and its derivative by z."""
 
 
 def effort_units(model: CompiledModel) -> Vector:
@@ -68,11 +68,11 @@ def minimise(
 
 
 def _constraint(
-    function: Callable[[Vector], Any], slope: Callable[[Vector], Matrix], scale: Vector
+    function: Callable[[Vector], Any], derivative: Callable[[Vector], Matrix], scale: Vector
 ) -> dict[str, Any]:
     """Return an equation as SLSQP takes it, by z / ``scale``."""
     return {
         'type': 'eq',
         'fun': lambda x: function(scale * x),
-        'jac': lambda x: slope(scale * x) * scale,
+        'jac': lambda x: derivative(scale * x) * scale,
     }

@@ -42,9 +42,9 @@ def _reach(statics: Statics, q: Any, u: Any, target: Any) -> tuple[Any, Any]:
     for _ in range(STEPS):
         K = statics.tangent(q, u)
         r, _ = statics.residual(q, u)
-        tips, slopes = statics.tips(range(3))
+        tips, derivatives = statics.tips(range(3))
         A = statics.actuation_matrix()
-        matrix = np.block([[K, -A], [slopes.reshape(9, -1), np.zeros((9, len(u)))]])
+        matrix = np.block([[K, -A], [derivatives.reshape(9, -1), np.zeros((9, len(u)))]])
         step = np.linalg.solve(matrix, np.concatenate([-r, (target - tips).ravel()]))
         q, u = q + step[: len(q)], u + step[len(q) :]
         if np.abs(step[: len(q)]).max() < SETTLED:

@@ -65,7 +65,7 @@ class ContinuousLaw:
         from scipy.integrate import solve_ivp
 
         found = solve_ivp(
-            self._slope, times[[0, -1]], np.concatenate([q, qd]), 'Radau', times,
+            self._derivative, times[[0, -1]], np.concatenate([q, qd]), 'Radau', times,
             rtol=rtol, atol=0.01 * rtol, jac=self._jacobian,
         )  # fmt: skip
         if not found.success:
@@ -79,7 +79,7 @@ class ContinuousLaw:
         n = self._model.n
         return self._evaluate(np.ascontiguousarray(x[:n]), np.ascontiguousarray(x[n:]))
 
-    def _slope(self, t: float, x: Vector) -> Vector:
+    def _derivative(self, t: float, x: Vector) -> Vector:
         return np.concatenate([x[self._model.n :], self.answer(t, x)[0]])
 
     def _jacobian(self, t: float, x: Vector) -> Matrix:
@@ -88,6 +88,6 @@ class ContinuousLaw:
         for j in range(len(x)):
             step = np.zeros(len(x))
             step[j] = STEPS[j >= self._model.n]
-            change = self._slope(t, x + step) - self._slope(t, x - step)
+            change = self._derivative(t, x + step) - self._derivative(t, x - step)
             result[:, j] = change / (2.0 * step[j])
         return result

@@ -44,11 +44,11 @@ def turn(axis: int, angle: Any) -> Any:
 def turning(axis: int, angle: float, rate: float, acceleration: float) -> MovingArray:
     """Return the rotation about an axis by an angle that moves."""
     R = turn(axis, angle)
-    slope = turn(axis, angle + 0.5 * np.pi)
-    slope[axis, axis] = 0.0
+    derivative = turn(axis, angle + 0.5 * np.pi)
+    derivative[axis, axis] = 0.0
     curve = -R
     curve[axis, axis] = 0.0
-    return MovingArray(R, rate * slope, acceleration * slope + rate**2 * curve)
+    return MovingArray(R, rate * derivative, acceleration * derivative + rate**2 * curve)
 
 
 def spin(R: MovingArray) -> tuple[Array, Array]:

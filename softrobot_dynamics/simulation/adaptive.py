@@ -88,7 +88,7 @@ class Adaptive:
     ) -> None:
         n, evaluate = model.n, model.evaluator()
         self.evaluate, self.terms, self.clock = evaluate, evaluate.terms, new_clock()
-        robot, t = evaluate.robot, allocate_tangents(evaluate.robot, model.slopes())
+        robot, t = evaluate.robot, allocate_tangents(evaluate.robot, model.derivatives())
         self.entry, drives, *_ = acting(model, evaluate, inputs, rubs)
         jacobian = _jacobian(n)
         own = {'bends': model.bends(), 'stiffness': jacobian.fibres, 'x': jacobian.x}

@@ -31,18 +31,16 @@ class Simulator:
     Attributes: ``q``, ``qd`` (n,) the state, ``time`` [s], ``substeps`` taken since the start.
     ``substep`` [s] is the longest step of the integrator (:mod:`.stepping`, or with a tolerance
     :mod:`.adaptive`), after which the state is
-    :func:`~softrobot_dynamics.simulation.rotation_vector_wrapping.recentred`.
-    Without a ``tolerance`` all are about as long, and cost the same: for real time. With one, for studies, a method of higher
-    order takes over, and sub-steps are shortened until the estimated error of each in q is below
-    it, absolute and relative. Not thread-safe: one simulator belongs to one thread, which holds no
-    GIL on the way. With the name of a ``carrier`` a payload may be put to the tip of that body,
-    by :meth:`carry`.
-
-    Actuation is exact, u is what acts: what stands between a command and the force on a robot,
-    drives that are told positions and friction along routes included, is
-    :class:`~softrobot_dynamics.simulation.actuation.ActuatedSimulator`'s.
-    Coordinates without inertia are followed if they have stiffness or damping, and are a
-    SingularMassError in the beginning if they have none.
+    :func:`~softrobot_dynamics.simulation.rotation_vector_wrapping.recentred`. Without a
+    ``tolerance`` all are about as long, and cost the same: for real time. With one, for studies, a
+    method of higher order takes over, and sub-steps are shortened until the estimated error of
+    each in q is below it, absolute and relative. Not thread-safe: one simulator belongs to one
+    thread, which holds no GIL on the way. With the name of a ``carrier`` a payload may be put to
+    the tip of that body, by :meth:`carry`. Actuation is exact, u is what acts: what stands between
+    a command and the force on a robot, drives that are told positions and friction along routes
+    included, is :class:`~softrobot_dynamics.simulation.actuation.ActuatedSimulator`'s. Coordinates
+    without inertia are followed if they have stiffness or damping, and are a SingularMassError in
+    the beginning if they have none.
     """
 
     rubs = False  # whether tendons rub along their routes, and joints

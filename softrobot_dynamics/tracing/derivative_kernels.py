@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Kernels of slopes: the derivatives of traced bodies and joints by their own coordinates.
+Kernels of derivatives: the derivatives of traced bodies and joints by their own coordinates.
 
 See :mod:`softrobot_dynamics.kernels.layout`. All come from tangents of the formulas themselves, so
 they are exact; ``('qdd', j)`` are the accelerations of coordinates.
@@ -8,7 +8,7 @@ they are exact; ``('qdd', j)`` are the accelerations of coordinates.
 
 from collections.abc import Mapping, Sequence
 
-from softrobot_dynamics.kernels.derivative_sums import slope_rows
+from softrobot_dynamics.kernels.derivative_sums import derivative_rows
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import tangent
@@ -20,14 +20,14 @@ from softrobot_dynamics.tracing.traversal import topological
 LONGEST = 6000  # nodes of a formula that is worth its compilation
 
 
-def body_slopes(
+def body_derivatives(
     position: Sequence[Node],
     tip: tuple[Sequence[Node], Sequence[Node]],
     n: int,
     forces: Sequence[Node] = (),
 ) -> TracedKernel | None:
     """
-    Return the kernel ``slopes(P, q, qd, qdd, motion, D, S)`` of a body, None if it is too long.
+    Return the kernel ``derivatives(P, q, qd, qdd, motion, D, S)`` of a body, None if too long.
 
     Arguments as of ``programs.body_terms``, and P alike. The kernel fills D given the motion
     (w, dw/dt, a) of the joint frame in itself.
@@ -46,14 +46,14 @@ def body_slopes(
     if len(topological([*cloud, *frame, *stress])) > LONGEST:
         return None
     code = Emitter([*cloud, *frame, *stress])
-    used = (slope_rows(n) + 6) * BLOCK
+    used = (derivative_rows(n) + 6) * BLOCK
     rows = [f'S[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(cloud)]
     rows += [
         f'S[{used + i * BLOCK} + k] = C[k] * ({code.name(node)})' for i, node in enumerate(stress)
     ]
     slots = twist_slots(code, frame)
     room = used + len(stress) * BLOCK
-    source = _SLOPES.format(
+    source = _DERIVATIVES.format(
         n=n,
         matrices=2 * n * n + 1,
         scratch=room,
@@ -71,7 +71,7 @@ def twist_nodes(rotation: Sequence[Node], origin: Sequence[Node], n: int) -> lis
 
 
 def twist_slots(code: Emitter, nodes: Sequence[Node]) -> list[str]:
-    """Statements that fill the slopes D with :func:`twist_nodes`."""
+    """Statements that fill the derivatives D with :func:`twist_nodes`."""
     return [f'D[{i}] = {code.name(node)}' for i, node in enumerate(nodes)]
 
 
@@ -111,28 +111,28 @@ def _sums(forces: Sequence[Node], n: int) -> list[Node]:
 
 
 _IMPORTS = """\
-from softrobot_dynamics.kernels.layout import own_slopes_offset
-from softrobot_dynamics.kernels.derivative_sums import begin_slopes, slope_block
+from softrobot_dynamics.kernels.layout import own_derivatives_offset
+from softrobot_dynamics.kernels.derivative_sums import begin_derivatives, derivative_block
 """
-_SLOPES = """
+_DERIVATIVES = """
 
 @kernel
-def slopes(P, q, qd, qdd, motion, D, S):
+def derivatives(P, q, qd, qdd, motion, D, S):
     blocks = int(P[0])
     K = P[1:{matrices}]
     T = P[{matrices} + {scalars}:]
     P = P[{matrices}:{matrices} + {scalars}]
 {call}
-    begin_slopes({n}, K, D)
+    begin_derivatives({n}, K, D)
     zero = S[{scratch}:{scratch} + 9]
     S = S[:{scratch}]
     for block in range(blocks):
         C = T[block * {row_count} * {block}:(block + 1) * {row_count} * {block}]
         for k in range({block}):
 {point}
-        slope_block({n}, C[:{block}], motion, zero, S, D)
+        derivative_block({n}, C[:{block}], motion, zero, S, D)
 {stress}"""
 
 _ADD_STRESS = """\
-        sum_rows({count}, S[{used}:], D[own_slopes_offset({n}):])
+        sum_rows({count}, S[{used}:], D[own_derivatives_offset({n}):])
 """

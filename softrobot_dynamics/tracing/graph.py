@@ -257,7 +257,7 @@ def stumpff(k: int, z: Value) -> Node:
 
 
 def step(a: Value) -> Node:
-    """Return the node that is 1 where a > 0, else 0: for formulas in pieces. It has no slope."""
+    """Return the node that is 1 where a > 0, else 0: for formulas in pieces. It is constant."""
     a = as_node(a)
     return constant(a.value > 0.0) if is_constant(a) else _intern('step', (a,))
 

@@ -164,12 +164,12 @@ def point_values(position: Sequence[Node], n: int) -> TracedKernel:
     """
     values = list(position)
     values += [node for i in range(2) for node in tangent(values[:3], {('x', i): 1.0})]
-    slopes = [tangent(values, {('q', j): 1.0}) for j in range(n)]
-    outputs = values + [node for slope in slopes for node in slope]
+    derivatives = [tangent(values, {('q', j): 1.0}) for j in range(n)]
+    outputs = values + [node for derivative in derivatives for node in derivative]
     code = Emitter(outputs)
     rows = labelled(
         [f'U[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(outputs)],
-        {0: 'p and its slopes', **{9 + 9 * j: f'by coordinate {j}' for j in range(n)}},
+        {0: 'p and its derivatives', **{9 + 9 * j: f'by coordinate {j}' for j in range(n)}},
     )
     source = _VALUES.format(outputs=len(outputs), **loop(code, rows))
     return TracedKernel(HEADER + source, code.tables, 0)

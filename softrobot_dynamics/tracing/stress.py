@@ -30,9 +30,9 @@ def moduli_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, T
     these moduli M by nine rows G.
     """
     stress = _stress(energy)
-    slopes = [tangent(stress[: b + 1], {('q', b): 1.0}) for b in range(9)]
+    derivatives = [tangent(stress[: b + 1], {('q', b): 1.0}) for b in range(9)]
     rows = [(a, b) for a in range(9) for b in range(a, 9)]
-    moduli = [slopes[b][a] for a, b in rows]
+    moduli = [derivatives[b][a] for a, b in rows]
     source, tables = _weighted('moduli', stress + moduli)
     return source + _product(rows, moduli), tables
 

@@ -39,10 +39,10 @@ def test_matrix_is_the_derivative_of_the_coordinates(model):
     signs = np.array([a.actuator.sign for a in model.description.actuators])
     for q, qd, _ in states(model, 3, seed=2):
         found = sd.actuation(model, q=q, qd=qd)
-        slope = gradient(lambda x: sd.actuation(model, q=x, qd=0.0 * x).coordinates, q, STEP)
-        np.testing.assert_allclose(found.jacobian, slope, atol=1e-10)
+        by_q = gradient(lambda x: sd.actuation(model, q=x, qd=0.0 * x).coordinates, q, STEP)
+        np.testing.assert_allclose(found.jacobian, by_q, atol=1e-10)
         np.testing.assert_allclose(found.matrix, found.jacobian.T * signs, atol=0.0)
-        np.testing.assert_allclose(found.velocities, slope @ qd, atol=1e-10)
+        np.testing.assert_allclose(found.velocities, by_q @ qd, atol=1e-10)
 
 
 def test_bias_is_the_rate_of_the_jacobian(model):

@@ -73,9 +73,9 @@ def test_the_coordinate_is_the_growth_of_the_volume(model):
     for q, qd, _ in states(model, 3, seed=1):
         found = sd.actuation(model, q=q, qd=qd)
         assert_close(found.coordinates, tendons.elongations(model.description, q))
-        slope = gradient(lambda x: sd.actuation(model, q=x, qd=0.0 * x).coordinates, q, STEP)
-        assert_close(found.jacobian, slope)
-        assert_close(found.matrix, slope.T)
+        by_q = gradient(lambda x: sd.actuation(model, q=x, qd=0.0 * x).coordinates, q, STEP)
+        assert_close(found.jacobian, by_q)
+        assert_close(found.matrix, by_q.T)
 
         def rates(t, q=q, qd=qd):
             return sd.actuation(model, q=q + t * qd, qd=qd).velocities

@@ -93,12 +93,12 @@ ROUTINGS = [
 
 
 @pytest.mark.parametrize('routing', ROUTINGS, ids=str)
-def test_slope_of_a_routing_is_its_derivative(routing):
+def test_derivative_of_a_routing_is_its_derivative(routing):
     """Central differences agree to their own accuracy, on arrays too."""
     sigma, h = np.linspace(0.0, 1.0, 7), 1e-5
     for k in range(2):
         numeric = (routing.at(sigma + h)[k] - routing.at(sigma - h)[k]) / (2 * h)
-        assert routing.slope(sigma)[k] + 0 * sigma == pytest.approx(numeric, abs=1e-9)
+        assert routing.derivative(sigma)[k] + 0 * sigma == pytest.approx(numeric, abs=1e-9)
 
 
 def test_routings_are_in_powers_of_relative_length_and_turn_from_x_to_y():

@@ -29,11 +29,11 @@ def test_the_coordinate_is_the_growth_of_the_volume(name):
     for q, qd in zip(postures(body, 4, seed=1), postures(body, 4, seed=2)):
         found = sd.actuation(model, q=q, qd=qd)
         assert found.coordinates[0] == pytest.approx(volumes.cavity(body, q) - rest, rel=1e-11)
-        slope = gradient_by_rows(lambda x: volumes.cavity(body, x), q, 1e-3 * reach(body)[-1])
-        scale = np.abs(slope).max()
-        np.testing.assert_allclose(found.jacobian[0], slope, rtol=0, atol=1e-8 * scale)
-        np.testing.assert_allclose(found.matrix[:, 0], slope, rtol=0, atol=1e-8 * scale)
-        assert found.velocities[0] == pytest.approx(slope @ qd, rel=1e-7)
+        derivative = gradient_by_rows(lambda x: volumes.cavity(body, x), q, 1e-3 * reach(body)[-1])
+        scale = np.abs(derivative).max()
+        np.testing.assert_allclose(found.jacobian[0], derivative, rtol=0, atol=1e-8 * scale)
+        np.testing.assert_allclose(found.matrix[:, 0], derivative, rtol=0, atol=1e-8 * scale)
+        assert found.velocities[0] == pytest.approx(derivative @ qd, rel=1e-7)
         assert found.bias[0] == pytest.approx(0.0, abs=1e-12 * scale)
 
 
@@ -62,8 +62,8 @@ def test_an_inflated_tube_is_in_equilibrium():
         found = sd.equilibrium(model, u=np.array([p])).q
 
         def balance(x, p=p):
-            slope = gradient(lambda y: energy(1.0 + y[0], 1e-4 * y[1]), x, 1e-3)
-            return (slope - [0.0, p * np.pi * 1e-4]) / C / area.sum()
+            derivative = gradient(lambda y: energy(1.0 + y[0], 1e-4 * y[1]), x, 1e-3)
+            return (derivative - [0.0, p * np.pi * 1e-4]) / C / area.sum()
 
         wanted = root(balance, [0.0, 0.1], tol=1e-13).x
         assert wanted[1] > 0.05 and wanted[0] != 0.0

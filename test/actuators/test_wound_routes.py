@@ -88,10 +88,10 @@ def strains_of(body, sigma, q):
 def speed(body, offset, sigma, q):
     """Return |dr / d(s/L)| [m] of a curve at an offset in the sections."""
     if body.type_name in ('pcc', 'planar_cc', 'cosserat'):
-        d, slope = (np.array(np.broadcast_arrays(*f(sigma), 0.0 * sigma)) for f in
-                    (offset.at, offset.slope))  # fmt: skip
+        d, derivative = (np.array(np.broadcast_arrays(*f(sigma), 0.0 * sigma)) for f in
+                    (offset.at, offset.derivative))  # fmt: skip
         kappa, gamma = strains_of(body, sigma, q)
-        return np.linalg.norm(L * (gamma + np.cross(kappa, d, axis=0)) + slope, axis=0)
+        return np.linalg.norm(L * (gamma + np.cross(kappa, d, axis=0)) + derivative, axis=0)
     s = Jet(sigma, 1.0)
     x, y = offset.at(s, JETS)
     r = [jet(c) for c in body.position([x, y, L * s], [Jet(a) for a in q], JETS)]
@@ -136,9 +136,9 @@ def test_lengths_and_lever_arms_are_those_of_the_integral(wound):
     wanted = lengths(model, q) - size
     assert np.abs(wanted / size).max() > 1e-3
     np.testing.assert_allclose(found.coordinates / size, wanted / size, rtol=0.0, atol=3e-10)
-    slope = gradient(lambda x: lengths(model, x), q, 0.05, reach)
+    derivative = gradient(lambda x: lengths(model, x), q, 0.05, reach)
     arms = found.jacobian * reach / size[:, None]
-    np.testing.assert_allclose(arms, slope * reach / size[:, None], rtol=0.0, atol=3e-10)
+    np.testing.assert_allclose(arms, derivative * reach / size[:, None], rtol=0.0, atol=3e-10)
 
 
 def test_what_follows_from_them_is_consistent(wound):

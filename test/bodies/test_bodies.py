@@ -109,24 +109,24 @@ def check_frame(W, frame, n, q, qd, reach=1.0):
     """Compare a frame slab with the pose ``frame(q)`` (12,) and its numerical derivatives."""
     np.testing.assert_allclose(W[:12], frame(q), atol=1e-14)
     R = W[:9].reshape(3, 3)
-    slopes = gradient(frame, q, reach=reach) if n else np.zeros((12, 0))
+    derivatives = gradient(frame, q, reach=reach) if n else np.zeros((12, 0))
 
     def rate(t):  # relative twist along the motion: angular in B, linear in A
         x = q + t * qd
-        slope = derivative(lambda s: frame(x + s * qd))
-        spin = frame(x)[:9].reshape(3, 3).T @ slope[:9].reshape(3, 3)
-        return np.array([spin[2, 1], spin[0, 2], spin[1, 0], *slope[9:]])
+        gradient = derivative(lambda s: frame(x + s * qd))
+        spin = frame(x)[:9].reshape(3, 3).T @ gradient[:9].reshape(3, 3)
+        return np.array([spin[2, 1], spin[0, 2], spin[1, 0], *gradient[9:]])
 
     np.testing.assert_allclose(W[12:18], derivative(rate), atol=1e-9)
     for j in range(n):
-        spin = R.T @ slopes[:9, j].reshape(3, 3)
+        spin = R.T @ derivatives[:9, j].reshape(3, 3)
         angular = [spin[2, 1], spin[0, 2], spin[1, 0]]
         np.testing.assert_allclose(W[18 + 3 * j :][:3], angular, atol=1e-10)
-        np.testing.assert_allclose(W[18 + 3 * n + 3 * j :][:3], slopes[9:, j], atol=1e-10)
+        np.testing.assert_allclose(W[18 + 3 * n + 3 * j :][:3], derivatives[9:, j], atol=1e-10)
 
 
 def test_material_points_are_those_of_the_formula(body):
-    """The kernel of points gives the formula's p, dp/dx1, dp/dx2 and their slopes by q."""
+    """The kernel of points gives the formula's p, dp/dx1, dp/dx2 and their derivatives by q."""
     known, n = np.asarray(body.material_points()[0]), len(body.coordinates())
     points = known[np.random.default_rng(10).integers(len(known), size=BLOCK + 3)]
     kernel = body.points_kernel(points)
@@ -135,7 +135,7 @@ def test_material_points_are_those_of_the_formula(body):
     for q, _, _ in random_states(body, 2, seed=11):
         cached(run_three, entry=entry)(q, V.reshape(-1), S)
         for k in (0, 17, BLOCK + 2):
-            wanted = material.values_and_slopes(body, points[k], q)
+            wanted = material.values_and_derivatives(body, points[k], q)
             np.testing.assert_allclose(V[k // BLOCK, ..., k % BLOCK], wanted, atol=1e-12)
 
 
@@ -156,18 +156,18 @@ def test_tip_frame_from_three_points(body):
 def test_fibre_speed_is_the_speed_of_the_position(body):
     """The length per x3 of a material curve is the norm of its derivative, whoever writes it."""
     rng, n = np.random.default_rng(8), len(body.coordinates())
-    x, slope = [symbol('x', i) for i in range(3)], [symbol('x', i) for i in (3, 4)]
+    x, gradient = [symbol('x', i) for i in range(3)], [symbol('x', i) for i in (3, 4)]
     q = [symbol('q', i) for i in range(n)]
     tolerance = 1e-13 if body.traceable else 1e-5  # of a position that is itself integrated
     writers = (type(body), Body)[: 1 + body.traceable]
     for cls in writers if body.section_path and not body.tabulated else ():
-        speed = cls.fibre_speed(body, x, slope, q, SYMBOLIC)
+        speed = cls.fibre_speed(body, x, gradient, q, SYMBOLIC)
         for values, _, _ in random_states(body, 5, seed=9):
             at = [0.01, -0.008, 0.7 * body.length]
-            slopes = rng.uniform(-0.3, 0.3, 2)
-            given = {('x', i): v for i, v in enumerate([*at, *slopes])}
+            derivatives = rng.uniform(-0.3, 0.3, 2)
+            given = {('x', i): v for i, v in enumerate([*at, *derivatives])}
             given |= {('q', i): v for i, v in enumerate(values)}
-            curve = [Jet(v, d) for v, d in zip(at, [*slopes, 1.0])]
+            curve = [Jet(v, d) for v, d in zip(at, [*derivatives, 1.0])]
             velocity = [jet(c).first for c in body.position(curve, list(values), JETS)]
             (found,) = evaluate([speed], given, NUMERIC)
             np.testing.assert_allclose(found, np.linalg.norm(velocity), rtol=tolerance)

@@ -122,10 +122,10 @@ def test_an_energy_of_ones_own():
     assert qd @ sd.damping_force(robot, q=q, qd=qd) > 0.0
 
 
-def test_the_slopes_of_an_energy_of_ones_own():
+def test_the_derivatives_of_an_energy_of_ones_own():
     """Derivatives by q and qd, stress and viscosity exact, against differences of six points."""
     own = sd.CustomBody(position=swell, **SWELL, energy=RUBBER, density=900.0)
-    assert own.slopes_kernel() is not None
+    assert own.derivatives_kernel() is not None
     robot = model(own, joint={'type': 'revolute', 'axis': [0.0, 1.0, 0.3]})
     q, qd, qdd = np.random.default_rng(5).uniform(-0.5, 0.5, (3, robot.n))
 
@@ -233,7 +233,7 @@ WRONG = {
         {'position': lambda x, q, math: [math.arctan(q[0]), q[1], 0.0]},
         'position', 'did you mean arctan2?',
     ),
-    'infinite slope': ({'position': root}, 'position', 'dp/dq_1 at x = ['),
+    'infinite derivative': ({'position': root}, 'position', 'dp/dq_1 at x = ['),
     'not a number': (
         {'position': lambda x, q, math: [math.log(q[0] - 1.0), q[1], 0.0]},
         'position', 'finite values and derivatives at q = 0; p at x',

@@ -3,14 +3,14 @@
 
 import dataclasses
 
+from derivative_checks import assert_body_derivatives, assert_kinds, state
 from generated import instance, instances
 from kernel_calls import call
 import mpmath
 import numpy as np
-from oracles import slopes
+from oracles import derivatives
 from oracles.precise import PRECISE
 import pytest
-from slope_checks import assert_body_slopes, assert_kinds, state
 from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.bodies.cosserat.body import Cosserat
 from softrobot_dynamics.bodies.fem.body import ReducedFiniteElements
@@ -22,14 +22,14 @@ from softrobot_dynamics.kernels import layout
 POINTS = 2  # that the oracle can wait for
 
 
-def with_slopes(registry):
-    """Parameters: all valid instances that have a kernel of slopes."""
+def with_derivatives(registry):
+    """Parameters: all valid instances that have a kernel of derivatives."""
     made = [
         pytest.param(instance(registry, given), id=f'{name}-{i}')
         for name in registry.names()
         for i, given in enumerate(instances(registry, name))
     ]
-    made = [p for p in made if p.values[0].coordinates() and p.values[0].slopes_kernel()]
+    made = [p for p in made if p.values[0].coordinates() and p.values[0].derivatives_kernel()]
     others = Cosserat, LocallyVolumePreserving  # they have tests of their own
     return [p for p in made if not isinstance(p.values[0], others)]
 
@@ -38,7 +38,7 @@ def few(body):
     """Return a body with few of its material points, and these; all where a kernel has its own."""
     known, masses = body.material_points()
     if isinstance(body, PlanarConstantCurvature):
-        return body, [(slopes.vector(x), mass) for x, mass in zip(known, masses)]
+        return body, [(derivatives.vector(x), mass) for x, mass in zip(known, masses)]
     some = np.random.default_rng(1).permutation(len(masses))[:POINTS]
 
     class Few(type(body)):
@@ -47,47 +47,49 @@ def few(body):
 
     made = few_of_mesh(Few, body, known[some]) if isinstance(body, ReducedFiniteElements) else Few
     fields = {f.name: getattr(body, f.name) for f in dataclasses.fields(body)}
-    return made(**fields), [(slopes.vector(known[i]), masses[i]) for i in some]
+    return made(**fields), [(derivatives.vector(known[i]), masses[i]) for i in some]
 
 
 def few_of_mesh(cls, body, points):
     """Return a class of ``fem`` bodies with a formula: that next to these points (K, 3)."""
     precise = np.vectorize(mpmath.mpf, otypes=[object])
     fields = precise(body.fields_at(points))
-    turned = precise(np.swapaxes(body.slopes_at(points), 1, 2))
+    turned = precise(np.swapaxes(body.derivatives_at(points), 1, 2))
 
     class FewOfMesh(cls):
         def strain_quadrature(self):
-            return self.slopes_at(points), self.material_points()[1] / self.density
+            return self.derivatives_at(points), self.material_points()[1] / self.density
 
         def position(self, x, q, math):
             x = np.array(list(x), dtype=object)
             i = np.abs(points - x.astype(float)).sum(axis=1).argmin()
-            return list(x + (fields[i] + turned[i] @ (x - slopes.vector(points[i]))) @ np.array(q))
+            return list(
+                x + (fields[i] + turned[i] @ (x - derivatives.vector(points[i]))) @ np.array(q)
+            )
 
     return FewOfMesh
 
 
-@pytest.mark.parametrize('body', with_slopes(BODIES))
-def test_slopes_of_bodies(body):
+@pytest.mark.parametrize('body', with_derivatives(BODIES))
+def test_derivatives_of_bodies(body):
     """All that the recursion asks for, by q and by qd."""
-    assert_body_slopes(*few(body))
+    assert_body_derivatives(*few(body))
 
 
-@pytest.mark.parametrize('joint', with_slopes(JOINTS))
-def test_slopes_of_joints(joint):
+@pytest.mark.parametrize('joint', with_derivatives(JOINTS))
+def test_derivatives_of_joints(joint):
     """Derivatives of their twists."""
     n = len(joint.coordinates())
     q, qd, qdd = state(joint.coordinates(), 4)
-    found = np.full(layout.force_slopes_offset.py_func(n), np.nan)
-    call(joint.slopes_kernel(), 'P, q, qd, qdd, D', q, qd, qdd, found)
+    found = np.full(layout.force_derivatives_offset.py_func(n), np.nan)
+    call(joint.derivatives_kernel(), 'P, q, qd, qdd, D', q, qd, qdd, found)
     before = joint.before
-    with mpmath.workdps(slopes.DIGITS):
+    with mpmath.workdps(derivatives.DIGITS):
 
         def frame(q):
             R, t = joint.motion(list(q), PRECISE)
             R, t = np.array(R, dtype=object).reshape(3, 3), np.array(list(t), dtype=object)
             return (before[:3, :3] @ R).ravel(), before[:3, :3] @ t + before[:3, 3]
 
-        wanted = slopes.twist_slopes(frame, *map(slopes.vector, (q, qd, qdd)))
+        wanted = derivatives.twist_derivatives(frame, *map(derivatives.vector, (q, qd, qdd)))
     assert_kinds(found, wanted.astype(float), n, len(found))

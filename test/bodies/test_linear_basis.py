@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from differences import derivative, gradient
+from differences import derivative
 from generated import instance, instances
 from kernel_calls import body_slab, fibre
 import numpy as np
@@ -173,15 +173,15 @@ def test_forces_are_those_of_the_energy(material):
     body = Waves(n, material)
     kernel, volumes = body.kernel(), body.material_points()[1] / body.density
     for q, qd, w in states(n):
-        elastic, slopes = [], []
+        elastic, derivatives = [], []
         for j in range(n):
             F = deformation(body, q + 1j * STEP * np.eye(n)[j])
             elastic.append(volumes @ material.energy(list(F), NUMERIC).imag / STEP)
-            slopes.append(np.einsum('aik,ajk->kij', F, F).imag / STEP)
-        rate = np.tensordot(qd, slopes, 1)
+            derivatives.append(np.einsum('aik,ajk->kij', F, F).imag / STEP)
+        rate = np.tensordot(qd, derivatives, 1)
         viscous = [
-            0.5 * (material.viscosity() or 0.0) * volumes @ np.sum(rate * slope, axis=(1, 2))
-            for slope in slopes
+            0.5 * (material.viscosity() or 0.0) * volumes @ np.sum(rate * gradient, axis=(1, 2))
+            for gradient in derivatives
         ]
         found = forces(body_slab(kernel, q, qd, w), n)
         assert close(found[0] - body.stiffness() @ q, np.array(elastic), 1e-11)
@@ -218,9 +218,9 @@ def test_fibre_length_is_that_of_the_curve():
     body, n = Waves(6), 6
     s, weights = gauss_legendre(37, 0.02, body.length)
     points = np.column_stack([0.02 * np.cos(9.0 * s), 0.01 + 0.03 * s, s])
-    slopes = np.column_stack([-0.18 * np.sin(9.0 * s), 0.03 + 0.0 * s])
-    kernel = body.fibre_kernel(points, slopes, weights)
-    curve = [Jet(points[:, i], (*slopes.T, 1.0)[i]) for i in range(3)]
+    derivatives = np.column_stack([-0.18 * np.sin(9.0 * s), 0.03 + 0.0 * s])
+    kernel = body.fibre_kernel(points, derivatives, weights)
+    curve = [Jet(points[:, i], (*derivatives.T, 1.0)[i]) for i in range(3)]
 
     def length(q):
         return weights @ np.sqrt(sum(jet(c).first ** 2 for c in body.position(curve, q, JETS)))
@@ -228,26 +228,26 @@ def test_fibre_length_is_that_of_the_curve():
     for q, qd, _ in states(n, 3, size=0.1):
         out = fibre(kernel, q, qd)
         np.testing.assert_allclose(out[0], length(q), rtol=1e-14)
-        slope = [length(q + 1j * STEP * e).imag / STEP for e in np.eye(n)]
-        np.testing.assert_allclose(out[1:-1], slope, atol=1e-13)
+        gradient = [length(q + 1j * STEP * e).imag / STEP for e in np.eye(n)]
+        np.testing.assert_allclose(out[1:-1], gradient, atol=1e-13)
         rate = derivative(lambda t: length(q + t * qd + 1j * STEP * qd).imag / STEP)  # noqa: B023
         np.testing.assert_allclose(out[-1], rate, atol=1e-10 * max(1.0, abs(rate)))
 
 
-def test_fields_and_slopes_are_those_of_the_formula():
-    """fields_at is dp/dq and slopes_at its derivative by x."""
+def test_fields_and_derivatives_are_those_of_the_formula():
+    """fields_at is dp/dq and derivatives_at its derivative by x."""
     body, n = Waves(3), 3
     points = np.array([[0.01, -0.02, 0.1], [0.0, 0.03, 0.25]])
 
     def moved(x, q):
         return np.array(body.position(list(x), list(q), NUMERIC))
 
-    fields, slopes = body.fields_at(points), body.slopes_at(points)
-    for point, field, slope in zip(points, fields, slopes):
+    fields, derivatives = body.fields_at(points), body.derivatives_at(points)
+    for point, field, gradient in zip(points, fields, derivatives):
         for j, unit in enumerate(np.eye(n)):
             np.testing.assert_allclose(field[:, j], moved(point, unit) - point, atol=1e-15)
             wanted = gradient(lambda x: moved(x, unit) - x, point)  # noqa: B023
-            np.testing.assert_allclose(slope[j], wanted, atol=1e-10)
+            np.testing.assert_allclose(gradient[j], wanted, atol=1e-10)
 
 
 def test_a_position_that_is_not_linear_is_refused():

@@ -39,9 +39,9 @@ def test_dynamics_and_derivatives_equal_those_of_pinocchio(state):
     assert_equal(np.triu(both[1]), M, 1e-11)
     M += np.triu(M, 1).T
     assert_equal(sd.kinetic_energy(model, q=q, qd=qd), 0.5 * qd @ M @ qd, 1e-11)
-    slopes = pinocchio.computeRNEADerivatives(peer, data, q, qd, qdd)
+    derivatives = pinocchio.computeRNEADerivatives(peer, data, q, qd, qdd)
     found = sd.inverse_dynamics_derivatives(model, q=q, qd=qd, qdd=qdd)
-    for own, other in zip(found, slopes[:2]):
+    for own, other in zip(found, derivatives[:2]):
         assert_equal(own, other, 1e-10)
     regressor = sd.torque_regressor(model, q=q, qd=qd, qdd=qdd)
     numbers = [module.joint.armature for module in model.description.modules]

@@ -13,7 +13,7 @@ MIXED = ('zoo', 'gallery', 'hand', 'hybrid_arm')  # every body kind, every joint
 STEP = 1e-3  # of the differences, in parts of a way
 
 
-def slope(energy, q, way):
+def derivative(energy, q, way):
     """Return the derivative of an energy at q (n,) along a way (n,), to fourth order."""
     near, far = (energy(q + k * way) - energy(q - k * way) for k in (STEP, 2.0 * STEP))
     return (8.0 * near - far) / (12.0 * STEP)
@@ -24,10 +24,10 @@ def test_gradients_of_energies_are_the_forces(name):
     """Of gravity g(q), of springs and bodies s(q), whatever the bodies; on any way."""
     model = compiled(name)
     for q, way, _ in states(model, 2, seed=3, size=0.4):
-        found = slope(lambda x: sd.potential_energy(model, q=x), q, way)
+        found = derivative(lambda x: sd.potential_energy(model, q=x), q, way)
         shares = sd.gravity_force(model, q=q) * way
         assert found == pytest.approx(shares.sum(), abs=1e-9 * np.abs(shares).max())
-        found = slope(lambda x: sd.elastic_energy(model, q=x), q, way)
+        found = derivative(lambda x: sd.elastic_energy(model, q=x), q, way)
         shares = sd.elastic_force(model, q=q) * way
         assert found == pytest.approx(shares.sum(), abs=1e-8 * np.abs(shares).max())
 

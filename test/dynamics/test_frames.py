@@ -6,7 +6,7 @@ import re
 
 from differences import derivative
 import numpy as np
-from oracles.material import frames_and_slopes
+from oracles.material import frames_and_derivatives
 import pytest
 from robots import compiled, link, states
 import softrobot_dynamics as sd
@@ -44,12 +44,14 @@ def test_frames_and_jacobians_follow_the_material(name):
     model = compiled(name)
     ((q, _, _),) = states(model, 1, seed=1)
     points = material_points(model)
-    for (i, x), (pose, slopes) in zip(points, frames_and_slopes(model.description, points, q)):
+    for (i, x), (pose, derivatives) in zip(
+        points, frames_and_derivatives(model.description, points, q)
+    ):
         where = {'q': q, 'body': model.body_names[i], 'point': x}
         assert_close(sd.frame(model, **where), pose, scale=1.0)
-        scale = max(1.0, np.abs(slopes).max())
-        assert_close(sd.jacobian(model, **where, frame='base'), slopes, scale)
-        own = np.vstack([pose[:3, :3].T @ slopes[:3], pose[:3, :3].T @ slopes[3:]])
+        scale = max(1.0, np.abs(derivatives).max())
+        assert_close(sd.jacobian(model, **where, frame='base'), derivatives, scale)
+        own = np.vstack([pose[:3, :3].T @ derivatives[:3], pose[:3, :3].T @ derivatives[3:]])
         assert_close(sd.jacobian(model, **where), own, scale)
 
 

@@ -34,11 +34,11 @@ def test_derivatives_under_commands(name):
 
     found = own.forward(q, qd, u)
     qdd, by_q, by_qd = found.qdd.copy(), found.by_q.copy(), found.by_qd.copy()
-    for slope, wanted in (
+    for derivative, wanted in (
         (by_q, gradient(acceleration, q, 1e-5)),
         (by_qd, gradient(lambda v: acceleration(q, v), qd, 1e-5)),
     ):
-        np.testing.assert_allclose(slope, wanted, rtol=0.0, atol=1e-7 * np.abs(wanted).max())
+        np.testing.assert_allclose(derivative, wanted, rtol=0.0, atol=1e-7 * np.abs(wanted).max())
     if name == 'single':
         T = sd.efforts(model, q=q, command=u)
         assert T.min() == 0.0 < T.max()  # one is slack

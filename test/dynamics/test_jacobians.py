@@ -4,7 +4,7 @@
 from differences import derivative, gradient
 import mpmath
 import numpy as np
-from oracles import slopes
+from oracles import derivatives
 from oracles.precise import PRECISE
 import pytest
 from robots import compiled, reaches, rod, states
@@ -52,7 +52,7 @@ def test_jacobian_and_bias(name, body, point):
 
 
 def test_a_point_in_many_digits():
-    """By the formula alone: its slopes across, and what Gram and Schmidt make of them."""
+    """By the formula alone: its derivatives across, and what Gram and Schmidt make of them."""
     x, module = [0.004, -0.003, 0.07], {'name': 'b', 'joint': {'type': 'fixed'}, 'body': rod()}
     model = sd.compile_model(sd.load_robot({'name': 'one', 'bodies': [module]}))
     body = model.description.modules[0].body
@@ -62,27 +62,27 @@ def test_a_point_in_many_digits():
         def place(x):
             return np.array(body.position(list(x), list(q), PRECISE), dtype=object)
 
-        a, b, _ = slopes.gradient(place, slopes.vector(x))
-        return rotation(a, b), place(slopes.vector(x))
+        a, b, _ = derivatives.gradient(place, derivatives.vector(x))
+        return rotation(a, b), place(derivatives.vector(x))
 
     def jacobian(q):
         """Angular rows by the rotation R, linear ones by the origin, both in its axes."""
-        R, ways = frame(q)[0], [slopes.vector(e) for e in np.eye(len(q))]
-        turns = [R.T @ slopes.along(lambda q: frame(q)[0], q, way) for way in ways]
-        moves = [R.T @ slopes.along(lambda q: frame(q)[1], q, way) for way in ways]
+        R, ways = frame(q)[0], [derivatives.vector(e) for e in np.eye(len(q))]
+        turns = [R.T @ derivatives.along(lambda q: frame(q)[0], q, way) for way in ways]
+        moves = [R.T @ derivatives.along(lambda q: frame(q)[1], q, way) for way in ways]
         return np.array([[W[2, 1], W[0, 2], W[1, 0], *v] for W, v in zip(turns, moves)]).T
 
     def bias(z):
         q, qd = np.split(z, 2)
-        return slopes.along(jacobian, q, qd) @ qd
+        return derivatives.along(jacobian, q, qd) @ qd
 
     found = sd.jacobian_derivatives(model, q=q, qd=qd, point=x)
     way = np.random.default_rng(1).uniform(-1.0, 1.0, (2, model.n))
-    with mpmath.workdps(slopes.DIGITS):
-        z, both = slopes.vector([*q, *qd]), slopes.vector(way.ravel())
+    with mpmath.workdps(derivatives.DIGITS):
+        z, both = derivatives.vector([*q, *qd]), derivatives.vector(way.ravel())
         J, b = jacobian(z[: model.n]), bias(z)
-        J_along = slopes.along(jacobian, z[: model.n], both[: model.n])
-        b_along = slopes.along(bias, z, both)
+        J_along = derivatives.along(jacobian, z[: model.n], both[: model.n])
+        b_along = derivatives.along(bias, z, both)
     pairs = [
         (found.jacobian, J),
         (found.by_q @ way[0], J_along),
@@ -96,9 +96,9 @@ def test_a_point_in_many_digits():
 def rotation(a, b):
     """Return the rotation (3, 3) whose x is along a, and y in the plane of a and b."""
     x = a / mpmath.sqrt(a @ a)
-    z = slopes.cross(x, b)
+    z = derivatives.cross(x, b)
     z = z / mpmath.sqrt(z @ z)
-    return np.array([x, slopes.cross(z, x), z]).T
+    return np.array([x, derivatives.cross(z, x), z]).T
 
 
 def test_an_unknown_body_is_refused():

@@ -36,8 +36,10 @@ def test_two_arcs_bend_as_those_integrated_by_hand(way):
         """Return the integral of T over each arc, [N m]."""
         T, found = T0, []
         for bend in bends:
-            slope = [-WAYS[way] * MU * abs(bend) / L, 1.0]
-            end = solve_ivp(lambda s, y, k=slope: y[0] * np.array(k), (0.0, L), [T, 0.0], **FINE)
+            derivative = [-WAYS[way] * MU * abs(bend) / L, 1.0]
+            end = solve_ivp(
+                lambda s, y, k=derivative: y[0] * np.array(k), (0.0, L), [T, 0.0], **FINE
+            )
             T = end.y[0, -1]
             found.append(end.y[1, -1])
         return np.array(found)
@@ -76,7 +78,7 @@ def test_a_rod_with_a_load_is_that_of_a_boundary_value_problem(way, order, point
     found = sd.equilibrium(model, u=[T0], sliding=way, wrenches=push)
     tip = sd.forward_kinematics(model, q=found.q)[-1][:3, 3]
 
-    def slopes(s, y, end):
+    def derivatives(s, y, end):
         angle, x, z, T = y
         kappa = (R * T + (end[1] - z) * F[0] - (end[0] - x) * F[2]) / EI
         return np.stack([kappa, np.sin(angle), np.cos(angle), -WAYS[way] * MU * np.abs(kappa) * T])
@@ -86,7 +88,7 @@ def test_a_rod_with_a_load_is_that_of_a_boundary_value_problem(way, order, point
 
     s = np.linspace(0.0, L, 81)
     guess = np.stack([2.0 * s, s**2, s, np.full_like(s, T0)])
-    solved = solve_bvp(slopes, ends, s, guess, p=[0.03, L], tol=1e-11, max_nodes=100_000)
+    solved = solve_bvp(derivatives, ends, s, guess, p=[0.03, L], tol=1e-11, max_nodes=100_000)
     assert solved.success and abs(solved.y[3, -1] - T0) > 0.1 * T0
     assert tip == pytest.approx([solved.p[0], 0.0, solved.p[1]], abs=error * L)
 

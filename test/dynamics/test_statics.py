@@ -175,12 +175,12 @@ def test_dead_load_bends_to_the_elastica(k):
 def test_follower_load_bends_as_its_initial_value_problem(k):
     """A force that turns with the tip: seen from there phi'' = -k cos(phi), order two again."""
 
-    def slope(s, y):
+    def derivative(s, y):
         phi = y[0]
         return [y[1], k * np.cos(phi), np.cos(phi), np.sin(phi)]
 
     # from the tip back to the clamp, in the tip's axes: angle, curvature, position along z and x
-    y = solve_ivp(slope, [0.0, 1.0], [0.0] * 4, rtol=1e-12, atol=1e-12).y[:, -1]
+    y = solve_ivp(derivative, [0.0, 1.0], [0.0] * 4, rtol=1e-12, atol=1e-12).y[:, -1]
     angle = y[0]
     along, across = y[2], y[3]
     wanted = [

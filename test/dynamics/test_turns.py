@@ -76,8 +76,8 @@ def test_another_rotation_vector_is_the_same_rotation_at_the_same_angular_veloci
     R = Rotation.from_rotvec(r)
     assert (R.inv() * Rotation.from_rotvec(found)).magnitude() < 1e-12
 
-    def velocity(vector, slope):
-        ends = [Rotation.from_rotvec(vector + side * h * slope) for side in (-0.5, 0.5)]
+    def velocity(vector, derivative):
+        ends = [Rotation.from_rotvec(vector + side * h * derivative) for side in (-0.5, 0.5)]
         return (ends[1] * ends[0].inv()).as_rotvec() / h
 
     np.testing.assert_allclose(velocity(found, then), velocity(r, rate), atol=1e-8)

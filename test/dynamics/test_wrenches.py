@@ -3,7 +3,7 @@
 
 import numpy as np
 from oracles.jets import Jet, jet, JETS
-from oracles.material import frames_and_slopes
+from oracles.material import frames_and_derivatives
 from oracles.trees import place
 import pytest
 from robots import compiled, states
@@ -36,14 +36,14 @@ def random_wrenches(model, seed):
 
 
 def in_base(model, q, wrenches):
-    """Return (body index, value (6,), point (3,), slopes (6, n)) of wrenches; by the oracle."""
+    """Return (body index, value (6,), point (3,), derivatives (6, n)) of wrenches, by oracle."""
     loads = [(model.body_names.index(b), w) for b, several in wrenches.items() for w in several]
     points = [(i, wrench.point) for i, wrench in loads]
-    placed, result = frames_and_slopes(model.description, points, q), []
-    for (i, wrench), (pose, slopes) in zip(loads, placed):
+    placed, result = frames_and_derivatives(model.description, points, q), []
+    for (i, wrench), (pose, derivatives) in zip(loads, placed):
         R = pose[:3, :3] if wrench.frame == 'body' else np.eye(3)
         value = np.concatenate([R @ wrench.value[:3], R @ wrench.value[3:]])
-        result.append((i, value, pose[:3, 3], slopes))
+        result.append((i, value, pose[:3, 3], derivatives))
     return result
 
 
@@ -55,9 +55,9 @@ def test_wrenches_do_the_work_of_their_displacements(name):
     free = sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
     wrenches = random_wrenches(model, 1)
     single = [{body: wrench} for body, several in wrenches.items() for wrench in several]
-    for wrench, (_, value, _, slopes) in zip(single, in_base(model, q, wrenches)):
+    for wrench, (_, value, _, derivatives) in zip(single, in_base(model, q, wrenches)):
         loaded = sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd, wrenches=wrench)
-        assert_close(free - loaded, slopes.T @ value, scale=np.abs(free).max())
+        assert_close(free - loaded, derivatives.T @ value, scale=np.abs(free).max())
 
 
 def test_a_dead_force_has_a_potential():
@@ -73,9 +73,9 @@ def test_a_dead_force_has_a_potential():
         def work(q):
             return force @ sd.frame(model, q=q, body=body, point=point)[:3, 3]  # noqa: B023
 
-        slope = [(work(q + h * e) - work(q - h * e)) / (2 * h) for e in np.eye(model.n)]
+        derivative = [(work(q + h * e) - work(q - h * e)) / (2 * h) for e in np.eye(model.n)]
         found = acceleration(None) - acceleration(wrench)
-        np.testing.assert_allclose(found, slope, atol=1e-9)
+        np.testing.assert_allclose(found, derivative, atol=1e-9)
 
 
 def test_several_wrenches_add_up():

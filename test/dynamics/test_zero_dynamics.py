@@ -21,12 +21,12 @@ def test_a_stiff_pendulum_swings_below_and_falls_above():
     """The elbow held straight, what is left is one pendulum: by its inertia and its weight."""
     model, below = pendulum(0.0)
     M = sd.mass_inverse_dynamics(model, q=np.zeros(2), qd=np.zeros(2), qdd=np.zeros(2))[1]
-    slope = sd.gravity_force(model, q=[1e-6, 0.0])[0] / 1e-6
+    derivative = sd.gravity_force(model, q=[1e-6, 0.0])[0] / 1e-6
     damping = sd.damping_force(model, q=np.zeros(2), qd=[1.0, 0.0])[0]
-    wanted = np.roots([M[0, 0], damping, slope])
+    wanted = np.roots([M[0, 0], damping, derivative])
     assert np.sort_complex(below) == pytest.approx(np.sort_complex(wanted), rel=1e-6)
     above = pendulum(math.pi)[1]
-    wanted = np.roots([M[0, 0], damping, -slope])
+    wanted = np.roots([M[0, 0], damping, -derivative])
     assert above[0].real == pytest.approx(wanted.real.max(), rel=1e-6) and above[0].real > 1.0
 
 

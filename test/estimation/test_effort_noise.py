@@ -78,7 +78,7 @@ def moved(name, h, values, seed=3, size=0.3, u=1.0):
 
 def efforts_along(model, q, u):
     """Return dnu/du (n, m) by differences, whatever a command is."""
-    slopes, rest = [], np.zeros(model.n)
+    derivatives, rest = [], np.zeros(model.n)
     own = StatePredictor(model, np.eye(model.n), np.zeros(0), load_estimator({'sensors': [
         {**SENSORS[1], 'names': list(model.coordinate_names)}]}))  # fmt: skip
     for unit in 1e-6 * np.eye(model.m):
@@ -86,8 +86,8 @@ def efforts_along(model, q, u):
         for side in (1.0, -1.0):
             own.differentiate.forward(q, rest, u + side * unit)
             sides.append(own.differentiate.M @ own.differentiate.response.qdd)
-        slopes.append((sides[0] - sides[1]) / 2e-6)
-    return np.array(slopes).T
+        derivatives.append((sides[0] - sides[1]) / 2e-6)
+    return np.array(derivatives).T
 
 
 @pytest.mark.parametrize('values', [1, 2, 5, 12])

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What an IMU says, against frames differentiated in time; slopes against differences."""
+"""What an IMU says, against frames differentiated in time; derivatives against differences."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_it_says_how_its_frame_moves(robot, body):
 
 
 @pytest.mark.parametrize('robot, body', ROBOTS)
-def test_slopes_are_those_of_residuals(robot, body):
+def test_derivatives_are_those_of_residuals(robot, body):
     """H against central differences of the residual, by q, qd and the force from outside."""
     own, h = Bound(robot, body, **EVERY), 1e-6
     ((q, qd, _),) = states(own.model, 1, seed=2, size=0.1)
@@ -86,8 +86,8 @@ def test_at_rest_it_shows_what_is_up():
     h = 1e-6
     H = own.seen.observed.H[6:, :9].copy()
     for j, step in enumerate(h * np.eye(9)):
-        slope = (own(q + step, qd) - own(q - step, qd))[12:] / (2.0 * h)
-        assert H[:, j] == pytest.approx(slope, abs=1e-7)
+        derivative = (own(q + step, qd) - own(q - step, qd))[12:] / (2.0 * h)
+        assert H[:, j] == pytest.approx(derivative, abs=1e-7)
 
 
 def test_parts_that_are_not_measured_are_left_out():

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What sensors measure, against frames and actuation; slopes against differences; wrong values."""
+"""Sensors against frames and actuation; derivatives against differences; wrong values."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_a_sensor_sees_what_the_library_says(given):
 
 
 @pytest.mark.parametrize('given', SENSORS, ids=IDS)
-def test_slopes_are_those_of_residuals(given):
+def test_derivatives_are_those_of_residuals(given):
     """H against central differences of the residual of the value where it was taken."""
     (q, qd, _), *_ = states(compiled('pcc_arm'), 1, size=0.6)
     sensor, seen = bound(given)

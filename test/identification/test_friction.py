@@ -60,17 +60,17 @@ def test_friction_is_found_beside_the_modulus(sliding):
         assert e.lower < TRUTH[e.name] < e.upper and e.upper - e.lower < 0.5 * TRUTH[e.name]
 
 
-def test_slopes_are_those_of_whole_solves():
+def test_derivatives_are_those_of_whole_solves():
     """Against differences of equilibria, drawn in and paid out, and where nothing rubs yet."""
     predictor = Predictor(read_parameters(arm(), [*FIT, 't2.path.y=0.01..0.02']), held('rows'))
     h = 1e-4
     for x in (np.array([0.05, 0.3, 1.5]), np.array([0.0, 0.0, 1.5])):
-        slopes = predictor.slopes(x)
+        derivatives = predictor.derivatives(x)
         for k, step in enumerate(h * np.eye(len(x))):
             least = x - step if x[k] > 0.0 or k != 1 else x
             ends = predictor.points(x + step), predictor.points(least)
             difference = (ends[0] - ends[1]) / (x + step - least)[k]
-            far = np.abs(slopes[..., k] - difference).max()
+            far = np.abs(derivatives[..., k] - difference).max()
             assert far < (1e-4 if k != 1 or x[1] else 1e-3) * np.abs(difference).max()
 
 
@@ -100,10 +100,10 @@ def test_friction_is_not_below_zero():
 def test_new_postures_are_drawn_in():
     """Those that would tell most of friction are looked for with friction in them."""
     found = identify(arm(), held('in'), FIT, loss='linear')
-    before = np.linalg.slogdet(found.slopes.T @ found.slopes)[1]
-    more = [found._slopes_under(u) for u in found.suggest(candidates=8, count=2)]
-    assert all(np.abs(slopes[:, 1]).max() > 1e-3 for slopes in more)
-    after = found.slopes.T @ found.slopes + sum(s.T @ s for s in more)
+    before = np.linalg.slogdet(found.derivatives.T @ found.derivatives)[1]
+    more = [found._derivatives_under(u) for u in found.suggest(candidates=8, count=2)]
+    assert all(np.abs(derivatives[:, 1]).max() > 1e-3 for derivatives in more)
+    after = found.derivatives.T @ found.derivatives + sum(s.T @ s for s in more)
     assert np.linalg.slogdet(after)[1] > before + 0.2
 
 

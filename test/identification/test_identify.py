@@ -53,14 +53,14 @@ def values(found):
     return {e.name: e.value for e in found.estimates}
 
 
-def test_slopes_are_those_of_whole_solves():
+def test_derivatives_are_those_of_whole_solves():
     """By stiffness, weight and a length: against differences of equilibria."""
     parameters = read_parameters(arm(), ['young_modulus', 'density', 'segment2.length'])
     predictor, x, h = Predictor(parameters, measured(2)), np.array([0.1, -0.2, 0.05]), 1e-3
-    slopes = predictor.slopes(x)
+    derivatives = predictor.derivatives(x)
     for k, step in enumerate(h * np.eye(3)):
         difference = (predictor.points(x + step) - predictor.points(x - step)) / (2.0 * h)
-        assert np.abs(slopes[..., k] - difference).max() < 1e-5 * np.abs(difference).max()
+        assert np.abs(derivatives[..., k] - difference).max() < 1e-5 * np.abs(difference).max()
 
 
 def test_exact_data_give_the_truth():
@@ -78,7 +78,7 @@ def test_intervals_of_a_line_are_those_of_linear_regression():
     """By scipy, of five points: few, so that the degrees of freedom count."""
     x, noise = np.arange(5.0), np.array([0.1, -0.2, 0.05, 0.15, -0.1])
     line = stats.linregress(x, noise)
-    left = noise - line.intercept - line.slope * x
+    left = noise - line.intercept - line.derivative * x
     found = confidence(np.column_stack([x, np.ones(5)]), left)
     wide = stats.t.ppf(0.975, 3)
     assert found.half == pytest.approx([wide * line.stderr, wide * line.intercept_stderr])

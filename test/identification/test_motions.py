@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers of a robot file from motions: slopes, what is found again, how sure, from what files."""
+"""Numbers of a robot file from motions: derivatives, recovery, confidence, files."""
 
 import functools
 import json
@@ -87,17 +87,17 @@ def swinging():
 
 
 def errors(predictor, z, columns):
-    """Return how far slopes are from differences of whole simulations, as shares of these."""
-    slopes, found = predictor.slopes(z), []
+    """Return how far derivatives are from differences of whole simulations, as shares of these."""
+    derivatives, found = predictor.derivatives(z), []
     for k in columns:
         h = 1e-4 * np.eye(len(z))[k]
         true = (predictor.points(z + h) - predictor.points(z - h)) / 2e-4
-        found.append(np.abs(slopes[..., k] - true).max() / np.abs(true).max())
+        found.append(np.abs(derivatives[..., k] - true).max() / np.abs(true).max())
     return np.array(found)
 
 
 @pytest.mark.parametrize('start', ['rest', 'free'])
-def test_slopes_are_those_of_whole_simulations(start):
+def test_derivatives_are_those_of_whole_simulations(start):
     """By numbers of bodies and actuators, and by free states; the better the shorter strides."""
     parameters = read_parameters(soft(), [*FIT, 'density', 'segment2.length', 'lag'])
     t, u, positions = (part[:30] for part in waving())
@@ -115,7 +115,7 @@ def test_slopes_are_those_of_whole_simulations(start):
     assert found[1].max() < 4e-3 and (found[2] < 0.5 * found[1]).all()
 
 
-def test_slopes_know_cables_that_are_held():
+def test_derivatives_know_cables_that_are_held():
     """Stiff ones, some of which become slack."""
     robot = sd.load_robot(
         servo({'compliance': 2e-4, 'pretension': 20.0, 'radius': 0.01, 'offset': 0.0})
@@ -176,12 +176,12 @@ def test_a_pendulum_that_nothing_holds():
 def test_numbers_that_are_fitted_too_cost_certainty():
     """Intervals are those of a fit of all of them, whichever are counted as others."""
     rng = np.random.default_rng(0)
-    slopes, residuals = rng.normal(size=(40, 5)), 0.01 * rng.normal(size=40)
-    every = confidence(slopes, residuals)
-    own, spent = without(slopes[:, :2], np.hstack([slopes[:, 2:], np.zeros((40, 3))]))
+    derivatives, residuals = rng.normal(size=(40, 5)), 0.01 * rng.normal(size=40)
+    every = confidence(derivatives, residuals)
+    own, spent = without(derivatives[:, :2], np.hstack([derivatives[:, 2:], np.zeros((40, 3))]))
     assert spent == 3
     assert confidence(own, residuals, spent=spent).half == pytest.approx(every.half[:2])
-    assert confidence(slopes[:, :2], residuals).half.max() < 0.99 * every.half[:2].max()
+    assert confidence(derivatives[:, :2], residuals).half.max() < 0.99 * every.half[:2].max()
 
 
 MAPPING = """

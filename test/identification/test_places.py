@@ -24,10 +24,10 @@ def test_a_marker_beside_its_point_is_found_where_it_is():
     assert found.estimates[0].value == pytest.approx(4e5, rel=1e-3)
     predictor = Predictor(found.parameters, given)
     z, h = np.r_[found.x, found.states], 1e-6
-    slopes = predictor.slopes(z)
+    derivatives = predictor.derivatives(z)
     for k, step in enumerate(h * np.eye(len(z))):
         difference = (predictor.points(z + step) - predictor.points(z - step)) / (2.0 * h)
-        assert slopes[..., k] == pytest.approx(difference, abs=1e-5)
+        assert derivatives[..., k] == pytest.approx(difference, abs=1e-5)
 
 
 def test_a_place_needs_the_noise_beside_it():

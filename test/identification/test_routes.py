@@ -60,19 +60,19 @@ def test_radius_and_angles_are_found():
     assert len({p.radius for p in paths}) == 1 and paths[0].phase == 0.0
 
 
-def test_slopes_are_those_of_whole_solves_and_nothing_is_compiled():
+def test_derivatives_are_those_of_whole_solves_and_nothing_is_compiled():
     """Against differences of equilibria; with machine code once there."""
     robot = sd.load_robot(servo(DRIVE))
     parameters = read_parameters(robot, [*FIT, 't0.path.phase=-1..1'])
     predictor = Predictor(parameters, postures(robot, U, [TIP], held(robot)))
     x, h = parameters.start, 1e-4
-    predictor.slopes(x)
+    predictor.derivatives(x)
     with numba.core.event.install_recorder('numba:compile') as recorder:
-        slopes = predictor.slopes(x + 0.01)
+        derivatives = predictor.derivatives(x + 0.01)
         for k, step in enumerate(h * np.eye(len(x))):
             ends = [predictor.points(x + 0.01 + s) for s in (step, -step)]
             difference = (ends[0] - ends[1]) / (2.0 * h)
-            assert np.abs(slopes[..., k] - difference).max() < 1e-4 * np.abs(difference).max()
+            assert np.abs(derivatives[..., k] - difference).max() < 1e-4 * np.abs(difference).max()
     assert not recorder.buffer
 
 

@@ -45,9 +45,9 @@ def slab_by_jets(joint, q, qd):
 
     (R, t), (dR, _), (ddR, ddt) = along(qd)
     columns = [along(unit)[1] for unit in np.eye(len(q))]
-    angular = [vee(R.T @ slope) for slope, _ in columns]
+    angular = [vee(R.T @ each) for each, _ in columns]
     bias = vee(R.T @ ddR - (R.T @ dR) @ (R.T @ dR))
-    linear = [slope for _, slope in columns]
+    linear = [each for _, each in columns]
     return np.concatenate([R.ravel(), t, bias, ddt, *angular, *linear])
 
 
@@ -154,11 +154,11 @@ def test_the_exponential_map_is_smooth_from_zero_to_a_full_turn(size):
     joint, rng = made('spherical'), np.random.default_rng(4)
     for axis, qd in rng.normal(size=(3, 2, 3)):
         q = size * axis / np.linalg.norm(axis)
-        value, slopes, second = derivatives(lambda r: RotationVector.matrix(r, PRECISE), q, qd)
-        R, dR = as_matrix(value), [as_matrix(slope) for slope in slopes]
-        rate = sum(x * slope for x, slope in zip(qd, dR))
+        value, first, second = derivatives(lambda r: RotationVector.matrix(r, PRECISE), q, qd)
+        R, dR = as_matrix(value), [as_matrix(each) for each in first]
+        rate = sum(x * each for x, each in zip(qd, dR))
         bias = vee(R.T @ as_matrix(second) - (R.T @ rate) @ (R.T @ rate))
-        wanted = np.concatenate([R.ravel(), bias, *(vee(R.T @ slope) for slope in dR)])
+        wanted = np.concatenate([R.ravel(), bias, *(vee(R.T @ each) for each in dR)])
         W = slab(joint, q, qd)
         found = np.concatenate([W[:9], W[12:15], W[18:27]])
         np.testing.assert_allclose(found, wanted, rtol=0.0, atol=3e-15 * (1.0 + qd @ qd))

@@ -79,9 +79,9 @@ def test_the_cubic_is_solved_to_rounding_up_to_its_double_root():
     with mpmath.workdps(50):
         for value, root in zip(a, found):
             exact = PRECISE.cubic(mpmath.mpf(float(value)))
-            slope = 1 / (3 * exact**2 - 1)
+            derivative = 1 / (3 * exact**2 - 1)
             error = abs(mpmath.mpf(float(root)) - exact)
-            assert error <= 2 * np.spacing(float(exact)) + 6e-17 * slope
+            assert error <= 2 * np.spacing(float(exact)) + 6e-17 * derivative
 
 
 def test_the_cubic_is_nan_beyond_its_double_root():

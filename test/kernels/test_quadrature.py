@@ -148,14 +148,14 @@ def test_files_that_hold_no_mesh_are_refused(tmp_path, capsys):
 
 @pytest.mark.parametrize('count', [1, 2, 3, 10, 16])
 def test_collocation_is_exact_for_polynomials(count):
-    """Integrals from 0, slopes, at both ends too, and second slopes of all powers below."""
+    """Integrals from 0, first and second derivatives, at both ends too, of all powers below."""
     found, (x, _) = collocation(count), gauss_legendre(count)
     ends = np.concatenate([x, [0.0, 1.0]])
     for p in range(count):
         f = x**p
         assert found.weights @ f == pytest.approx(1.0 / (p + 1))
         np.testing.assert_allclose(found.before @ f, x ** (p + 1) / (p + 1), atol=1e-13)
-        slope = p * ends ** max(p - 1, 0)
-        np.testing.assert_allclose(found.slopes @ f, slope, atol=1e-11)
+        derivative = p * ends ** max(p - 1, 0)
+        np.testing.assert_allclose(found.derivatives @ f, derivative, atol=1e-11)
         second = p * (p - 1) * x ** max(p - 2, 0)
         np.testing.assert_allclose(found.bends @ f, second, atol=1e-8)

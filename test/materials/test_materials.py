@@ -132,15 +132,18 @@ def deformation(body, q):
 def forces_of(body, q, qd):
     """Elastic and damping forces (3,) by complex steps of the energy and of C."""
     volumes = body.material_points()[1] / body.density
-    elastic, slopes = [], []
+    elastic, derivatives = [], []
     for j in range(3):
         F = deformation(body, q + 1j * STEP * np.eye(3)[j])
         density = body.energy([list(row) for row in np.moveaxis(F, 0, 2)], NUMERIC)
         elastic.append(volumes @ density.imag / STEP)
-        slopes.append((np.swapaxes(F, 1, 2) @ F).imag / STEP)
-    rate = np.tensordot(qd, slopes, 1)
+        derivatives.append((np.swapaxes(F, 1, 2) @ F).imag / STEP)
+    rate = np.tensordot(qd, derivatives, 1)
     viscosity = body.viscosity() or 0.0
-    damping = [viscosity / 2 * volumes @ np.sum(rate * slope, axis=(1, 2)) for slope in slopes]
+    damping = [
+        viscosity / 2 * volumes @ np.sum(rate * derivative, axis=(1, 2))
+        for derivative in derivatives
+    ]
     return np.array(elastic), np.array(damping)
 
 
@@ -168,8 +171,8 @@ def test_a_model_linearises_the_energy():
     )
     model = sd.compile_model(description)
     rest, q, qd = np.zeros(3), np.array([0.2, -0.1, 0.3]), np.array([1.0, -2.0, 0.5])
-    slopes = np.array([forces_of(body, rest, each)[1] for each in np.eye(3)]).T
-    np.testing.assert_allclose(model.damping, slopes, atol=1e-12 * np.abs(slopes).max())
+    derivatives = np.array([forces_of(body, rest, each)[1] for each in np.eye(3)]).T
+    np.testing.assert_allclose(model.damping, derivatives, atol=1e-12 * np.abs(derivatives).max())
     hessian = gradient(lambda x: forces_of(body, x, rest)[0], rest)
     np.testing.assert_allclose(model.stiffness, hessian, atol=1e-6 * np.abs(hessian).max())
     elastic, damping = forces_of(body, q, qd)

@@ -131,8 +131,8 @@ def check_smooth(data):
     keep = np.isfinite(data['y_d']).all(axis=1) & np.isfinite(data['t'])
     t, y, rate, bend = (data[name][keep] for name in ('t', 'y_d', 'y_d_rate', 'y_d_acceleration'))
     steps = np.diff(t)[:, None]
-    mean, slope = 0.5 * (rate[1:] + rate[:-1]), 0.5 * (bend[1:] + bend[:-1])
+    mean, derivative = 0.5 * (rate[1:] + rate[:-1]), 0.5 * (bend[1:] + bend[:-1])
     fast, hard = np.abs(rate).max(), np.abs(bend).max()
     assert fast > 0.005
     np.testing.assert_allclose(np.diff(y, axis=0), steps * mean, atol=1e-3 * fast)
-    np.testing.assert_allclose(np.diff(rate, axis=0), steps * slope, atol=0.05 * hard / RATE)
+    np.testing.assert_allclose(np.diff(rate, axis=0), steps * derivative, atol=0.05 * hard / RATE)

@@ -223,8 +223,8 @@ def test_a_wave_is_followed():
     found = sd.closed_loop(model, 'pfbl', wave, 2.0, q0=q, u0=u, ramp=1.0)
     assert found.saturated[1000:].max() == 0
     assert np.abs(found.y - found.y_d)[1000:].max() < 1e-5
-    slopes = np.gradient(found.y_d[1000:], PERIOD, axis=0)[1:-1]
-    np.testing.assert_allclose(slopes, found.velocity_d[1001:-1], atol=1e-5)
+    derivatives = np.gradient(found.y_d[1000:], PERIOD, axis=0)[1:-1]
+    np.testing.assert_allclose(derivatives, found.velocity_d[1001:-1], atol=1e-5)
     names = model.actuator_names[:6]
     found = sd.closed_loop(model, 'pfbl', constant(y[:6]), 0.01, controlled=names, q0=q, u0=u)
     assert found.y.shape == (11, 9) and found.y_d.shape == found.velocity_d.shape == (11, 6)

@@ -77,7 +77,7 @@ def stumpff(k, z):
     return np.where(np.abs(z) < 4.0, total, value)
 
 
-def stumpff_slope(k, z):
+def stumpff_derivative(k, z):
     """dc_k/dz = (k c_{k+2} - c_{k+1}) / 2."""
     return 0.5 * (k * stumpff(k + 2, z) - stumpff(k + 1, z))
 
@@ -131,9 +131,9 @@ class JetFunctions:
     @staticmethod
     def arctan2(y, x):
         y, x = jet(y), jet(x)
-        slope = (y.first * x.value - y.value * x.first) / (x.value**2 + y.value**2)
+        derivative = (y.first * x.value - y.value * x.first) / (x.value**2 + y.value**2)
         turn = x * Jet(y.first, y.second) - y * Jet(x.first, x.second)
-        return Jet(np.arctan2(y.value, x.value), slope, (turn / (x * x + y * y)).first)
+        return Jet(np.arctan2(y.value, x.value), derivative, (turn / (x * x + y * y)).first)
 
     @staticmethod
     def step(a):
@@ -143,8 +143,8 @@ class JetFunctions:
     def stumpff(k, z):
         v = jet(z).value
         # the derivative of (k c_{k+2} - c_{k+1}) / 2 by the same rule
-        second = 0.5 * (k * stumpff_slope(k + 2, v) - stumpff_slope(k + 1, v))
-        return jet(z).through(stumpff(k, v), stumpff_slope(k, v), second)
+        second = 0.5 * (k * stumpff_derivative(k + 2, v) - stumpff_derivative(k + 1, v))
+        return jet(z).through(stumpff(k, v), stumpff_derivative(k, v), second)
 
     @staticmethod
     def cubic(a):
@@ -152,8 +152,8 @@ class JetFunctions:
         w = 2.0 / np.sqrt(3.0) * np.cos(np.arccos(1.5 * np.sqrt(3.0) * v.real) / 3.0)
         for _ in range(6):  # to the last digit, and to the imaginary part
             w = w - (w**3 - w - v) / (3 * w**2 - 1)
-        slope = 1 / (3 * w**2 - 1)
-        return jet(a).through(w, slope, -6 * w * slope**3)
+        derivative = 1 / (3 * w**2 - 1)
+        return jet(a).through(w, derivative, -6 * w * derivative**3)
 
 
 JETS = JetFunctions()

@@ -15,7 +15,7 @@ from oracles.trees import compose, IDENTITY, joint_frame
 STEP = 1e-40  # of the complex steps
 
 
-def frames_and_slopes(robot, points, q):
+def frames_and_derivatives(robot, points, q):
     """
     Return [(pose (4, 4), Jacobian (6, n))] of frames in the base frame, in its axes.
 
@@ -23,12 +23,12 @@ def frames_and_slopes(robot, points, q):
     point are those of Gram and Schmidt from dp/dx1, then dp/dx2.
     """
     rows = np.vstack([q, q + 1j * STEP * np.eye(len(q))])
-    return [_with_slopes(R, p) for R, p in _frames(robot, points, rows)]
+    return [_with_derivatives(R, p) for R, p in _frames(robot, points, rows)]
 
 
-def values_and_slopes(body, x, q):
+def values_and_derivatives(body, x, q):
     """
-    Position p of a material point x, dp/dx1 and dp/dx2, then their slopes by each q_j: (n + 1, 9).
+    Position p of a material point x, dp/dx1, dp/dx2; then derivatives by each q_j: (n + 1, 9).
 
     Where a body's position is known at points given as numbers only, those by x are differences.
     """
@@ -54,7 +54,7 @@ def _values(body, x, q):
     return np.array([complex(v) for row in rows for v in row])
 
 
-def _with_slopes(R, p):
+def _with_derivatives(R, p):
     """Pose (4, 4) by the first of n + 1 rows, Jacobian (6, n) by the others."""
     pose, spins = np.eye(4), R[1:].imag / STEP @ R[0].real.T
     pose[:3, :3], pose[:3, 3] = R[0].real, p[0].real

@@ -34,10 +34,10 @@ def varying(stations, strain, rate):
     ``strain(s)`` and ``rate(s)`` (6,) are smooth.
     """
 
-    def slope(s, T):
+    def derivative(s, T):
         return (T.reshape(12, 12) @ series(hat(strain(s)), hat(rate(s)))).ravel()
 
-    solution = solve_ivp(slope, (0.0, stations[-1]), np.eye(12).ravel(), method='DOP853',
+    solution = solve_ivp(derivative, (0.0, stations[-1]), np.eye(12).ravel(), method='DOP853',
                          t_eval=stations, rtol=1e-13, atol=1e-14)  # fmt: skip
     return solution.y.T.reshape(-1, 12, 12)
 

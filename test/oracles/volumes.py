@@ -41,7 +41,7 @@ def position(modes, L, q, x):
 def frame(modes, L, q, s):
     """Rotation (3, 3) and origin (3,) [m] of the backbone at s [m]."""
 
-    def slope(s, state):
+    def derivative(s, state):
         x, y, z = (strain(modes, f'kappa_{c}', s / L, q) for c in 'xyz')
         gamma = [strain(modes, f'gamma_{c}', s / L, q) for c in 'xy']
         gamma.append(1.0 + strain(modes, 'stretch', s / L, q))
@@ -49,7 +49,7 @@ def frame(modes, L, q, s):
         return np.concatenate([(R @ [[0, -z, y], [z, 0, -x], [-y, x, 0]]).ravel(), R @ gamma])
 
     start = np.append(np.eye(3).ravel(), np.zeros(3))
-    end = solve_ivp(slope, (0.0, s), start, 'DOP853', rtol=1e-12, atol=1e-14).y[:, -1]
+    end = solve_ivp(derivative, (0.0, s), start, 'DOP853', rtol=1e-12, atol=1e-14).y[:, -1]
     return end[:9].reshape(3, 3), end[9:]
 
 

@@ -74,12 +74,12 @@ def test_jacobian_is_the_derivative_of_the_tip_frame(name):
     ((q, _, _),) = states(model, 1, seed=5)
     frames = sd.forward_kinematics(model, q=q)
     reach = reaches(model.coordinate_names)
-    slopes = gradient(lambda x: sd.forward_kinematics(model, q=x), q, reach=reach)
+    derivatives = gradient(lambda x: sd.forward_kinematics(model, q=x), q, reach=reach)
     for i, body in enumerate(model.body_names):
         R = frames[i, :3, :3]
-        spin = np.einsum('ji,jkn->ikn', R, slopes[i, :3, :3])
+        spin = np.einsum('ji,jkn->ikn', R, derivatives[i, :3, :3])
         angular = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
-        linear = R.T @ slopes[i, :3, 3]
+        linear = R.T @ derivatives[i, :3, 3]
         found = sd.jacobian(model, q=q, body=body)
         np.testing.assert_allclose(found, np.vstack([angular, linear]), atol=1e-10)
     assert np.array_equal(sd.jacobian(model, q=q), found)

@@ -71,7 +71,7 @@ def least_effort(arm, point, q, u, lower, upper):
         tip = sd.forward_kinematics(arm, q=z[:n])[-1, :3, 3]
         return np.concatenate([r, 10.0 * (tip - point)])
 
-    def slope(z):
+    def derivative(z):
         steps = 1e-6 * np.eye(len(z))
         return np.array([(conditions(z + s) - conditions(z - s)) / 2e-6 for s in steps]).T
 
@@ -80,7 +80,7 @@ def least_effort(arm, point, q, u, lower, upper):
         np.concatenate([q, np.clip(u, lower, upper) / scale]),
         jac=True,
         bounds=[(None, None)] * n + list(zip(lower / scale, upper / scale)),
-        constraints={'type': 'eq', 'fun': conditions, 'jac': slope},
+        constraints={'type': 'eq', 'fun': conditions, 'jac': derivative},
         method='SLSQP',
         options={'maxiter': 300, 'ftol': 1e-12},
     )

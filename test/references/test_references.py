@@ -66,9 +66,9 @@ def check_derivatives(function, times, tolerance=1e-6):
     """Rows one and two of ``function(t)`` are the derivatives of rows zero and one."""
     h = 1e-5
     for t in times:
-        slope = (function(t + h) - function(t - h)) / (2.0 * h)
-        scale = 1.0 + np.abs(slope).max()
-        np.testing.assert_allclose(function(t)[1:], slope[:2], atol=tolerance * scale)
+        derivative = (function(t + h) - function(t - h)) / (2.0 * h)
+        scale = 1.0 + np.abs(derivative).max()
+        np.testing.assert_allclose(function(t)[1:], derivative[:2], atol=tolerance * scale)
 
 
 def check_smooth(function, times):

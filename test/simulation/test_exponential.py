@@ -91,7 +91,7 @@ def test_linear_motions_are_exact_nearly(h):
 def held():
     """Model, start, commands (2, m) and (q, qd) (2, n) after each, one a period, by Radau IIA."""
     model = compiled('trimmed_helicoid')
-    evaluate, slopes, n = model.evaluator(), Differentiator(model), model.n
+    evaluate, first, n = model.evaluator(), Differentiator(model), model.n
     tensions = np.array([41.0, 24.0, 24.0, 41.0, 114.0, 114.0, 24.0, 7.0, 7.0])
     commands = tensions * (1.0 + np.array([1e-2, -1e-2])[:, None] * np.resize([1, -1], 9))
     start = sd.equilibrium(model, u=tensions, ramp=True).q, np.zeros(n)
@@ -103,11 +103,11 @@ def held():
             push = terms.J.T @ (model.signs * u) - terms.h
             return np.append(y[n:], np.linalg.solve(terms.M, push))
 
-        def slope(t, y, u=u):
-            found = slopes.forward(y[:n], y[n:], u)
+        def each(t, y, u=u):
+            found = first.forward(y[:n], y[n:], u)
             return np.block([[np.zeros((n, n)), np.eye(n)], [found.by_q, found.by_qd]])
 
-        y = solve_ivp(rate, (0, PERIOD), y, 'Radau', rtol=1e-7, atol=1e-9, jac=slope).y[:, -1]
+        y = solve_ivp(rate, (0, PERIOD), y, 'Radau', rtol=1e-7, atol=1e-9, jac=each).y[:, -1]
         states.append(y.reshape(2, n))
     return model, start, commands, states
 

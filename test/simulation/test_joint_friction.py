@@ -15,9 +15,9 @@ MOTOR = {'name': 'motor', 'type': 'joint', 'joint': 'rail'}
 
 
 @functools.cache
-def sledge(friction=FORCE, slope=0.0):
-    """Return a block on a rail along x that rises by ``slope`` [rad], with a motor."""
-    gravity = [-9.81 * np.sin(slope), 0.0, -9.81 * np.cos(slope)]
+def sledge(friction=FORCE, derivative=0.0):
+    """Return a block on a rail along x that rises by ``derivative`` [rad], with a motor."""
+    gravity = [-9.81 * np.sin(derivative), 0.0, -9.81 * np.cos(derivative)]
     joint = {
         'name': 'rail',
         'type': 'prismatic',
@@ -61,7 +61,7 @@ def test_the_exact_simulator_has_none():
 
 def test_energy_is_only_lost():
     """Of a block that is thrown up an incline on which it does not stay."""
-    model = sledge(slope=0.4)
+    model = sledge(derivative=0.4)
     simulator = ActuatedSimulator(model, q=[0.0], qd=[1.5])
     last = np.inf
     for _ in range(200):

@@ -85,11 +85,11 @@ def test_derivatives_of_each_operation(name):
     at, rate = [0.41, -0.37], [0.8, 1.3]
     values = {('q', i): v for i, v in enumerate(at)} | {('qd', i): v for i, v in enumerate(rate)}
     found = traversal.evaluate(nodes, values, NUMERIC)
-    f, slopes, second = derivatives(
+    f, first, second = derivatives(
         lambda q: [operation(0.7 + q[0] * q[1], 1.1 + 0.5 * q[1], PRECISE)], at, rate
     )
     scale = intermediate(nodes, inputs(2, at, rate))
-    wanted = [f[0], slopes[0][0], slopes[1][0], second[0]]
+    wanted = [f[0], first[0][0], first[1][0], second[0]]
     for value, exact in zip(found, wanted):
         # numbers such as 0.7 are doubles in both, but products of constants are rounded once
         assert abs(mpmath.mpf(float(value)) - exact) <= TOLERANCE * scale
@@ -120,8 +120,8 @@ def check(found, x, q, qd):
     """Compare (f, J, bias) of the formula at one point, flat, with fifty digits."""
     f, J, second = derivatives(lambda z: formula([mpmath.mpf(v) for v in x], z, PRECISE), q, qd)
     outputs = formula(symbols('x', 3), symbols('q', 3), SYMBOLIC)
-    slopes, bias = kinematic_derivatives(outputs, 3)
-    nodes = [*outputs, *(n for column in slopes for n in column), *bias]
+    first, bias = kinematic_derivatives(outputs, 3)
+    nodes = [*outputs, *(n for column in first for n in column), *bias]
     scale = intermediate(nodes, inputs(3, q, qd, x))
     wanted = [*f, *(v for column in J for v in column), *second]
     errors = [abs(mpmath.mpf(float(a)) - b) for a, b in zip(found, wanted)]

@@ -87,9 +87,9 @@ class Cosserat(Body):
         """Strain xi (6 values) [1/m, -] at sigma = s / L [-]."""
         return self._combined(self._functions(sigma, math), q)
 
-    def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
+    def fibre_speed(self, x: Values, derivative: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""
-        u = self._fibre_velocity(x, slope, q, math)
+        u = self._fibre_velocity(x, derivative, q, math)
         return math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
 
     def fibre_pieces(self, curve: PlaneCurve, start: float, end: float) -> Sequence[float]:
@@ -155,10 +155,12 @@ class Cosserat(Body):
         numbers = np.concatenate([heading, *matrices, table])
         return Kernel(rod.__name__, 'rod_terms', numbers, rod.scratch_size(n))
 
-    def slopes_kernel(self) -> Kernel:
+    def derivatives_kernel(self) -> Kernel:
         """Return the kernel of derivatives (:mod:`.rod_derivatives`), of the same numbers."""
         P = self.kernel().parameters
-        return Kernel(rod_derivatives.__name__, 'rod_slopes', P, rod_derivatives.scratch_size(P))
+        return Kernel(
+            rod_derivatives.__name__, 'rod_derivatives', P, rod_derivatives.scratch_size(P)
+        )
 
     def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`; points at 0 <= x3 <= length."""
@@ -174,13 +176,13 @@ class Cosserat(Body):
         scratch = rod_points.scratch_size(n, len(low))
         return Kernel(rod_points.__name__, 'values', numbers, scratch)
 
-    def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
+    def fibre_kernel(self, points: Matrix, derivatives: Matrix, weights: Vector) -> Kernel:
         """See :class:`Body`; the tangent of the curve in the section frame is linear in q."""
-        x, slopes = np.transpose(points), np.transpose(slopes)
+        x, derivatives = np.transpose(points), np.transpose(derivatives)
         n, padding = len(self.coordinates()), -len(weights) % LANES
-        still = rows_of(self._fibre_velocity(x, slopes, np.zeros(n), NUMERIC), x[2])
+        still = rows_of(self._fibre_velocity(x, derivatives, np.zeros(n), NUMERIC), x[2])
         columns = [
-            rows_of(self._fibre_velocity(x, slopes, unit, NUMERIC), x[2]) - still
+            rows_of(self._fibre_velocity(x, derivatives, unit, NUMERIC), x[2]) - still
             for unit in np.eye(n)
         ]
         rows = np.pad(np.vstack([still, *columns]), ((0, 0), (0, padding)), mode='edge')
@@ -250,13 +252,13 @@ class Cosserat(Body):
         Then whether strains vary within steps, and whether the functions of each (6,) do.
         """
         of, padding = self._owners(), -len(low) % LANES
-        mean, slope = (rows_of(v, low) for v in self._moments(low, high, NUMERIC))
-        rows = np.vstack([*first, mean[:6], slope[:6], mean[6:], slope[6:]])
+        mean, derivative = (rows_of(v, low) for v in self._moments(low, high, NUMERIC))
+        rows = np.vstack([*first, mean[:6], derivative[:6], mean[6:], derivative[6:]])
         rows = np.pad(rows, ((0, 0), (0, padding)))  # steps of no length
-        varies: Any = slope[6:].any(axis=1)
+        varies: Any = derivative[6:].any(axis=1)
         strains = [any(v for v, c in zip(varies, of) if c == i) for i in range(6)]
         table = rows.reshape(len(rows), -1, LANES).transpose(1, 0, 2)
-        return table.ravel(), slope.any(), strains
+        return table.ravel(), derivative.any(), strains
 
     def _functions(self, sigma: Value, math: Math) -> Values:
         """Values at sigma of the reference strain (6), then of each coordinate's function (n)."""
@@ -272,9 +274,9 @@ class Cosserat(Body):
             strain[c] = strain[c] + phi * coordinate
         return strain
 
-    def _fibre_velocity(self, x: Values, slope: Values, q: Values, math: Math) -> Values:
+    def _fibre_velocity(self, x: Values, derivative: Values, q: Values, math: Math) -> Values:
         """Return the derivative (3 values) of a curve by x3, in the section frame."""
-        return fibre_velocity(self.strain(x[2] / self.length, q, math), x, slope)
+        return fibre_velocity(self.strain(x[2] / self.length, q, math), x, derivative)
 
     def _moments(self, low: Any, high: Any, math: Math) -> tuple[Any, Any]:
         """Return the :func:`moments` of what :meth:`_functions` returns."""

@@ -38,16 +38,16 @@ def moments(
     Two lists: A = int f ds and D = 1/h int (s - s_mid) f ds, h the length of the step.
     """
     half = 0.5 * (high - low)
-    mean, slope = list[Value](), list[Value]()
+    mean, derivative = list[Value](), list[Value]()
     for node, weight in _HALF:
         before, after = functions(low + half * (1.0 - node)), functions(low + half * (1.0 + node))
         mean = mean or [0.0] * len(before)
-        slope = slope or [0.0] * len(before)
+        derivative = derivative or [0.0] * len(before)
         for i, (a, b) in enumerate(zip(before, after)):
             mean[i] = mean[i] + weight * (a + b)
-            slope[i] = slope[i] + 0.5 * weight * node * (b - a)
+            derivative[i] = derivative[i] + 0.5 * weight * node * (b - a)
     reach = length * half
-    return [reach * v for v in mean], [reach * v for v in slope]
+    return [reach * v for v in mean], [reach * v for v in derivative]
 
 
 def triples(s: Vector, square_x: Vector, square_y: Vector) -> Matrix:

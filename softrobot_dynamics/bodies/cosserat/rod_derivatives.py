@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Slopes of a Cosserat rod, see :mod:`softrobot_dynamics.kernels.layout`; one compilation for all.
+Derivatives of a Cosserat rod (:mod:`softrobot_dynamics.kernels.layout`); compiled once for all.
 
 There: columns and how they move, as in :mod:`softrobot_dynamics.bodies.cosserat.rod`, and what the
 sections make of them (:mod:`softrobot_dynamics.bodies.cosserat.section_derivatives`). Back: what
@@ -22,12 +22,12 @@ from softrobot_dynamics.bodies.cosserat.rod_second_derivatives import (
 )
 from softrobot_dynamics.bodies.cosserat.rod_steps import MAP_A
 from softrobot_dynamics.bodies.cosserat.section_derivatives import (
-    add_section_slopes,
+    add_section_derivatives,
     ROWS_END,
     subtract_turning,
 )
 from softrobot_dynamics.bodies.cosserat.step_derivatives import (
-    evaluate_slopes,
+    evaluate_derivatives,
     FIRST,
     LOGS,
     PUSHES,
@@ -35,7 +35,7 @@ from softrobot_dynamics.bodies.cosserat.step_derivatives import (
 )
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.derivative_sums import begin_slopes
+from softrobot_dynamics.kernels.derivative_sums import begin_derivatives
 from softrobot_dynamics.kernels.lanes import LANES
 from softrobot_dynamics.kernels.linalg import copy
 
@@ -44,14 +44,14 @@ _BASE, _INERTIA, _LOAD, _TIP = 0, 24, 34, 40  # in what is carried from block to
 
 
 def scratch_size(P: Vector) -> int:
-    """Numbers of scratch that ``rod_slopes`` needs with these parameters."""
+    """Numbers of scratch that ``rod_derivatives`` needs with these parameters."""
     n, blocks = int(P[0]), -(-int(P[1]) // LANES)
     return ROWS_END + (18 * n + blocks * lasting_rows(n)) * LANES + _TIP + 18 * n
 
 
 @kernel
-def rod_slopes(P, q, qd, qdd, motion, D, S):
-    """Fill the slopes D of a rod, given the motion (w, dw/dt, a) of its joint frame."""
+def rod_derivatives(P, q, qd, qdd, motion, D, S):
+    """Fill the derivatives D of a rod, given the motion (w, dw/dt, a) of its joint frame."""
     n, steps, varying, P = int(P[0]), int(P[1]), P[2] > 0.0, P[3:]
     strain, varies, matrices = P[:n], P[n : n + 6], P[n + 6 : n + 6 + 2 * n * n]
     blocks, size, last = (steps + B - 1) // B, (15 + 2 * n) * B, (47 + 26 * n) * B
@@ -59,8 +59,8 @@ def rod_slopes(P, q, qd, qdd, motion, D, S):
     S, room = S[:ROWS_END], S[ROWS_END:]
     columns, room = room[: 18 * n * B], room[18 * n * B :]
     carry, kept = room[: _TIP + 18 * n], room[_TIP + 18 * n :][: blocks * last]
-    D[: layout.force_slopes_offset(n)] = 0.0
-    begin_slopes(n, matrices, D)
+    D[: layout.force_derivatives_offset(n)] = 0.0
+    begin_derivatives(n, matrices, D)
     carry[:] = 0.0
     carry[0] = carry[4] = carry[8] = 1.0
     copy(motion[:3], carry[12:15])
@@ -71,10 +71,10 @@ def rod_slopes(P, q, qd, qdd, motion, D, S):
         count = min(B, steps - block * B)
         strain_moments(n, strain, varies, C, q, qd, S)
         _strain_pushes(n, strain, C[15 * B :], qdd, S)
-        evaluate_slopes(count, varying, carry[:24], S, K)
+        evaluate_derivatives(count, varying, carry[:24], S, K)
         _fill_columns(rod, count, C[15 * B :], carry[_TIP:], columns, S, K)
         total = carry[_INERTIA : _INERTIA + 10]
-        add_section_slopes(n, C[: 3 * B], columns, K[FORCE : FORCE + 6 * B], total, S, D)
+        add_section_derivatives(n, C[: 3 * B], columns, K[FORCE : FORCE + 6 * B], total, S, D)
     for block in range(blocks - 1, -1, -1):
         C, K = table[block * size : (block + 1) * size], kept[block * last : (block + 1) * last]
         add_bends(rod, C[15 * B :], carry[_LOAD : _LOAD + 6], K, columns[: 6 * B], D)

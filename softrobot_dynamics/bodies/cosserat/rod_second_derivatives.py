@@ -67,13 +67,13 @@ def _prepare(K, log, bend, along):
 @kernel
 def add_bends(rod, C, load, K, T, D):
     """
-    Add to the slopes D what bends the columns within a block; from the last block to the first.
+    Add dV_j/dq_k within a block to the derivatives D; from the last block to the first.
 
     ``load`` (6,): the wrench of all sections beyond, to which these are added; T: room, six rows.
     C: moments A and D of each coordinate, a row each.
     """
     n, strain, varies, varying = rod
-    size, own = 6 * n * B, layout.own_slopes_offset(n)
+    size, own = 6 * n * B, layout.own_derivatives_offset(n)
     growth, half = K[GROWTH : GROWTH + size], K[GROWTH + size : GROWTH + 2 * size]
     demand = K[FORCE : FORCE + 6 * B]
     _demand(demand, load)

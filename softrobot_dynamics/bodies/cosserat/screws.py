@@ -38,18 +38,18 @@ def cross(a: Values, b: Values) -> list[Value]:
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
-def fibre_velocity(strain: Values, x: Values, slope: Values) -> list[Value]:
-    """Return the derivative (3 values) by x3 of a curve through x of this slope, in the frame."""
+def fibre_velocity(strain: Values, x: Values, derivative: Values) -> list[Value]:
+    """Return the derivative by x3 (3 values) of a curve through x, in the moving frame."""
     kappa, gamma = strain[:3], strain[3:]
     return [
-        gamma[0] - kappa[2] * x[1] + slope[0],
-        gamma[1] + kappa[2] * x[0] + slope[1],
+        gamma[0] - kappa[2] * x[1] + derivative[0],
+        gamma[1] + kappa[2] * x[0] + derivative[1],
         gamma[2] + kappa[0] * x[1] - kappa[1] * x[0],
     ]
 
 
-def magnus(mean: Values, slope: Values) -> list[Value]:
+def magnus(mean: Values, derivative: Values) -> list[Value]:
     """Twist (6 values) of Magnus' fourth-order step, of the moments of a strain over the step."""
-    turn, shift = cross(mean[:3], slope[:3]), cross(mean[3:], slope[:3])
-    both = [u + v for u, v in zip(shift, cross(mean[:3], slope[3:]))]
+    turn, shift = cross(mean[:3], derivative[:3]), cross(mean[3:], derivative[:3])
+    both = [u + v for u, v in zip(shift, cross(mean[:3], derivative[3:]))]
     return [u + v for u, v in zip(mean, turn + both)]

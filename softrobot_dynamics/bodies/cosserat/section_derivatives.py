@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Sums over the sections of a rod: from columns and how they move to the slopes of a body.
+Sums over the sections of a rod: from columns and how they move to the derivatives of a body.
 
 Each section is a body of its own in the formulas of
 :mod:`softrobot_dynamics.recursion.derivative_passes`, with its inertia I, the matrix B of its
@@ -30,9 +30,9 @@ _BY_RATE, ROWS_END = MAPS_END + 18 * B, MAPS_END + 24 * B
 
 
 @kernel
-def add_section_slopes(n, C, columns, force, total, S, D):
+def add_section_derivatives(n, C, columns, force, total, S, D):
     """
-    Add a block of sections to the slopes D but for what bends columns; ``total`` (10,) inertia.
+    Add a block of sections to D, but for dV_j/dq_k; ``total`` (10,) is their inertia.
 
     ``columns`` (18 n rows): V_j, then its first and second derivatives by time, at the sections;
     ``force`` (6 rows) becomes what accelerates each.
@@ -40,7 +40,7 @@ def add_section_slopes(n, C, columns, force, total, S, D):
     section_inertia(C, S, total)
     spin = layout.spin_offset(n)
     _forces(S, force, D[spin : spin + 9])
-    f, own = layout.force_slopes_offset(n), layout.own_slopes_offset(n)
+    f, own = layout.force_derivatives_offset(n), layout.own_derivatives_offset(n)
     spins = layout.spins_offset(n)
     by_q, by_rate = S[_BY_Q : _BY_Q + 6 * B], S[_BY_RATE : _BY_RATE + 6 * B]
     first, second = columns[6 * n * B :], columns[12 * n * B :]

@@ -60,7 +60,7 @@ OMEGA, BENDS, WHOLE, LASTING = 0, 6 * B, 14 * B, 41 * B
 
 
 @kernel
-def evaluate_slopes(count, varying, carry, S, K):
+def evaluate_derivatives(count, varying, carry, S, K):
     """
     Fill the rows of a block, given moments and PUSHES, of its first ``count`` steps.
 

@@ -31,10 +31,14 @@ def mass_matrix(elements: Elements, density: float) -> Any:
 def stiffness_matrix(elements: Elements, lame: tuple[float, float]) -> Any:
     """Stiffness matrix (3 N, 3 N), sparse [N/m], for Lame constants (lambda, mu) [Pa]."""
     inside, coordinates, weights = elements.quadrature(STRAIN_ORDER)
-    slopes = np.sqrt(weights)[:, None, None] * elements.slopes(inside, coordinates)
-    slopes = np.moveaxis(slopes.reshape(len(elements.connectivity), -1, 10, 3), -1, 0).copy()
+    derivatives = np.sqrt(weights)[:, None, None] * elements.derivatives(inside, coordinates)
+    derivatives = np.moveaxis(
+        derivatives.reshape(len(elements.connectivity), -1, 10, 3), -1, 0
+    ).copy()
     pairs = _Pairs(elements)
-    sums = np.array([[pairs.summed(a.swapaxes(1, 2) @ b) for b in slopes] for a in slopes])
+    sums = np.array(
+        [[pairs.summed(a.swapaxes(1, 2) @ b) for b in derivatives] for a in derivatives]
+    )
     blocks = lame[0] * sums + lame[1] * sums.swapaxes(0, 1)
     blocks[range(3), range(3)] += lame[1] * np.trace(sums)
     return pairs.matrix(blocks)
@@ -52,9 +56,9 @@ def second_order_force(
     inside, coordinates, weights = elements.quadrature(STRAIN_ORDER)
     A, B = (elements.gradients(each, inside, coordinates) for each in (first, second))
     stress = A @ hooke(B, lame) + B @ hooke(A, lame) + hooke(np.swapaxes(A, 1, 2) @ B, lame)
-    slopes = elements.slopes(inside, coordinates)
+    derivatives = elements.derivatives(inside, coordinates)
     result = np.zeros_like(first)
-    forces = np.einsum('k,kij,kaj->kai', weights, stress, slopes)
+    forces = np.einsum('k,kij,kaj->kai', weights, stress, derivatives)
     np.add.at(result, elements.connectivity[inside], forces)
     return result.ravel()
 

@@ -125,13 +125,13 @@ class ReducedFiniteElements(LinearBasis):
             inside, coordinates = self._elements.locate(points)
         return self._elements.values(self.modes.basis.fields, inside, coordinates)
 
-    def slopes_at(self, points: Matrix) -> Array:
+    def derivatives_at(self, points: Matrix) -> Array:
         """See :class:`LinearBasis`; they jump from element to element."""
-        return self._slopes(*self._elements.locate(points))
+        return self._derivatives(*self._elements.locate(points))
 
     def fibre_pieces(self, curve: PlaneCurve, start: float, end: float) -> Sequence[float]:
         """
-        Return the ends, and where a curve goes from one element into the next: its slope jumps.
+        Return the ends, and where a curve enters another element: its derivative jumps.
 
         ArgumentError for a curve that leaves the mesh.
         """
@@ -158,10 +158,10 @@ class ReducedFiniteElements(LinearBasis):
     def strain_quadrature(self) -> tuple[Array, Vector]:
         """See :class:`LinearBasis`; exact in small strain."""
         inside, coordinates, volumes = self._elements.quadrature(STRAIN_ORDER)
-        return self._slopes(inside, coordinates), volumes
+        return self._derivatives(inside, coordinates), volumes
 
     @functools.cached_property
-    def strain_slopes(self) -> Array:
+    def strain_derivatives(self) -> Array:
         """See :class:`LinearBasis`; at the points of the energy."""
         return self.strain_quadrature()[0]
 
@@ -191,11 +191,11 @@ class ReducedFiniteElements(LinearBasis):
         """Linear elasticity, without a material."""
         if self.material is not None:
             return super().stiffness()
-        slopes, volumes = self.strain_quadrature()
+        derivatives, volumes = self.strain_quadrature()
         solid = self.modes.solid
-        stress = hooke(slopes, lame(solid.young_modulus, solid.poisson_ratio))
+        stress = hooke(derivatives, lame(solid.young_modulus, solid.poisson_ratio))
         sums = [0, 2, 3], [0, 2, 3]
-        K = np.tensordot(volumes[:, None, None, None] * stress, slopes, axes=sums)
+        K = np.tensordot(volumes[:, None, None, None] * stress, derivatives, axes=sums)
         return 0.5 * (K + K.T)
 
     @property
@@ -217,9 +217,9 @@ class ReducedFiniteElements(LinearBasis):
         points, fields = self.tip_points()
         return points.tolist(), fields.tolist()
 
-    def _slopes(self, inside: Integers, coordinates: Matrix) -> Array:
-        slopes = self._elements.gradients(self.modes.basis.fields, inside, coordinates)
-        return np.swapaxes(slopes, 1, 2)
+    def _derivatives(self, inside: Integers, coordinates: Matrix) -> Array:
+        derivatives = self._elements.gradients(self.modes.basis.fields, inside, coordinates)
+        return np.swapaxes(derivatives, 1, 2)
 
 
 def _moved(x: Any, fields: Any, q: Values) -> list[Any]:

@@ -56,7 +56,7 @@ class Elements:
         a, b = coordinates[:, EDGES[:, 0]], coordinates[:, EDGES[:, 1]]
         return np.hstack([coordinates * (2.0 * coordinates - 1.0), 4.0 * a * b])
 
-    def slopes(self, elements: Integers, coordinates: Matrix) -> Array:
+    def derivatives(self, elements: Integers, coordinates: Matrix) -> Array:
         """Gradients (K, 10, 3) [1/m] of the shape functions."""
         first, second = EDGES.T
         by_coordinate = np.zeros((len(coordinates), 10, 4))
@@ -74,8 +74,8 @@ class Elements:
 
     def coordinates(self, elements: Integers, points: Matrix) -> Matrix:
         """Barycentric coordinates (K, 4) of points (K, 3) [m] in given elements."""
-        constant, slopes = self._barycentric
-        return constant[elements] + np.einsum('kix,kx->ki', slopes[elements], points)
+        constant, derivatives = self._barycentric
+        return constant[elements] + np.einsum('kix,kx->ki', derivatives[elements], points)
 
     def locate(self, points: Matrix) -> tuple[Integers, Matrix]:
         """
@@ -89,8 +89,8 @@ class Elements:
 
     def depths(self, point: Vector) -> Vector:
         """Return the least barycentric coordinate (T,) of a point (3,) [m] in each element."""
-        constant, slopes = self._barycentric
-        least: Vector = (constant + slopes @ point).min(axis=1)
+        constant, derivatives = self._barycentric
+        least: Vector = (constant + derivatives @ point).min(axis=1)
         return least
 
     def values(self, fields: Array, elements: Integers, coordinates: Matrix) -> Array:
@@ -99,8 +99,8 @@ class Elements:
 
     def gradients(self, fields: Array, elements: Integers, coordinates: Matrix) -> Array:
         """Return derivatives by x (K, ..., 3) of nodal fields (N, ...) at points in elements."""
-        slopes = self.slopes(elements, coordinates)
-        parts = [self._combined(slopes[:, :, b], fields, elements) for b in range(3)]
+        derivatives = self.derivatives(elements, coordinates)
+        parts = [self._combined(derivatives[:, :, b], fields, elements) for b in range(3)]
         return np.stack(parts, axis=-1)
 
     def _combined(self, weights: Array, fields: Array, elements: Integers) -> Array:

@@ -17,7 +17,10 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.bodies.contract import Body, frame_of_points, register
-from softrobot_dynamics.bodies.learned.layer_derivatives import layers_slopes, slopes_scratch
+from softrobot_dynamics.bodies.learned.layer_derivatives import (
+    derivatives_scratch,
+    layers_derivatives,
+)
 from softrobot_dynamics.bodies.learned.layers import (
     layers_length,
     layers_scratch,
@@ -111,9 +114,9 @@ class Learned(Body):
         """See :class:`Body`; compiled once for all networks of an activation and a material."""
         return self._sums('terms', _trace_terms, layers_scratch)
 
-    def slopes_kernel(self) -> Kernel:
+    def derivatives_kernel(self) -> Kernel:
         """See :class:`Body`; compiled as rarely, the numbers are those of the terms."""
-        return self._sums('slopes', _trace_slopes, slopes_scratch)
+        return self._sums('derivatives', _trace_derivatives, derivatives_scratch)
 
     def _sums(
         self,
@@ -136,9 +139,9 @@ class Learned(Body):
         cloud = masses, points, directions
         return self._kernel_of(traced, function, cloud, numbers, scratch)
 
-    def fibre_kernel(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
+    def fibre_kernel(self, points: Matrix, gradients: Matrix, weights: Vector) -> Kernel:
         """See :class:`Body`."""
-        along = np.column_stack([slopes, np.ones(len(points))])[None]
+        along = np.column_stack([gradients, np.ones(len(points))])[None]
         traced = _trace_length(self.weights.activation)
         cloud = weights, np.asarray(points), along
         return self._kernel_of(traced, 'length', cloud, [], layers_scratch)
@@ -234,9 +237,9 @@ def _table(
 
 def _rest(activation: str, layers: Any, first: Any) -> Any:
     """N(x, 0) (K, 3) and its derivatives along directions, from those of the first layer."""
-    value, slope = derivatives(activation)[:2]
+    value, gradient = derivatives(activation)[:2]
     for W, b in layers:
-        f, f1 = traversal.evaluate([value, slope], {('q', 0): first[0]}, NUMERIC)
+        f, f1 = traversal.evaluate([value, gradient], {('q', 0): first[0]}, NUMERIC)
         first = [f @ W.T + b, *(f1 * t @ W.T for t in first[1:])]
     return [each[:, :3] for each in first]
 
@@ -250,11 +253,11 @@ def _trace_terms(activation: str, material: Any) -> TracedKernel:
 
 
 @functools.cache
-def _trace_slopes(activation: str, material: Any) -> TracedKernel:
+def _trace_derivatives(activation: str, material: Any) -> TracedKernel:
     """Likewise."""
     if material is None:
-        return layers_slopes(derivatives(activation))
-    return layers_slopes(derivatives(activation), lambda F: material.energy(F, SYMBOLIC))
+        return layers_derivatives(derivatives(activation))
+    return layers_derivatives(derivatives(activation), lambda F: material.energy(F, SYMBOLIC))
 
 
 @functools.cache

@@ -54,9 +54,10 @@ def fit(
     ``hidden``: units of each hidden layer; ``length``: L [m], default the largest x3. The mean
     square error, relative to the mean square motion, is minimised by Levenberg and Marquardt's
     method from random weights drawn with ``seed``, in at most ``iterations`` steps. Added to it is
-    ``decay`` times the mean square weight, which keeps slopes smooth between samples; noisy ones
-    need more. Of the postures, that is of the different q, a share ``held_out`` is kept from the
-    fit to judge it. ``progress(step, rms)`` [m] is called after each step. Raises ArgumentError.
+    ``decay`` times the mean square weight, which keeps gradients smooth between samples; noisy
+    ones need more. Of the postures, that is of the different q, a share ``held_out`` is kept from
+    the fit to judge it. ``progress(step, rms)`` [m] is called after each step. Raises
+    ArgumentError.
     """
     length = _checked(samples, hidden, activation, length, held_out)
     bounds = ('iterations', iterations, 1), ('seed', seed, 0), ('decay', decay, 0)
@@ -167,8 +168,8 @@ class _Problem:
         share, layers = self._decay * self._target.size / self.size, self._layers(weights)
         H, g = share * np.eye(self.size), share * weights
         for rows in self._chunks:
-            residual, values, slopes = self._forward(layers, rows)
-            J = self._jacobian(layers, rows, values, slopes)
+            residual, values, gradients = self._forward(layers, rows)
+            J = self._jacobian(layers, rows, values, gradients)
             H += J.T @ J
             g += J.T @ residual.T.ravel()
         return H, g
@@ -184,19 +185,19 @@ class _Problem:
         return Network(self._length, names, self._activation, *scales, rows)
 
     def _forward(self, layers: Any, rows: Any) -> Any:
-        """Residuals (R, 3); inputs and slopes of each layer, at (x, q) and then at (x, 0)."""
+        """Residuals (R, 3); inputs and gradients of each layer, at (x, q) and then at (x, 0)."""
         x, q = self._x[rows], self._q[rows]
-        values, slopes = [np.vstack([np.hstack([x, q]), np.hstack([x, 0.0 * q])])], []
+        values, gradients = [np.vstack([np.hstack([x, q]), np.hstack([x, 0.0 * q])])], []
         for i, (W, b) in enumerate(layers):
             if i > 0:
                 nodes = derivatives(self._activation)[:2]
-                values[-1], slope = traversal.evaluate(nodes, {('q', 0): values[-1]}, NUMERIC)
-                slopes.append(slope)
+                values[-1], gradient = traversal.evaluate(nodes, {('q', 0): values[-1]}, NUMERIC)
+                gradients.append(gradient)
             values.append(values[-1] @ W.T + b)
         moved, rest = np.split(values.pop(), 2)
-        return self._share[rows] * (moved - rest) - self._target[rows], values, slopes
+        return self._share[rows] * (moved - rest) - self._target[rows], values, gradients
 
-    def _jacobian(self, layers: Any, rows: Any, values: Any, slopes: Any) -> Matrix:
+    def _jacobian(self, layers: Any, rows: Any, values: Any, gradients: Any) -> Matrix:
         """Jacobian (3 R, P) of residuals by back-propagation, one component after another."""
         count, result = len(rows), []
         for component in np.eye(3):
@@ -206,7 +207,7 @@ class _Problem:
                 each = (back[:, :, None] * values[i][:, None, :]).reshape(2, count, -1)
                 parts[:0] = [each.sum(axis=0), back.reshape(2, count, -1).sum(axis=0)]
                 if i > 0:
-                    back = (back @ layers[i][0]) * slopes[i - 1]
+                    back = (back @ layers[i][0]) * gradients[i - 1]
             result.append(np.hstack(parts))
         return np.vstack(result)
 

@@ -1,8 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The kernel of slopes of a body whose position is a multilayer perceptron, in closed form.
+The kernel of derivatives of a body whose position is a multilayer perceptron, in closed form.
 
-See :mod:`softrobot_dynamics.kernels.layout` for what slopes are. The network is propagated as in
+See :mod:`softrobot_dynamics.kernels.layout` for what derivatives are. The network is propagated as
+in
 :mod:`softrobot_dynamics.bodies.learned.layers`, with more derivatives; the sums over points are
 those of all bodies, :mod:`softrobot_dynamics.kernels.derivative_sums` and
 :mod:`softrobot_dynamics.kernels.weak_form_derivatives`.
@@ -13,7 +14,7 @@ from typing import Any
 
 from softrobot_dynamics.bodies.learned.layers import propagation
 from softrobot_dynamics.bodies.learned.perceptron_derivatives import bundle_rows, tip_room
-from softrobot_dynamics.kernels.derivative_sums import slope_rows
+from softrobot_dynamics.kernels.derivative_sums import derivative_rows
 from softrobot_dynamics.kernels.weak_form_derivatives import stress_rows
 from softrobot_dynamics.tracing.emit import BLOCK, TracedTables
 from softrobot_dynamics.tracing.graph import Node
@@ -21,18 +22,18 @@ from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
 from softrobot_dynamics.tracing.stress import moduli_function
 
 
-def slopes_scratch(n: int, directions: int, units: int) -> int:
+def derivatives_scratch(n: int, directions: int, units: int) -> int:
     """Scratch of the kernel for layers of at most ``units`` [numbers]."""
     base, each, _ = bundle_rows.py_func(n, directions)
-    rows = slope_rows(n) + 6 + 3 * base + 7 + 2 * units * (base + directions * each)
+    rows = derivative_rows(n) + 6 + 3 * base + 7 + 2 * units * (base + directions * each)
     if directions:
         rows += 9 * (each + n) + 1 + stress_rows.py_func(n)
     return 9 + int(tip_room.py_func(n)) + rows * BLOCK
 
 
-def layers_slopes(activation: Sequence[Node], energy: Any = None) -> TracedKernel:
+def layers_derivatives(activation: Sequence[Node], energy: Any = None) -> TracedKernel:
     """
-    Kernel ``slopes`` of a body as of ``tracing.slopes.body_slopes``.
+    Kernel ``derivatives`` of a body as of ``tracing.derivatives.body_derivatives``.
 
     Arguments and P as of :func:`~softrobot_dynamics.bodies.learned.layers.layers_terms`.
     """
@@ -41,33 +42,34 @@ def layers_slopes(activation: Sequence[Node], energy: Any = None) -> TracedKerne
     else:
         source, tables = moduli_function(energy)
         room, stress = _ROOM.format(block=BLOCK), _ADD_STRESS.format(block=BLOCK)
-    slopes = _SLOPES.format(
+    derivatives = _DERIVATIVES.format(
         block=BLOCK,
         directions=0 if energy is None else 3,
         scalars=len(tables.scalars),
         room=room,
         stress=stress,
     )
-    layers = propagation(activation, 'activate_slopes')
-    return TracedKernel(HEADER + layers + _IMPORTS + source + slopes, tables, 0)
+    layers = propagation(activation, 'activate_derivatives')
+    return TracedKernel(HEADER + layers + _IMPORTS + source + derivatives, tables, 0)
 
 
 _IMPORTS = """\
-from softrobot_dynamics.kernels.layout import own_slopes_offset
-from softrobot_dynamics.kernels.derivative_sums import begin_slopes, slope_block
+from softrobot_dynamics.kernels.layout import own_derivatives_offset
+from softrobot_dynamics.kernels.derivative_sums import begin_derivatives, derivative_block
 from softrobot_dynamics.kernels.weak_form_derivatives import (
-    add_stress_slopes, add_viscous_stress, CHANGES, MODULI, stress_rows, STRESS)
+    add_stress_derivatives, add_viscous_stress, CHANGES, MODULI, stress_rows, STRESS)
 from softrobot_dynamics.bodies.learned.perceptron_derivatives import (
-    activate_slopes, add_bending, bundle_rows, move_gradient, move_points, tip_room, tip_slopes)
+    activate_derivatives, add_bending, bundle_rows, move_gradient, move_points, tip_room,
+    tip_derivatives)
 """
 
-_SLOPES = """
+_DERIVATIVES = """
 
 @kernel
-def slopes(P, q, qd, qdd, motion, D, S):
+def derivatives(P, q, qd, qdd, motion, D, S):
     n, blocks, count = int(P[0]), int(P[1]), int(P[2])
     N, P = P[3:3 + count], P[3 + count:]
-    begin_slopes(n, P[:2 * n * n], D)
+    begin_derivatives(n, P[:2 * n * n], D)
     density, viscosity = P[2 * n * n], P[2 * n * n + 1]
     numbers, T = P[2 * n * n + 2:2 * n * n + 2 + {scalars}], P[2 * n * n + 2 + {scalars}:]
     rows = bundle_rows(n, {directions})
@@ -85,8 +87,8 @@ def slopes(P, q, qd, qdd, motion, D, S):
         positions(base, C, width, out, X)
         move_points(n, qd, qdd, X, own)
         if block == 0:
-            tip_slopes(n, qd, own, room, D)
-        slope_block(n, mass, motion, zero, own, D)
+            tip_derivatives(n, qd, own, room, D)
+        derivative_block(n, mass, motion, zero, own, D)
 {stress}"""
 
 _ROOM = """\
@@ -97,7 +99,7 @@ _ROOM = """\
 """
 
 _ADD_STRESS = """\
-        slopes_by_place(rows, C, width, out, G)
+        derivatives_by_place(rows, C, width, out, G)
         move_gradient(n, qd, G, moved, Y)
         for k in range({block}):
             volume[k] = mass[k] / density
@@ -106,9 +108,9 @@ _ADD_STRESS = """\
             change = Y[(CHANGES + 9 * k) * {block}:(CHANGES + 9 * k + 9) * {block}]
             stiffen(Y[MODULI * {block}:], G[9 * (1 + k) * {block}:9 * (2 + k) * {block}], change)
         first, bent = G[9 * {block}:9 * (1 + n) * {block}], G[9 * (1 + n) * {block}:]
-        add_stress_slopes(n, viscosity, volume, first, moved, Y, D)
+        add_stress_derivatives(n, viscosity, volume, first, moved, Y, D)
         if viscosity > 0.0:
             add_viscous_stress(Y)
-        turned = D[own_slopes_offset(n):own_slopes_offset(n) + n * n]
+        turned = D[own_derivatives_offset(n):own_derivatives_offset(n) + n * n]
         add_bending(n, bent, Y[STRESS * {block}:MODULI * {block}], turned)
 """

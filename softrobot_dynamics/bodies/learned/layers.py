@@ -74,7 +74,8 @@ def propagation(activation: Sequence[Node], activate: str = 'activate') -> Any:
     """
     Source of ``propagate(n, rows, N, q, qd, table, S)``: a block of points through all layers.
 
-    ``activate``: function of ``perceptron`` or ``perceptron_slopes`` for bundles of these rows.
+    ``activate``: function of ``perceptron`` or ``perceptron_derivatives`` for bundles of these
+    rows.
     """
     code = Emitter(activation)
     lines = code.call + [
@@ -83,14 +84,16 @@ def propagation(activation: Sequence[Node], activate: str = 'activate') -> Any:
     text = '\n'.join(lines)
     for name in ('sin', 'cos', 'tanh'):  # a call of the library would keep the loop from SIMD
         text = text.replace(f'math.{name}(', f'vector_{name}(')
-    return _PROPAGATE.format(block=BLOCK, slopes=textwrap.indent(text, ' ' * 8), activate=activate)
+    return _PROPAGATE.format(
+        block=BLOCK, derivatives=textwrap.indent(text, ' ' * 8), activate=activate
+    )
 
 
 _PROPAGATE = """\
 from softrobot_dynamics.kernels.layout import bias_offset, body_size, inertia_offset
 from softrobot_dynamics.kernels.weak_form import add_forces, viscous_stress
 from softrobot_dynamics.bodies.learned.perceptron import (
-    activate, first_layer, gradient_rate, linear_layer, positions, slopes_by_place, stretch,
+    activate, first_layer, gradient_rate, linear_layer, positions, derivatives_by_place, stretch,
     tip_frame)
 from softrobot_dynamics.kernels.functions import vector_tanh
 
@@ -99,7 +102,7 @@ from softrobot_dynamics.kernels.functions import vector_tanh
 def activate_unit(n, directions, qd, D, row):
     for k in range({block}):
         q = (row[k],)
-{slopes}
+{derivatives}
     {activate}(n, directions, qd, D, row)
 
 
@@ -156,7 +159,7 @@ def terms(P, q, qd, w, W, S):
 {stress}"""
 
 _ADD_STRESS = """\
-        slopes_by_place(rows, C, width, out, X)
+        derivatives_by_place(rows, C, width, out, X)
         gradient_rate(n, qd, X, mass, density, Y)
         volume = Y[27 * {block}:]
         stress(numbers, volume, Y[:9 * {block}], Y[18 * {block}:27 * {block}])
@@ -180,7 +183,7 @@ def length(P, q, qd, out, S):
         weight, C = C[:{block}], C[{block}:]
         start = propagate(n, rows, N, q, qd, C[8 * {block}:], V)
         moved = V[start:start + 3 * width]
-        slopes_by_place(rows, C, width, moved, X)
+        derivatives_by_place(rows, C, width, moved, X)
         stretch(n, weight, qd, X, out)
 """
 
@@ -202,7 +205,7 @@ def values(P, q, V, S):
         start = propagate(n, rows, N, q, still, C[12 * {block}:], S)
         out = S[start:start + 3 * width]
         positions(n + 2, C, width, out, D)
-        slopes_by_place(rows, C, width, out, X)
+        derivatives_by_place(rows, C, width, out, X)
         for r in range(3 * (n + 1)):
             c, i = r // 3, r % 3
             for k in range({block}):

@@ -84,16 +84,21 @@ def _add_tile(stride, width, W, A, Z):
 
 
 @kernel
-def activate(n, directions, qd, slopes, row):
+def activate(n, directions, qd, derivatives, row):
     """
     Chain rule through one unit: bundles of z in ``row`` become those of f(z).
 
-    ``slopes``: f, f', f'', f''' of z, BLOCK numbers each; after them two rows of scratch.
+    ``derivatives``: f, f', f'', f''' of z, BLOCK numbers each; after them two rows of scratch.
     """
     B = BLOCK
     C = (n + 2) * B
-    f, f1, f2, f3 = slopes[:B], slopes[B : 2 * B], slopes[2 * B : 3 * B], slopes[3 * B : 4 * B]
-    rate, turn = slopes[4 * B : 5 * B], slopes[5 * B : 6 * B]
+    f, f1, f2, f3 = (
+        derivatives[:B],
+        derivatives[B : 2 * B],
+        derivatives[2 * B : 3 * B],
+        derivatives[3 * B : 4 * B],
+    )
+    rate, turn = derivatives[4 * B : 5 * B], derivatives[5 * B : 6 * B]
     base = row[:C]
     bias = base[C - B : C]
     along(n, qd, base, rate)
@@ -154,7 +159,7 @@ def positions(columns, table, width, N, out):
 
 
 @kernel
-def slopes_by_place(rows, table, width, N, out):
+def derivatives_by_place(rows, table, width, N, out):
     """
     Bundles of dp/dt = c_t + s_t N + s dN/dt of all T directions t, at rows (3 c + i) T + t.
 
@@ -171,9 +176,9 @@ def slopes_by_place(rows, table, width, N, out):
                 r = (3 * c + i) * T + t
                 to, N_i = out[r * B : (r + 1) * B], N[i * width : (i + 1) * width]
                 value = N_i[c * B : (c + 1) * B]
-                slope = N_i[(base + t * each + c) * B : (base + t * each + c + 1) * B]
+                derivative = N_i[(base + t * each + c) * B : (base + t * each + c + 1) * B]
                 for k in range(B):
-                    to[k] = s_t[k] * value[k] + s[k] * slope[k]
+                    to[k] = s_t[k] * value[k] + s[k] * derivative[k]
         for i in range(3):
             to, c_t = out[(i * T + t) * B : (i * T + t + 1) * B], own[(1 + i) * B : (2 + i) * B]
             for k in range(B):

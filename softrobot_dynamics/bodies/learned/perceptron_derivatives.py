@@ -9,7 +9,7 @@ derivatives T_k along qd twice and by q_k. The bundles of directions, dz/dt, hav
 
 from softrobot_dynamics.bodies.learned.perceptron import along
 from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
-from softrobot_dynamics.kernels.point_frames import bend_frame, frame_slopes, put
+from softrobot_dynamics.kernels.point_frames import bend_frame, frame_derivatives, put
 from softrobot_dynamics.kernels.reductions import BLOCK
 
 B = BLOCK
@@ -29,20 +29,20 @@ def bundle_rows(n, directions):
 
 
 @kernel
-def activate_slopes(n, directions, qd, slopes, row):
+def activate_derivatives(n, directions, qd, derivatives, row):
     """
     Chain rule through one unit: bundles of z in ``row`` become those of f(z).
 
-    ``slopes``: f, f', f'', f''' of z, BLOCK numbers each; after them three rows of scratch.
+    ``derivatives``: f, f', f'', f''' of z, BLOCK numbers each; after them three rows of scratch.
     """
     each = (1 + n + pairs(n)) * B
     base = row[: each + n * B]
     for t in range(directions):
         first = each * (1 + t) + n * B
-        _activate_direction(n, slopes, base, row[first : first + each])
-    _activate_motion(n, qd, slopes, base, base[each : each + n * B])
-    f, f1, f2 = slopes[:B], slopes[B : 2 * B], slopes[2 * B : 3 * B]
-    value, lead, at = base[:B], slopes[4 * B : 5 * B], (1 + n) * B
+        _activate_direction(n, derivatives, base, row[first : first + each])
+    _activate_motion(n, qd, derivatives, base, base[each : each + n * B])
+    f, f1, f2 = derivatives[:B], derivatives[B : 2 * B], derivatives[2 * B : 3 * B]
+    value, lead, at = base[:B], derivatives[4 * B : 5 * B], (1 + n) * B
     for k in range(n):
         z_k = base[(1 + k) * B : (2 + k) * B]
         for i in range(B):
@@ -61,10 +61,14 @@ def activate_slopes(n, directions, qd, slopes, row):
 
 
 @kernel
-def _activate_direction(n, slopes, base, own):
+def _activate_direction(n, derivatives, base, own):
     """Change the bundle ``own`` of g = dz/dt; that of z is still before the activation."""
-    f1, f2, f3 = slopes[B : 2 * B], slopes[2 * B : 3 * B], slopes[3 * B : 4 * B]
-    turned, other, lead = slopes[4 * B : 5 * B], slopes[5 * B : 6 * B], slopes[6 * B : 7 * B]
+    f1, f2, f3 = derivatives[B : 2 * B], derivatives[2 * B : 3 * B], derivatives[3 * B : 4 * B]
+    turned, other, lead = (
+        derivatives[4 * B : 5 * B],
+        derivatives[5 * B : 6 * B],
+        derivatives[6 * B : 7 * B],
+    )
     g, at = own[:B], (1 + n) * B
     for i in range(B):
         turned[i] = f2[i] * g[i]
@@ -90,14 +94,18 @@ def _activate_direction(n, slopes, base, own):
 
 
 @kernel
-def _activate_motion(n, qd, slopes, base, third):
+def _activate_motion(n, qd, derivatives, base, third):
     """
     Turn T_k, ``third``, into f' T_k + f'' (2 r r_k + b z_k) + f''' r r z_k.
 
     r and r_k are the rates of z and z_k, b = sum_k r_k qd_k.
     """
-    f1, f2, f3 = slopes[B : 2 * B], slopes[2 * B : 3 * B], slopes[3 * B : 4 * B]
-    rate, bias, moved = slopes[4 * B : 5 * B], slopes[5 * B : 6 * B], slopes[6 * B : 7 * B]
+    f1, f2, f3 = derivatives[B : 2 * B], derivatives[2 * B : 3 * B], derivatives[3 * B : 4 * B]
+    rate, bias, moved = (
+        derivatives[4 * B : 5 * B],
+        derivatives[5 * B : 6 * B],
+        derivatives[6 * B : 7 * B],
+    )
     along(n, qd, base, rate)
     bias[:] = 0.0
     for k in range(n):
@@ -129,7 +137,7 @@ def add_rate(n, k, rates, second, rows, out):
 @kernel
 def move_points(n, qd, qdd, X, S):
     """
-    Fill S for ``slope_sums.slope_block`` with points along a motion.
+    Fill S for ``derivative_sums.derivative_block`` with points along a motion.
 
     ``X``: p (3), J_j (3 each), d2p / dq_j dq_k of the pairs (3 each), T_k (3 each), BLOCK each.
     """
@@ -160,9 +168,9 @@ def move_points(n, qd, qdd, X, S):
 
 
 @kernel
-def tip_slopes(n, qd, S, room, D):
+def tip_derivatives(n, qd, S, room, D):
     """
-    Fill the slopes of the tip frame of a block's first three points, as S has them.
+    Fill the derivatives of the tip frame of a block's first three points, as S has them.
 
     ``room``: :func:`tip_room` numbers.
     """
@@ -175,13 +183,13 @@ def tip_slopes(n, qd, S, room, D):
         _store(_three_points(S, 9 + 9 * j), moved, 9 * j)
         _store(_three_points(S, 12 + 9 * j), bent, 9 * many + 18 * j)
         _store(_three_points(S, 15 + 9 * j), bent, 9 * many + 18 * j + 9)
-    frame_slopes(n, moved, points, qd, own, D)
+    frame_derivatives(n, moved, points, qd, own, D)
     bend_frame(n, points, qd, bent, own, D)
 
 
 @inlined
 def tip_room(n):
-    """Scratch of :func:`tip_slopes` [numbers]."""
+    """Scratch of :func:`tip_derivatives` [numbers]."""
     return 36 * n + 9 * pairs(n)
 
 

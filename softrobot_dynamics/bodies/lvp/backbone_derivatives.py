@@ -42,7 +42,7 @@ _ROOM = 2 * 2 * STRAINS + 15 + 27 + 3  # rows: strains, vectors along the backbo
 
 
 @kernel
-def slopes_scratch(n):
+def derivatives_scratch(n):
     """Length of the scratch V of :func:`move_nodes`, besides that of ``backbone``."""
     return max(_ROOM, 6 + 18) * N
 
@@ -174,13 +174,13 @@ def _swept(d, own, G, T):
 @kernel
 def add_bends(n, numbers, loads, F, D, V):
     """
-    Fill the twists' slopes, and add to dQ/dq the work of loads along dS_j/dq_k.
+    Fill the twists' derivatives, and add to dQ/dq the work of loads along dS_j/dq_k.
 
     ``loads``: moment about S_J and force of what each node stands for, six rows; frames F of
     :func:`move_nodes`. V is scratch.
     """
     b = read_numbers(n, numbers)
-    beyond, X, own = V[: 6 * N], V[6 * N : 24 * N], layout.own_slopes_offset(n)
+    beyond, X, own = V[: 6 * N], V[6 * N : 24 * N], layout.own_derivatives_offset(n)
     A = b.integrals
     beyond[:] = 0.0
     for r in range(6):

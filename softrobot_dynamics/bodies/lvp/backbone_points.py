@@ -100,7 +100,7 @@ def place_values(n, strains, G, D, V):
             _turn(R, d, V[(9 * j + 3 * v) * B : (9 * j + 3 * v + 3) * B])
     for j in range(n):
         own = V[9 * (1 + j) * B : 9 * (2 + j) * B]
-        if strains[j] < 3:  # before the origin is added: R d and its slopes turn
+        if strains[j] < 3:  # before the origin is added: R d and its derivatives turn
             eta = G[(COLUMNS + 3 * j) * B : (COLUMNS + 3 * j + 3) * B]
             for v in range(3):
                 _add_cross(eta, V[3 * v * B : (3 * v + 3) * B], own[3 * v * B : (3 * v + 3) * B])

@@ -29,12 +29,12 @@ from softrobot_dynamics.kernels.reductions import dot
 
 
 @kernel
-def add_sections(n, strains, shapes, slopes, G, M, rates, qd, w, V, W):
+def add_sections(n, strains, shapes, derivatives, G, M, rates, qd, w, V, W):
     """
     Add 16 sections to a body's slab W, but for its frame.
 
-    ``shapes`` and ``slopes`` (n rows) of the coordinates, frames G (21 + 6 n rows, zero where a
-    coordinate moves nothing), moments M and ``rates`` (7 rows) of the strains; V is scratch.
+    ``shapes`` and ``derivatives`` (n rows) of the coordinates, frames G (21 + 6 n rows, zero where
+    a coordinate moves nothing), moments M and ``rates`` (7 rows) of the strains; V is scratch.
     """
     # eleven arguments: a record of those of the stations was slower by some 4 % of a body
     own = V[COORDINATES * LANES :]
@@ -44,7 +44,7 @@ def add_sections(n, strains, shapes, slopes, G, M, rates, qd, w, V, W):
     first = layout.inertia_offset(n)
     _rigid_sums(G, M, V, W[first : first + 10], W[first + 10 : first + 16])
     _inertial_sums(n, strains, shapes, G, M, V, own, W)
-    _forces(n, strains, shapes, slopes, M, W[layout.bias_offset(n) + n :])
+    _forces(n, strains, shapes, derivatives, M, W[layout.bias_offset(n) + n :])
 
 
 @kernel
@@ -75,17 +75,17 @@ def _inertial_sums(n, strains, shapes, G, M, V, own, W):
 
 
 @kernel
-def _forces(n, strains, shapes, slopes, M, out):
+def _forces(n, strains, shapes, derivatives, M, out):
     """Elastic forces (n,), then viscous ones."""
     L = LANES
     for j in range(n):
-        phi, slope = shapes[j * L : (j + 1) * L], slopes[j * L : (j + 1) * L]
+        phi, derivative = shapes[j * L : (j + 1) * L], derivatives[j * L : (j + 1) * L]
         strain, z = int(strains[j]), slot(strains[j])
         out[j] += dot(phi, M[(ELASTIC + strain) * L :])
         out[n + j] += dot(phi, M[(VISCOUS + strain) * L :])
         if z >= 0:
-            out[j] += dot(slope, M[(ELASTIC + STRAINS + z) * L :])
-            out[n + j] += dot(slope, M[(VISCOUS + STRAINS + z) * L :])
+            out[j] += dot(derivative, M[(ELASTIC + STRAINS + z) * L :])
+            out[n + j] += dot(derivative, M[(VISCOUS + STRAINS + z) * L :])
 
 
 @reduction

@@ -19,7 +19,7 @@ from softrobot_dynamics.annotations import (
 )
 from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
-from softrobot_dynamics.bodies.lvp.emit_derivatives import slopes_numbers, slopes_room
+from softrobot_dynamics.bodies.lvp.emit_derivatives import derivatives_numbers, derivatives_room
 from softrobot_dynamics.bodies.lvp.emit_length_hessians import bends_numbers, bends_room
 from softrobot_dynamics.bodies.lvp.emit_points import (
     gradient,
@@ -28,7 +28,12 @@ from softrobot_dynamics.bodies.lvp.emit_points import (
     strains_of,
 )
 from softrobot_dynamics.bodies.lvp.emit_sections import section_numbers, section_sums
-from softrobot_dynamics.bodies.lvp.growth import growth, trace_slopes, trace_terms, trace_values
+from softrobot_dynamics.bodies.lvp.growth import (
+    growth,
+    trace_derivatives,
+    trace_terms,
+    trace_values,
+)
 from softrobot_dynamics.bodies.lvp.series import horner, power_series
 from softrobot_dynamics.bodies.lvp.strain_modes import SETS, strain_modes, StrainModes, STRAINS
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra, volume_rule
@@ -121,12 +126,12 @@ class LocallyVolumePreserving(Body):
         """Return as many as the backbone has nodes: sixteen."""
         return backbone_tables.NODES
 
-    def fibre_speed(self, x: Values, slope: Values, q: Values, math: Math) -> Value:
+    def fibre_speed(self, x: Values, derivative: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + dd/ds| in the section's frame, with d along the curve."""
         z = self._strains(x[2] / self.length, q)
         factor = growth(x[0], x[1], z, math, self.has_cavity)
         d = [graph.as_node(c * factor) for c in x[:2]]
-        along = tangent(d, {('x', 0): slope[0], ('x', 1): slope[1], ('x', 2): 1.0})
+        along = tangent(d, {('x', 0): derivative[0], ('x', 1): derivative[1], ('x', 2): 1.0})
         a, b, c = (row[2] for row in gradient(d, z, ((0.0, 0.0),) * 2, along))
         return math.sqrt(a * a + b * b + c * c)
 
@@ -179,28 +184,28 @@ class LocallyVolumePreserving(Body):
         module = load_module(traced.source, f'{self.type_name}_terms')
         return Kernel(module.__name__, 'terms', parameters, traced.scratch)
 
-    def slopes_kernel(self) -> Kernel:
-        """Return the kernel of slopes, which sums over points."""
+    def derivatives_kernel(self) -> Kernel:
+        """Return the kernel of derivatives, which sums over points."""
         symbolic, constants = self._symbolic()
         strains, polynomials = self._shapes()
         frames = backbone_tables.numbers(
             self.length, self.outer_radius, self.inner_radius, strains, polynomials
         )
-        traced = trace_slopes(tuple(sorted(set(strains))), symbolic.material)
+        traced = trace_derivatives(tuple(sorted(set(strains))), symbolic.material)
         size = self.length, self.density, float(self.viscosity() or 0.0)
         cloud = self.material_points()
-        numbers = slopes_numbers(traced, frames, cloud, size, polynomials, constants)
-        module = load_module(traced.source, f'{self.type_name}_slopes')
-        return Kernel(module.__name__, 'slopes', numbers, slopes_room(len(strains)))
+        numbers = derivatives_numbers(traced, frames, cloud, size, polynomials, constants)
+        module = load_module(traced.source, f'{self.type_name}_derivatives')
+        return Kernel(module.__name__, 'derivatives', numbers, derivatives_room(len(strains)))
 
-    def fibre_bends(self, points: Matrix, slopes: Matrix, weights: Vector) -> Kernel:
+    def fibre_bends(self, points: Matrix, derivatives: Matrix, weights: Vector) -> Kernel:
         """See :class:`Body`."""
         strains, polynomials = self._shapes()
         symbolic, _ = self._symbolic()
-        traced = trace_slopes(tuple(sorted(set(strains))), symbolic.material)
-        curve = points, slopes, weights
+        traced = trace_derivatives(tuple(sorted(set(strains))), symbolic.material)
+        curve = points, derivatives, weights
         numbers = bends_numbers(traced.growth, curve, self.length, strains, polynomials)
-        module = load_module(traced.source, f'{self.type_name}_slopes')
+        module = load_module(traced.source, f'{self.type_name}_derivatives')
         return Kernel(module.__name__, 'bends', numbers, bends_room(len(strains)))
 
     def cavity_kernel(self) -> Kernel:

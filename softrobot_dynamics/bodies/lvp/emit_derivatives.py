@@ -1,10 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The kernel of slopes of a body of sections on a backbone, summed over points.
+The kernel of derivatives of a body of sections on a backbone, summed over points.
 
-Only the growth of sections and the moduli of the material are traced; the rest is the same for
-all bodies: :mod:`softrobot_dynamics.bodies.lvp.backbone_derivatives`, ``point_slopes`` and
-``stress_slopes``.
+Only the growth of sections and the moduli of the material are traced; the rest is the same for all
+bodies: :mod:`softrobot_dynamics.bodies.lvp.backbone_derivatives`, ``emit_body_derivatives`` and
+``stress_derivatives``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp import growth_rows as rows
-from softrobot_dynamics.bodies.lvp.backbone_derivatives import EACH, OWN, slopes_scratch
+from softrobot_dynamics.bodies.lvp.backbone_derivatives import derivatives_scratch, EACH, OWN
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables, NODES
 from softrobot_dynamics.bodies.lvp.emit_growth import emit_growth, with_rows
 from softrobot_dynamics.bodies.lvp.emit_length_hessians import bends_source
@@ -30,22 +30,22 @@ from softrobot_dynamics.tracing.stress import moduli_function
 POINT = 4  # rows of a block besides those of the growth and of coordinates: dm, dV, x1, x2
 
 
-class TracedSlopes(NamedTuple):
-    """The source of a kernel of slopes, and what it reads of the growth and of the material."""
+class TracedDerivatives(NamedTuple):
+    """The source of a kernel of derivatives, and its tables of the growth and the material."""
 
     source: str
     growth: TracedTables
     moduli: TracedTables
 
 
-def point_slopes(
+def emit_body_derivatives(
     moved: Iterable[int], energy: Callable[[Sequence[Values]], Value]
-) -> TracedSlopes:
+) -> TracedDerivatives:
     """
-    Kernels ``slopes(P, q, qd, qdd, motion, D, S)`` and ``bends`` of a body on a backbone.
+    Kernels ``derivatives(P, q, qd, qdd, motion, D, S)`` and ``bends`` of a body on a backbone.
 
     ``moved``: the strains that coordinates move; ``energy``: of a material, a function of three
-    rows of F. P is that of :func:`slopes_numbers`, and of ``emit_bends.bends_numbers``.
+    rows of F. P is that of :func:`derivatives_numbers`, and of ``emit_bends.bends_numbers``.
     """
     code, growth = emit_growth(moved)
     moduli, tables = moduli_function(energy)
@@ -53,7 +53,7 @@ def point_slopes(
     source = (
         growth
         + bends
-        + _SLOPES.format(
+        + _DERIVATIVES.format(
             block=BLOCK,
             scalars=len(tables.scalars),
             rows=len(code.tables.rows) + POINT,
@@ -68,11 +68,11 @@ def point_slopes(
             works=WORK_ROWS,
         )
     )
-    return TracedSlopes(HEADER + _IMPORTS + moduli + source, code.tables, tables)
+    return TracedDerivatives(HEADER + _IMPORTS + moduli + source, code.tables, tables)
 
 
-def slopes_numbers(
-    traced: TracedSlopes,
+def derivatives_numbers(
+    traced: TracedDerivatives,
     frames: Vector,
     cloud: tuple[Matrix, Vector],
     size: tuple[float, float, float],
@@ -80,7 +80,7 @@ def slopes_numbers(
     constants: Mapping[Symbol, float],
 ) -> Vector:
     """
-    Return what the kernel of :func:`point_slopes` reads, flat.
+    Return what the kernel of :func:`emit_body_derivatives` reads, flat.
 
     ``size``: length [m], density [kg/m^3] and viscosity [Pa s]; the rest as for
     :func:`softrobot_dynamics.bodies.lvp.emit_points.point_numbers`.
@@ -98,13 +98,13 @@ def slopes_numbers(
     return np.concatenate([head, frames, traced.moduli.numbers(constants), blocks])
 
 
-def slopes_room(n: int) -> int:
+def derivatives_room(n: int) -> int:
     """Return the scratch of the kernel [numbers]."""
     frames = OWN + EACH * n
     points = rows.STRAIN_ROWS + rows.GROWTH_ROWS + frames + COLUMNS + COLUMN * n
     stress = stress_rows.py_func(n) + 18 * n + WORK_ROWS
     nodes = (backbone.COLUMNS + 6 * n + frames + 6) * NODES
-    last = slopes_scratch.py_func(n) + backbone.scratch.py_func(n)
+    last = derivatives_scratch.py_func(n) + backbone.scratch.py_func(n)
     return (points + stress) * BLOCK + nodes + last
 
 
@@ -113,18 +113,18 @@ from softrobot_dynamics.bodies.lvp.backbone_derivatives import add_bends, move_n
 from softrobot_dynamics.bodies.lvp.backbone_tables import STRAINS_AT
 from softrobot_dynamics.bodies.lvp.growth_rows import lay_strains
 from softrobot_dynamics.bodies.lvp.point_derivatives import (
-    add_point_slopes, ARM, FORCE, frames_in_motion)
+    add_point_derivatives, ARM, FORCE, frames_in_motion)
 from softrobot_dynamics.bodies.lvp.stress_derivatives import (
     add_bent_stress, fill_columns, fill_gradients)
-from softrobot_dynamics.kernels.layout import own_slopes_offset, spin_offset
+from softrobot_dynamics.kernels.layout import own_derivatives_offset, spin_offset
 from softrobot_dynamics.kernels.weak_form_derivatives import (
-    add_stress_slopes, add_viscous_stress, CHANGES, MODULI, RATE, stress_rows, STRESS)
+    add_stress_derivatives, add_viscous_stress, CHANGES, MODULI, RATE, stress_rows, STRESS)
 """
 
-_SLOPES = """
+_DERIVATIVES = """
 
 @kernel
-def slopes(P, q, qd, qdd, motion, D, S):
+def derivatives(P, q, qd, qdd, motion, D, S):
     blocks, n, count, viscosity = int(P[0]), int(P[1]), int(P[2]), P[3]
     A, states = P[4:4 + count], (q, qd, qdd)
     strains = A[STRAINS_AT:STRAINS_AT + n]
@@ -147,7 +147,7 @@ def slopes(P, q, qd, qdd, motion, D, S):
         D[:last] = np.nan
         return
     D[:last] = 0.0
-    own = D[own_slopes_offset(n):]
+    own = D[own_derivatives_offset(n):]
     U[:] = 0.0
     G[:] = 0.0
     loads[:] = 0.0
@@ -156,26 +156,26 @@ def slopes(P, q, qd, qdd, motion, D, S):
         C = T[block * size:(block + 1) * size]
         weight, volume = C[:{block}], C[({rows} - 3) * {block}:({rows} - 2) * {block}]
         places, shapes = C[({rows} - 2) * {block}:{rows} * {block}], C[{rows} * {block}:]
-        slopes, L = shapes[shape:2 * shape], shapes[2 * shape:]
+        derivatives, L = shapes[shape:2 * shape], shapes[2 * shape:]
         shapes = shapes[:shape]
-        lay_strains(n, strains, shapes, slopes, states, Z)
+        lay_strains(n, strains, shapes, derivatives, states, Z)
         growth(C, Z, U)
         frames_in_motion(n, strains, H, L, G)
         tables = (weight, places, L)
-        add_point_slopes(n, strains, shapes, tables, motion, (U, G, X), loads, D)
+        add_point_derivatives(n, strains, shapes, tables, motion, (U, G, X), loads, D)
         rate = E[RATE * {block}:STRESS * {block}]
         fill_gradients(places, Z, U, E[:9 * {block}], rate, moving)
-        fill_columns(n, strains, shapes, slopes, places, (Z, U), moved, moving)
+        fill_columns(n, strains, shapes, derivatives, places, (Z, U), moved, moving)
         moduli(P, volume, E[:9 * {block}], E[STRESS * {block}:])
         for k in range(n):
             change = E[(CHANGES + 9 * k) * {block}:(CHANGES + 9 * k + 9) * {block}]
             stiffen(E[MODULI * {block}:], moved[9 * k * {block}:9 * (k + 1) * {block}], change)
-        add_stress_slopes(n, viscosity, volume, moved, moving, E, D)
+        add_stress_derivatives(n, viscosity, volume, moved, moving, E, D)
         if viscosity > 0.0:
             add_viscous_stress(E)
         stress, force = E[STRESS * {block}:MODULI * {block}], X[FORCE * {block}:]
         rows = (Z, U, stress, X[ARM * {block}:], force)
-        add_bent_stress(n, strains, shapes, slopes, places, rows, works, own)
+        add_bent_stress(n, strains, shapes, derivatives, places, rows, works, own)
     tip_twists(n, motion, H, D)
     add_bends(n, A, loads, F, D, S)
 """

@@ -64,38 +64,41 @@ class _Growth:
     def rows(self) -> dict[int, Node]:
         """Return all rows, each a node of points and strains."""
         along, push = self._along(rows.STRAIN_RATE), self._along(rows.STRAIN_PUSH)
-        by_slope, by_slope_rate = self._along(rows.SLOPE), self._along(rows.SLOPE_RATE)
+        by_derivative, by_derivative_rate = (
+            self._along(rows.DERIVATIVE),
+            self._along(rows.DERIVATIVE_RATE),
+        )
 
         def values(f: Node) -> list[Node]:
             """Return f, its derivatives by x1 and x2 and along the backbone."""
             return [
                 f,
-                *(self._slope(f, {('x', i): 1.0}) for i in range(2)),
-                self._slope(f, by_slope),
+                *(self._derivative(f, {('x', i): 1.0}) for i in range(2)),
+                self._derivative(f, by_derivative),
             ]
 
         def both(f: Node) -> list[Node]:
             """Return the values, and their derivatives by time; f once more."""
-            rate = self._slope(f, along)
-            second = self._slope(rate, along) + self._slope(f, push)
+            rate = self._derivative(f, along)
+            second = self._derivative(rate, along) + self._derivative(f, push)
             rates = values(rate)
-            rates[3] = rates[3] + self._slope(f, by_slope_rate)
+            rates[3] = rates[3] + self._derivative(f, by_derivative_rate)
             return [*values(f), *rates, second]
 
         found = dict(enumerate(both(self.growth)))
         for z in self.slots:
-            by_z = self._slope(self.growth, self._unit(z))
+            by_z = self._derivative(self.growth, self._unit(z))
             first = rows.by_strain.py_func(z)
             found |= {first + i: node for i, node in enumerate(both(by_z))}
             for y in (y for y in self.slots if y <= z):
                 first = rows.by_pair.py_func(y, z)
-                nodes = values(self._slope(by_z, self._unit(y)))
+                nodes = values(self._derivative(by_z, self._unit(y)))
                 found |= {first + i: node for i, node in enumerate(nodes)}
         nodes = traversal.substitute(found.values(), self._functions())
         return dict(zip(found, nodes))
 
     def _along(self, first: int) -> dict[Symbol, Node | float]:
-        """Return the direction of strains whose rates, or slopes, are rows from the first."""
+        """Return the direction of strains whose rates, or derivatives, are rows from the first."""
         every = first == rows.STRAIN_RATE  # of all strains, not only of those that grow
         return {
             ('z', rows.STRAIN + GROWING[z]): symbol('z', first + (GROWING[z] if every else z))
@@ -105,7 +108,7 @@ class _Growth:
     def _unit(self, z: int) -> dict[Symbol, Node | float]:
         return {('z', rows.STRAIN + GROWING[z]): 1.0}
 
-    def _slope(self, node: Node, direction: Mapping[Symbol, Node | float]) -> Node:
+    def _derivative(self, node: Node, direction: Mapping[Symbol, Node | float]) -> Node:
         """Return the derivative of a node along a direction, functions included."""
         seeds = dict(direction)
         functions = (self.square, 'e'), (self.stretch, 'mn'), (self.bend, 'h')
@@ -131,12 +134,12 @@ class _Growth:
         w = SYMBOLIC.cubic(bend)
         h, r = 1.0 / w, 1.0 / (3.0 * w * w - 1.0)  # r = dw/db, dr/db = -6 w r^3, w h = 1
         g, s = h * h, r * r
-        slopes = (
+        derivatives = (
             -r * g,
             2.0 * s * h * (3.0 * r + g),
             -6.0 * s * r * (18.0 * s + 5.0 * r * g + g * g),
         )
-        known |= {('h', k): as_node(x) for k, x in enumerate((h, *slopes))}
+        known |= {('h', k): as_node(x) for k, x in enumerate((h, *derivatives))}
         return known
 
 

@@ -11,7 +11,9 @@ from softrobot_dynamics.bodies.lvp.emit_points import shape_rows
 from softrobot_dynamics.bodies.lvp.length_hessians import fibre_rows
 from softrobot_dynamics.tracing.emit import BLOCK, TracedTables
 
-OTHERS = 5  # rows of a block besides those of growth and coordinates: weight, x1, x2, both slopes
+OTHERS = (
+    5  # rows of a block besides those of growth and coordinates: weight, x1, x2, both derivatives
+)
 
 
 def bends_source(traced_rows: int) -> str:
@@ -36,15 +38,19 @@ def bends_numbers(
     """
     Return what the kernel of :func:`bends_source` reads, flat.
 
-    ``curve``: points (K, 3) [m], slopes (K, 2) and weights (K,) [m]; the rest as before.
+    ``curve``: points (K, 3) [m], derivatives (K, 2) and weights (K,) [m]; the rest as before.
     """
-    points, slopes, weights = curve
+    points, derivatives, weights = curve
     padding = -len(weights) % BLOCK
-    points, slopes = (
-        np.concatenate([x, np.repeat(x[-1:], padding, axis=0)]) for x in (points, slopes)
+    points, derivatives = (
+        np.concatenate([x, np.repeat(x[-1:], padding, axis=0)]) for x in (points, derivatives)
     )
     table = tables.table(points[:, :2], np.concatenate([weights, np.zeros(padding)]), {})
-    more = [*points[:, :2].T, *slopes.T, *shape_rows(polynomials, points[:, 2] / length, length)]
+    more = [
+        *points[:, :2].T,
+        *derivatives.T,
+        *shape_rows(polynomials, points[:, 2] / length, length),
+    ]
     blocks = with_rows(table, more)
     return np.concatenate([[len(points) // BLOCK, len(strains)], strains, blocks])
 
@@ -74,9 +80,9 @@ def bends(P, q, out, S):
         C = T[block * size:(block + 1) * size]
         weight, along = C[:{block}], C[({rows} - 2) * {block}:{rows} * {block}]
         places, shapes = C[({rows} - 4) * {block}:({rows} - 2) * {block}], C[{rows} * {block}:]
-        slopes, shapes = shapes[shape:2 * shape], shapes[:shape]
-        lay_strains(n, strains, shapes, slopes, (q, q, q), Z)
+        derivatives, shapes = shapes[shape:2 * shape], shapes[:shape]
+        lay_strains(n, strains, shapes, derivatives, (q, q, q), Z)
         growth(C, Z, U)
         tables = (weight, places, along)
-        add_fibre_bends(n, strains, shapes, slopes, tables, (Z, U), S, out)
+        add_fibre_bends(n, strains, shapes, derivatives, tables, (Z, U), S, out)
 """

@@ -21,7 +21,7 @@ from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, TracedTabl
 from softrobot_dynamics.tracing.graph import Node, Symbol, symbol
 from softrobot_dynamics.tracing.programs import HEADER, strain_forces, TracedKernel
 
-FIRST = 2  # columns x1 x2, then the shapes of all coordinates, then their slopes
+FIRST = 2  # columns x1 x2, then the shapes of all coordinates, then their derivatives
 
 
 def point_sums(
@@ -125,15 +125,17 @@ def gradient(d: Any, z: Any, by_x: Any, by_s: Any) -> list[list[Node]]:
     ]
 
 
-def deformation(d: Any, z: Any, slopes: Any) -> list[Node]:
+def deformation(d: Any, z: Any, derivatives: Any) -> list[Node]:
     """
     Nine nodes, row-major, of F as :func:`gradient` has it, of nodes d of ('x', 0) and ('x', 1).
 
-    ``z`` and ``slopes`` (7,): strains and their derivatives by s, symbols or constants.
+    ``z`` and ``derivatives`` (7,): strains and their derivatives by s, symbols or constants.
     """
     by_x = [tangent(d, {('x', i): 1.0}) for i in range(2)]
-    moving = [(symbol, slope) for symbol, slope in zip(z, slopes) if symbol.op == 'symbol']
-    by_s = tangent(d, {symbol.value: slope for symbol, slope in moving})
+    moving = [
+        (symbol, derivative) for symbol, derivative in zip(z, derivatives) if symbol.op == 'symbol'
+    ]
+    by_s = tangent(d, {symbol.value: derivative for symbol, derivative in moving})
     return [entry for row in gradient(d, z, by_x, by_s) for entry in row]
 
 
@@ -141,10 +143,10 @@ def _traced(factor: Callable[..., Value], strains: Sequence[int]) -> tuple[Any, 
     """Nodes of d and of the deformation gradient, functions of x and q."""
     n = len(strains)
     x, q = [symbol('x', i) for i in range(2)], [symbol('q', j) for j in range(n)]
-    z, slopes = ([symbol(kind, i) for i in range(backbone.STRAINS)] for kind in ('z', 'dz'))
+    z, derivatives = ([symbol(kind, i) for i in range(backbone.STRAINS)] for kind in ('z', 'dz'))
     f = factor(*x, z)
     own = [c * f for c in x]
-    F = deformation(own, z, slopes)
+    F = deformation(own, z, derivatives)
     values = strains_of(strains, q, [symbol('x', FIRST + j) for j in range(n)])
     rates = strains_of(strains, q, [symbol('x', FIRST + n + j) for j in range(n)], rest=0.0)
     nodes = {('z', i): graph.as_node(v) for i, v in enumerate(values)}

@@ -23,7 +23,7 @@ from softrobot_dynamics.tracing.graph import as_node, is_constant, Node, Symbol,
 from softrobot_dynamics.tracing.programs import HEADER, strain_forces, TracedKernel
 
 LANES, STRAINS = rows.LANES, backbone.STRAINS
-SLOPES = 2 * STRAINS  # index of the first slope among the "coordinates" of a section
+DERIVATIVES = 2 * STRAINS  # index of the first derivative among the "coordinates" of a section
 PADDING = 8  # points of a section come in whole vectors
 
 
@@ -57,9 +57,9 @@ def section_sums(
         columns=backbone.COLUMNS,
         strains=STRAINS,
         rates=STRAINS * LANES,
-        slopes=SLOPES * LANES,
-        moments=2 * SLOPES * LANES,
-        rest=(2 * SLOPES + rows.MOMENTS) * LANES,
+        derivatives=DERIVATIVES * LANES,
+        moments=2 * DERIVATIVES * LANES,
+        rest=(2 * DERIVATIVES + rows.MOMENTS) * LANES,
     )
     return TracedKernel(HEADER + _IMPORTS + source, code.tables, _scratch(len(strains)))
 
@@ -91,13 +91,13 @@ def section_numbers(
 
 
 def _scratch(n: int) -> int:
-    lanes = 2 * SLOPES + rows.MOMENTS + rows.scratch_rows.py_func(n)
+    lanes = 2 * DERIVATIVES + rows.MOMENTS + rows.scratch_rows.py_func(n)
     frames = 2 * (backbone.COLUMNS + 6 * n)  # at the stations, and at as many nodes
     return (lanes + frames) * LANES + backbone.scratch.py_func(n)
 
 
 def _groups(sigma: Vector, weights: Vector, length: float, polynomials: Sequence[Any]) -> Any:
-    """Rows for each 16 stations: shapes, slopes, what interpolates frames, and the weights."""
+    """Rows for each 16 stations: shapes, derivatives, interpolation of frames, and weights."""
     padding = -len(sigma) % LANES
     sigma, weights = np.pad(sigma, (0, padding), 'edge'), np.pad(weights, (0, padding))
     nodes = lagrange(node_tables(length)[0], sigma)
@@ -114,11 +114,11 @@ def _moments(
 ) -> dict[int, Node]:
     """Integrands of the moments of a section, {row: node}, without those that are zero."""
     x1, x2, mass = (symbol('x', i) for i in range(3))
-    q = [symbol('q', i) for i in range(SLOPES + STRAINS)]
+    q = [symbol('q', i) for i in range(DERIVATIVES + STRAINS)]
     z = [q[i] if i in moved else as_node(rest) for i, rest in enumerate(strains_of((), (), ()))]
-    slopes = [q[SLOPES + i] if i in moved else as_node(0.0) for i in range(STRAINS)]
+    derivatives = [q[DERIVATIVES + i] if i in moved else as_node(0.0) for i in range(STRAINS)]
     f = as_node(factor(x1, x2, z))
-    F = deformation([x1 * f, x2 * f], z, slopes)
+    F = deformation([x1 * f, x2 * f], z, derivatives)
     forces = strain_forces(F, energy, viscosity, density, len(q))
     nodes = _inertial_moments(x1, x2, mass, f, moved)
     nodes |= _force_moments(mass, forces[: len(q)], rows.ELASTIC)
@@ -147,9 +147,9 @@ def _inertial_moments(x1: Node, x2: Node, mass: Node, f: Node, moved: Any) -> di
 
 
 def _force_moments(mass: Any, forces: Any, row: int) -> dict[int, Node]:
-    """Those on the strains from ``row`` on, then those on the slopes of the growing ones."""
-    on_slopes = [forces[SLOPES + i] for i in rows.GROWING]
-    return {row + i: mass * force for i, force in enumerate([*forces[:STRAINS], *on_slopes])}
+    """Those on the strains from ``row`` on, then those on the derivatives of the growing ones."""
+    on_derivatives = [forces[DERIVATIVES + i] for i in rows.GROWING]
+    return {row + i: mass * force for i, force in enumerate([*forces[:STRAINS], *on_derivatives])}
 
 
 _IMPORTS = """\
@@ -191,15 +191,15 @@ def terms(P, q, qd, w, W, S):
     W[inertia_offset(n):body_size(n)] = 0.0
     shape = n * {lanes}
     for first in range(0, stations, {lanes}):
-        shapes, slopes, nodes = T[:shape], T[shape:2 * shape], T[2 * shape:]
+        shapes, derivatives, nodes = T[:shape], T[shape:2 * shape], T[2 * shape:]
         weights = nodes[{nodes} * {lanes}:]
-        strain_rows(n, strains, shapes, 1.0, q, qd, Z[:{slopes}])
-        strain_rows(n, strains, slopes, 0.0, q, qd, Z[{slopes}:])
+        strain_rows(n, strains, shapes, 1.0, q, qd, Z[:{derivatives}])
+        strain_rows(n, strains, derivatives, 0.0, q, qd, Z[{derivatives}:])
         M[:] = 0.0
         for s in range(min({lanes}, stations - first)):
             z = Z[s::{lanes}]
             section(P, C, points, weights[s], z, z[{strains}:], M[s::{lanes}])
         frames_at(n, strains, {lanes}, F, nodes, G)
-        add_sections(n, strains, shapes, slopes, G, M, Z[{rates}:{slopes}], qd, w, V, W)
+        add_sections(n, strains, shapes, derivatives, G, M, Z[{rates}:{derivatives}], qd, w, V, W)
         T = weights[{lanes}:]
 """

@@ -44,7 +44,7 @@ def section_values(factor: Callable[..., Value], strains: Sequence[int]) -> Trac
 
 
 def _in_section(factor: Callable[..., Value], strains: Sequence[int]) -> Any:
-    """Nodes of d, dd/dx1 and dd/dx2, two each, in the section, then their slopes by each q_j."""
+    """Nodes of d, dd/dx1 and dd/dx2, two each, in the section, then derivatives by each q_j."""
     n, x = len(strains), [symbol('x', i) for i in range(2)]
     shapes, q = ([symbol(kind, i) for i in range(n)] for kind in 'sq')
     grown = factor(*x, strains_of(strains, q, shapes))

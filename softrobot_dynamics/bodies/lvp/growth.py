@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from softrobot_dynamics.annotations import Math, Value, Values
-from softrobot_dynamics.bodies.lvp.emit_derivatives import point_slopes, TracedSlopes
+from softrobot_dynamics.bodies.lvp.emit_derivatives import emit_body_derivatives, TracedDerivatives
 from softrobot_dynamics.bodies.lvp.emit_values import section_values
 from softrobot_dynamics.tracing.graph import SYMBOLIC
 from softrobot_dynamics.tracing.programs import TracedKernel
@@ -28,9 +28,9 @@ def trace_values(strains: tuple[int, ...], source: bool) -> TracedKernel:
 
 
 @functools.cache
-def trace_slopes(moved: tuple[int, ...], material: Any) -> TracedSlopes:
-    """Return the kernels of slopes and of bends, see ``emit_slopes.point_slopes``."""
-    return point_slopes(moved, lambda F: material.energy(F, SYMBOLIC))
+def trace_derivatives(moved: tuple[int, ...], material: Any) -> TracedDerivatives:
+    """Return the kernels of derivatives, see ``emit_derivatives.emit_body_derivatives``."""
+    return emit_body_derivatives(moved, lambda F: material.energy(F, SYMBOLIC))
 
 
 @functools.cache

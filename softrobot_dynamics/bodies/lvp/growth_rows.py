@@ -14,7 +14,7 @@ from softrobot_dynamics.kernels.reductions import BLOCK
 B = BLOCK
 
 # rows of strains: all seven, d/ds of the growing ones; both by time; growing ones twice by time
-STRAIN, SLOPE, STRAIN_RATE, SLOPE_RATE, STRAIN_PUSH, STRAIN_ROWS = 0, 7, 11, 18, 22, 26
+STRAIN, DERIVATIVE, STRAIN_RATE, DERIVATIVE_RATE, STRAIN_PUSH, STRAIN_ROWS = 0, 7, 11, 18, 22, 26
 
 # rows of the growth: its four values, the same by time, and f twice by time; these nine by each
 # growing strain; the four by each pair of them
@@ -37,8 +37,8 @@ def by_pair(y, z):
 
 
 @kernel
-def lay_strains(n, strains, shapes, slopes, states, Z):
-    """Fill the rows Z of a block: ``shapes`` and ``slopes`` (n rows), states (q, qd, qdd)."""
+def lay_strains(n, strains, shapes, derivatives, states, Z):
+    """Fill the rows Z of a block: ``shapes`` and ``derivatives`` (n rows), states (q, qd, qdd)."""
     q, qd, qdd = states
     Z[:] = 0.0
     for k in range(B):
@@ -48,9 +48,9 @@ def lay_strains(n, strains, shapes, slopes, states, Z):
         _add(q[j], phi, Z[(STRAIN + row) * B :])
         _add(qd[j], phi, Z[(STRAIN_RATE + row) * B :])
         if z >= 0:
-            slope = slopes[j * B : (j + 1) * B]
-            _add(q[j], slope, Z[(SLOPE + z) * B :])
-            _add(qd[j], slope, Z[(SLOPE_RATE + z) * B :])
+            derivative = derivatives[j * B : (j + 1) * B]
+            _add(q[j], derivative, Z[(DERIVATIVE + z) * B :])
+            _add(qd[j], derivative, Z[(DERIVATIVE_RATE + z) * B :])
             _add(qdd[j], phi, Z[(STRAIN_PUSH + z) * B :])
 
 

@@ -35,12 +35,12 @@ def fibre_rows(n):
 
 
 @kernel
-def add_fibre_bends(n, strains, shapes, slopes, tables, rows, S, out):
+def add_fibre_bends(n, strains, shapes, derivatives, tables, rows, S, out):
     """
     Add the second derivatives of the length of a block to out (n n,).
 
-    ``tables``: weights [m], points (2 rows) and slopes of the curve (2 rows); ``rows``: strains
-    and growth; S is scratch.
+    ``tables``: weights [m], points (2 rows) and derivatives of the curve (2 rows); ``rows``:
+    strains and growth; S is scratch.
     """
     weight, places, along = tables
     Z, U = rows[0], rows[1][: GROWTH_ROWS * B]
@@ -49,7 +49,7 @@ def add_fibre_bends(n, strains, shapes, slopes, tables, rows, S, out):
     stress, none, column = S[STRESS * B : NONE * B], S[NONE * B : COLUMN * B], S[COLUMN * B :]
     none[:] = 0.0
     fill_gradients(places, Z, U, F, S[RATE * B : STRESS * B], moved)
-    fill_columns(n, strains, shapes, slopes, places, (Z, U), G, moved)
+    fill_columns(n, strains, shapes, derivatives, places, (Z, U), G, moved)
     _stretch(weight, along, F, stress)
     for k in range(n):
         own = columns[4 * B * k : 4 * B * (k + 1)]
@@ -60,7 +60,7 @@ def add_fibre_bends(n, strains, shapes, slopes, tables, rows, S, out):
             if j < k:
                 out[n * j + k] += value
     rows = (Z, U, stress, none, none)
-    add_bent_stress(n, strains, shapes, slopes, places, rows, S[WORK * B :], out)
+    add_bent_stress(n, strains, shapes, derivatives, places, rows, S[WORK * B :], out)
 
 
 @inlined

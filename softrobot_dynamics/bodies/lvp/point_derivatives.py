@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Slopes of what a block of points demands for its acceleration.
+Derivatives of what a block of points demands for its acceleration.
 
 A point is p = o + f e, e = R (x1, x2, 0), with the growth f of its section. With u = f e, the
 columns eta, c of its frame and phi df/dz, what its section grows by,
@@ -80,9 +80,9 @@ def frames_in_motion(n, strains, H, L, G):
 
 
 @kernel
-def add_point_slopes(n, strains, shapes, tables, motion, rows, loads, D):
+def add_point_derivatives(n, strains, shapes, tables, motion, rows, loads, D):
     """
-    Add the points of a block to the slopes D but for twists, and to ``loads`` of nodes (6, 16).
+    Add the points of a block to D, but for twists, and to ``loads`` of nodes (6, 16).
 
     ``tables``: masses [kg], points (2 rows) and L (16, B); ``rows``: growth, frames in motion, and
     room for (43 + 7 n) rows, in which the force of each point is left.
@@ -195,7 +195,10 @@ def _move_column(grows, weights, grown, own, column, S):
 @kernel
 def _add_column(n, k, S, D):
     """Add what a coordinate changes: wrench, spin and the forces along all coordinates."""
-    forces, own = layout.force_slopes_offset(n) + 6 * k, layout.own_slopes_offset(n) + n * k
+    forces, own = (
+        layout.force_derivatives_offset(n) + 6 * k,
+        layout.own_derivatives_offset(n) + n * k,
+    )
     spins = layout.spins_offset(n) + 3 * k
     rates, own_rates = forces + 6 * n, own + n * n
     p, change = S[POSITION * B : VELOCITY * B], S[CHANGE * B : COLUMNS * B]

@@ -26,7 +26,7 @@ SLOTS = len(GROWING)
 
 # rows of moments: int dm, int d, int d d^T (11 12 22), int bias(d); of each growing strain z
 # int dd/dz, int d (dd/dz)^T (11 12 22) and int dd/dz . bias(d); of pairs int dd/dz . dd/dz';
-# elastic and viscous force on each strain, then on the slope of each growing one
+# elastic and viscous force on each strain, then on the derivative of each growing one
 MASS, FIRST, SECOND, BETA, GROWTH, EACH = 0, 1, 3, 6, 8, 6
 PAIRS = GROWTH + EACH * SLOTS
 ELASTIC = PAIRS + SLOTS * SLOTS

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Slopes of what a block of points demands for its strain: gradients, and how they change.
+Derivatives of what a block of points demands for its strain: gradients, and how they change.
 
 With d = f (x1, x2) the deformation gradient is linear in the four values X = (f, df/dx1, df/dx2,
 df/ds) of the growth, and in the strains,
@@ -22,8 +22,8 @@ from softrobot_dynamics.kernels.reductions import BLOCK
 B = BLOCK
 
 # rows of work: of the stress along f, X1, X2, X3, kz f, kx f and ky f; along second derivatives by
-# pairs of growing strains, and by one and the slope of another; by a growing strain and kz
-WORKS, BENT, SLOPED, TWISTED = 0, 7, 7 + SLOTS * SLOTS, 7 + 2 * SLOTS * SLOTS
+# pairs of growing strains, and by one and the derivative of another; by a growing strain and kz
+WORKS, BENT, DIFFERENTIATED, TWISTED = 0, 7, 7 + SLOTS * SLOTS, 7 + 2 * SLOTS * SLOTS
 WORK_ROWS = TWISTED + SLOTS
 KAPPA_Z, STRETCH = 2, 5
 
@@ -47,12 +47,12 @@ def fill_gradients(places, Z, U, F, rate, room):
 
 @kernel
 def _fill_linear(shape, places, Z, X, out):
-    """Nine rows that are linear in the four of X, times a shape with its slope."""
-    phi, slope = shape
+    """Nine rows that are linear in the four of X, times a shape with its derivative."""
+    phi, derivative = shape
     for k in range(B):
         x1, x2, p = places[k], places[B + k], phi[k]
         f, f1, f2 = p * X[k], p * X[B + k], p * X[2 * B + k]
-        fs, twist = p * X[3 * B + k] + slope[k] * X[k], Z[KAPPA_Z * B + k] * f
+        fs, twist = p * X[3 * B + k] + derivative[k] * X[k], Z[KAPPA_Z * B + k] * f
         out[k] = f + x1 * f1
         out[B + k] = x1 * f2
         out[2 * B + k] = x1 * fs - x2 * twist
@@ -77,16 +77,16 @@ def _add_moved(phi, places, Z, f, rate):
 
 
 @kernel
-def fill_columns(n, strains, shapes, slopes, places, rows, G, moved):
+def fill_columns(n, strains, shapes, derivatives, places, rows, G, moved):
     """dF/dq_j of all coordinates into G, and their derivatives by time, nine rows each."""
     Z, U = rows
     for j in range(n):
         strain, z = int(strains[j]), slot(strains[j])
-        phi, slope = shapes[j * B : (j + 1) * B], slopes[j * B : (j + 1) * B]
+        phi, derivative = shapes[j * B : (j + 1) * B], derivatives[j * B : (j + 1) * B]
         out, out_rate = G[9 * B * j : 9 * B * (j + 1)], moved[9 * B * j : 9 * B * (j + 1)]
         if z >= 0:
             grown = U[by_strain(z) * B : (by_strain(z) + 9) * B]
-            _grow(strain, (phi, slope), places, (Z, U), grown, out, out_rate)
+            _grow(strain, (phi, derivative), places, (Z, U), grown, out, out_rate)
             continue
         out[:] = 0.0
         out_rate[:] = 0.0
@@ -122,7 +122,7 @@ def _grow(strain, shape, places, rows, grown, out, rate):
 
 
 @kernel
-def add_bent_stress(n, strains, shapes, slopes, places, rows, S, out):
+def add_bent_stress(n, strains, shapes, derivatives, places, rows, S, out):
     """
     Add the work of forces along second derivatives of F, and of the growth, to out (n n,).
 
@@ -131,15 +131,21 @@ def add_bent_stress(n, strains, shapes, slopes, places, rows, S, out):
     """
     fill_works(strains, places, rows, S)
     for k in range(n):
-        y, phi, slope = slot(strains[k]), shapes[k * B : (k + 1) * B], slopes[k * B : (k + 1) * B]
+        y, phi, derivative = (
+            slot(strains[k]),
+            shapes[k * B : (k + 1) * B],
+            derivatives[k * B : (k + 1) * B],
+        )
         for j in range(k + 1):
             z, other = slot(strains[j]), shapes[j * B : (j + 1) * B]
             value = 0.0
             if y >= 0 and z >= 0:
                 pair = SLOTS * y + z
                 bent = S[(BENT + pair) * B : (BENT + pair + 1) * B]
-                sloped = S[(SLOPED + pair) * B : (SLOPED + pair + 1) * B]
-                value = _bend(phi, slope, other, slopes[j * B : (j + 1) * B], bent, sloped)
+                differentiated = S[(DIFFERENTIATED + pair) * B : (DIFFERENTIATED + pair + 1) * B]
+                value = _bend(
+                    phi, derivative, other, derivatives[j * B : (j + 1) * B], bent, differentiated
+                )
             elif y >= 0 and strains[j] == KAPPA_Z:
                 value = _twist(phi, other, S[(TWISTED + y) * B : (TWISTED + y + 1) * B])
             elif z >= 0 and strains[k] == KAPPA_Z:
@@ -166,8 +172,11 @@ def fill_works(strains, places, rows, S):
             y = slot(strains[i])
             if y >= 0:
                 other, pair = U[by_strain(y) * B :], U[by_pair(y, z) * B :]
-                bent, sloped = S[(BENT + SLOTS * y + z) * B :], S[(SLOPED + SLOTS * y + z) * B :]
-                _work_of_pair(y, z, (grown, other, pair), S[: 7 * B], bent, sloped)
+                bent, differentiated = (
+                    S[(BENT + SLOTS * y + z) * B :],
+                    S[(DIFFERENTIATED + SLOTS * y + z) * B :],
+                )
+                _work_of_pair(y, z, (grown, other, pair), S[: 7 * B], bent, differentiated)
 
 
 @kernel
@@ -189,8 +198,8 @@ def _work_of_values(places, Z, P, arm, force, S):
 
 
 @kernel
-def _work_of_pair(y, z, grown, works, bent, sloped):
-    """Work along the second derivatives by two growing strains, and by the slope of one."""
+def _work_of_pair(y, z, grown, works, bent, differentiated):
+    """Work along the second derivatives by two growing strains, and by the derivative of one."""
     by_z, by_y, pair = grown
     first = 1.0 if y == 0 else 0.0  # kappa_x and kappa_y bend by themselves as well
     second = 1.0 if y == 1 else 0.0
@@ -204,16 +213,16 @@ def _work_of_pair(y, z, grown, works, bent, sloped):
         p, r = works[5 * B + k], works[6 * B + k]
         value += (first * p + second * r) * by_z[k] + (third * p + fourth * r) * by_y[k]
         bent[k] = value + own * pair[3 * B + k]
-        sloped[k] = own * pair[k]
+        differentiated[k] = own * pair[k]
 
 
 @reduction
-def _bend(phi, slope, other, other_slope, bent, sloped):
+def _bend(phi, derivative, other, other_derivative, bent, differentiated):
     """Sum of the work along the second derivative by two coordinates."""
     total = 0.0
     for k in range(len(phi)):
-        mixed = phi[k] * other_slope[k] + slope[k] * other[k]
-        total += phi[k] * other[k] * bent[k] + mixed * sloped[k]
+        mixed = phi[k] * other_derivative[k] + derivative[k] * other[k]
+        total += phi[k] * other[k] * bent[k] + mixed * differentiated[k]
     return total
 
 

@@ -59,7 +59,9 @@ CYCLE = 32  # shares from one linearisation to the next, of up to some 30 coordi
 TICKS = 26  # of them in which bodies are differentiated, at most
 BIT = 20_000  # multiplications by which matrices of many coordinates are worked on in a share
 FARTHEST = 3.0  # as far as straight lines are followed [of the ticks between two linearisations]
-PAUSE, EVALUATE, SLOPES, GATHER = range(4)  # what there is to do; after a pause in the next share
+PAUSE, EVALUATE, DERIVATIVES, GATHER = range(
+    4
+)  # what there is to do; after a pause in the next share
 SET_UP, ELIMINATE, FIRST, MULTIPLY, DOUBLE, SYMMETRISE, FINISH = range(4, 11)
 ROW, TICK, SINCE, TAKEN, SPAN = range(5)  # of the clock, see :class:`HeldCommandArrays`
 
@@ -175,7 +177,7 @@ def schedule(n: int, modules: int) -> Integers:
     pause, rows = (PAUSE, 0, 0), _shares(n, max(1, BIT // n**2))
     found = [(EVALUATE, 0, n)]
     for share in _shares(modules, -(-modules // TICKS)):
-        found += [pause, (SLOPES, *share)]
+        found += [pause, (DERIVATIVES, *share)]
     found += [pause, (GATHER, 0, n), pause, (SET_UP, 0, n)]
     for share in rows:
         found += [pause, (ELIMINATE, *share)]
@@ -227,9 +229,9 @@ def _do(held, what, first, last):
     x, new = held.response, held.new
     if what == EVALUATE:
         _evaluate(held)
-    elif what == SLOPES:
+    elif what == DERIVATIVES:
         held.tangents.turn[0], held.tangents.turn[1] = first, last
-        run_three(held.stages.slopes, held.q, held.qd, held.motion.qdd)
+        run_three(held.stages.derivatives, held.q, held.qd, held.motion.qdd)
     elif what == GATHER:
         _gather(held)
     elif what == SET_UP:

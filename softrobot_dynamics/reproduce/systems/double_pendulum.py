@@ -75,11 +75,11 @@ def _checks(model: Any, name: str, gain: float, ours: Any, theirs: Any) -> list[
     return found
 
 
-def _integrated(slope: Any, gain: float, times: Any) -> Any:
+def _integrated(derivative: Any, gain: float, times: Any) -> Any:
     """Return theta (2), rates (2), integral of theta2's error and work [J]: (6, T)."""
     start = np.append(START, [0.0, 0.0])
     found = solve_ivp(
-        lambda t, x: slope(x, gain), times[[0, -1]], start, 'DOP853', times,
+        lambda t, x: derivative(x, gain), times[[0, -1]], start, 'DOP853', times,
         rtol=TOLERANCE, atol=TOLERANCE,
     )  # fmt: skip
     return found.y
@@ -92,7 +92,7 @@ def _moment(x: Any, gain: float) -> float:
 
 
 def _ours(model: Any, x: Any, gain: float) -> Any:
-    """Return the slope by forward dynamics of the robot."""
+    """Return the derivative by forward dynamics of the robot."""
     q, qd = TO_JOINTS @ x[:2], TO_JOINTS @ x[2:4]
     moment = _moment(x, gain)
     qdd = sd.forward_dynamics(model, q=q, qd=qd, u=[0.0, moment])
@@ -100,7 +100,7 @@ def _ours(model: Any, x: Any, gain: float) -> Any:
 
 
 def _notebook(x: Any, gain: float) -> Any:
-    """Return the slope by M theta'' = C + G + Q."""
+    """Return the derivative by M theta'' = C + G + Q."""
     (a, b), (v, w), moment = x[:2], x[2:4], _moment(x, gain)
     coupling, bend = 0.5 * np.cos(a - b), 0.5 * np.sin(a - b)
     M = np.array([[4.0 / 3.0, coupling], [coupling, 1.0 / 3.0]])

@@ -96,14 +96,14 @@ def _statics(model: Any, motion: Any) -> list[Check]:
 
 def _unbalanced(model: Any, q: Any, u: Any) -> float:
     """Return what is left of dV/dq - A u, V by differences, relative to the largest of A u."""
-    step, slope = 1e-6, np.empty(model.n)
+    step, derivative = 1e-6, np.empty(model.n)
     for j, e in enumerate(step * np.eye(model.n)):
         ahead, behind = (
             sd.elastic_energy(model, q=x) + sd.potential_energy(model, q=x) for x in (q + e, q - e)
         )
-        slope[j] = (ahead - behind) / (2.0 * step)
+        derivative[j] = (ahead - behind) / (2.0 * step)
     forces = sd.actuation(model, q=q, qd=0.0 * q).matrix @ u
-    return float(np.abs(slope - forces).max() / np.abs(forces).max())
+    return float(np.abs(derivative - forces).max() / np.abs(forces).max())
 
 
 def _set_out(motion: Any, start: str) -> tuple[Any, Any, Any]:

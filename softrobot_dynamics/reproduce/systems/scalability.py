@@ -107,10 +107,12 @@ def _compared(model: Any, q: Any, qd: Any, qdd: Any) -> list[float]:
     zero = 0.0 * q
     momentum = sd.inertial_inverse_dynamics(model, q=q, qd=zero, qdd=qdd)
     bias, M = sd.mass_inertial_inverse_dynamics(model, q=q, qd=qd, qdd=zero)
-    own, slopes = _mass(q)[0], []
+    own, derivatives = _mass(q)[0], []
     for e in np.eye(len(q)):
-        slopes.append(_mass(q + 1j * STEP * e)[1] / STEP)
-    turning = np.tensordot(qd, slopes, 1) @ qd - 0.5 * np.einsum('kij,i,j->k', slopes, qd, qd)
+        derivatives.append(_mass(q + 1j * STEP * e)[1] / STEP)
+    turning = np.tensordot(qd, derivatives, 1) @ qd - 0.5 * np.einsum(
+        'kij,i,j->k', derivatives, qd, qd
+    )
     columns = _columns(model, q)
     found = np.linalg.solve(columns, own @ qdd + turning - bias)  # under the forces of Lagrange
     return [
@@ -135,7 +137,7 @@ def _mass(q: Any) -> tuple[Any, Any]:
     s, ds = 0.5 * (nodes + 1.0), 0.5 * weights
     n, heading, tip = len(q), 0.0, np.zeros(2)
     mass = DENSITY * np.pi * RADIUS**2 * LENGTH
-    slopes, tips = np.zeros((2, n), dtype=complex), np.zeros((2, n), dtype=complex)
+    derivatives, tips = np.zeros((2, n), dtype=complex), np.zeros((2, n), dtype=complex)
     M = np.zeros((n, n), dtype=complex)
     for i, bend in enumerate(q):
         along = [np.append(s, 1.0)[:, None] * s, np.append(s, 1.0)[:, None] * ds]
@@ -149,12 +151,12 @@ def _mass(q: Any) -> tuple[Any, Any]:
             J = np.zeros((2, len(s), n), dtype=complex)
             for j in range(i):  # beyond body j all turns about its tip, which moves itself
                 turned = np.array([p[1] - tips[1, j], tips[0, j] - p[0]])
-                J[:, :, j] = slopes[:, j, None] + turned
+                J[:, :, j] = derivatives[:, j, None] + turned
             turned = np.array([across[1], -across[0]])
             J[:, :, i] = bending[:, :-1] + side * s * turned
             M += np.einsum('ckj,k,ckl->jl', J, 0.5 * mass * ds, J)
         tip, heading = tip + places[:, -1], heading + bend
-        slopes[:, i], tips[:, i] = bending[:, -1], tip
+        derivatives[:, i], tips[:, i] = bending[:, -1], tip
     return M.real, M.imag
 
 

@@ -80,7 +80,7 @@ def formulas(q: float, qd: float, qdd: float) -> ToyTerms:
     own = pi * (q**5 + 4 * q**3 - 24 * q * c - 72 * q + 96 * s) / (24 * q**5) * qdd
     own -= 2 * pi * (q**3 - 3 * q * c - 12 * q + 15 * s) / (3 * q**6) * qd**2
     top = q**5 + 4 * q**3 + 24 * q * (c + 1) - 48 * s
-    slope = 5 * q**4 + 12 * q**2 + 24 * (c + 1) - 24 * q * s - 48 * c
+    derivative = 5 * q**4 + 12 * q**2 + 24 * (c + 1) - 24 * q * s - 48 * c
     return ToyTerms(
         com=np.array([-(q - s) / q**2, (c - 1) / q**2]),
         grad_v=np.array([(c - 1) / q**2, (q - s) / q**2]),
@@ -88,7 +88,7 @@ def formulas(q: float, qd: float, qdd: float) -> ToyTerms:
         moment=turning,
         pi=own,
         M=pi * top / (12 * q**5),
-        c=0.5 * pi * (slope / (12 * q**5) - 5 * top / (12 * q**6)) * qd**2,  # M' qd^2 / 2
+        c=0.5 * pi * (derivative / (12 * q**5) - 5 * top / (12 * q**6)) * qd**2,  # M' qd^2 / 2
         g=pi * G * (2 - 2 * c - q * s) / q**3,
         s=pi / 4 * (q + qd),
     )
@@ -97,18 +97,21 @@ def formulas(q: float, qd: float, qdd: float) -> ToyTerms:
 def definitions(q: float, qd: float, qdd: float) -> ToyTerms:
     """Return what the integrals over the undeformed cylinder say, with p(x, q) alone."""
     x, s, masses = _cylinder()
-    p, slope, curve = _position(x, s, q)
-    p, slope, curve = p, slope, curve
-    tip, tip_slope, _ = _position(np.zeros(1), np.ones(1), q)
+    p, derivative, curve = _position(x, s, q)
+    p, derivative, curve = p, derivative, curve
+    tip, tip_derivative, _ = _position(np.zeros(1), np.ones(1), q)
     c, e = np.cos(q), np.sin(q)
     to_tip = np.array([[c, e], [-e, c]])  # the frame there is turned about y by -q
-    acceleration = slope * qdd + curve * qd**2
+    acceleration = derivative * qdd + curve * qd**2
     com = masses @ p / masses.sum()
     arm = p - com
     moment = -masses @ (arm[:, 1] * acceleration[:, 0] - arm[:, 0] * acceleration[:, 1])
     force = -masses @ acceleration
-    in_tip, grad_v = to_tip @ (com - tip[0]), to_tip @ tip_slope[0]
-    M, bias = masses @ (slope**2).sum(axis=1), masses @ (slope * curve).sum(axis=1) * qd**2
+    in_tip, grad_v = to_tip @ (com - tip[0]), to_tip @ tip_derivative[0]
+    M, bias = (
+        masses @ (derivative**2).sum(axis=1),
+        masses @ (derivative * curve).sum(axis=1) * qd**2,
+    )
     force = to_tip @ force
     about_tip = moment + in_tip[1] * force[0] - in_tip[0] * force[1]
     return ToyTerms(
@@ -119,7 +122,7 @@ def definitions(q: float, qd: float, qdd: float) -> ToyTerms:
         pi=-(M * qdd + bias) - grad_v @ force + about_tip,  # Q = -pi* - grad_v F - grad_w T
         M=M,
         c=bias,
-        g=-masses @ slope[:, 1] * G,
+        g=-masses @ derivative[:, 1] * G,
         s=masses @ x**2 * (q + qd),  # strains -q x, E = 1, and as much viscosity
     )
 

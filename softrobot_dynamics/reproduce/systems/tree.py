@@ -91,9 +91,9 @@ def _compared(model: Any, q: Any, qd: Any, qdd: Any) -> list[float]:
 def _lagrange(q: Any, qd: Any, qdd: Any) -> Any:
     """Return M qdd + c + g (7,): derivatives of the energies, by complex steps."""
     M, g = _mass(q)
-    slopes = np.array([_mass(q + 1j * STEP * e)[0].imag / STEP for e in np.eye(len(q))])
-    rate = np.tensordot(qd, slopes, 1)
-    return M.real @ qdd + rate @ qd - 0.5 * np.einsum('kij,i,j->k', slopes, qd, qd) + g.real
+    derivatives = np.array([_mass(q + 1j * STEP * e)[0].imag / STEP for e in np.eye(len(q))])
+    rate = np.tensordot(qd, derivatives, 1)
+    return M.real @ qdd + rate @ qd - 0.5 * np.einsum('kij,i,j->k', derivatives, qd, qd) + g.real
 
 
 def _mass(q: Any) -> tuple[Any, Any]:

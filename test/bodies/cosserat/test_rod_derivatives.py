@@ -2,9 +2,9 @@
 """Derivatives of rods by their own coordinates, against many digits."""
 
 from cosserat import BENT, rod
-from oracles import slopes
+from derivative_checks import assert_body_derivatives
+from oracles import derivatives
 import pytest
-from slope_checks import assert_body_slopes
 from softrobot_dynamics.bodies.cosserat.body import Cosserat
 
 VARYING = {
@@ -27,8 +27,10 @@ class Remembered(Cosserat):
 
 
 @pytest.mark.parametrize('strains', [VARYING, CONSTANT], ids=['varying', 'constant'])
-def test_slopes_of_rods(strains):
+def test_derivatives_of_rods(strains):
     """All that the recursion asks for; of all strains by those within steps, and by others."""
     body = Remembered(**vars(rod(strains, quadrature=2, reference_strain=BENT)))
     points, masses = body.material_points()
-    assert_body_slopes(body, [(slopes.vector(x), mass) for x, mass in zip(points, masses)])
+    assert_body_derivatives(
+        body, [(derivatives.vector(x), mass) for x, mass in zip(points, masses)]
+    )

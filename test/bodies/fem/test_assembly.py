@@ -45,10 +45,15 @@ def test_matrices_are_those_of_scikit_fem(elements):
 def test_what_a_solid_stores_is_what_their_strain_says(elements):
     """Energies of a homogeneous strain and of a velocity; nothing of a rigid rotation."""
     K, M = stiffness_matrix(elements, LAME), mass_matrix(elements, RUBBER.density)
-    volume, slope = elements.mesh.volumes().sum(), np.random.default_rng(3).normal(size=(3, 3))
-    strain = 0.5 * (slope + slope.T)
+    volume, derivative = (
+        elements.mesh.volumes().sum(),
+        np.random.default_rng(3).normal(size=(3, 3)),
+    )
+    strain = 0.5 * (derivative + derivative.T)
     wanted = volume * (LAME[0] * np.trace(strain) ** 2 + 2.0 * LAME[1] * np.sum(strain**2))
-    moved, turned = ((elements.nodes @ A.T).ravel() for A in (slope, slope - slope.T))
+    moved, turned = (
+        (elements.nodes @ A.T).ravel() for A in (derivative, derivative - derivative.T)
+    )
     np.testing.assert_allclose(moved @ (K @ moved), wanted, rtol=1e-12)
     np.testing.assert_allclose(K @ turned, 0.0, atol=1e-13 * np.abs(K @ moved).max())
     velocity = np.tile([1.0, -2.0, 0.5], len(elements.nodes))

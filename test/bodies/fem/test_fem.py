@@ -200,11 +200,11 @@ def test_forces_are_gradients_of_the_energy_in_the_mesh(file):
     """The elastic force is the derivative of the energy summed over the rule of the elements."""
     body = body_of(file, material=HOOKE)
     model = sd.compile_model(robot(file, material=HOOKE))
-    slopes, volumes = body.strain_quadrature()
+    first, volumes = body.strain_quadrature()
     np.testing.assert_allclose(volumes.sum(), np.prod(SIZE), rtol=1e-13)
 
     def energy(q):
-        F = np.eye(3) + np.tensordot(slopes, q, (1, 0))
+        F = np.eye(3) + np.tensordot(first, q, (1, 0))
         return volumes @ body.energy([[F[:, i, j] for j in range(3)] for i in range(3)], NUMERIC)
 
     for q in 0.01 * np.random.default_rng(1).uniform(-1, 1, (3, model.n)):
@@ -262,8 +262,8 @@ def test_a_tendon_runs_through_the_mesh(file, offset):
     wanted = (4.0 * grown[1] - grown[0]) / 3.0  # the polygon is of second order
     model = sd.compile_model(description)
     assert sd.actuation(model, q=q, qd=q).coordinates[0] == pytest.approx(wanted, abs=2e-9)
-    slope = gradient(lambda z: sd.actuation(model, q=z, qd=z).coordinates, q, 1e-3)
-    np.testing.assert_allclose(sd.actuation(model, q=q, qd=q).matrix, -slope.T, atol=1e-10)
+    each = gradient(lambda z: sd.actuation(model, q=z, qd=z).coordinates, q, 1e-3)
+    np.testing.assert_allclose(sd.actuation(model, q=q, qd=q).matrix, -each.T, atol=1e-10)
     assert model.samplings[0].error < 1e-10
 
 

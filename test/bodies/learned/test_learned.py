@@ -129,8 +129,8 @@ def test_forces_of_a_material():
 
     W, first = run(one, q, qd), layout.slab(2).elastic
     assert_close(W[first : first + 2], gradient(energy, q), 1e-9)
-    slopes = gradient(strain, q)
-    damping = np.einsum('k,kabi,kabj,i->j', volumes, slopes, slopes, qd)
+    by_q = gradient(strain, q)
+    damping = np.einsum('k,kabi,kabj,i->j', volumes, by_q, by_q, qd)
     assert_close(W[first + 2 :], 0.5 * RUBBER.viscosity() * damping, 1e-9)
     assert_close(W[:first], run(replace(one, material=None), q, qd)[:first], 1e-14)
     assert np.abs(run(one, 0.0 * q, 0.0 * qd)[first:]).max() < 1e-15
@@ -152,14 +152,14 @@ def test_length_of_a_fibre(n, hidden):
     one, rng = body(network(n, hidden)), np.random.default_rng(4)
     s = np.linspace(0.01, 0.24, 37)
     points = np.column_stack([rng.uniform(-0.01, 0.01, (37, 2)), s])
-    slopes, weights = rng.uniform(-0.3, 0.3, (37, 2)), rng.uniform(0.001, 0.01, 37)
+    first, weights = rng.uniform(-0.3, 0.3, (37, 2)), rng.uniform(0.001, 0.01, 37)
     q, qd, _ = state(n)
-    out = fibre(one.fibre_kernel(points, slopes, weights), q, qd)
+    out = fibre(one.fibre_kernel(points, first, weights), q, qd)
     symbols = {kind: [graph.symbol(kind, i) for i in range(5)] for kind in ('x', 'q')}
     x = symbols['x']
     speed = [one.fibre_speed(x[:3], x[3:], symbols['q'][:n], SYMBOLIC)]
     J, bias = kinematic_derivatives(speed, n)
-    given = {('x', i): c for i, c in enumerate([*points.T, *slopes.T])}
+    given = {('x', i): c for i, c in enumerate([*points.T, *first.T])}
     given |= {(k, i): v for k, values in (('q', q), ('qd', qd)) for i, v in enumerate(values)}
     nodes = [*speed, *(column[0] for column in J), *bias]
     wanted = [weights @ value for value in traversal.evaluate(nodes, given, NUMERIC)]
@@ -417,7 +417,7 @@ def test_a_fit_can_be_repeated():
     assert one == same and one != other
 
 
-def test_slopes_of_the_fit():
+def test_derivatives_of_the_fit():
     """J^T r is the gradient of the mean square error, in several pieces as in one."""
     given, rng = samples(30, 5), np.random.default_rng(7)
     problem = fit._Problem(given, np.ones(150, dtype=bool), 0.2, (5, 4), 'silu', 1e-3)

@@ -1,10 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Derivatives of learned bodies by their own coordinates, against many digits."""
 
+from derivative_checks import assert_body_derivatives
 import numpy as np
-from oracles import slopes
+from oracles import derivatives
 import pytest
-from slope_checks import assert_body_slopes
 from softrobot_dynamics.bodies.learned.body import Learned
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
@@ -38,17 +38,17 @@ class Few(Learned):
     (2, (5, 4), 'silu', {}),
 ], ids=['sin', 'softplus', 'silu-elastic', 'tanh-elastic', 'tanh', 'sin-elastic',
         'softplus-elastic', 'silu'])  # fmt: skip
-def test_slopes_of_networks(n, hidden, activation, fields):
+def test_derivatives_of_networks(n, hidden, activation, fields):
     """Of any size and activation, with a constant stiffness, a material, or none."""
     body = Few(network(n, hidden, activation), radius=(0.02, 0.016), density=1070.0, **fields)
     points, masses = (part[BLOCK:] for part in body.material_points())
-    assert_body_slopes(body, [(slopes.vector(x), m) for x, m in zip(points, masses)])
+    assert_body_derivatives(body, [(derivatives.vector(x), m) for x, m in zip(points, masses)])
 
 
-def test_networks_share_the_machine_code_of_their_slopes():
+def test_networks_share_the_machine_code_of_their_derivatives():
     """Neither weights nor sizes nor the number of coordinates are compiled."""
     kernels = [
-        Learned(network(n, hidden), radius=(0.02, 0.016), density=1070.0).slopes_kernel()
+        Learned(network(n, hidden), radius=(0.02, 0.016), density=1070.0).derivatives_kernel()
         for n, hidden in ((1, (3,)), (6, (16, 16)))
     ]
     assert len({(kernel.module, kernel.function) for kernel in kernels}) == 1

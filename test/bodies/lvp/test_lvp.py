@@ -95,15 +95,15 @@ def test_the_tip_frame_is_that_of_its_disc(body):
 def test_the_length_of_a_curve_is_that_of_its_points(body):
     """The speed along a slanting material curve, without frames, against jets of the position."""
     n, L = len(body.coordinates()), body.length
-    x, slope, q = ([symbol(*key) for key in keys] for keys in (
+    x, derivative, q = ([symbol(*key) for key in keys] for keys in (
         [('x', 0), ('x', 1), ('x', 2)], [('x', 3), ('x', 4)], [('q', j) for j in range(n)]
     ))  # fmt: skip
-    speed = body.fibre_speed(x, slope, q, SYMBOLIC)
+    speed = body.fibre_speed(x, derivative, q, SYMBOLIC)
     for values in postures(body, 3, seed=20):
-        at, slopes = (0.014, -0.006, 0.7 * L), (0.2, -0.3)
-        given = {('x', i): v for i, v in enumerate((*at, *slopes))}
+        at, derivatives = (0.014, -0.006, 0.7 * L), (0.2, -0.3)
+        given = {('x', i): v for i, v in enumerate((*at, *derivatives))}
         given |= {('q', j): v for j, v in enumerate(values)}
-        curve = [Jet(v, d) for v, d in zip(at, (*slopes, 1.0))]
+        curve = [Jet(v, d) for v, d in zip(at, (*derivatives, 1.0))]
         velocity = [jet(c).first for c in body.position(curve, list(values), JETS)]
         (found,) = evaluate([speed], given, NUMERIC)
         assert found == pytest.approx(np.linalg.norm(velocity), rel=1e-13)
@@ -165,14 +165,16 @@ def test_forces_are_those_of_the_energy(body):
     points, masses = body.material_points()
     volume, n = masses / body.density, len(body.coordinates())
     for q, qd in zip(postures(body, 3, seed=10), postures(body, 3, seed=11)):
-        elastic, slopes = [], []
+        elastic, derivatives = [], []
         for e in np.eye(n):
             F = deformation(body, list(q + 1j * STEP * e), points)
             density = body.energy([list(row) for row in np.moveaxis(F, 0, 2)], NUMERIC)
             elastic.append(volume @ density.imag / STEP)
-            slopes.append((np.swapaxes(F, 1, 2) @ F).imag / STEP)
-        rate, v = np.tensordot(qd, slopes, 1), body.viscosity()
-        damping = [v / 2.0 * volume @ np.sum(rate * slope, axis=(1, 2)) for slope in slopes]
+            derivatives.append((np.swapaxes(F, 1, 2) @ F).imag / STEP)
+        rate, v = np.tensordot(qd, derivatives, 1), body.viscosity()
+        damping = [
+            v / 2.0 * volume @ np.sum(rate * derivative, axis=(1, 2)) for derivative in derivatives
+        ]
         found = forces(body, q, qd)
         assert close(found[0], np.array(elastic), 1e-11)
         assert close(found[1], np.array(damping), 1e-11)

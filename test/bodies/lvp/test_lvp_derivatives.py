@@ -4,11 +4,11 @@
 import dataclasses
 
 from cylinders import body_of, close, hollow, mapping, mesh_file, postures, robot, RUBBER, SILICONE
+from derivative_checks import assert_body_derivatives
 from kernel_calls import BEYOND, call, fibre
 import numpy as np
-from oracles import slopes
+from oracles import derivatives
 import pytest
-from slope_checks import assert_body_slopes
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.lvp.body import LocallyVolumePreserving
 from softrobot_dynamics.kernels import layout
@@ -66,13 +66,13 @@ def few(body):
             return frames[key]
 
     fields = {f.name: getattr(body, f.name) for f in dataclasses.fields(body)}
-    return Few(**fields), [(slopes.vector(known[i]), masses[i]) for i in some]
+    return Few(**fields), [(derivatives.vector(known[i]), masses[i]) for i in some]
 
 
 @pytest.mark.parametrize('name', BODIES)
-def test_slopes(name):
+def test_derivatives(name):
     """All that the recursion asks for, in many digits: with and without growth and viscosity."""
-    assert_body_slopes(*few(BODIES[name]()))
+    assert_body_derivatives(*few(BODIES[name]()))
 
 
 @pytest.mark.parametrize('name', BODIES)
@@ -82,8 +82,8 @@ def test_second_derivatives_of_lengths(name):
     n, L = len(body.coordinates()), body.length
     sigma, weights = gauss_legendre(16, 0.1, 0.9)
     points = np.column_stack([0.014 + 0.02 * sigma, 0.01 - 0.3 * sigma * L, sigma * L])
-    slopes = np.column_stack([0.02 / L + 0.0 * sigma, -0.3 + 0.0 * sigma])
-    curve = points, slopes, L * weights
+    derivatives = np.column_stack([0.02 / L + 0.0 * sigma, -0.3 + 0.0 * sigma])
+    curve = points, derivatives, L * weights
     (q,) = postures(body, 1, seed=5)
     length, units = body.fibre_kernel(*curve), np.eye(n)
 
@@ -99,7 +99,7 @@ def test_second_derivatives_of_lengths(name):
 
 
 @pytest.mark.parametrize('own', [False, True], ids=['shipped', 'own energy'])
-def test_slopes_over_a_mesh(tmp_path, own):
+def test_derivatives_over_a_mesh(tmp_path, own):
     """All points of a mesh, of no sections: as differences of the inverse dynamics have it."""
     modes = {name: rows for name, rows in EVERY.items() if name != 'source'}
     model = robot(mapping(quadrature={'mesh': mesh_file(tmp_path, 2), 'order': 2}, modes=modes))
@@ -116,19 +116,19 @@ def test_slopes_over_a_mesh(tmp_path, own):
     def torque(q):
         return sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
 
-    step, slopes = 1e-3, np.empty((model.n, model.n))
+    step, derivatives = 1e-3, np.empty((model.n, model.n))
     for j, unit in enumerate(step * np.eye(model.n)):
         near, back, far, away = (torque(q + k * unit) for k in (1.0, -1.0, 2.0, -2.0))
-        slopes[:, j] = (8.0 * (near - back) - (far - away)) / (12.0 * step)
-    assert close(found.by_q, slopes, 1e-9)
+        derivatives[:, j] = (8.0 * (near - back) - (far - away)) / (12.0 * step)
+    assert close(found.by_q, derivatives, 1e-9)
 
 
-def test_a_body_that_cannot_be_has_no_slopes():
+def test_a_body_that_cannot_be_has_no_derivatives():
     """What folds is not a number."""
     body = body_of()
     n = len(body.coordinates())
-    kernel, zero = body.slopes_kernel(), np.zeros(n)
-    found, scratch = np.zeros(layout.slopes_size(n)), np.zeros(kernel.scratch)
+    kernel, zero = body.derivatives_kernel(), np.zeros(n)
+    found, scratch = np.zeros(layout.derivatives_size(n)), np.zeros(kernel.scratch)
     q = [0.0, 3.2, *zero[2:]]
     arguments = 'P, q, qd, qdd, motion, D, S'
     call(kernel, arguments, q, zero, zero, np.zeros(9), found, scratch)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Slopes of bodies and joints, see ``kernels/layout``, in many digits, from the formulas alone."""
+"""Derivatives of bodies and joints (``kernels/layout``), in many digits, by the formulas alone."""
 
 import mpmath
 import numpy as np
@@ -33,7 +33,7 @@ def second(function, x, rate, push):
     return (there - 2 * here + back) / _STEP**2
 
 
-def twist_slopes(frame, q, qd, qdd):
+def twist_derivatives(frame, q, qd, qdd):
     """dS_j / dq_k, k by k, and d2S_k / dt2 of the twists of ``frame(q)``: nine entries, three."""
 
     def twists(q):
@@ -48,14 +48,14 @@ def twist_slopes(frame, q, qd, qdd):
     return np.concatenate([gradient(twists, q).ravel(), second(twists, q, qd, qdd)])
 
 
-def body_slopes(body, points, q, qd, qdd, motion):
+def body_derivatives(body, points, q, qd, qdd, motion):
     """Return what the layout says of a body with material ``points``, (position, mass) each."""
     n = len(q)
 
     def forces(z):
         return accelerating(body, points, z[:n], z[n:], qdd, motion)
 
-    slopes = gradient(forces, np.concatenate([q, qd])).reshape(2, n, 6 + n)
+    derivatives = gradient(forces, np.concatenate([q, qd])).reshape(2, n, 6 + n)
     spins, spin = np.zeros((n, 3), dtype=object), np.zeros((3, 3), dtype=object)
     for x, mass in points:
 
@@ -66,8 +66,8 @@ def body_slopes(body, points, q, qd, qdd, motion):
         matter = 2 * mass * (cross(motion[:3], p) + v)
         spins += np.array([cross(matter, column) for column in J])
         spin += 2 * mass * np.array([cross(p, cross(e, v)) for e in np.eye(3)]).T
-    wrenches = slopes[:, :, :6].ravel()
-    return np.concatenate([wrenches, spins.ravel(), slopes[:, :, 6:].ravel(), spin.ravel()])
+    wrenches = derivatives[:, :, :6].ravel()
+    return np.concatenate([wrenches, spins.ravel(), derivatives[:, :, 6:].ravel(), spin.ravel()])
 
 
 def accelerating(body, points, q, qd, qdd, motion):

@@ -1,10 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Slopes that a kernel fills, kind by kind, against those of the formulas in many digits."""
+"""Derivatives that a kernel fills, kind by kind, against those of the formulas in many digits."""
 
 from kernel_calls import call
 import mpmath
 import numpy as np
-from oracles import slopes
+from oracles import derivatives
 from oracles.precise import PRECISE
 from robots import possible, reaches
 from softrobot_dynamics.kernels import layout
@@ -19,29 +19,29 @@ def state(names, seed):
     return reaches([f'/{name}' for name in names]) * rng.uniform(-1.0, 1.0, (3, len(names)))
 
 
-def assert_body_slopes(body, points):
+def assert_body_derivatives(body, points):
     """Compare a body's kernel with its formulas, of material points (position, mass)."""
-    n, size = len(body.coordinates()), layout.slopes_size(len(body.coordinates()))
+    n, size = len(body.coordinates()), layout.derivatives_size(len(body.coordinates()))
     q, qd, qdd = state(body.coordinates(), 2)
     q, motion = possible(body, q), np.random.default_rng(3).uniform(-2.0, 2.0, 9)
-    found, kernel = np.full(size, np.nan), body.slopes_kernel()
+    found, kernel = np.full(size, np.nan), body.derivatives_kernel()
     scratch = np.full(kernel.scratch + 8, np.nan)
     call(kernel, 'P, q, qd, qdd, motion, D, S', q, qd, qdd, motion, found, scratch)
     assert np.isnan(scratch[kernel.scratch :]).all()
-    with mpmath.workdps(slopes.DIGITS):
-        q, qd, qdd, motion = map(slopes.vector, (q, qd, qdd, motion))
+    with mpmath.workdps(derivatives.DIGITS):
+        q, qd, qdd, motion = map(derivatives.vector, (q, qd, qdd, motion))
 
         def tip(q):
             return body.tip_frame(list(q), PRECISE)
 
-        wanted = [slopes.twist_slopes(tip, q, qd, qdd)]
-        wanted += [slopes.body_slopes(body, points, q, qd, qdd, motion)]
+        wanted = [derivatives.twist_derivatives(tip, q, qd, qdd)]
+        wanted += [derivatives.body_derivatives(body, points, q, qd, qdd, motion)]
     assert_kinds(found, np.concatenate(wanted).astype(float), n, size)
 
 
 def assert_kinds(found, wanted, n, size):
     """Compare kind by kind with the largest entry of each."""
-    offsets = 'second_twists', 'force_slopes', 'spins', 'own_slopes', 'spin'
+    offsets = 'second_twists', 'force_derivatives', 'spins', 'own_derivatives', 'spin'
     places = [0, *(getattr(layout, f'{name}_offset').py_func(n) for name in offsets), size]
     for first, last in zip(places, places[1:]):
         part = wanted[first:last]
