@@ -33,10 +33,12 @@ def main(robots):
     print(f'{"robot":20} {"n":>3} {"m":>3} {"judge [us]":>11} {"limiter [us]":>13}')
     for robot in robots:
         model = sd.compile_model(sd.load_robot(robot))
-        judge, limiter = StateValidator(bounds_of(model)), Limiter(model.lower, model.upper)
+        validator, limiter = StateValidator(bounds_of(model)), Limiter(model.lower, model.upper)
         q, qd, u = model.q0, np.zeros(model.n), np.zeros(model.m)
         judged = microseconds(
-            lambda k, judge=judge, q=q, qd=qd: judge.check(q, qd, k * PERIOD, k * PERIOD)
+            lambda k, validator=validator, q=q, qd=qd: validator.check(
+                q, qd, k * PERIOD, k * PERIOD
+            )
         )
         limited = microseconds(
             lambda k, limiter=limiter, u=u, rate=model.rate_limit: limiter.bring(u, rate, 1e-3)

@@ -232,17 +232,17 @@ def main():
     sys.setswitchinterval(5e-5)
     node = rclpy.create_node('proxy')
     proxy = Proxy(node, int(sys.argv[2]))
-    judge = Judge(node, sd.compile_model(sd.load_robot(sys.argv[1])), proxy)
-    for thread in (proxy, judge):
+    validator = Judge(node, sd.compile_model(sd.load_robot(sys.argv[1])), proxy)
+    for thread in (proxy, validator):
         thread.start()
     for line in sys.stdin:
         order = json.loads(line)
         if 'fault' in order:
             answer = proxy.spoil(order['fault'], order['seconds'])
         elif 'anew' in order:
-            answer = judge.begin_anew()
+            answer = validator.begin_anew()
         else:
-            answer = {**judge.report(), 'states': proxy.passed, 'spoiled': proxy.spoiled}
+            answer = {**validator.report(), 'states': proxy.passed, 'spoiled': proxy.spoiled}
         print(json.dumps(answer), flush=True)
 
 

@@ -45,9 +45,9 @@ class Believing(StateValidator):
 class Control:
     """A control loop, driven by the test."""
 
-    def __init__(self, monkeypatch, judge=Believing, rate_limit=None, **changes):
-        self.clock, self.outlet = Clock(monkeypatch), Outlet()
-        self.plant = controlled(VALUES)._replace(judge=judge)
+    def __init__(self, monkeypatch, validator=Believing, rate_limit=None, **changes):
+        self.clock, self.publisher = Clock(monkeypatch), Outlet()
+        self.plant = controlled(VALUES)._replace(validator=validator)
         if rate_limit is not None:
             model = self.plant.model._replace(rate_limit=rate_limit)
             self.plant = self.plant._replace(model=model)
@@ -56,7 +56,7 @@ class Control:
             self.plant,
             self.clock,
             StateReader(COORDINATES),
-            self.outlet,
+            self.publisher,
             Orders(settings, HoldOrder())._replace(**changes),
             period=PERIOD,
             watchdog=WATCHDOG,
@@ -69,4 +69,4 @@ class Control:
         if message is not None:
             self.clock.bring(message, after)
         self.loop._cycle()
-        return self.outlet.commands[-1][0] if self.outlet.commands else None
+        return self.publisher.commands[-1][0] if self.publisher.commands else None

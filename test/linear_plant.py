@@ -182,7 +182,7 @@ def controlled(values, declare=list):
     bounds = BOUNDS._replace(velocity=np.full(2, fastest))
     if values['robot'] == 'round':
         bounds = bounds._replace(turns=Turns(np.array([TURN, 0.0])))
-    judge = Faulty if values['robot'] == 'faulty' else StateValidator
+    validator = Faulty if values['robot'] == 'faulty' else StateValidator
     declare(configured_rows(controller, controller.model, values['controlled']))
     return build.Controlled(
         controller.model,
@@ -192,7 +192,7 @@ def controlled(values, declare=list):
         _reference,
         lambda q, qd: q.copy(),
         lambda y, q, time: [],
-        lambda: judge(bounds),
+        lambda: validator(bounds),
         lambda q, u, settings, off=0.0: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
         lambda q: (2.5 + 1.5j,) if values['robot'] == 'restless' else (),
     )

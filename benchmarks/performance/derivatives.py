@@ -227,7 +227,7 @@ def report(page, runs):
     ))  # fmt: skip
     _report_chains(page, runs)
     page.text(_BOUND)
-    _judge(page, runs, best, shares)
+    _validator(page, runs, best, shares)
 
 
 def _report_chains(page, runs):
@@ -249,7 +249,7 @@ def _report_chains(page, runs):
     page.table(['[µs]', *(f'N = {n}' for n in CHAINS)], rows)
 
 
-def _judge(page, runs, best, shares):
+def _validator(page, runs, best, shares):
     """Enter the targets."""
     for call, share in shares.items():
         page.target(

@@ -81,13 +81,13 @@ class Stumpff(sympy.Function):
         return b * (k * Stumpff(k + 2, b) - Stumpff(k + 1, b))
 
 
-def kinetic_energy(angles, spins, bends, rates):
+def kinetic_energy(angles, spins, hessians, rates):
     """
     Return T [J].
 
     ``angles`` [rad] and ``spins`` [rad/s] are those of the first sections of the bodies in the
-    base, ``bends`` and ``rates`` those of the bodies. A body is carried along by the speeds of all
-    tips before it, which the mass of all bodies after it shares.
+    base, ``hessians`` and ``rates`` those of the bodies. A body is carried along by the speeds of
+    all tips before it, which the mass of all bodies after it shares.
     """
     b, m, J, L = sympy.Symbol('b'), MASS, SECTION, LENGTH
     c = [Stumpff(k, b) for k in range(6)]
@@ -96,8 +96,8 @@ def kinetic_energy(angles, spins, bends, rates):
     swing = m * L**2 * (c[3] - c[4]) + J / 2  # int p x dp/db dm
     own = 2 * m * L**2 * (c[4] - 2 * c[5]) + J / 3  # int dp/db . dp/db dm
     x_speed = z_speed = energy = sympy.Integer(0)
-    for i, (angle, w, bend, v) in enumerate(zip(angles, spins, bends, rates)):
-        beyond, at = (len(bends) - 1 - i) * m, {b: bend}
+    for i, (angle, w, bend, v) in enumerate(zip(angles, spins, hessians, rates)):
+        beyond, at = (len(hessians) - 1 - i) * m, {b: bend}
         x, z = _speed((L * b * c[2], L * c[1]), b, at, w, v)
         energy += (inertia.subs(at) * w**2 + own.subs(at) * v**2) / 2 + swing.subs(at) * w * v
         energy += beyond * (x**2 + z**2) / 2
@@ -122,16 +122,16 @@ def _turned(x, z, angle):
 
 def equations(operation, n):
     """Return n expressions, the momenta or the bias c, and the C names of what they use."""
-    bends, rates = sympy.symbols(f'b:{n}'), sympy.symbols(f'v:{n}')
-    angles = [sympy.Integer(0), *accumulate(bends)]
-    T = kinetic_energy(angles, [sympy.Integer(0), *accumulate(rates)], bends, rates)
+    hessians, rates = sympy.symbols(f'b:{n}'), sympy.symbols(f'v:{n}')
+    angles = [sympy.Integer(0), *accumulate(hessians)]
+    T = kinetic_energy(angles, [sympy.Integer(0), *accumulate(rates)], hessians, rates)
     momenta = [T.diff(rate) for rate in rates]
     if operation == 'momentum':
         wanted = momenta
     else:
-        wanted = [_along(p, bends, rates) - T.diff(bend) for p, bend in zip(momenta, bends)]
+        wanted = [_along(p, hessians, rates) - T.diff(bend) for p, bend in zip(momenta, hessians)]
     names = dict(zip(rates, (f'v[{i}]' for i in range(n))))
-    for i, bend in enumerate(bends):
+    for i, bend in enumerate(hessians):
         after = angles[i + 1]
         names[sympy.cos(after)], names[sympy.sin(after)] = f'C[{i + 1}]', f'S[{i + 1}]'
         names.update({Stumpff(k, bend): f'c[{i}][{k}]' for k in range(8)})

@@ -162,7 +162,7 @@ def report(page, runs):
         size=(11.0, 3.0),
         columns=4,
     )
-    _judge(page, runs)
+    _validator(page, runs)
 
 
 def _sizes(runs, kind, who):
@@ -216,7 +216,7 @@ def _curve(axis, runs, kind, who, unit=1.0, **style):
     axis.loglog(_sizes(runs, kind, who), values, markersize=3, **{'marker': 'o', **style})
 
 
-def _judge(page, runs):
+def _validator(page, runs):
     """Say who is faster where, and set that against the targets."""
     worst = max(_medians(runs, 'difference', each).max() for each in OPERATIONS)
     compared = ' '.join(

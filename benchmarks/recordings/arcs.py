@@ -16,10 +16,10 @@ _STARTS = 1.0, 0.3  # of the slack, in SLACK
 SLACK = 5e-3  # [m]
 
 
-def tips(bends, lengths):
+def tips(hessians, lengths):
     """Return the tips (P, 3) [m] of arcs with bends (P, 3, 2) [rad] and lengths (3,) [m]."""
-    R, p = np.eye(3), np.zeros((len(bends), 3))
-    for bend, length in zip(np.moveaxis(bends, 1, 0), lengths):
+    R, p = np.eye(3), np.zeros((len(hessians), 3))
+    for bend, length in zip(np.moveaxis(hessians, 1, 0), lengths):
         angle = np.linalg.norm(bend, axis=1)[:, None] + 1e-12
         direction = np.column_stack([bend / angle, np.zeros(len(bend))])
         axis = np.cross([0.0, 0.0, 1.0], direction)
@@ -45,12 +45,12 @@ class Arcs:
         sections = radii[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
         if self._taut:
             u = np.maximum(u, -SLACK * x[21])
-        bends = np.zeros((len(u), SEGMENTS, 2))
+        hessians = np.zeros((len(u), SEGMENTS, 2))
         for k in range(SEGMENTS):
             own = sections[3 * k : 3 * k + 3]
-            left = u[:, 3 * k : 3 * k + 3] - bends[:, :k].sum(axis=1) @ own.T
-            bends[:, k] = left @ np.linalg.pinv(own).T
-        return frame.apply(tips(bends, self._lengths * x[18:21])) + place
+            left = u[:, 3 * k : 3 * k + 3] - hessians[:, :k].sum(axis=1) @ own.T
+            hessians[:, k] = left @ np.linalg.pinv(own).T
+        return frame.apply(tips(hessians, self._lengths * x[18:21])) + place
 
     def fit(self, u, there):
         """Return x (count,) for tips ``there`` (P, 3) [m]: least squares."""

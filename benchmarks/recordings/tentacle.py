@@ -100,7 +100,7 @@ def off(found, data):
     return data.positions - points
 
 
-class Row:
+class ParameterSpec:
     """A model of the table, fitted."""
 
     def __init__(self, data, strains, places, names):
@@ -196,7 +196,7 @@ def section(folder, options, say):
     others = options.others and json.loads(options.others.read_text(encoding='utf-8'))
     rows, lines = [], []
     for each in ROWS:
-        rows.append(Row(data, *each))
+        rows.append(ParameterSpec(data, *each))
         lines.append(told(rows[-1].line(others), say))
     questions = [doubt.question for doubt in doubts(rows[0].found) if doubt.question]
     picked = chosen(data, say)

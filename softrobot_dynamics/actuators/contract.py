@@ -44,9 +44,9 @@ class FibreSegment(NamedTuple):
     curve: Curve | None = None
     doublings: int = 0
 
-    def bends(self) -> Kernel | None:
-        """Return the kernel of its second derivatives, see ``Body.fibre_bends``; None without."""
-        return self.curve.bends(self.doublings) if self.curve is not None else None
+    def hessians(self) -> Kernel | None:
+        """Return the kernel of its Hessian, see ``Body.length_hessians``; None without."""
+        return self.curve.hessians(self.doublings) if self.curve is not None else None
 
     def refined(self, doublings: int) -> 'FibreSegment':
         """Return the length of the same curve by another rule, see :class:`Curve`."""

@@ -230,9 +230,11 @@ class Body:
         table = traced.tables.table(np.hstack([points, derivatives]), weights, constants)
         return self._kernel(traced, 'length', np.zeros(0), table, constants)
 
-    def fibre_bends(self, points: Matrix, derivatives: Matrix, weights: Vector) -> Kernel | None:
+    def length_hessians(
+        self, points: Matrix, derivatives: Matrix, weights: Vector
+    ) -> Kernel | None:
         """
-        Return the :class:`Kernel` ``bends(P, q, out, S)`` of the same curve as in `fibre_kernel`.
+        Return the :class:`Kernel` ``hessians(P, q, out, S)`` of a curve as in `fibre_kernel`.
 
         It fills out (n n,) with the second derivatives of the length by q. None where there is
         none: they are then made of biases, of one coordinate and of two.

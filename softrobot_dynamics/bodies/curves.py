@@ -46,9 +46,9 @@ class Curve:
         """Return the kernel of the length [m], see ``Body.fibre_kernel``."""
         return self.body.fibre_kernel(*self._rule(doublings))
 
-    def bends(self, doublings: int) -> Kernel | None:
-        """Return that of its second derivatives, see ``Body.fibre_bends``."""
-        return self.body.fibre_bends(*self._rule(doublings))
+    def hessians(self, doublings: int) -> Kernel | None:
+        """Return that of its second derivatives, see ``Body.length_hessians``."""
+        return self.body.length_hessians(*self._rule(doublings))
 
     def probes(self) -> list[Kernel]:
         """Return kernels of the length per unit of s/L [m], each at one of a few places."""
@@ -70,7 +70,7 @@ class Curve:
         return cuts, -(-wanted // cuts)
 
     def _rule(self, doublings: int) -> tuple[Matrix, Matrix, Vector]:
-        """Points (K, 3) [m], derivatives (K, 2), weights (K,) [m] that discretise the curve in s."""
+        """Points (K, 3) [m], derivatives (K, 2), weights (K,) [m] that discretise the curve."""
         cuts, count = self._each(doublings)
         inner = [np.linspace(a, b, cuts + 1)[:-1].tolist() for a, b in pairwise(self.pieces)]
         ends = [*(sigma for piece in inner for sigma in piece), self.pieces[-1]]

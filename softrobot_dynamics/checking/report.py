@@ -23,7 +23,7 @@ from softrobot_dynamics.dynamics import inverse
 from softrobot_dynamics.dynamics.statics import Equilibrium, equilibrium
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.lengths import TOLERANCE as LENGTH
-from softrobot_dynamics.model.routes import rubs
+from softrobot_dynamics.model.routes import has_friction
 from softrobot_dynamics.simulation.linear import linearise
 from softrobot_dynamics.viewing.ranges import coordinate_ranges
 from softrobot_dynamics.viewing.shapes import reach_of
@@ -141,7 +141,7 @@ class _Robot:
         for s in model.samplings:
             name = f'quadrature error of {names[s.actuator]} through {s.body}, {s.points} points'
             yield _above(name, s.error, '', LENGTH)
-        for s in model.route_plan.samplings if rubs(model) else ():
+        for s in model.route_plan.samplings if has_friction(model) else ():
             name = f'error of the turns of {names[s.actuator]} in {s.body}, {s.points} points'
             yield _above(name, s.error, '', COARSE)
 
@@ -190,7 +190,7 @@ class _Robot:
         model, period = self._model, self._period
         law = build.law_of(model, {**self._values, 'rate': 1.0 / period})
         law.warm()
-        left = max((rate.real for rate in law.restless(self._q)), default=0.0)
+        left = max((rate.real for rate in law.unstable_zero_dynamics(self._q)), default=0.0)
         words = 'a motion that no output shows would grow' if left > 0.0 else ''
         yield Finding('fastest growth while outputs are held', left, '1/s', words)
         for words, off in (('', 0.0), (f', stiffness and damping {_OFF:.0%} off', _OFF)):

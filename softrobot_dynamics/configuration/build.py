@@ -49,11 +49,13 @@ class Controlled(NamedTuple):
     stand: Callable[
         ..., Any
     ]  # (y, q, time [s]) -> remarks, a list, on standing there; or SoftRobotError
-    judge: Callable[..., Any]  # () -> StateJudge of the robot's states
+    validator: Callable[..., Any]  # () -> StateValidator of the robot's states
     growth: Callable[
         ..., Any
     ]  # (q, u, Settings, share off the model) -> rate [1/s] at which errors would grow, or nan
-    restless: Callable[..., Any]  # (q) -> rates [1/s] of what grows while outputs are held
+    unstable_zero_dynamics: Callable[
+        ..., Any
+    ]  # (q) -> rates [1/s] of what grows while outputs are held
 
 
 class Simulated(NamedTuple):
@@ -99,7 +101,7 @@ def controlled(values: Mapping[str, Any], declare: Any = None) -> Controlled:
         lambda y, q, time: _stand(controller, y, q, time),
         lambda: StateValidator(bounds),
         controller.growth,
-        controller.restless,
+        controller.unstable_zero_dynamics,
     )
 
 

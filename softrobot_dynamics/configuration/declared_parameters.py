@@ -7,7 +7,7 @@ from math import inf, nan
 from typing import Any, TypeAlias
 
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_SIMULATION
-from softrobot_dynamics.configuration.parameters import Row
+from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.configuration.parts import (
     LawPart,
     OWN,
@@ -25,7 +25,7 @@ from softrobot_dynamics.schema.bounds import ANY
 from softrobot_dynamics.simulation.bus import Bus
 from softrobot_dynamics.simulation.sensing import Sensors
 
-Declare: TypeAlias = Callable[[Sequence[Row]], Mapping[str, Any]]
+Declare: TypeAlias = Callable[[Sequence[ParameterSpec]], Mapping[str, Any]]
 
 CHOICE = f'{GROUP}.type'
 _LIMITS = {
@@ -36,14 +36,14 @@ _LIMITS = {
 
 
 @functools.cache
-def controller_rows() -> tuple[Row, ...]:
+def controller_rows() -> tuple[ParameterSpec, ...]:
     """
     Return the rows of the controller, with those of all references that are registered.
 
     ArgumentError for a name that is taken.
     """
     kinds = REFERENCES.names()
-    choice = Row(CHOICE, 'string', 'hold', 'What is to be followed', choices=kinds)
+    choice = ParameterSpec(CHOICE, 'string', 'hold', 'What is to be followed', choices=kinds)
     members: list[Any] = [REFERENCES.get(name) for name in kinds]
     rows = [row for kind in members for p in kind.parameters() for row in _declared(p)]
     return _distinct((), (*OF_CONTROLLER, choice, *rows))
@@ -82,11 +82,11 @@ def declare_chosen(robot: Any, values: Mapping[str, Any], declare: Declare) -> A
     return declare([*configured_rows(Composition, robot), *rows])
 
 
-def all_rows(robot: Any, values: Mapping[str, Any]) -> tuple[Row, ...]:
+def all_rows(robot: Any, values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
     """Return all rows that a controller of such `values` has, robot as above."""
     rows = list(controller_rows())
 
-    def note(more: Sequence[Row]) -> Mapping[str, Any]:
+    def note(more: Sequence[ParameterSpec]) -> Mapping[str, Any]:
         rows.extend(more)
         return values
 
@@ -104,15 +104,15 @@ def reference_names(values: Mapping[str, Any]) -> set[str]:
     return found
 
 
-def _phase(name: str) -> Iterator[Row]:
+def _phase(name: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a phase."""
     words = f'Time that {name} lasts [s]; the last phase lasts anyway'
-    yield Row(f'{name}.duration', 'double', nan, words, 1e-3, 1e6, read_only=True)
+    yield ParameterSpec(f'{name}.duration', 'double', nan, words, 1e-3, 1e6, read_only=True)
     words = f'Names of the parts of {name}: each has a `controller` for actuators of its own'
-    yield Row(f'{name}.parts', 'strings', (), words, read_only=True)
+    yield ParameterSpec(f'{name}.parts', 'strings', (), words, read_only=True)
 
 
-def _part(name: str) -> Iterator[Row]:
+def _part(name: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a part that are known without its law."""
     for row in controller_rows():
         if row.name in OWN or row.name.startswith(f'{GROUP}.'):
@@ -120,7 +120,7 @@ def _part(name: str) -> Iterator[Row]:
             yield row._replace(name=f'{name}.{row.name}', default=default)
 
 
-def _law(part: LawPart, robot: Any) -> Iterator[Row]:
+def _law(part: LawPart, robot: Any) -> Iterator[ParameterSpec]:
     """Yield the rows of the law of a part; what is known of the loop is told once, for all."""
     owners = part.law.owners(robot, part.actuators(robot))
     shared = {p.path for p in Composition.parameters()}
@@ -130,26 +130,28 @@ def _law(part: LawPart, robot: Any) -> Iterator[Row]:
                 yield row._replace(name=part.full(row.name))
 
 
-def sensor_rows(robot: Any) -> tuple[Row, ...]:
+def sensor_rows(robot: Any) -> tuple[ParameterSpec, ...]:
     """Return the simulation's rows that are known once there is a robot: of single sensors."""
     names = [row.name for row in SIMULATION]
     rows = _sensors(robot.coordinate_names)
     return _distinct(SIMULATION, [row for row in rows if row.name not in names])
 
 
-def _sensors(names: Sequence[str] = ()) -> list[Row]:
+def _sensors(names: Sequence[str] = ()) -> list[ParameterSpec]:
     """Return the rows of the simulated sensors, with those of single coordinates."""
     declared = [(p, names if p.each else ()) for p in Sensors.parameters()]
     return [row for p, owners in declared for row in _fixed(p, owners)]
 
 
-def _fixed(parameter: Any, owners: Sequence[str] = ()) -> Iterator[Row]:
+def _fixed(parameter: Any, owners: Sequence[str] = ()) -> Iterator[ParameterSpec]:
     """Yield the rows of a parameter of the simulated robot, set once."""
     for row in _declared(parameter, owners):
         yield row._replace(read_only=True)
 
 
-def _distinct(known: Sequence[Row], rows: Sequence[Row]) -> tuple[Row, ...]:
+def _distinct(
+    known: Sequence[ParameterSpec], rows: Sequence[ParameterSpec]
+) -> tuple[ParameterSpec, ...]:
     """Return rows whose names are not those of known ones nor of each other; or ArgumentError."""
     names = [row.name for row in (*known, *rows)]
     for row in rows:
@@ -158,13 +160,13 @@ def _distinct(known: Sequence[Row], rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _declared(parameter: Any, owners: Sequence[str] = ()) -> Iterator[Row]:
+def _declared(parameter: Any, owners: Sequence[str] = ()) -> Iterator[ParameterSpec]:
     """Yield the row of a law's or reference's parameter, and one for each of the owners."""
     unit = f' [{parameter.unit}]' if parameter.unit else ''
     known = parameter.field
     bounds = known.get('bounds') or ANY
     lower, upper = bounds.closed()
-    row = Row(
+    row = ParameterSpec(
         parameter.path,
         known['kind'],
         parameter.default,
@@ -181,7 +183,7 @@ def _declared(parameter: Any, owners: Sequence[str] = ()) -> Iterator[Row]:
         yield row._replace(name=parameter.path_of(owner), default=nan, description=words)
 
 
-def _limits(actuators: Sequence[str], commands: Any) -> Iterator[Row]:
+def _limits(actuators: Sequence[str], commands: Any) -> Iterator[ParameterSpec]:
     """Yield the rows of limits, for all and for each of the actuators."""
     known = {quantity.unit for quantity in commands}
     common = known.pop() if len(known) == 1 else "each actuator's unit"
@@ -192,7 +194,7 @@ def _limits(actuators: Sequence[str], commands: Any) -> Iterator[Row]:
             path = '.'.join(filter(None, ('limits', owner, key)))
             whose = f', for {owner}' if owner else ''
             said = f'{words}, within what the robot file allows{whose} [{unit or "-"}{per}]'
-            yield Row(path, 'double', nan, said, least)
+            yield ParameterSpec(path, 'double', nan, said, least)
 
 
 SIMULATION = (*OF_SIMULATION, *(row for p in Bus.parameters() for row in _fixed(p)), *_sensors())

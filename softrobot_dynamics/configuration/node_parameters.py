@@ -1,20 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The parameters that both nodes have by themselves, a row each. Rates [Hz], times [s]."""
 
-from softrobot_dynamics.configuration.parameters import Row
+from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.loops.command_timing import TIMINGS
 
 WATCHDOG_PERIODS = 50
 
-_ROBOT = Row(
+_ROBOT = ParameterSpec(
     'robot',
     'string',
     'pcc_arm',
     'Name of a shipped robot, or path of a description',
     read_only=True,
 )
-_RECORD = Row(
+_RECORD = ParameterSpec(
     'record',
     'string',
     '',
@@ -23,7 +23,7 @@ _RECORD = Row(
     read_only=True,
 )
 _COMMUNICATION = (
-    Row(
+    ParameterSpec(
         'reliability',
         'string',
         'reliable',
@@ -31,7 +31,7 @@ _COMMUNICATION = (
         choices=('reliable', 'best_effort'),
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'command_type',
         'string',
         'joint_state',
@@ -42,7 +42,7 @@ _COMMUNICATION = (
     ),
 )
 _SAFE = (
-    Row(
+    ParameterSpec(
         'safe_command',
         'string',
         'auto',
@@ -50,8 +50,10 @@ _SAFE = (
         ' pretension for tendons, gravity torque led to zero for joints',
         choices=MODES,
     ),
-    Row('safe_pretension', 'double', 1.0, 'Pull of a tendon in the safe command [N]', 0.0, 1e6),
-    Row(
+    ParameterSpec(
+        'safe_pretension', 'double', 1.0, 'Pull of a tendon in the safe command [N]', 0.0, 1e6
+    ),
+    ParameterSpec(
         'safe_ramp',
         'double',
         2.0,
@@ -63,15 +65,15 @@ _SAFE = (
 
 OF_CONTROLLER = (
     _ROBOT,
-    Row('controller', 'string', 'pfbl', 'Name of the control law', read_only=True),
-    Row(
+    ParameterSpec('controller', 'string', 'pfbl', 'Name of the control law', read_only=True),
+    ParameterSpec(
         'controlled',
         'strings',
         (),
         'Actuators whose coordinates are controlled; empty for all',
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'phases',
         'strings',
         (),
@@ -79,17 +81,19 @@ OF_CONTROLLER = (
         ' what it follows; empty: one law all the time',
         read_only=True,
     ),
-    Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
-    Row(
+    ParameterSpec(
+        'rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True
+    ),
+    ParameterSpec(
         'allow_unstable',
         'bool',
         False,
         'Activate even where holding the outputs leaves a motion that grows',
     ),
-    Row('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
+    ParameterSpec('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
     _RECORD,
     *_COMMUNICATION,
-    Row(
+    ParameterSpec(
         'watchdog_periods',
         'integer',
         WATCHDOG_PERIODS,
@@ -98,7 +102,7 @@ OF_CONTROLLER = (
         100000,
     ),
     *_SAFE,
-    Row(
+    ParameterSpec(
         'reference.ramp_time',
         'double',
         2.0,
@@ -106,7 +110,7 @@ OF_CONTROLLER = (
         0.0,
         3600.0,
     ),
-    Row(
+    ParameterSpec(
         'target.time',
         'double',
         0.1,
@@ -114,7 +118,7 @@ OF_CONTROLLER = (
         0.01,
         3600.0,
     ),
-    Row(
+    ParameterSpec(
         'target.speed',
         'double',
         0.5,
@@ -126,13 +130,15 @@ OF_CONTROLLER = (
 
 OF_SIMULATION = (
     _ROBOT,
-    Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
-    Row(
+    ParameterSpec(
+        'rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True
+    ),
+    ParameterSpec(
         'substep', 'double', 5e-4, 'Longest step of the integrator [s]', 1e-6, 0.1, read_only=True
     ),
     _RECORD,
     *_COMMUNICATION,
-    Row(
+    ParameterSpec(
         'command_timeout_periods',
         'integer',
         WATCHDOG_PERIODS,
@@ -140,7 +146,7 @@ OF_SIMULATION = (
         2,
         100000,
     ),
-    Row(
+    ParameterSpec(
         'plant',
         'strings',
         (),
@@ -149,15 +155,15 @@ OF_SIMULATION = (
         ' another robot, of the same bodies and actuators, by its file or shipped name',
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'payload.body',
         'string',
         '',
         'Body that may carry a payload at its tip; empty: none',
         read_only=True,
     ),
-    Row('payload.mass', 'double', 0.0, 'What it carries: a point mass [kg]', 0.0, 1e6),
-    Row(
+    ParameterSpec('payload.mass', 'double', 0.0, 'What it carries: a point mass [kg]', 0.0, 1e6),
+    ParameterSpec(
         'command_timing',
         'string',
         'arrival',
@@ -166,7 +172,7 @@ OF_SIMULATION = (
         choices=tuple(TIMINGS),
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'real_time_factor',
         'double',
         1.0,
@@ -175,7 +181,7 @@ OF_SIMULATION = (
         0.0,
         100.0,
     ),
-    Row(
+    ParameterSpec(
         'estimator',
         'string',
         '',
@@ -183,14 +189,14 @@ OF_SIMULATION = (
         ' own states go to ~/joint_states; empty: none',
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'publish_clock',
         'bool',
         False,
         'Publish the simulated time on /clock, for nodes with use_sim_time',
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'wait_for_commands',
         'bool',
         False,
@@ -203,7 +209,7 @@ OF_SIMULATION = (
 
 OF_ESTIMATOR = (
     _ROBOT,
-    Row(
+    ParameterSpec(
         'estimator',
         'string',
         '',
@@ -211,10 +217,12 @@ OF_ESTIMATOR = (
         ' one shipped for the robot',
         read_only=True,
     ),
-    Row('rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True),
-    Row('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
+    ParameterSpec(
+        'rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True
+    ),
+    ParameterSpec('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
     *_COMMUNICATION,
-    Row(
+    ParameterSpec(
         'timeout',
         'double',
         0.1,
@@ -224,7 +232,7 @@ OF_ESTIMATOR = (
         60.0,
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'settling',
         'double',
         0.2,
@@ -233,7 +241,7 @@ OF_ESTIMATOR = (
         60.0,
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'command_delay',
         'double',
         0.0,
@@ -242,21 +250,21 @@ OF_ESTIMATOR = (
         1.0,
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'allow_unobservable',
         'bool',
         False,
         'Activate even if sensors do not tell some coordinates, which then are as the model says',
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'push',
         'string',
         '',
         'Body on whose tip a force from outside is looked for; empty: the last one',
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'collision_force',
         'double',
         0.0,
@@ -266,7 +274,7 @@ OF_ESTIMATOR = (
         1.0e6,
         read_only=True,
     ),
-    Row(
+    ParameterSpec(
         'report_rate',
         'double',
         20.0,
@@ -279,8 +287,10 @@ OF_ESTIMATOR = (
 
 OF_VISUALIZER = (
     _ROBOT,
-    Row('rate', 'double', 30.0, 'Pictures a second, at most [Hz]', 0.1, 60.0, read_only=True),
-    Row(
+    ParameterSpec(
+        'rate', 'double', 30.0, 'Pictures a second, at most [Hz]', 0.1, 60.0, read_only=True
+    ),
+    ParameterSpec(
         'discs',
         'integer',
         5,
@@ -289,5 +299,5 @@ OF_VISUALIZER = (
         100,
         read_only=True,
     ),
-    Row('frame_id', 'string', 'world', 'Frame in which all is', read_only=True),
+    ParameterSpec('frame_id', 'string', 'world', 'Frame in which all is', read_only=True),
 )

@@ -14,7 +14,7 @@ from softrobot_dynamics.configuration.declared_parameters import (
     sensor_rows,
     SIMULATION,
 )
-from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterTable, Row
+from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterSpec, ParameterTable
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
 from softrobot_dynamics.schema.yaml_files import read_yaml
@@ -113,7 +113,7 @@ def controller_values(
     given = _given_by(files)
     values: dict[str, Any] = {}
 
-    def declare(rows: Iterable[Row]) -> dict[str, Any]:
+    def declare(rows: Iterable[ParameterSpec]) -> dict[str, Any]:
         values.update(_read(rows, given))
         return values
 
@@ -133,7 +133,7 @@ def simulation_values(description: RobotDescription, files: Iterable[Path]) -> d
     return _read(rows, given)
 
 
-def _read(rows: Iterable[Row], given: Mapping[str, Any]) -> dict[str, Any]:
+def _read(rows: Iterable[ParameterSpec], given: Mapping[str, Any]) -> dict[str, Any]:
     table = ParameterTable(rows)
     return table.read({name: given.get(name, row.default) for name, row in table.rows.items()})
 

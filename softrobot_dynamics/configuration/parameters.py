@@ -13,7 +13,7 @@ FOREIGN = 'use_sim_time', 'start_type_description_service'  # names that ROS its
 _UNIT = re.compile(r'\[([^\[\]]+)\]$')
 
 
-class Row(NamedTuple):
+class ParameterSpec(NamedTuple):
     """One parameter."""
 
     name: str
@@ -118,7 +118,7 @@ _CONVERSIONS = {
 class ParameterTable:
     """Rows by name; reads raw values against them."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[ParameterSpec]) -> None:
         self.rows = {row.name: row for row in rows}
 
     def read(self, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class AcceleratingLaw(SampledDataLaw):
         self.observer = TIMES[-2] * options['period']
         super().__init__(model, **options)
         self.observer = self._choose()
-        self._obey(self.plan, self.settings)
+        self._apply(self.plan, self.settings)
 
     def tell(self, settings: Any, q: Vector | None = None) -> Any:
         """Return the ``Told`` of settings, see :meth:`SampledDataLaw.tell`."""

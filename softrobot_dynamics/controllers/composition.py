@@ -177,9 +177,9 @@ class Composition(Controller):
         own = [settings.laws[i] for i in self._now.phases[place].laws]
         return self._ensembles[place].growth(q, u, own, off)
 
-    def restless(self, q: Vector) -> tuple[complex, ...]:
+    def unstable_zero_dynamics(self, q: Vector) -> tuple[complex, ...]:
         """Return the growing rates that each law sees while the others push as they do."""
-        return tuple(rate for law in self.laws for rate in law.restless(q))
+        return tuple(rate for law in self.laws for rate in law.unstable_zero_dynamics(q))
 
     def warm(self) -> None:
         """Run every law once, so that no tick has to wait for the compiler."""

@@ -224,7 +224,7 @@ class Controller:
 
     @property
     def memory_size(self) -> int:
-        """How many numbers the law keeps from one tick to the next, see :meth:`beside`."""
+        """How many numbers the law keeps from one tick to the next, see :meth:`side_force`."""
         return 0
 
     def join(self, held: HeldCommand, prediction: Prediction) -> None:
@@ -234,7 +234,7 @@ class Controller:
         That is the response to them, and the prediction of states over a known delay.
         """
 
-    def beside(self, lines: Lines) -> Callable[..., Answer] | None:
+    def side_force(self, lines: Lines) -> Callable[..., Answer] | None:
         """
         Return the law without limits, for a loop of several that is looked at beside its run.
 
@@ -245,7 +245,7 @@ class Controller:
         """
         return None
 
-    def restless(self, q: Vector) -> tuple[complex, ...]:
+    def unstable_zero_dynamics(self, q: Vector) -> tuple[complex, ...]:
         """
         Return the rates [1/s] at which the robot would leave q (n,) while the law holds outputs.
 

@@ -83,10 +83,10 @@ class PartialFeedbackLinearization(AcceleratingLaw):
     Settings, PfblKernelSettings = PfblSettings, PfblKernelSettings
     tick = staticmethod(tick)
 
-    def restless(self, q: Vector) -> tuple[complex, ...]:
-        """Return the growing rates of the zero dynamics at q, see :meth:`Controller.restless`."""
+    def unstable_zero_dynamics(self, q: Vector) -> tuple[complex, ...]:
+        """Return the growing rates of the zero dynamics at q, as the base class says."""
         settings = self.settings
         rates = self._sampled.zero_dynamics(
-            q, settings.feed_forward, lambda q, u: self._aside(q, u, settings)
+            q, settings.feed_forward, lambda q, u: self._side_force(q, u, settings)
         )
         return tuple(rates[rates.real > self.model.scales.growth].tolist())

@@ -16,7 +16,7 @@ from softrobot_dynamics.compiling.parallel import together
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller, Settings
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
-from softrobot_dynamics.controllers.sampled_data.friction_compensation import Rubbing
+from softrobot_dynamics.controllers.sampled_data.friction_compensation import FrictionCompensation
 from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
 from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
 from softrobot_dynamics.model.drives import drives_of
@@ -91,11 +91,11 @@ class SampledDataLaw(Controller):
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
-        self._rubbing, told = Rubbing(model), self.tell(self.settings)
+        self._friction, told = FrictionCompensation(model), self.tell(self.settings)
 
         def build() -> HeldCommand:
             held = HeldCommand(model, self.period)
-            fixed = self._make_fixed(held.lines, held.entry, rubbed=self._rubbing.any)
+            fixed = self._make_fixed(held.lines, held.entry, with_friction=self._friction.any)
             self._bind(fixed, self.plan, told)
             return held
 
@@ -103,7 +103,7 @@ class SampledDataLaw(Controller):
         self._held: HeldCommand | None = held  # None: somebody else keeps it up to date
         self._prediction = Prediction(model, self.period, held.lines.now[0])
         self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
-        self._aside = self.beside(self._sampled.lines)
+        self._side_force = self.side_force(self._sampled.lines)
         self._go_by(held.lines, held.entry)
 
     def join(self, held: HeldCommand, prediction: Prediction) -> None:
@@ -113,10 +113,10 @@ class SampledDataLaw(Controller):
 
     def _go_by(self, lines: Lines, held: Entry) -> None:
         """Work with the lines of a response, which the entry brings on by a tick."""
-        fixed = self._make_fixed(lines, held, rubbed=self._rubbing.any)
+        fixed = self._make_fixed(lines, held, with_friction=self._friction.any)
         self._fixed = fixed._replace(reached=self._prediction.reached)
         self.last, self._buffers = self._fixed.last, self._fixed.b
-        self._obey(self.plan, self.settings)
+        self._apply(self.plan, self.settings)
 
     @property
     def memory_size(self) -> int:
@@ -136,8 +136,8 @@ class SampledDataLaw(Controller):
         super().start(q, qd, t, u)
         if self._held is not None:
             self._prediction.begin(q)
-        self._rubbing.begin(q, self._in_force())
-        self._obey(self.plan, self.settings)
+        self._friction.begin(q, self._in_force())
+        self._apply(self.plan, self.settings)
         self._buffers.memory[:], self._buffers.asked[:] = 0.0, np.nan
         if self._held is None:
             return
@@ -149,14 +149,14 @@ class SampledDataLaw(Controller):
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         b, plan, settings = self._buffers, self.plan, self.settings
-        if not (plan is self._obeyed[0] and settings is self._obeyed[1]):
-            self._obey(plan, settings)
+        if not (plan is self._applied[0] and settings is self._applied[1]):
+            self._apply(plan, settings)
         delay = settings.delay
         if self._held is not None:
             q, qd = self._prediction(t, q, qd, delay, self._in_force(), self.observes)
-        if self._rubbing.any:
+        if self._friction.any:
             J = self.evaluate(q, qd).J[self.controlled]
-            self._rubbing.go_on(q, self._in_force(), J, self.desired(t + delay)[1])
+            self._friction.go_on(q, self._in_force(), J, self.desired(t + delay)[1])
         saturated = self._tick(q, qd, t + delay)
         ok = saturated >= 0
         if ok and delay > 0.0:
@@ -165,10 +165,10 @@ class SampledDataLaw(Controller):
 
     def growth(self, q: Vector, u: Vector, settings: Any, off: float = 0.0) -> float:
         """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
-        return self._sampled.growth(q, u, lambda q, u: self._aside(q, u, settings), off)
+        return self._sampled.growth(q, u, lambda q, u: self._side_force(q, u, settings), off)
 
-    def beside(self, lines: Lines) -> Callable[..., Answer]:
-        """Return the law at rest beside the loop, see :meth:`Controller.beside`."""
+    def side_force(self, lines: Lines) -> Callable[..., Answer]:
+        """Return the law at rest beside the loop, see :meth:`Controller.side_force`."""
         fixed = self._make_fixed(lines, entry(nothing), limited=False)
         return lambda place, u, settings: self._at_rest(fixed, place, u, settings)
 
@@ -188,16 +188,16 @@ class SampledDataLaw(Controller):
         return answer
 
     def _make_fixed(
-        self, lines: Lines, held: Entry, rubbed: bool = False, limited: bool = True
+        self, lines: Lines, held: Entry, with_friction: bool = False, limited: bool = True
     ) -> LawWorkspace:
         """
         Return a :class:`LawWorkspace` with arrays of its own, by entry and lines of a response.
 
-        ``rubbed``: with friction; ``limited``: efforts of cables are.
+        ``with_friction``: with friction; ``limited``: efforts of cables are.
         """
-        model, evaluate = self.model, Evaluator(self.model, self.needs_poses or rubbed)
+        model, evaluate = self.model, Evaluator(self.model, self.needs_poses or with_friction)
         last, drives = np.full(model.m, np.nan), drives_of(model, evaluate.robot, limited)
-        evaluation = self._rubbing.entry(evaluate) if rubbed else evaluate.entry
+        evaluation = self._friction.entry(evaluate) if with_friction else evaluate.entry
         if model.positioned.any():
             given = {'drives': drives, 'command': last, 'h': evaluate.terms.h}
             evaluation = entry(hold_common, evaluate=evaluation, **given)
@@ -223,9 +223,9 @@ class SampledDataLaw(Controller):
         """Return the last command (m,), or what comes without one where it is not known."""
         return self.last if self.last[0] == self.last[0] else self.settings.feed_forward
 
-    def _obey(self, plan: Any, settings: Any) -> None:
+    def _apply(self, plan: Any, settings: Any) -> None:
         """Prepare the law for a plan and settings: given once, they cost a tick no time."""
-        self._obeyed = plan, settings
+        self._applied = plan, settings
         told = self.tell(settings)
         self.observes = getattr(told, 'observer', 0.0)
         self._tick = self._bind(self._fixed, plan, told)

@@ -64,8 +64,8 @@ class HeldCables:
         self._convert = cached(convert, drives=self._drives)
         self._tighten = cached(tighten, drives=self._drives)
         if derivatives is not None:
-            own, bends = drives_of(model, derivatives.robot).robot, model.bends(cables=True)
-            self._of_tension = derivatives.along(own, bends)
+            own, hessians = drives_of(model, derivatives.robot).robot, model.hessians(cables=True)
+            self._of_tension = derivatives.along(own, hessians)
 
     def pulls(self, q: Vector, u: Vector) -> Matrix:
         """Return T dl/dq of each cable, (s, n), at q where the robot was evaluated last."""

@@ -67,13 +67,13 @@ class Derivation:
         """Return what fills the stiffness of fibres, and what adds that of lines, or NOTHING."""
         drives, x, lines = self.drives, self.response.x, NOTHING
         given = {'stiffness': self.response.stiffness}
-        fibres = entry(fibre_stiffness, robot=self.robot, bends=model.bends(), x=x, **given)
+        fibres = entry(fibre_stiffness, robot=self.robot, hessians=model.hessians(), x=x, **given)
         if has_lines(self.robot):
             lines = entry(add_lines, robot=self.robot, t=self.tangents, **given)
         if not held:
             return fibres, lines
         pull, of_tension = np.zeros(len(drives.tension)), np.zeros((model.n, model.n))
-        own = {'bends': model.bends(cables=True), 'x': x, 'stiffness': of_tension}
+        own = {'bends': model.hessians(cables=True), 'x': x, 'stiffness': of_tension}
         fibres = entry(
             add_cable_stiffness,
             fibres=fibres,

@@ -22,7 +22,7 @@ from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.response import add_lines, respond, stiffen
 from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recursion.actuation_hessians import Bends, fibre_stiffness, no_bends
+from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness, Hessians, no_hessians
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.singular_mass import accelerations
 from softrobot_dynamics.recursion.transmission import has_lines
@@ -77,7 +77,7 @@ class Differentiator:
             own.response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
         self._differentiate = cached(run_three, entry=own.stages.whole)
-        self._actuation = self.along(own.robot, model.bends())
+        self._actuation = self.along(own.robot, model.hessians())
         self._respond = cached(
             respond,
             robot=own.robot,
@@ -101,21 +101,21 @@ class Differentiator:
         return self._actuation(q, u * self.model.signs)
 
     def along(
-        self, robot: Robot, bends: Bends | None = None
+        self, robot: Robot, hessians: Hessians | None = None
     ) -> Callable[[Vector, Vector], Matrix]:
         """
         Return a function of q (n,) and forces (s,) along the lengths that are segments of a robot.
 
-        It is this one, or has its workspace; ``bends`` are those of its segments. The function
+        It is this one, or has its workspace; ``hessians`` are those of its segments. The function
         returns the derivative (n, n) by q of their generalized force; what `inverse` has returned
         before may be lost.
         """
         zero, stiffness, lines = np.zeros(self.model.n), np.zeros((self.model.n,) * 2), NOTHING
         given = {'robot': robot, 'stiffness': stiffness}
-        bends = no_bends(robot) if bends is None else bends
+        hessians = no_hessians(robot) if hessians is None else hessians
         if has_lines(robot):
             lines = entry(add_lines, t=self.tangents, **given)
-        fibres = entry(fibre_stiffness, bends=bends, x=self.response.x, **given)
+        fibres = entry(fibre_stiffness, hessians=hessians, x=self.response.x, **given)
         fill = cached(stiffen, fibres=fibres, lines=lines)
 
         def found(q: Vector, force: Vector) -> Matrix:

@@ -15,7 +15,7 @@ from softrobot_dynamics.dynamics.arguments import checked, one_of
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.routes import capstan_of
-from softrobot_dynamics.recursion.capstan import rub_towards
+from softrobot_dynamics.recursion.capstan import friction_towards
 from softrobot_dynamics.recursion.differences import by_second_order
 from softrobot_dynamics.recursion.drives import hold
 
@@ -80,14 +80,14 @@ class Sliding:
             given: Any = {'drives': drives, 'command': self._command, 'h': np.zeros(n)}
             acts = entry(hold, evaluate=acts, **given, force=self._force, along=along)
         capstan: Any = capstan_of(model, evaluate.robot, along)
-        rub = entry(
-            rub_towards,
+        add_friction = entry(
+            friction_towards,
             evaluate=acts,
             capstan=capstan,
             direction=self._ways,
             friction=self._friction,
         )
-        self._rub = cached(run, entry=rub)
+        self._add_friction = cached(run, entry=add_friction)
 
     def take(self, ways: Vector) -> bool:
         """Take the ways (m,) in which tendons slid last, and tell whether any did."""
@@ -107,7 +107,7 @@ class Sliding:
         return derivative
 
     def _at(self, q: Vector) -> Vector:
-        self._rub(q, self._zero)
+        self._add_friction(q, self._zero)
         return -self._friction
 
     def _tell(self, u: Vector) -> None:

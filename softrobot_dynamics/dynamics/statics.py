@@ -34,7 +34,7 @@ from softrobot_dynamics.dynamics.wrenches import (
 )
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
-from softrobot_dynamics.model.routes import rubs
+from softrobot_dynamics.model.routes import has_friction
 from softrobot_dynamics.recursion.differences import FORMULA_NOISE, STATIC_NOISE
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.passes import (
@@ -153,7 +153,7 @@ class Statics:
         self._acts = np.where(held, 0.0, 1.0)  # of u, as it is
         self._cables: HeldCables | None = None
         self._sliding: Sliding | None = None  # made when tendons slide for the first time
-        self._rubbing, self._commanded = False, commanded
+        self._friction, self._commanded = False, commanded
         if held.any() or (model.cable_tables.cables[:, 1] == 2).any():
             self._cables = HeldCables(model, self._evaluate.robot, own, commanded)
 
@@ -165,9 +165,9 @@ class Statics:
 
     def slide(self, ways: Vector) -> None:
         """From now on tendons rub that slid last as ``ways`` (m,) say: 1, in, -1, out, or 0."""
-        if self._sliding is None and ways.any() and rubs(self.model):
+        if self._sliding is None and ways.any() and has_friction(self.model):
             self._sliding = Sliding(self.model, self._evaluate, self._commanded)
-        self._rubbing = self._sliding is not None and self._sliding.take(ways)
+        self._friction = self._sliding is not None and self._sliding.take(ways)
 
     def residual(self, q: Vector, u: Vector) -> tuple[Vector, Vector]:
         """Return the static residual (n,) and the sizes (n,) of the forces in it."""
@@ -177,7 +177,7 @@ class Statics:
             parts = np.vstack([parts, -self._share * self._cables.pulls(q, u)])
         if self._loads:
             parts = np.vstack([parts, self._load_force(q)])
-        if self._sliding and self._rubbing:
+        if self._sliding and self._friction:
             parts = np.vstack([parts, self._share * self._sliding.force(q, u)])
         size = np.abs(parts).max(axis=0, initial=0.0)
         size = np.maximum(np.maximum(size, np.abs(t.h)), np.abs(elastic))
@@ -207,7 +207,7 @@ class Statics:
         if self._cables:
             self._evaluate(q, self._zero)
             K += self._share * self._cables.stiffness(q, u)
-        if self._sliding and self._rubbing:
+        if self._sliding and self._friction:
             K -= self._share * self._sliding.derivative(q, u)
         return K
 
@@ -218,7 +218,7 @@ class Statics:
         ``size`` (n,) is that of the forces at q. What is left along a joint that may stand
         anywhere is nothing.
         """
-        share = STATIC_NOISE if self._rubbing else FORMULA_NOISE
+        share = STATIC_NOISE if self._friction else FORMULA_NOISE
         K, noise = self.tangent(q, u), share * size / self.model.scales.units
         K[np.abs(K) < entries(noise)] = 0.0
         return K, noise

@@ -16,7 +16,7 @@ from softrobot_dynamics.errors import ArgumentError
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-Spotted = tuple[str, ArrayLike | None]  # a body and a material point (3,) [m], None: its tip
+MaterialPoint = tuple[str, ArrayLike | None]  # a body and a material point (3,) [m], None: its tip
 
 _ALONG = 0.25, 0.5, 0.75  # of the way from a body's joint to its tip
 _NEAR = 1e-6  # of the robot's length, a way that is none
@@ -93,14 +93,14 @@ def _square(weights: Matrix, force: Vector, still: Matrix) -> tuple[float, int]:
     return float(along @ (along / values[told])), int(told.sum())
 
 
-def places_along(model: CompiledModel) -> list[Spotted]:
+def places_along(model: CompiledModel) -> list[MaterialPoint]:
     """
     Return the tips of all bodies, and what is a quarter, a half, and three of them on the way.
 
     That is from its joint straight to the tip at rest or, where the tip is at the joint as that of
     a rigid body may be, to the joints of the next bodies; where the body has matter with a frame.
     """
-    places: list[Spotted] = []
+    places: list[MaterialPoint] = []
     for body, ends in _ends(model).items():
         for end in ends:
             for share in _ALONG:
@@ -129,7 +129,7 @@ def _ends(model: CompiledModel) -> dict[str, list[Vector]]:
 
 
 def find_contact(
-    model: CompiledModel, x: Vector, push: Callable[..., Push], places: Sequence[Spotted]
+    model: CompiledModel, x: Vector, push: Callable[..., Push], places: Sequence[MaterialPoint]
 ) -> Contact:
     """Return the :class:`Contact` of a state x (q first), by the push at each of some places."""
     if not len(places):

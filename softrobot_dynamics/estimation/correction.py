@@ -12,9 +12,9 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.filter_state import FilterState
 from softrobot_dynamics.estimation.gates import widest
-from softrobot_dynamics.estimation.noise_covariance import allocate_stirring, stir
+from softrobot_dynamics.estimation.noise_covariance import allocate_noise_update, stir
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Sensor
-from softrobot_dynamics.estimation.square_root import allocate_weighing, OUTLIER, TAKEN, weigh
+from softrobot_dynamics.estimation.square_root import allocate_update, OUTLIER, TAKEN, weigh
 
 _COARSER = 1.5  # times more noise, until a measurement is believed
 _COARSEST = 1e6  # times more noise than said; what is further off is not looked at
@@ -45,9 +45,9 @@ class Correction:
         self._n, self._E, self._H = len(E), E, observed.H
         if E.shape[1]:
             self._H = np.zeros((len(observed.H), 3 * len(E) + E.shape[1]))
-        self._work = allocate_weighing(observed.residual, self._H, self._noise, starts, gates)
+        self._work = allocate_update(observed.residual, self._H, self._noise, starts, gates)
         self._weigh, self._names = cached(weigh, w=self._work), place.model.coordinate_names
-        self._stir = cached(stir, w=self._work, b=allocate_stirring(*self._H.shape))
+        self._stir = cached(stir, w=self._work, b=allocate_noise_update(*self._H.shape))
 
     def observe(self, belief: FilterState, z: Vector) -> None:
         """See what is missing of a measurement from what is believed."""

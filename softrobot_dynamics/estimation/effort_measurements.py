@@ -12,7 +12,7 @@ from softrobot_dynamics.estimation.commands import CommandHistory, SLIGHT
 from softrobot_dynamics.estimation.gates import widest
 
 
-class Judged(NamedTuple):
+class GatedEffort(NamedTuple):
     """What became of a reading; as in :class:`~.findings.Innovation`."""
 
     square: float
@@ -52,14 +52,14 @@ class EffortMeasurements:
         long_ago = np.full(self._count, -np.inf)
         self._all = [_EffortSample(-np.inf, nothing, nothing, nothing, long_ago)]
 
-    def add(self, time: float, values: Vector) -> Judged:
+    def add(self, time: float, values: Vector) -> GatedEffort:
         """Let values count from a time [s] on; one at the same time is replaced."""
         if self._change is None:
             self.counting.add(time, values)
-            return Judged(0.0, int(np.isfinite(values).sum()), 0)
+            return GatedEffort(0.0, int(np.isfinite(values).sum()), 0)
         k = bisect_right(self._all, time, key=_time_of)
         if k == 0:
-            return Judged(0.0, 0, 0)  # older than what is kept
+            return GatedEffort(0.0, 0, 0)  # older than what is kept
         later = self._all[k:]
         del self._all[k - (time - self._all[k - 1].time < SLIGHT) :]
         found = self._judge(self._change, time, values)
@@ -68,7 +68,7 @@ class EffortMeasurements:
         self._forget()
         return found
 
-    def _judge(self, change: float, time: float, values: Vector) -> Judged:
+    def _judge(self, change: float, time: float, values: Vector) -> GatedEffort:
         """Believe values by those before them, or leave them out."""
         _, _, counting, believed, since = self._all[-1]
         variance = 2.0 * self._noise**2 + (change * (time - since)) ** 2
@@ -80,7 +80,7 @@ class EffortMeasurements:
         self._all.append(_EffortSample(time, values, counting, believed, since))
         self.counting.add(time, counting)
         square = float(np.nansum(squares[taken]))
-        return Judged(square, int(taken.sum()), int(out.sum()))
+        return GatedEffort(square, int(taken.sum()), int(out.sum()))
 
     def _forget(self) -> None:
         """Keep what those that come may still have to be judged by."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.commands import CommandHistory
-from softrobot_dynamics.estimation.effort_measurements import EffortMeasurements, Judged
+from softrobot_dynamics.estimation.effort_measurements import EffortMeasurements, GatedEffort
 from softrobot_dynamics.schema.fields import items, name, number, text
 
 
@@ -91,7 +91,7 @@ class EffortHistory:
         """Let u (m,) be told from a time [s] on; one at the same time is replaced."""
         self._told.add(time, u)
 
-    def measure(self, time: float, effort: str, values: Vector) -> Judged:
+    def measure(self, time: float, effort: str, values: Vector) -> GatedEffort:
         """Let values (K,) of an effort count from a time [s] on, those that are believed."""
         return self._measured[effort][1].add(time, values)
 

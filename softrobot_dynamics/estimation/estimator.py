@@ -18,9 +18,9 @@ from softrobot_dynamics.estimation.contact import (
     Contact,
     find_contact,
     fit_push,
+    MaterialPoint,
     places_along,
     Push,
-    Spotted,
 )
 from softrobot_dynamics.estimation.correction import Correction
 from softrobot_dynamics.estimation.efforts import EffortHistory
@@ -77,7 +77,7 @@ class Estimator:
         self._numbers = {sensor.name: i for i, sensor in enumerate(own.sensors)}
         self._efforts = {effort.name: effort for effort in own.efforts}
         self._commands = EffortHistory(2.0 * own.history, own.efforts, model.actuator_names)
-        self._places: list[Spotted] = []
+        self._places: list[MaterialPoint] = []
         self.begin(0.0)
         self._warm()
 
@@ -201,7 +201,7 @@ class Estimator:
             J if moment else J[3:], force, covariance_of(S), prior, still, self.model.scales.length
         )
 
-    def contact(self, places: Sequence[Spotted] | None = None) -> Contact:
+    def contact(self, places: Sequence[MaterialPoint] | None = None) -> Contact:
         """
         Return the :class:`~.contact.Contact` at which one force explains most of the newest one.
 

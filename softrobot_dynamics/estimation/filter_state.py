@@ -15,9 +15,9 @@ from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.effort_noise import Gauges
 from softrobot_dynamics.estimation.efforts import EffortHistory
 from softrobot_dynamics.estimation.model_error import Columns, OffModel
-from softrobot_dynamics.estimation.noise_covariance import allocate_carrying, carry
+from softrobot_dynamics.estimation.noise_covariance import allocate_noise_prediction, carry
 from softrobot_dynamics.estimation.settings import EstimatorSettings
-from softrobot_dynamics.estimation.square_root import allocate_spreading, spread
+from softrobot_dynamics.estimation.square_root import allocate_prediction, spread
 from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
 
@@ -75,9 +75,9 @@ class StatePredictor:
         self._columns = None if off is None else Columns(off, own)
         self.E = np.zeros((n, 0)) if self._columns is None else self._columns.E
         known = {'M': own.M, 'by_state': own.by_state, 'stiffness': own.stiffness, 'E': self.E}
-        work = allocate_spreading(noise, deviations, self._lasting, **known)
+        work = allocate_prediction(noise, deviations, self._lasting, **known)
         self._spread: Callable[..., int] = cached(spread, w=work)
-        self._carry = cached(carry, w=work, b=allocate_carrying(3 * n + len(deviations)))
+        self._carry = cached(carry, w=work, b=allocate_noise_prediction(3 * n + len(deviations)))
         noisy = [effort for effort in given.efforts if effort.noise]
         self._gauges = Gauges(noisy, own, work) if noisy else None
 

@@ -43,12 +43,12 @@ class NoiseUpdateArrays(NamedTuple):
     L: Matrix  # (N, k) Z H' - K R
 
 
-def allocate_carrying(size: int) -> NoisePredictionArrays:
+def allocate_noise_prediction(size: int) -> NoisePredictionArrays:
     """Return a :class:`NoisePredictionArrays` of so many numbers."""
     return NoisePredictionArrays(*(np.zeros((size, size)) for _ in range(3)))
 
 
-def allocate_stirring(k: int, N: int) -> NoiseUpdateArrays:
+def allocate_noise_update(k: int, N: int) -> NoiseUpdateArrays:
     """Return a :class:`NoiseUpdateArrays` of k measured numbers."""
     gain, Z = np.zeros((N, k)), np.zeros((N, N))
     return NoiseUpdateArrays(gain, np.zeros((k, N)), np.zeros((k, N)), Z, np.zeros((N, k)))

@@ -70,7 +70,7 @@ class UpdateArrays(NamedTuple):
     array: Matrix  # (k + N, k + N)
 
 
-def allocate_spreading(
+def allocate_prediction(
     noise: Matrix, shares: Vector, fading: float, **given: Matrix
 ) -> PredictionArrays:
     """Return a :class:`PredictionArrays`; ``given`` are its first fields, up to E."""
@@ -91,7 +91,7 @@ def allocate_spreading(
     )
 
 
-def allocate_weighing(
+def allocate_update(
     residual: Vector, H: Matrix, noise: Vector, starts: Integers, gates: Vector
 ) -> UpdateArrays:
     """Return a :class:`UpdateArrays`."""

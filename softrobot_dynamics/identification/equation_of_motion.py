@@ -31,8 +31,11 @@ class EquationOfMotion:
         self._model, self._inputs = model, Inputs(model, commanded=True)
         evaluate = model.evaluator()
         self._terms, self._robot = evaluate.terms, evaluate.robot
-        made = acting(model, evaluate, self._inputs, rubs=True)
-        self._evaluate, self._rubs = cached(run, entry=made.entry), made.capstan is not None
+        made = acting(model, evaluate, self._inputs, has_friction=True)
+        self._evaluate, self._has_friction = (
+            cached(run, entry=made.entry),
+            made.capstan is not None,
+        )
         self._acts = np.where(model.positioned, 0.0, 1.0)
         self._held = bool(model.positioned.any())
         self.M = self._terms.M
@@ -56,7 +59,7 @@ class EquationOfMotionDerivatives(EquationOfMotion):
 
     def by_state(self, q: Vector, qd: Vector, qdd: Vector, u: Vector) -> tuple[Matrix, Matrix]:
         """Return dr/dq and dr/dqd, (n, n) each; ``M`` is that at q, too."""
-        if self._rubs:
+        if self._has_friction:
             units = self._model.scales.units
             K = by_second_order(lambda x: self.residual(x, qd, qdd, u), q, units)
             D = by_second_order(lambda x: self.residual(q, x, qdd, u), qd, units)

@@ -117,9 +117,9 @@ class Identification:
 
     def _derivatives_under(self, u: Vector) -> Any:
         """Return weighted derivatives (3 K, p) under commands u (m,), None if nothing rests."""
-        rubbed = isinstance(self.data, Postures) and bool(self.data.sliding.any())
+        with_friction = isinstance(self.data, Postures) and bool(self.data.sliding.any())
         seen = np.zeros((1, *self.data.positions.shape[1:]))
-        ways = np.full_like(u[None], float(rubbed))  # drawn in from nothing
+        ways = np.full_like(u[None], float(with_friction))  # drawn in from nothing
         one = Postures(('',), u[None], self.data.markers, seen, ways)
         try:
             derivatives = Predictor(self.parameters, one).derivatives(np.r_[self.x, self.states])

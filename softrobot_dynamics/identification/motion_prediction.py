@@ -28,7 +28,7 @@ from softrobot_dynamics.identification.equation_of_motion import (
 from softrobot_dynamics.identification.motions import Motion
 from softrobot_dynamics.identification.parameters import FitParameters
 from softrobot_dynamics.identification.prediction import markers_at
-from softrobot_dynamics.identification.time_grid import steps_of, strides_of, TimeGrid
+from softrobot_dynamics.identification.time_grid import steps_of, time_grid_of, TimeGrid
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.simulation.actuation import ActuatorDynamics
 from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
@@ -36,7 +36,7 @@ from softrobot_dynamics.simulation.rotation_vector_wrapping import recentring
 from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
 
 STEP = 1e-3  # [s] of the simulation, at most
-STRIDE = 4e-3  # [s] of what follows from it by the numbers, at most
+GRID_STEP = 4e-3  # [s] of what follows from it by the numbers, at most
 _NEAR = 5  # measurements of a coordinate that tell its rate
 LEAST = 1e-6  # of what the coordinate that moves a robot most does, what another counts for
 
@@ -64,14 +64,18 @@ class MotionPredictor:
     """
 
     def __init__(
-        self, parameters: FitParameters, motion: Motion, step: float = STEP, stride: float = STRIDE
+        self,
+        parameters: FitParameters,
+        motion: Motion,
+        step: float = STEP,
+        stride: float = GRID_STEP,
     ) -> None:
         self.parameters, self.motion = parameters, motion
         for name, value in (('step', step), ('stride', stride)):
             if not 0.0 < value < math.inf:
                 raise ArgumentError(name, value, 'a time > 0 [s]')
         self._steps, self._step = steps_of(motion, step), step
-        self._strides = strides_of(motion, self._steps, stride)
+        self._strides = time_grid_of(motion, self._steps, stride)
         self._free = motion.starts[int(motion.rest) :]
         self._rest: Vector | None = None
         self._last: tuple[bytes, _SimulatedMotion] | None = None
@@ -134,7 +138,7 @@ class MotionPredictor:
         before = [balance.residual(*each) for each in at]
         K, D, M = map(np.array, zip(*(self._matrices(balance, each) for each in at)))
         for k in range(p):
-            robot, step = self.parameters.beside(z[:p], k)
+            robot, step = self.parameters.side_force(z[:p], k)
             model = compile_model(robot)
             u = [*forces, seen.forces[0]]
             if robot.actuators != seen.model.description.actuators:
@@ -223,7 +227,7 @@ class MotionPredictor:
     ) -> tuple[Array, Array]:
         """Return (q, qd) at both ends of each step (E, 2, n); ``states``: None, as it goes on."""
         inputs = Inputs(model, commanded=True)
-        fixed = FixedSteps(model, self._step, inputs, rubs=True)
+        fixed = FixedSteps(model, self._step, inputs, has_friction=True)
         q, qd = model.q0.copy(), model.qd0.copy()
         if self.motion.rest:
             near = model.q0 if self._rest is None else self._rest

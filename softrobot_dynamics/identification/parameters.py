@@ -108,7 +108,7 @@ class FitParameters:
         """Return the robot of an x (p,); DescriptionError where there is none."""
         return vary(self.description, {p.name: p.change(v) for p, v in zip(self.each, x)})
 
-    def beside(self, x: Vector, k: int) -> tuple[RobotDescription, float]:
+    def side_force(self, x: Vector, k: int) -> tuple[RobotDescription, float]:
         """Return the robot with x_k a little changed, within its bounds, and by how much."""
         step = STEP if x[k] + STEP <= self.bounds[1, k] else -STEP
         return self.robot(np.r_[x[:k], x[k] + step, x[k + 1 :]]), step
@@ -116,7 +116,7 @@ class FitParameters:
     def changed(self) -> RobotDescription:
         """Return a robot in which each number is a little other than the robot file's."""
         x = self.start
-        return self.robot(x + [self.beside(x, k)[1] for k in range(len(x))])
+        return self.robot(x + [self.side_force(x, k)[1] for k in range(len(x))])
 
     def only(self, names: Sequence[str]) -> FitParameters:
         """Return those of these names, the others as in the robot file."""

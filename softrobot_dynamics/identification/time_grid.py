@@ -47,7 +47,7 @@ def steps_of(motion: Motion, longest: float) -> Steps:
     )
 
 
-def strides_of(motion: Motion, steps: Steps, longest: float) -> TimeGrid:
+def time_grid_of(motion: Motion, steps: Steps, longest: float) -> TimeGrid:
     """Put steps together from one instant that counts to the next, for no longer than a time."""
     counts: Any = np.isfinite(motion.measured).any(axis=1)
     counts[motion.starts] = True

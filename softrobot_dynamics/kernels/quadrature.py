@@ -31,13 +31,13 @@ class Collocation(NamedTuple):
 
     ``weights`` (count,) integrate it over [0, 1]; the rows of ``before`` (count, count) from 0 up
     to each point; ``derivatives`` (count + 2, count) differentiate it at each point, at 0 and at
-    1, and ``bends`` (count, count) twice at each point.
+    1, and ``hessians`` (count, count) twice at each point.
     """
 
     weights: Vector
     before: Matrix
     derivatives: Matrix
-    bends: Matrix
+    hessians: Matrix
 
 
 @functools.cache

@@ -30,8 +30,8 @@ class ControlLoop(GuardedLoop):
     One activation of the controller.
 
     `plant` has the controller, the safe command, `hold`, a function of (q, qd) that returns the
-    reference to stay there, and `judge`, which makes a judge of states; `inbox` brings states,
-    which `reader` turns into (q, qd); `outlet` takes away commands and reports. `period` and
+    reference to stay there, and `validator`, which makes a StateValidator; `inbox` brings states,
+    which `reader` turns into (q, qd); `publisher` takes away commands and reports. `period` and
     `watchdog` in ns.
     """
 
@@ -40,14 +40,14 @@ class ControlLoop(GuardedLoop):
         plant: Any,
         inbox: Any,
         reader: Any,
-        outlet: Any,
+        publisher: Any,
         orders: Orders,
         *,
         period: int,
         watchdog: int,
         record: Any = None,
     ) -> None:
-        super().__init__(inbox, outlet, plant, orders, period, watchdog)
+        super().__init__(inbox, publisher, plant, orders, period, watchdog)
         self.round_times, self.compute_times = Window(), Window()
         self.steps = Window()  # from one valid state to the next
         self.command: Any = None  # the last one computed
@@ -58,8 +58,8 @@ class ControlLoop(GuardedLoop):
         self._controller, self._hold = plant.controller, plant.hold
         self._reader = reader
         self._arrival = self._expires = 0  # of the last valid state, and when it is too old [ns]
-        self._judge, self._time = plant.judge(), ReferenceTime(watchdog)
-        self._present, self._sender, self._sent = SensorClock(), b'', 0  # by whose clock, and when
+        self._validator, self._time = plant.validator(), ReferenceTime(watchdog)
+        self._clock, self._sender, self._sent = SensorClock(), b'', 0  # by whose clock, and when
         self._toward: Any = None  # the last Reference for a Toward
         self._moved = False
         self._before, self._took = np.full(plant.model.m, nan), 0  # of a tick, for the record
@@ -83,8 +83,8 @@ class ControlLoop(GuardedLoop):
                 self._receive(message, arrival)
         except MessageError as error:
             arrival = now()
-            self.tally.refuse(error)
-            self._outlet.refused(error)
+            self.statistics.refuse(error)
+            self._publisher.refused(error)
             self._inbox.rest()
         with self._sending:
             self._keep_safe(arrival)
@@ -95,19 +95,19 @@ class ControlLoop(GuardedLoop):
         known = sent.sender == self._sender and sent.stamp > self._sent  # else its clock was set
         if known:
             self._sent = sent.stamp
-            self._present.hear(sent.stamp, arrival)
-            age = self._present.age(sent.stamp, arrival)
+            self._clock.hear(sent.stamp, arrival)
+            age = self._clock.age(sent.stamp, arrival)
         if arrival > self._due or age > self.watchdog:
             raise MessageError('stale: it may have been sent before the watchdog ran out')
         q, qd = self._reader.read(message)
         stamp = stamp_of(message)
-        verdict = self._judge.check(q, qd, stamp, arrival)
+        verdict = self._validator.check(q, qd, stamp, arrival)
         if not known:
-            self._present, self._sender, self._sent = SensorClock(), sent.sender, sent.stamp
-            self._present.hear(sent.stamp, arrival)
+            self._clock, self._sender, self._sent = SensorClock(), sent.sender, sent.stamp
+            self._clock.hear(sent.stamp, arrival)
         if verdict == UNCONFIRMED:
             return
-        q, qd = self._judge.unwrapped(q, qd)
+        q, qd = self._validator.unwrapped(q, qd)
         self._moved |= verdict == ANEW
         self._due = self._expires = arrival - age + self.watchdog
         if self._q is None:
@@ -119,7 +119,7 @@ class ControlLoop(GuardedLoop):
         t = self._time.advance(stamp, arrival)
         step = round((t - before) * 1e9)
         self.steps.add(step)
-        self.tally.count('missed', max(0, round(step / self.period) - 1))
+        self.statistics.count('missed', max(0, round(step / self.period) - 1))
         self._tick(message.header.stamp, t, q, qd, arrival)
         if arrival - self._arrival < self.period // 2:  # others would never have their turn
             self._inbox.rest()
@@ -129,7 +129,7 @@ class ControlLoop(GuardedLoop):
         """Believe nothing that was before the watchdog ran out, if it did."""
         times, self._forgotten = self._forgotten, 0
         for _ in range(min(times, 2)):  # a second time in turn forgets all, a third no more
-            self._judge.forget()
+            self._validator.forget()
 
     def _tick(self, stamp: Any, t: float, q: Vector, qd: Vector, arrival: int) -> None:
         """Answer one valid state."""
@@ -148,16 +148,16 @@ class ControlLoop(GuardedLoop):
             sent = now()
             if sent > self._expires:
                 self._time_out(sent)
-        self.tally.count('ticks')
+        self.statistics.count('ticks')
         self.compute_times.add(computed - arrival)
         self.round_times.add(sent - arrival)
         if sent - arrival > self.period:
-            self.tally.count('overruns')
+            self.statistics.count('overruns')
         if self.record is not None:
             self._write(arrival, stamp, t, q, qd, u)
         if self.mode == RUNNING and sent >= self._next_report:
             self._next_report = sent + _REPORT_PERIOD
-            self._outlet.report(stamp, self.command)
+            self._publisher.report(stamp, self.command)
 
     def _compute(self, t: float, q: Vector, qd: Vector) -> Any:
         """Return what the law says to a state, None if it does not."""
@@ -165,22 +165,22 @@ class ControlLoop(GuardedLoop):
             self._follow_orders(t, q, qd)
             return self._controller.compute(t, q, qd)
         except Exception as error:  # a law may raise what it likes; the loop goes on
-            self._outlet.failed('the controller failed', error)
+            self._publisher.failed('the controller failed', error)
         return None
 
     def _answer(self, command: Any, arrival: int) -> Any:
         """Return the command for one state: the controller's, or the safe one."""
         if command is None or not command.ok or not np.isfinite(command.u @ command.u):
-            self.tally.count('failures')
+            self.statistics.count('failures')
             return self._safe_now(FAILED, arrival)
         if self.mode != RUNNING:
             self._enter(RUNNING, None)
         self.command = command
         if self._controller.phase != self.phase:
             self.phase = self._controller.phase
-            self._outlet.phase(self.phase)
+            self._publisher.phase(self.phase)
         if command.saturated:
-            self.tally.count('saturated')
+            self.statistics.count('saturated')
         return command.u
 
     def _follow_orders(self, t: float, q: Vector, qd: Vector) -> None:
@@ -189,7 +189,7 @@ class ControlLoop(GuardedLoop):
         self._taken = orders
         begin = self.mode != RUNNING or self._moved
         if self._moved and self.mode == RUNNING:
-            self._outlet.moved()
+            self._publisher.moved()
         self._moved = False
         if begin or orders.settings is not taken.settings:
             self._controller.use(orders.settings)

@@ -85,7 +85,7 @@ class EstimationLoop(Loop):
     Streams of efforts take the place of commands while something comes there.
     `commands` is an inbox, `reader` turns what comes there into (u, stamp), `initial` (m,) is in
     force until the first. `fit` finds the posture to begin with; `sufficient` says which sensors
-    are enough. `outlet` takes away states and reports. With too few sensors no state goes out.
+    are enough. `publisher` takes away states and reports. With too few sensors no state goes out.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class EstimationLoop(Loop):
         streams: Sequence[Stream],
         commands: Any,
         reader: Any,
-        outlet: Any,
+        publisher: Any,
         plan: EstimationSchedule,
         *,
         initial: Vector,
         sufficient: Sufficient,
     ) -> None:
-        super().__init__('estimation', commands, outlet)
-        self.tally, self.lateness, self.update_times = LoopStatistics(), Window(), Window()
+        super().__init__('estimation', commands, publisher)
+        self.statistics, self.lateness, self.update_times = LoopStatistics(), Window(), Window()
         self.mode = WAITING
         self.missing: tuple[str, ...] = ()  # sensors that told nothing lately
         self.doubted: tuple[str, ...] = ()  # those of them that speak, but are not believed
@@ -123,7 +123,7 @@ class EstimationLoop(Loop):
 
     def _forget(self) -> None:
         """Know nothing of time and measurements."""
-        self._present, self._epoch = SensorClock(), 0
+        self._clock, self._epoch = SensorClock(), 0
         self._first: dict[str, Any] = {}  # the newest values, until there are enough to begin
         self._heard: dict[str, int] = {}  # when each sensor was believed last, steady clock [ns]
         self._came: dict[str, int] = {}  # and when it said anything
@@ -141,15 +141,15 @@ class EstimationLoop(Loop):
         woken = now()
         self.lateness.add(woken - self._deadlines.next)
         if self._deadlines.meet(woken, self._plan.period):
-            self.tally.count('slips')
+            self.statistics.count('slips')
         self._take_command()
         if self.mode == RUNNING:
             self._say()
-        before = self.tally.counts['measurements']
+        before = self.statistics.counts['measurements']
         for stream in (*self._gauges, *self._streams):  # what acts counts for what is measured
             self._listen(stream)
         if self._plan.collision and self.mode == RUNNING:
-            if self.tally.counts['measurements'] > before:
+            if self.statistics.counts['measurements'] > before:
                 self._feel()
         self._look_around()
 
@@ -160,14 +160,14 @@ class EstimationLoop(Loop):
                 return
             self._u = self._reader.read(message)[0].copy()
             if self.mode != WAITING:
-                at = self._seconds(self._present.at(now())) + self._plan.delay
+                at = self._seconds(self._clock.at(now())) + self._plan.delay
                 self._estimator.command(at, self._u)
         except MessageError as error:
             self._refuse(error)
 
     def _say(self) -> None:
         """Publish the state of this moment."""
-        stamp = self._present.at(now())
+        stamp = self._clock.at(now())
         try:
             found = self._estimator.estimate(self._seconds(stamp))
         except (SimulationDivergedError, SingularMassError, ArgumentError) as error:
@@ -176,8 +176,8 @@ class EstimationLoop(Loop):
         if not (np.isfinite(found.q).all() and np.isfinite(found.qd).all()):
             self._lose('the state is no number')
             return
-        self.tally.count('ticks')
-        self._outlet.state(found.q, found.qd, stamp)
+        self.statistics.count('ticks')
+        self._publisher.state(found.q, found.qd, stamp)
 
     def _feel(self) -> None:
         """Have the robot stopped if something pushes it harder than it may."""
@@ -185,8 +185,8 @@ class EstimationLoop(Loop):
         size, before = float(np.linalg.norm(push.value)), self._hit
         if push.chance < _CERTAIN and size > (_GONE * limit if before else limit):
             self._hit = True
-            self.tally.count('collisions', not before)
-            self._outlet.collided(self._plan.body, size, before)
+            self.statistics.count('collisions', not before)
+            self._publisher.collided(self._plan.body, size, before)
         else:
             self._hit = False
 
@@ -197,11 +197,11 @@ class EstimationLoop(Loop):
                 return
             arrival, stamp = now() - stream.inbox.age(), stamp_of(message)
             value = checked_value(stream.sensor, stream.form.read(message))
-            self._judge(stream.sensor.name, stamp, arrival)
+            self._validator(stream.sensor.name, stamp, arrival)
         except MessageError as error:
             self._refuse(error, stream.sensor.name)
             return
-        self._present.hear(stamp, arrival)
+        self._clock.hear(stamp, arrival)
         name = stream.sensor.name
         self._came[name] = arrival
         self._stamps[name].append(stamp)
@@ -211,14 +211,14 @@ class EstimationLoop(Loop):
         else:
             self._measure(name, stamp, value, arrival)
 
-    def _judge(self, name: str, stamp: int, arrival: int) -> None:
+    def _validator(self, name: str, stamp: int, arrival: int) -> None:
         """Refuse stamps that cannot be; MessageError."""
         if not stamp:
             raise MessageError('stale: it has no stamp')
         if stamp in self._stamps[name]:
             raise MessageError('out of order: it has come before')
-        others_speak = self._present.heard_since(arrival - self._memory)
-        if others_speak and stamp - self._present.at(arrival) > _AHEAD:
+        others_speak = self._clock.heard_since(arrival - self._memory)
+        if others_speak and stamp - self._clock.at(arrival) > _AHEAD:
             raise MessageError('from the future: by the stamps of the others')
 
     def _measure(self, name: str, stamp: int, value: Any, arrival: int) -> None:
@@ -233,12 +233,12 @@ class EstimationLoop(Loop):
         if found.too_old:
             self._refuse(MessageError('stale: older than what is kept'), name)
             return
-        self.tally.count('measurements')
-        self.tally.count('outliers', found.outliers)
-        self.tally.count('late', found.late)
+        self.statistics.count('measurements')
+        self.statistics.count('outliers', found.outliers)
+        self.statistics.count('late', found.late)
         if found.coarse:
-            self.tally.count('coarse')
-            self._outlet.doubted(name, found.coarse)
+            self.statistics.count('coarse')
+            self._publisher.doubted(name, found.coarse)
         if found.numbers or 0.0 < found.coarse < _FAR:
             self._heard[name] = arrival
             if name in self.squares:
@@ -262,7 +262,7 @@ class EstimationLoop(Loop):
             self._enter(RUNNING)
         if self.mode == RUNNING and moment - self._reported > self._plan.report:
             self._reported = moment
-            self._outlet.report(self._estimator, self._present.at(moment), self._epoch)
+            self._publisher.report(self._estimator, self._clock.at(moment), self._epoch)
 
     def _miss_gauges(self, moment: int) -> None:
         """Let commands count again for efforts of which nothing is believed any more."""
@@ -273,7 +273,7 @@ class EstimationLoop(Loop):
         for stream in self._gauges:
             name, count = stream.sensor.name, len(stream.sensor.names)
             if name in self.ungauged and name not in before:
-                self._measure(name, self._present.at(moment), np.full(count, np.nan), moment)
+                self._measure(name, self._clock.at(moment), np.full(count, np.nan), moment)
 
     def _without(
         self, streams: Sequence[Stream], heard: Mapping[str, int], moment: int
@@ -318,7 +318,7 @@ class EstimationLoop(Loop):
             q = self._fit(values, u=self._u).q
         except (NotConvergedError, ArgumentError, np.linalg.LinAlgError):
             q = None  # then the initial one: the measurements that follow will tell
-        time = self._present.at(now())
+        time = self._clock.at(now())
         self._epoch = time - SECOND
         seen = max(each.sensor.delay for each in self._streams)  # what comes next is as old
         self._estimator.begin(self._seconds(time) - seen, q=q, u=self._u)
@@ -327,8 +327,8 @@ class EstimationLoop(Loop):
 
     def _lose(self, why: Any) -> None:
         """Say nothing more until all can begin anew."""
-        self.tally.count('losses')
-        self._outlet.lost(str(why))
+        self.statistics.count('losses')
+        self._publisher.lost(str(why))
         self._forget()
         self._enter(WAITING)
 
@@ -347,8 +347,8 @@ class EstimationLoop(Loop):
 
     def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:
         error = MessageError(f'{error.reason} ({sensor})')
-        self.tally.refuse(error)
-        self._outlet.refused(error)
+        self.statistics.refuse(error)
+        self._publisher.refused(error)
 
     def _seconds(self, stamp: int) -> float:
         """Return the time [s] of the estimator, small numbers, so that none is lost."""
@@ -357,4 +357,4 @@ class EstimationLoop(Loop):
     def _enter(self, mode: int) -> None:
         before, self.mode = self.mode, mode
         if mode != before:
-            self._outlet.entered(MODES[mode], MODES[before], mode != WAITING)
+            self._publisher.entered(MODES[mode], MODES[before], mode != WAITING)

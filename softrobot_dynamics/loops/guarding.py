@@ -36,16 +36,16 @@ class GuardedLoop(Loop):
     """
     A loop that sends commands, or the safe command in their place, in time.
 
-    `plant` has the model and the safe command; `outlet` takes away commands; `period` and
+    `plant` has the model and the safe command; `publisher` takes away commands; `period` and
     `watchdog` in ns. A subclass answers states in its `_cycle`, and calls `_keep_safe` there.
     """
 
     def __init__(
-        self, inbox: Any, outlet: Any, plant: Any, orders: Orders, period: int, watchdog: int
+        self, inbox: Any, publisher: Any, plant: Any, orders: Orders, period: int, watchdog: int
     ) -> None:
-        super().__init__('control', inbox, outlet)
+        super().__init__('control', inbox, publisher)
         self.orders = self._taken = orders
-        self.tally, self.mode = LoopStatistics(), WAITING
+        self.statistics, self.mode = LoopStatistics(), WAITING
         self.period, self.watchdog = period, watchdog
         self.last_valid: Any = None  # arrival of the last valid state [ns]
         self._q: Any = None  # of that state
@@ -78,14 +78,14 @@ class GuardedLoop(Loop):
         self._guard.start()
 
     def finish(self) -> None:
-        """End the threads and send a last safe command; the outlet delivered it, or gave up."""
+        """End the threads and send a last safe command; the publisher delivered it, or gave up."""
         super().finish()  # guarded as long as its thread takes to end
         self._guarded = False
         self._alarm.set()
         if self._guard.ident is not None:
             self._guard.join()
         self._come_to_rest()
-        self._outlet.flush()
+        self._publisher.flush()
 
     # For the guard's thread
 
@@ -99,7 +99,7 @@ class GuardedLoop(Loop):
                         self._keep_safe(moment)
                     pause = self._overdue() - now()
             except Exception as error:  # there must be a guard whatever happens
-                self._outlet.failed('the guard failed', error)
+                self._publisher.failed('the guard failed', error)
                 pause = self.watchdog
             if self._alarm.wait(max(0, pause) * 1e-9):
                 self._alarm.clear()
@@ -143,12 +143,12 @@ class GuardedLoop(Loop):
         self._due = moment + self.watchdog
         self._forgotten += 1
         if self.mode not in (WAITING, TIMED_OUT):
-            self.tally.count('timeouts')
+            self.statistics.count('timeouts')
             self._enter(TIMED_OUT, moment)
         self._send_safe(moment)
         passed = moment - (self.last_valid or self._began)
         if self.mode != WAITING or passed > SECOND:  # at first, they are being discovered
-            self._outlet.waiting(passed, self.tally.last_refusal)
+            self._publisher.waiting(passed, self.statistics.last_refusal)
 
     def _enter(self, mode: int, moment: int | None) -> None:
         """Change the mode; fix the safe command when one begins at `moment` [ns]."""
@@ -160,7 +160,7 @@ class GuardedLoop(Loop):
             self._alarm.set()
         before, self.mode = self.mode, mode
         if mode != before:
-            self._outlet.entered(MODES[mode], MODES[before], mode == RUNNING)
+            self._publisher.entered(MODES[mode], MODES[before], mode == RUNNING)
 
     def _safe_now(self, mode: int, moment: int) -> Any:
         self._enter(mode, moment)
@@ -176,7 +176,7 @@ class GuardedLoop(Loop):
         else:  # as fast as the actuators allow: narrower limits are for work
             rate, passed = self._rate_limit, min(self.period, moment - self._sent_at)
         u, on_its_way = self._limiter.bring(u, rate, max(1, passed) * 1e-9)
-        self._outlet.command(u, stamp)
+        self._publisher.command(u, stamp)
         self._sent_at = moment
         self._next_step = moment + self.period if on_its_way and stamp is None else None
         return u

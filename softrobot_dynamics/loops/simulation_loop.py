@@ -37,7 +37,7 @@ class SimulationLoop(Loop):
     One simulated robot.
 
     `plant` has the simulator and the safe command; `sensing` hears what is published of its
-    states; `inbox` brings commands, which `reader` turns into (u, stamp); `outlet` takes away
+    states; `inbox` brings commands, which `reader` turns into (u, stamp); `publisher` takes away
     states. `schedule` says when, see :class:`Schedule`; its `timeout` and `pace` are attributes,
     which may change. `epoch`: the stamp of the first state [ns]; later ones are stamped with the
     simulated time that has passed since; what passes until `run` begins, and what the loop has
@@ -52,13 +52,13 @@ class SimulationLoop(Loop):
         sensing: Any,
         inbox: Any,
         reader: Any,
-        outlet: Any,
+        publisher: Any,
         schedule: Schedule,
         epoch: int,
         record: Any = None,
     ) -> None:
-        super().__init__('simulation', inbox, outlet)
-        self.tally, self.round_trips, self.lateness = LoopStatistics(), Window(), Window()
+        super().__init__('simulation', inbox, publisher)
+        self.statistics, self.round_trips, self.lateness = LoopStatistics(), Window(), Window()
         self.mode, self.paused = IDLE, False
         self.timeout, self.pace = schedule.timeout, schedule.pace
         self.wrenches: Any = None
@@ -146,8 +146,8 @@ class SimulationLoop(Loop):
                     self._inbox.rest()
             except MessageError as error:
                 arrival = now()
-                self.tally.refuse(error)
-                self._outlet.refused(error)
+                self.statistics.refuse(error)
+                self._publisher.refused(error)
                 self._inbox.rest()
             if arrival >= self.deadlines.next:
                 return None
@@ -166,7 +166,7 @@ class SimulationLoop(Loop):
             return False  # a safe command: nobody has seen the robot yet
         np.minimum(np.maximum(u, self._lower), self._upper, out=self._u)
         if (self._u != u).any():
-            self.tally.count('clipped')
+            self.statistics.count('clipped')
         if self._waits:  # it sets out under its first command
             self._waits = False
             self._timing.begin(self._u)
@@ -215,7 +215,7 @@ class SimulationLoop(Loop):
             self._safe_since = self._stamp
             self._safe.begin(self._simulator.q, None if self._arrival is None else self._u)
             if self._arrival is not None:
-                self.tally.count('timeouts')
+                self.statistics.count('timeouts')
                 self._enter(TIMED_OUT)
         idle = self._arrival is None  # nobody drives the robot yet: its weight is carried
         elapsed = 0.0 if idle else (self._stamp - self._safe_since) * 1e-9
@@ -228,14 +228,14 @@ class SimulationLoop(Loop):
         return self._safe.holding(simulator.q, simulator.qd, 0.0)
 
     def _count(self, round_trip: Any) -> None:
-        self.tally.count('ticks')
+        self.statistics.count('ticks')
         if round_trip is not None:
-            self.tally.count('answered')
+            self.statistics.count('answered')
             self.round_trips.add(round_trip)
         elif self.mode == DRIVEN and self._heard is not None:
-            self.tally.count('missed')
+            self.statistics.count('missed')
         if self.mode != DRIVEN:
-            self.tally.count('safe')
+            self.statistics.count('safe')
 
     def _plan(self, woken: int) -> None:
         """Set the next deadline after having woken at `woken` [ns] for the last one."""
@@ -244,8 +244,8 @@ class SimulationLoop(Loop):
         if self._row is not None and self.mode != DIVERGED:
             self.record.add(*self._row, late * 1e-9, self.mode, self._asked)
         if slip := self.deadlines.meet(woken, self._interval()):
-            self.tally.count('slips')
-            self._outlet.slipped(slip)
+            self.statistics.count('slips')
+            self._publisher.slipped(slip)
             self._behind += slip if self.pace == 1.0 else 0
         if self.mode != DRIVEN:  # no one counts on its time: stamps keep to the clock
             self._epoch += self._behind
@@ -262,11 +262,11 @@ class SimulationLoop(Loop):
             self._published = now()
             simulator = self._simulator
             rates = 0.0 * simulator.qd if self._waits else simulator.qd  # it stands so long
-            self._outlet.time(self._stamp)
+            self._publisher.time(self._stamp)
             state = self._sensing.hear(self._stamp, simulator.q, rates)
             self._heard = state and state.stamp
             if state is not None:
-                self._outlet.state(state.q, state.qd, state.stamp)
+                self._publisher.state(state.q, state.qd, state.stamp)
             elif self.pace == 0.0:  # nothing to wait for
                 self.deadlines.next = self._published
 
@@ -275,12 +275,12 @@ class SimulationLoop(Loop):
             self._safe_since = None
         before, self.mode = self.mode, mode
         if mode != before:
-            self._outlet.entered(MODES[mode], MODES[before], mode in (IDLE, DRIVEN))
+            self._publisher.entered(MODES[mode], MODES[before], mode in (IDLE, DRIVEN))
 
     def _stop(self, error: Exception) -> None:
         """Stay at the last good state and publish nothing, until a reset."""
         self.error = error
-        self._outlet.failed('the simulation stopped at its last good state', error)
+        self._publisher.failed('the simulation stopped at its last good state', error)
         self._enter(DIVERGED)
 
     def _pause(self, on: bool) -> None:

@@ -23,7 +23,7 @@ def left_inside(plant: Any, inbox: Any, reader: Any, allowed: bool) -> tuple[str
         message = inbox.wait(0)  # an emergency stop must not wait for a state
         if message is not None:
             q = reader.read(message)[0]
-    rates = plant.restless(np.array(q, dtype=float)) if np.isfinite(q).all() else ()
+    rates = plant.unstable_zero_dynamics(np.array(q, dtype=float)) if np.isfinite(q).all() else ()
     if not rates:
         return ()
     error = UnstableZeroDynamicsError(rates)

@@ -15,14 +15,14 @@ class Loop:
     A thread called `name` that repeats `_cycle` after a `_begin`, both the subclass's.
 
     What waits in a cycle waits for `inbox`, which `leave` wakes. An exception ends the loop: it is
-    kept in `error`, `_fail` leaves things safe, `outlet` is told, and `ended` is called, which has
-    the node end with a status that is not 0.
+    kept in `error`, `_fail` leaves things safe, `publisher` is told, and `ended` is called, which
+    has the node end with a status that is not 0.
     """
 
-    def __init__(self, name: str, inbox: Any, outlet: Any) -> None:
+    def __init__(self, name: str, inbox: Any, publisher: Any) -> None:
         self.error: Any = None  # what ended the loop, if not `leave`
         self.ended: Callable[[], object] = _nothing
-        self._inbox, self._outlet = inbox, outlet
+        self._inbox, self._publisher = inbox, publisher
         self._name, self._leaving = name, False
         self._thread = Thread(target=self.run, name=name, daemon=True)
 
@@ -58,7 +58,7 @@ class Loop:
             try:
                 self._fail()
             finally:
-                self._outlet.ended(f'the {self._name} loop ended', error)
+                self._publisher.ended(f'the {self._name} loop ended', error)
         finally:
             self.ended()
 

@@ -10,7 +10,7 @@ from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.joints.contract import Joint
-from softrobot_dynamics.recursion.actuation_hessians import Bends
+from softrobot_dynamics.recursion.actuation_hessians import Hessians
 from softrobot_dynamics.recursion.module_derivatives import (
     CONSTANT,
     DerivativeKernels,
@@ -18,7 +18,7 @@ from softrobot_dynamics.recursion.module_derivatives import (
 )
 
 # arguments of the kernels of joints, bodies and lengths
-BENDS = 'P, q, out, S'
+HESSIANS = 'P, q, out, S'
 JOINT, BODY = 'P, q, qd, qdd, D', 'P, q, qd, qdd, motion, D, S'
 
 
@@ -37,19 +37,19 @@ def derivative_kernels(description: RobotDescription, units: Vector) -> Derivati
     return DerivativeKernels(table, places, np.concatenate(numbers), scratch, units)
 
 
-def fibre_bends(segments: Sequence[Segment], n: int) -> Bends:
-    """Return the :class:`Bends` of rows of segments, compiled; ``n`` coordinates of a robot."""
+def length_hessians(segments: Sequence[Segment], n: int) -> Hessians:
+    """Return the :class:`Hessians` of rows of segments, compiled; ``n`` coordinates of a robot."""
     addresses, starts, numbers, scratch = [], [], [np.zeros(1)], 1
     for segment in segments:
-        kernel = segment.bends() if isinstance(segment, FibreSegment) else None
+        kernel = segment.hessians() if isinstance(segment, FibreSegment) else None
         starts.append(sum(map(len, numbers)))
         addresses.append(0)
         if kernel is not None:
-            addresses[-1] = address(kernel.module, kernel.function, BENDS)
+            addresses[-1] = address(kernel.module, kernel.function, HESSIANS)
             numbers.append(kernel.parameters)
             scratch = max(scratch, kernel.scratch)
     table, places = np.array(addresses, dtype=np.int64), np.array(starts, dtype=np.int64)
-    return Bends(table, places, np.concatenate(numbers), np.zeros(n * n), np.zeros(scratch))
+    return Hessians(table, places, np.concatenate(numbers), np.zeros(n * n), np.zeros(scratch))
 
 
 def _kernel(part: Joint | Body, arguments: str) -> tuple[int, Vector, int]:

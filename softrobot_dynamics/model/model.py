@@ -8,14 +8,14 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import together
 from softrobot_dynamics.description.robot import RobotDescription
-from softrobot_dynamics.model.derivative_kernels import derivative_kernels, fibre_bends
+from softrobot_dynamics.model.derivative_kernels import derivative_kernels, length_hessians
 from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
 from softrobot_dynamics.model.routes import plan_routes, RoutePlan
 from softrobot_dynamics.model.scales import scales_of
 from softrobot_dynamics.model.tables import note_identities, RobotArrays
 from softrobot_dynamics.model.terms import allocate_terms
-from softrobot_dynamics.recursion.actuation_hessians import Bends
+from softrobot_dynamics.recursion.actuation_hessians import Hessians
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.differences import by_fourth_order, ENERGY_STEP
 from softrobot_dynamics.recursion.module_derivatives import DerivativeKernels
@@ -99,9 +99,9 @@ class CompiledModel:
         """Return the kernels of derivatives by own coordinates, compiled when first asked for."""
         return self._derivatives
 
-    def bends(self, *, cables: bool = False) -> Bends:
+    def hessians(self, *, cables: bool = False) -> Hessians:
         """Return second derivatives of the lengths in bodies, or of those of cables; likewise."""
-        own = self._cable_bends if cables else self._bends
+        own = self._cable_hessians if cables else self._hessians
         return own._replace(out=own.out.copy(), S=own.S.copy())  # its own for each thread
 
     @functools.cached_property
@@ -110,16 +110,16 @@ class CompiledModel:
         return plan_routes(self)
 
     @functools.cached_property
-    def _bends(self) -> Bends:
-        return self._new_bends()
+    def _hessians(self) -> Hessians:
+        return self._new_hessians()
 
     @functools.cached_property
-    def _cable_bends(self) -> Bends:
-        return fibre_bends(self.cable_tables.parts, self.n)
+    def _cable_hessians(self) -> Hessians:
+        return length_hessians(self.cable_tables.parts, self.n)
 
     @functools.cached_property
     def _derivatives(self) -> DerivativeKernels:
-        kernels, _ = together(self._derivatives_and_tangents, self._new_bends)
+        kernels, _ = together(self._derivatives_and_tangents, self._new_hessians)
         return kernels
 
     def _derivatives_and_tangents(self) -> DerivativeKernels:
@@ -128,8 +128,8 @@ class CompiledModel:
         tangent_entries(robot, allocate_tangents(robot, kernels))
         return kernels
 
-    def _new_bends(self) -> Bends:
-        return fibre_bends(self._segments, self.n)
+    def _new_hessians(self) -> Hessians:
+        return length_hessians(self._segments, self.n)
 
     def robot(self) -> Robot:
         """Return the arrays kernels take, workspace and gravity its own: one for each thread."""

@@ -124,7 +124,7 @@ def _measures(curve: Curve, panels: list[Panel], postures: Matrix) -> Matrix:
         invoke(run, kernel.parameters, np.ascontiguousarray(q), values, scratch)
         places = values.reshape(blocks, rows, BLOCK)[:, :3].transpose(0, 2, 1).reshape(-1, 3)
         r = places[: count * len(panels)].reshape(len(panels), count, 3)
-        derivative, bend = rule.derivatives[:count] @ r, rule.bends @ r
+        derivative, bend = rule.derivatives[:count] @ r, rule.hessians @ r
         speed = np.linalg.norm(derivative, axis=2)
         turn = np.linalg.norm(np.cross(derivative, bend), axis=2) / speed**2
         bending = ((turn**2) @ rule.weights) @ (1.0 / shares)

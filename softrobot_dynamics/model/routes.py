@@ -51,7 +51,7 @@ class RoutePlan(NamedTuple):
     scratch: int
 
 
-def rubs(model: Any) -> bool:
+def has_friction(model: Any) -> bool:
     """Tell whether a compiled model has friction along routes."""
     return any(entry.actuator.friction for entry in model.description.actuators)
 
@@ -87,7 +87,7 @@ def capstan_of(model: Any, robot: Robot, force: Vector) -> Capstan | None:
     It goes by the poses in a robot's workspace and the ``force`` (m,) along y, as they are when
     its kernels are called.
     """
-    if not rubs(model):
+    if not has_friction(model):
         return None
     plan: RoutePlan = model.route_plan
     tendons = [t for t, part in plan.parts for _ in range(1 + _nodes(part))]

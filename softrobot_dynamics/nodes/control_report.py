@@ -14,8 +14,8 @@ def report_on(loop: Any, watch: Any, growth: Any) -> Any:
     """Return (level, message, {key: value}) for a ControlLoop, its Watch and Growth; or None."""
     if loop is None:
         return OK, 'inactive', {}
-    seconds, counts, refused = loop.tally.recent()
-    total, ticks = loop.tally.counts, max(1, counts['ticks'])
+    seconds, counts, refused = loop.statistics.recent()
+    total, ticks = loop.statistics.counts, max(1, counts['ticks'])
     age = np.nan if loop.last_valid is None else (now() - loop.last_valid) * 1e-6
     unmet = float(np.abs(loop.command.unmet).max()) if loop.command is not None else 0.0
     odd = [*watch.look(loop, bool(refused)), *filter(None, [growth.look(loop)])]
@@ -37,8 +37,8 @@ def report_on(loop: Any, watch: Any, growth: Any) -> Any:
         'growth if the model is off [1/s]': growth.if_off,
         'watchdog trips': total['timeouts'],
         'failures': total['failures'],
-        'last refusal': loop.tally.last_refusal,
-        **loop.tally.refusals(),
+        'last refusal': loop.statistics.last_refusal,
+        **loop.statistics.refusals(),
     }
 
 
@@ -55,7 +55,7 @@ def _judgement(loop: Any, counts: Any, refused: Any, odd: Any) -> tuple[Any, ...
         said.append('the safe command was sent for a while')
     said += odd
     if refused:
-        said.append(f'messages refused; the last: {loop.tally.last_refusal}')
+        said.append(f'messages refused; the last: {loop.statistics.last_refusal}')
     if words := recording.words(loop.record):
         said.append(words)
     if not said:

@@ -22,7 +22,7 @@ from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
-from softrobot_dynamics.nodes.online_references import Guidance
+from softrobot_dynamics.nodes.online_references import OnlineReferences
 from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
 from softrobot_dynamics.nodes.peer_status import PeerStatus
 from softrobot_dynamics.nodes.process import Stop
@@ -62,10 +62,10 @@ class ControllerNode(LifecycleNode):
         self._build, self._stop = build, stop
         self._plant: Any = None
         self._inbox: Any = None
-        self._outlet: Any = None
+        self._publisher: Any = None
         self._diagnostics: Any = None
         self._peers: Any = None
-        self._guidance: Any = None
+        self._online_references: Any = None
         self._beginning = 0  # of the phases, counted
         self._orders = StandingOrders()
         if stop is not None:
@@ -113,7 +113,7 @@ class ControllerNode(LifecycleNode):
         self._plant, self._growth = plant, StabilityCheck(plant, 1.0 / values['rate'])
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
-        self._guidance = Guidance(self, plant, self._orders, self.options)
+        self._online_references = OnlineReferences(self, plant, self._orders, self.options)
         self._inbox = Inbox(self, JointState, 'joint_states', NEWEST, plant.model.n)
         actuators = [entry.actuator for entry in plant.model.description.actuators]
         self._peers = PeerStatus(self)
@@ -121,7 +121,7 @@ class ControllerNode(LifecycleNode):
         self._diagnostics = diagnostics.Diagnostics(
             self, 'control loop', values['robot'], self._reporter(values, watch)
         )
-        self._outlet = ControlPublisher(
+        self._publisher = ControlPublisher(
             self, names, controlled, values['command_type'], quality, self._diagnostics.changed
         )
         for words in self.options.unknown():
@@ -166,7 +166,7 @@ class ControllerNode(LifecycleNode):
             plant,
             self._inbox,
             StateReader(plant.model.coordinate_names),
-            self._outlet,
+            self._publisher,
             Orders(plant.settings(values), reference, values['reference.ramp_time']),
             period=round(SECOND / values['rate']),
             watchdog=_watchdog(values),
@@ -182,14 +182,14 @@ class ControllerNode(LifecycleNode):
 
     def _release(self) -> None:
         self._orders.cancel('cleanup')
-        if self._guidance is not None:
-            self._guidance.close()  # not under the lock, which its thread may want
-            self._guidance = None
+        if self._online_references is not None:
+            self._online_references.close()  # not under the lock, which its thread may want
+            self._online_references = None
         with self.options.lock:
-            for part in (self._inbox, self._outlet, self._diagnostics, self._peers):
+            for part in (self._inbox, self._publisher, self._diagnostics, self._peers):
                 if part is not None:
                     part.close()
-            self._plant = self._inbox = self._outlet = self._diagnostics = self._peers = None
+            self._plant = self._inbox = self._publisher = self._diagnostics = self._peers = None
 
     # Parameters and services
 

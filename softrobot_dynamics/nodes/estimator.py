@@ -116,10 +116,10 @@ class EstimatorNode(LifecycleNode):
             self, 'estimator', values['robot'], self._report
         )
         self._open.append(self._diagnostics)
-        self._outlet = EstimationPublisher(
+        self._publisher = EstimationPublisher(
             self, model.coordinate_names, quality_of(values), self._diagnostics.changed, body
         )
-        self._open.append(self._outlet)
+        self._open.append(self._publisher)
 
     def _inbox(self, reader: Any, topic: str) -> Any:
         inbox = Inbox(self, reader.message_type, topic, NEWEST, reader.size)
@@ -159,8 +159,8 @@ class EstimatorNode(LifecycleNode):
             collision=values['collision_force'],
         )
         self._loop = EstimationLoop(
-            self._estimator, self._fit, self._streams, self._commands, self._reader, self._outlet,
-            plan, initial=self._initial, sufficient=self._sufficient,
+            self._estimator, self._fit, self._streams, self._commands, self._reader,
+            self._publisher, plan, initial=self._initial, sufficient=self._sufficient,
         )  # fmt: skip
         process.watch(self._loop, self._stop)
         self._loop.start()
@@ -179,8 +179,8 @@ class EstimatorNode(LifecycleNode):
         loop = self._loop
         if loop is None:
             return diagnostics.OK, 'inactive', {}
-        seconds, counts, refused = loop.tally.recent()
-        total = loop.tally.counts
+        seconds, counts, refused = loop.statistics.recent()
+        total = loop.statistics.counts
         squares = {name: sums.copy() for name, sums in loop.squares.items()}
         values = {
             'mode': MODES[loop.mode],
@@ -202,12 +202,12 @@ class EstimatorNode(LifecycleNode):
                 for name, (s, k) in squares.items()
             },
             'inertia, stiffness, damping are more by': ', '.join(
-                f'{share:+.1%}' for share in self._outlet.model_error
+                f'{share:+.1%}' for share in self._publisher.model_error
             ),
             'update p50 / p99 / max [us]': loop.update_times.report(),
             'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
-            'last refusal': loop.tally.last_refusal,
-            **loop.tally.refusals(),
+            'last refusal': loop.statistics.last_refusal,
+            **loop.statistics.refusals(),
         }
         return *_judgement(loop, refused, counts['coarse']), values
 
@@ -222,7 +222,7 @@ def _judgement(loop: Any, refused: Any, coarse: int) -> tuple[Any, str]:
         words = 'measurements far off: sensors or the model, by more than `disturbance` says'
         said.append(f'{coarse} {words}')
     if refused:
-        said.append(f'messages refused; the last: {loop.tally.last_refusal}')
+        said.append(f'messages refused; the last: {loop.statistics.last_refusal}')
     if loop.mode != RUNNING:
         return diagnostics.ERROR, '; '.join([f'{MODES[loop.mode]}: no states go out', *said])
     return (diagnostics.WARN, '; '.join(said)) if said else (diagnostics.OK, MODES[loop.mode])

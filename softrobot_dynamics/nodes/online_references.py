@@ -26,7 +26,7 @@ _TRACE = 2_000  # characters
 _EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
 
 
-class Guidance:
+class OnlineReferences:
     """
     Makes orders of what comes from `~/trajectory`, `~/target`, `~/target_pose`, or says why not.
 

@@ -20,7 +20,7 @@ from rcl_interfaces.msg import (
     SetParametersResult,
 )
 from rclpy.parameter import Parameter
-from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterTable, Row
+from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterSpec, ParameterTable
 from softrobot_dynamics.errors import closest, DescriptionError, SoftRobotError
 
 AS_BEFORE = 'all parameters are as before'
@@ -38,7 +38,7 @@ class NodeParameters:
     than a moment holds `lock`, as a change does.
     """
 
-    def __init__(self, node: Any, rows: Iterable[Row]) -> None:
+    def __init__(self, node: Any, rows: Iterable[ParameterSpec]) -> None:
         self._node = node
         self.lock = threading.RLock()  # again: rclpy calls `_on_set` within `declare`
         self._table = ParameterTable(())
@@ -46,7 +46,7 @@ class NodeParameters:
         self.values: dict[str, Any] = {}
         self.declare(rows)
 
-    def declare(self, rows: Iterable[Row]) -> dict[str, Any]:
+    def declare(self, rows: Iterable[ParameterSpec]) -> dict[str, Any]:
         """
         Declare further rows, unless they are already; return the values of all.
 
@@ -63,7 +63,7 @@ class NodeParameters:
         self.values = {**self.values, **values}
         return self.values
 
-    def _given(self, row: Row) -> Any:
+    def _given(self, row: ParameterSpec) -> Any:
         """Return the value for a row that the node was given, whatever it is, or the default."""
         anything = ParameterDescriptor(dynamic_typing=True)
         self._node.declare_parameter(row.name, _plain(row.default), anything)
@@ -118,7 +118,7 @@ class NodeParameters:
             return SetParametersResult(successful=True)
 
 
-def descriptor_of(row: Row) -> Any:
+def descriptor_of(row: ParameterSpec) -> Any:
     """Return the ParameterDescriptor of a row."""
     bounded = math.isfinite(row.lower) or math.isfinite(row.upper)
     low, high = max(row.lower, -_LARGEST), min(row.upper, _LARGEST)

@@ -93,7 +93,7 @@ class SimulationNode(Node):
         self._diagnostics = diagnostics.Diagnostics(
             self, 'simulated robot', values['robot'], self._report
         )
-        self._outlet = SimulationPublisher(
+        self._publisher = SimulationPublisher(
             self,
             plant.heard.coordinate_names,
             quality,
@@ -113,7 +113,7 @@ class SimulationNode(Node):
             sensing,
             self._inbox,
             reader,
-            self._outlet,
+            self._publisher,
             Schedule(
                 rate=values['rate'],
                 timeout=values['command_timeout_periods'],
@@ -178,9 +178,9 @@ class SimulationNode(Node):
             seed=known.seed,
             dropout=known.dropout,
         )
-        outlet = SensorPublisher(self, (*settings.sensors, *settings.efforts), quality)
+        publisher = SensorPublisher(self, (*settings.sensors, *settings.efforts), quality)
         simulator = plant.simulator
-        return MeasuredSensing(sensing, instruments, outlet.send, lambda: simulator.acting)
+        return MeasuredSensing(sensing, instruments, publisher.send, lambda: simulator.acting)
 
     def _choose_safe(self, values: dict[str, Any]) -> None:
         self._plant.safe.choose(
@@ -237,8 +237,8 @@ class SimulationNode(Node):
         loop = self._loop
         if loop is None:
             return diagnostics.OK, 'starting', {}
-        seconds, counts, refused = loop.tally.recent()
-        total, values = loop.tally.counts, self.options.values
+        seconds, counts, refused = loop.statistics.recent()
+        total, values = loop.statistics.counts, self.options.values
         return *self._judgement(loop, counts, refused), {
             'mode': simulation_loop.MODES[loop.mode],
             'commands': said_of(values['command_timing'], values['bus.rate']),
@@ -254,8 +254,8 @@ class SimulationNode(Node):
             'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
             'commands beyond a limit': total['clipped'],
             'command time-outs': total['timeouts'],
-            'last refusal': loop.tally.last_refusal,
-            **loop.tally.refusals(),
+            'last refusal': loop.statistics.last_refusal,
+            **loop.statistics.refusals(),
         }
 
     def _judgement(self, loop: Any, counts: Any, refused: Any) -> Any:
@@ -269,7 +269,7 @@ class SimulationNode(Node):
         if loop.mode == simulation_loop.TIMED_OUT:
             return diagnostics.WARN, mode
         if refused:
-            return diagnostics.WARN, f'messages refused; the last: {loop.tally.last_refusal}'
+            return diagnostics.WARN, f'messages refused; the last: {loop.statistics.last_refusal}'
         if words := recording.words(loop.record):
             return diagnostics.WARN, words
         if counts['slips']:

@@ -33,7 +33,7 @@ from softrobot_dynamics.recursion.transmission import COORDINATE, LINE, POINT
 from softrobot_dynamics.recursion.twists import last_tip
 
 
-class Bends(NamedTuple):
+class Hessians(NamedTuple):
     """Kernels of second derivatives of lengths, row by row of the segments, and their room."""
 
     addresses: Integers  # (segments,) 0 where there is none
@@ -43,18 +43,18 @@ class Bends(NamedTuple):
     S: Vector  # scratch
 
 
-def no_bends(robot: Robot) -> Bends:
-    """Return the :class:`Bends` of a robot whose lengths have none."""
+def no_hessians(robot: Robot) -> Hessians:
+    """Return the :class:`Hessians` of a robot whose lengths have none."""
     none = np.zeros(len(robot.segments), dtype=np.int64)
-    return Bends(none, none, np.zeros(1), np.zeros(1), np.zeros(1))
+    return Hessians(none, none, np.zeros(1), np.zeros(1), np.zeros(1))
 
 
 @kernel
-def fibre_stiffness(robot, bends, stiffness, x, q, force):
+def fibre_stiffness(robot, hessians, stiffness, x, q, force):
     """
     Fill ``stiffness`` (n, n) with the derivative by q of J' f, of all lengths within bodies.
 
-    ``force`` (m,) along y; ``bends`` of the segments; ``x`` (2 n,) is room.
+    ``force`` (m,) along y; ``hessians`` of the segments; ``x`` (2 n,) is room.
     """
     S = robot.S
     stiffness[:] = 0.0
@@ -64,8 +64,8 @@ def fibre_stiffness(robot, bends, stiffness, x, q, force):
         if row[1] <= COORDINATE or weight == 0.0:
             continue
         weight *= robot.P[row[2]]
-        if bends.addresses[i] != 0:
-            _add_bends(bends, i, first, count, weight, q, stiffness)
+        if hessians.addresses[i] != 0:
+            _add_second_derivatives(hessians, i, first, count, weight, q, stiffness)
             continue
         P, out, v, own = robot.P[row[2] + 1 :], S[: count + 2], x[:count], x[count : 2 * count]
         v[:] = 0.0
@@ -85,12 +85,18 @@ def fibre_stiffness(robot, bends, stiffness, x, q, force):
 
 
 @kernel
-def _add_bends(bends, i, first, count, weight, q, stiffness):
+def _add_second_derivatives(hessians, i, first, count, weight, q, stiffness):
     """Add those of a length of a body's coordinates, by its own kernel."""
-    call(bends.addresses[i], bends.P[bends.numbers[i] :], q[first:], bends.out, bends.S)
+    call(
+        hessians.addresses[i],
+        hessians.P[hessians.numbers[i] :],
+        q[first:],
+        hessians.out,
+        hessians.S,
+    )
     for j in range(count):
         for k in range(count):
-            stiffness[first + j, first + k] += weight * bends.out[count * j + k]
+            stiffness[first + j, first + k] += weight * hessians.out[count * j + k]
 
 
 @kernel

@@ -14,7 +14,7 @@ sum (drop / v) G^T G.
 
 At rest friction is what is left of the motion before: a tendon that was drawn in last has the
 tensions of one that slides towards the base, one that was paid out those of one that slides
-towards the tip (:func:`rub_towards`).
+towards the tip (:func:`friction_towards`).
 """
 
 import math
@@ -47,26 +47,26 @@ class Capstan(NamedTuple):
 
 
 @kernel
-def rub(evaluate, capstan, h, q, qd):
+def add_friction(evaluate, capstan, h, q, qd):
     """Evaluate at (q, qd), with poses, and take the force of friction from h = ID(q, qd, 0)."""
     run(evaluate, q, qd)
-    _rub(capstan, h, q, qd)
+    _add_friction(capstan, h, q, qd)
 
 
 @kernel
-def rub_along(evaluate, capstan, h, rates, q, qd):
-    """Evaluate as :func:`rub`, but with the friction of a robot that moves at ``rates`` (n,)."""
+def friction_along(evaluate, capstan, h, rates, q, qd):
+    """Evaluate as :func:`add_friction`, with the friction of a robot that moves at ``rates`` (n,)."""
     run(evaluate, q, qd)
-    _rub(capstan, h, q, rates)
+    _add_friction(capstan, h, q, rates)
 
 
 @kernel
-def rub_towards(evaluate, capstan, direction, friction, q, qd):
+def friction_towards(evaluate, capstan, direction, friction, q, qd):
     """
     Evaluate at (q, qd), and fill ``friction`` (n,) with that of tendons that slide one way each.
 
-    It is what :func:`rub` adds to h. By ``direction`` (m,) all of a tendon slides towards the base
-    (1), towards the tip (-1), or does not rub (0), at whatever qd.
+    It is what :func:`add_friction` adds to h. By ``direction`` (m,) all of a tendon slides towards
+    the base (1), towards the tip (-1), or does not rub (0), at whatever qd.
     """
     run(evaluate, q, qd)
     friction[:] = 0.0
@@ -97,7 +97,7 @@ def resist(follow, capstan, D, damping, q, qd):
 
 
 @kernel
-def _rub(capstan, h, q, qd):
+def _add_friction(capstan, h, q, qd):
     """Take the force of friction at (q, qd) from h (n,)."""
     follow_routes(capstan.routes, q, qd)
     for i in range(len(capstan.sign)):

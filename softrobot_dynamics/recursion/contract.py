@@ -4,7 +4,7 @@
 from typing import Any, Protocol
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.recursion.actuation_hessians import Bends
+from softrobot_dynamics.recursion.actuation_hessians import Hessians
 from softrobot_dynamics.recursion.module_derivatives import DerivativeKernels
 from softrobot_dynamics.recursion.passes import Robot
 
@@ -31,7 +31,7 @@ class Model(Protocol):
     def derivatives(self) -> DerivativeKernels:
         """Return the kernels of derivatives of its parts."""
 
-    def bends(self, *, cables: bool = False) -> Bends:
+    def hessians(self, *, cables: bool = False) -> Hessians:
         """Return the kernels of second derivatives of lengths in bodies, or of those of cables."""
 
     def evaluator(self) -> Any:

@@ -26,7 +26,7 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.spatial import between, move_wrench, read_six
-from softrobot_dynamics.recursion.composite_inertia import add_matter, MATTER
+from softrobot_dynamics.recursion.composite_inertia import add_composite_inertia, COMPOSITE
 from softrobot_dynamics.recursion.derivative_backward import (
     add_body_derivatives,
     add_springs,
@@ -101,7 +101,7 @@ def allocate_tangents(robot: Robot, kernels: DerivativeKernels) -> DerivativeArr
         force=np.zeros(n),
         columns=np.zeros((ROWS, n)),
         motions=np.zeros((2 * N + 2) * MOTION),
-        matter=np.zeros((N + 1) * MATTER),
+        matter=np.zeros((N + 1) * COMPOSITE),
         derivatives=np.zeros(starts[-1]),
         places=np.where(needed, starts[:-1].reshape(N, 2), 0).astype(np.uint32),
         turn=np.array([0, N]),
@@ -119,7 +119,7 @@ class DerivativeEntries(NamedTuple):
 
     begin: Entry  # ID, and the poses
     derivatives: Entry  # those of the modules from ``t.turn[0]`` to before ``t.turn[1]``
-    gather: Entry  # ``t.by_state``, when all derivatives are there
+    accumulate: Entry  # ``t.by_state``, when all derivatives are there
     after: Entry
     whole: Entry  # and the forward pass before
 
@@ -133,7 +133,7 @@ def tangent_entries(robot: Robot, t: DerivativeArrays, rough: bool = False) -> D
     stages = {
         'begin': entry(begin, robot=robot, t=t),
         'derivatives': derivatives_entry(robot, t, rough),
-        'gather': entry(gather, robot=robot, t=t),
+        'gather': entry(accumulate, robot=robot, t=t),
     }
     after = entry(differentiate, t=t, **stages)
     return DerivativeEntries(
@@ -157,12 +157,12 @@ def tangents(robot, after, q, qd, qdd):
 
 
 @kernel
-def differentiate(begin, derivatives, gather, t, q, qd, qdd):
+def differentiate(begin, derivatives, accumulate, t, q, qd, qdd):
     """Do all :class:`DerivativeEntries` after a forward pass; all its terms are left."""
     t.turn[0], t.turn[1] = 0, len(t.places)
     run_three(begin, q, qd, qdd)
     run_three(derivatives, q, qd, qdd)
-    run_three(gather, q, qd, qdd)
+    run_three(accumulate, q, qd, qdd)
 
 
 @kernel
@@ -181,20 +181,20 @@ def fill_derivatives(robot, differenced, t, q, qd, qdd):
 
 
 @kernel
-def gather(robot, t, q, qd, qdd):
+def accumulate(robot, t, q, qd, qdd):
     """Fill ``t.by_state`` from all derivatives: the twists of frames, then what is beyond each."""
     carry_twists(robot, t, qd, qdd)
-    _gather(robot, t, qd)
+    _accumulate(robot, t, qd)
 
 
 @kernel
-def _gather(robot, t, qd):
+def _accumulate(robot, t, qd):
     """Backward: what is beyond each frame, and the forces along coordinates."""
     N = len(robot.modules)
     t.by_state[:] = 0.0  # branches of a tree do not see each other
     t.matter[:] = 0.0
     for i in range(N - 1, -1, -1):
-        m, s, beyond = robot.modules[i], np.uint32(i * STATE), np.uint32(i * MATTER)
+        m, s, beyond = robot.modules[i], np.uint32(i * STATE), np.uint32(i * COMPOSITE)
         joint, body, before = s + JOINT_POSE, s + TIP_POSE, m[PARENT] * STATE + TIP_POSE
         n, first, derivatives = m[BODY_COUNT], m[BODY_FIRST], t.places[i, 1]
         if n > 0:
@@ -204,7 +204,7 @@ def _gather(robot, t, qd):
             fill_block(robot, t, part, joint, F)
             add_body_derivatives(robot, t, part, m[BODY_SLAB], joint, t.motions[2 * i * MOTION :])
             fill_rows(robot, t, i, part)
-        add_matter(robot, t, i, qd)
+        add_composite_inertia(robot, t, i, qd)
         n, first, derivatives = m[JOINT_COUNT], m[JOINT_FIRST], t.places[i, 0]
         if n > 0:
             part = n, first, derivatives
@@ -213,8 +213,8 @@ def _gather(robot, t, qd):
             fill_block(robot, t, part, before, F)
             add_springs(robot, t, part, m[JOINT_NUMBERS])
             fill_rows(robot, t, i, part)
-        for c in range(MATTER):
-            t.matter[m[PARENT] * MATTER + c] += t.matter[beyond + c]
+        for c in range(COMPOSITE):
+            t.matter[m[PARENT] * COMPOSITE + c] += t.matter[beyond + c]
 
 
 @inlined

@@ -78,12 +78,12 @@ def follow_routes(routes, q, qd):
     for i in range(len(routes.anchors)):
         anchor = routes.anchors[i]
         point_position(routes.robot, anchor[0], anchor[1] == 1, routes.places[i], routes.points[i])
-    _gather(routes)
+    _accumulate(routes)
     _turn_corners(routes)
 
 
 @kernel
-def _gather(routes):
+def _accumulate(routes):
     """Fill directions, turns along panels, and gradients, from the tips on."""
     parts, beyond, last = routes.parts, routes.beyond, -1
     for e in range(len(parts) - 1, -1, -1):
@@ -116,13 +116,13 @@ def _lay_panel(routes, part, ends):
     N, rule, first = part[NODES], part[RULE], part[STATION] + 1
     cloud, weights = routes.clouds[part[SOURCE]], routes.rules[rule : rule + N]
     derivatives = routes.rules[rule + N + N * N :]
-    bends = derivatives[(N + 2) * N :]
+    hessians = derivatives[(N + 2) * N :]
     places = routes.panel[: 3 * N * (1 + cloud[COUNT])]
     _take_panel(routes, part, cloud, places)
     for i in range(N):
         row = derivatives[i * N : (i + 1) * N]
         u0, u1, u2 = _combined(places, row, 0)
-        v0, v1, v2 = _combined(places, bends[i * N : (i + 1) * N], 0)
+        v0, v1, v2 = _combined(places, hessians[i * N : (i + 1) * N], 0)
         square = max(u0 * u0 + u1 * u1 + u2 * u2, _TINY)
         a, b, c = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
         routes.turn[first + i] = weights[i] * math.sqrt(a * a + b * b + c * c) / square

@@ -30,7 +30,7 @@ CLOSED = 0.01  # of the longest step between neighbours: a gap as small closes a
 JUMP = 8.0  # steps as long as so many usual ones are none of a smooth motion
 
 
-def hold_lap(
+def hold_periodic_path(
     model: CompiledModel,
     *,
     bodies: Sequence[str],

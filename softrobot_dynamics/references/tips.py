@@ -12,7 +12,7 @@ from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import OutputMotion, Targets
-from softrobot_dynamics.references.periodic_paths import hold_lap
+from softrobot_dynamics.references.periodic_paths import hold_periodic_path
 from softrobot_dynamics.references.piecewise import cubic_spline, spline
 from softrobot_dynamics.references.postures import hold_points
 
@@ -71,7 +71,7 @@ def lap(
     model: CompiledModel, bodies: Sequence[str], times: Vector, points: Array, q0: ArrayLike | None
 ) -> OutputMotion:
     """Return the periodic motion along a closed path, the last of whose points is the first."""
-    postures, drift = hold_lap(model, bodies=bodies, times=times, points=points, q0=q0)
+    postures, drift = hold_periodic_path(model, bodies=bodies, times=times, points=points, q0=q0)
     y = postures.y.copy()
     y[-1] = y[0] + drift
     return OutputMotion(spline(times, y, periodic=True), postures)

@@ -116,7 +116,7 @@ class ActuatedSimulator(Simulator):
     ``joint_friction``.
     """
 
-    rubs = commanded = True
+    has_friction = commanded = True
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         self._actuation = ActuatorDynamics(model)

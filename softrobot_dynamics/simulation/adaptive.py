@@ -80,22 +80,27 @@ class Adaptive:
     order without. They are taken anew every few steps, and in between continued along a straight
     line: stale ones would cost a digit. They are without the friction of routes, which shortens
     steps where its direction changes. ``advance``, ``clock``, ``terms``, ``tried``, ``entry``,
-    ``inputs`` and ``rubs`` as of :class:`Fixed`.
+    ``inputs`` and ``has_friction`` as of :class:`Fixed`.
     """
 
     def __init__(
-        self, model: Model, longest: float, tolerance: float, inputs: Inputs, rubs: bool = False
+        self,
+        model: Model,
+        longest: float,
+        tolerance: float,
+        inputs: Inputs,
+        has_friction: bool = False,
     ) -> None:
         n, evaluate = model.n, model.evaluator()
         self.evaluate, self.terms, self.clock = evaluate, evaluate.terms, new_clock()
         robot, t = evaluate.robot, allocate_tangents(evaluate.robot, model.derivatives())
-        self.entry, drives, *_ = acting(model, evaluate, inputs, rubs)
+        self.entry, drives, *_ = acting(model, evaluate, inputs, has_friction)
         jacobian = _jacobian(n)
-        own = {'bends': model.bends(), 'stiffness': jacobian.fibres, 'x': jacobian.x}
+        own = {'bends': model.hessians(), 'stiffness': jacobian.fibres, 'x': jacobian.x}
         stiffen = entry(fibre_stiffness, robot=robot, **own)
         if drives is not None:
             cables: Any = {'stiffness': np.zeros((n, n)), 'x': jacobian.x}
-            cables['bends'] = model.bends(cables=True)
+            cables['bends'] = model.hessians(cables=True)
             stiffen = entry(
                 add_cable_stiffness,
                 fibres=stiffen,

@@ -43,7 +43,7 @@ class Simulator:
     the beginning if they have none.
     """
 
-    rubs = False  # whether tendons rub along their routes, and joints
+    has_friction = False  # whether tendons rub along their routes, and joints
     commanded = False  # whether u are commands to actuators that are told positions
 
     def __init__(
@@ -62,9 +62,9 @@ class Simulator:
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
         self._inputs, self._recentring = Inputs(model, self.commanded), recentring(model)
         self._stepper = (
-            Adaptive(model, self.substep, self.tolerance, self._inputs, self.rubs)
+            Adaptive(model, self.substep, self.tolerance, self._inputs, self.has_friction)
             if self.tolerance
-            else FixedSteps(model, self.substep, self._inputs, self.rubs)
+            else FixedSteps(model, self.substep, self._inputs, self.has_friction)
         )
         body = None if carrier is None else body_index(model, carrier, 'carrier')
         self._carries, self._loaded = carrier, LoadedStepper(model, self._stepper, body)

@@ -14,7 +14,7 @@ from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.capstan import resist, rub
+from softrobot_dynamics.recursion.capstan import add_friction, resist
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.drives import hold, stiffen
 from softrobot_dynamics.recursion.joint_friction import brake, drag
@@ -75,18 +75,18 @@ class ForceEvaluation(NamedTuple):
     dry: Vector | None  # (n,) friction of joints, or None
 
 
-def acting(model: Model, evaluate: Any, inputs: Inputs, rubs: bool) -> ForceEvaluation:
-    """Return the :class:`ForceEvaluation` of an Evaluator, with friction if it ``rubs``."""
+def acting(model: Model, evaluate: Any, inputs: Inputs, has_friction: bool) -> ForceEvaluation:
+    """Return the :class:`ForceEvaluation` of an Evaluator, with friction if there is any."""
     found, h, along = evaluate.entry, evaluate.terms.h, inputs.force
     drives = None
     if inputs.command is not None:
         drives, along = drives_of(model, evaluate.robot), inputs.force.copy()
         given = {'drives': drives, 'command': inputs.command, 'h': h}
         found = entry(hold, evaluate=found, **given, force=inputs.force, along=along)
-    capstan = capstan_of(model, evaluate.robot, along) if rubs else None
+    capstan = capstan_of(model, evaluate.robot, along) if has_friction else None
     if capstan is not None:
-        found = entry(rub, evaluate=found, capstan=capstan, h=h)
-    dry = model.joint_friction if rubs and model.joint_friction.any() else None
+        found = entry(add_friction, evaluate=found, capstan=capstan, h=h)
+    dry = model.joint_friction if has_friction and model.joint_friction.any() else None
     if dry is not None:
         found = entry(drag, evaluate=found, friction=dry, h=h)
     return ForceEvaluation(found, drives, capstan, dry)
@@ -113,15 +113,17 @@ class FixedSteps:
     under forces (m,) along y. It returns 0, or 1 where a step cannot be made; ``clock`` says how
     much was done, ``terms`` are those of the last evaluation, ``tried`` (n,) is the posture of it,
     ``evaluate`` is the Evaluator, and ``entry`` the one of its evaluations: with cables that are
-    held at the commands of the ``inputs``, whose force ``force`` has to be, and, if it ``rubs``,
-    the friction of routes and joints.
+    held at the commands of the ``inputs``, whose force ``force`` has to be, and, if it
+    ``has_friction``, the friction of routes and joints.
     """
 
-    def __init__(self, model: Model, substep: float, inputs: Inputs, rubs: bool = False) -> None:
+    def __init__(
+        self, model: Model, substep: float, inputs: Inputs, has_friction: bool = False
+    ) -> None:
         self.evaluate = evaluate = model.evaluator()
         self._linearisation = near = Linearisation(model)
         self.terms, self.clock = evaluate.terms, new_clock()
-        self.entry, drives, capstan, dry = acting(model, evaluate, inputs, rubs)
+        self.entry, drives, capstan, dry = acting(model, evaluate, inputs, has_friction)
         follow, parts = near.follow, parts_of_step(model, substep)
         K, D = near.stiffness, near.damping
         if drives is not None:

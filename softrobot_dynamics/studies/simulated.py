@@ -15,7 +15,7 @@ from softrobot_dynamics.simulation.sensing import GROUP as SENSORS
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
-_MATTER = 'payload.', 'command_timing', 'estimator', 'safe_'  # names begin so, and are not used
+_COMPOSITE = 'payload.', 'command_timing', 'estimator', 'safe_'  # names begin so, and are not used
 
 
 class Given(NamedTuple):
@@ -44,6 +44,6 @@ def given_by(description: RobotDescription, files: Iterable[Path]) -> Given:
         remarks=tuple(
             f'{name}: {value} of the simulation in the parameter file is not used in a study'
             for name, value in values.items()
-            if name.startswith(_MATTER)
+            if name.startswith(_COMPOSITE)
         ),
     )

@@ -26,7 +26,7 @@ from softrobot_dynamics.configuration.parameter_files import (
     controller_values,
     robot_remark,
 )
-from softrobot_dynamics.configuration.parameters import Row
+from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.configuration.parts import blended_in, controlled_of, given_by, parts_of
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
@@ -221,14 +221,16 @@ def _compile(model: CompiledModel, plant: CompiledModel) -> None:
         seen(simulator.q, simulator.qd)
 
 
-def _try_ends(experiment: Experiment, rows: Mapping[str, Row]) -> None:
+def _try_ends(experiment: Experiment, rows: Mapping[str, ParameterSpec]) -> None:
     """Raise our errors for a factor that cannot have the least or the greatest of its values."""
     for factor in experiment.factors:
         for value in factor.values or (factor.low, factor.high):
             _try(experiment, factor, value, rows)
 
 
-def _try(experiment: Experiment, factor: Factor, value: float, rows: Mapping[str, Row]) -> None:
+def _try(
+    experiment: Experiment, factor: Factor, value: float, rows: Mapping[str, ParameterSpec]
+) -> None:
     if factor.where == 'robot':
         varied(experiment.plant, {factor.name: factor.change(value)})
     elif factor.where == 'sensors':

@@ -32,10 +32,10 @@ def test_two_arcs_bend_as_those_integrated_by_hand(way):
     """E I theta / L = r mean T in each, dT/ds = -mu (theta / L) T from the base on, by an ODE."""
     T0 = 20.0
 
-    def tensions(bends):
+    def tensions(hessians):
         """Return the integral of T over each arc, [N m]."""
         T, found = T0, []
-        for bend in bends:
+        for bend in hessians:
             derivative = [-WAYS[way] * MU * abs(bend) / L, 1.0]
             end = solve_ivp(
                 lambda s, y, k=derivative: y[0] * np.array(k), (0.0, L), [T, 0.0], **FINE
@@ -44,11 +44,11 @@ def test_two_arcs_bend_as_those_integrated_by_hand(way):
             found.append(end.y[1, -1])
         return np.array(found)
 
-    bends = fsolve(lambda x: EI * x / R - tensions(x), np.full(2, R * T0 * L / EI), xtol=1e-12)
+    hessians = fsolve(lambda x: EI * x / R - tensions(x), np.full(2, R * T0 * L / EI), xtol=1e-12)
     found = sd.equilibrium(arc('near', 'far'), u=[T0], sliding=way)
-    assert found.q[[0, 3]] == pytest.approx(bends, rel=1e-9)
-    assert found.q[[2, 5]] == pytest.approx(-tensions(bends) / EA, rel=1e-9)
-    assert abs(bends[1] - bends[0]) > 0.1 * bends[0]  # friction matters
+    assert found.q[[0, 3]] == pytest.approx(hessians, rel=1e-9)
+    assert found.q[[2, 5]] == pytest.approx(-tensions(hessians) / EA, rel=1e-9)
+    assert abs(hessians[1] - hessians[0]) > 0.1 * hessians[0]  # friction matters
 
 
 FINE = {'rtol': 1e-11, 'atol': 1e-13}
@@ -110,13 +110,13 @@ def test_a_wound_tendon_loses_what_it_turns_by(way):
     q, w = np.array([0.0, 0.0, 0.01]), 2.0 * np.pi * turns / L
     free = statics.residual(q, np.array([T0]))[0]
     statics.slide(np.array([WAYS[way]]))
-    rubbed = statics.residual(q, np.array([T0]))[0]
+    with_friction = statics.residual(q, np.array([T0]))[0]
     along = 1.0 + q[2] / L
     speed = np.hypot(along, R * w)
     exponent = WAYS[way] * MU * L * R * w**2 / speed  # in all: |r' x r''| / |r'|^2
     mean = -np.expm1(-exponent) / exponent
     wanted = T0 * (mean - 1.0) * along / speed
-    assert abs(rubbed - free)[2] == pytest.approx(abs(wanted), rel=1e-7)
+    assert abs(with_friction - free)[2] == pytest.approx(abs(wanted), rel=1e-7)
 
 
 def test_drawn_in_and_paid_out_slowly_the_simulated_robot_rests_there():

@@ -400,8 +400,8 @@ def test_a_standing_arm_buckles():
     assert fallen.stable and fallen.residual < 1e-9
     robot = sd.Simulator(arm, q=[0.05, 0.0, 0.0, 0.0, 0.0, 0.0], substep=2e-3)
     robot.step([], 20.0)
-    bends = [np.hypot(q[0], q[1]) for q in (fallen.q, robot.q)]  # it may fall to any side
-    assert bends[0] == pytest.approx(bends[1], abs=1e-4) and bends[0] > 1.0
+    hessians = [np.hypot(q[0], q[1]) for q in (fallen.q, robot.q)]  # it may fall to any side
+    assert hessians[0] == pytest.approx(hessians[1], abs=1e-4) and hessians[0] > 1.0
     np.testing.assert_allclose(fallen.q[[2, 5]], robot.q[[2, 5]], atol=1e-6)
 
 

@@ -28,7 +28,7 @@ CABLES = {
     'noise': 2e-4,
 }
 ARM = {'sensors': [CAMERA, CABLES], 'disturbance': {'force': FORCE, 'moment': MOMENT}}
-BENDS = [0, 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 16]  # and their rates
+HESSIANS = [0, 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 16]  # and their rates
 TENSIONS = 1.0 + np.arange(9) % 4
 
 
@@ -77,8 +77,8 @@ def test_it_is_as_sure_as_it_may_be():
         axes = [sd.jacobian(model, q=robot.q, body=b, frame='base') for b in model.body_names]
         force = sum(J.T @ w for J, w in zip(axes, wrench[0]))
         error = np.concatenate([found.q - robot.q, found.qd - robot.qd, found.force - force])
-        P = found.covariance[np.ix_(BENDS, BENDS)]
-        errors.append(error[BENDS] @ np.linalg.solve(P, error[BENDS]))
+        P = found.covariance[np.ix_(HESSIANS, HESSIANS)]
+        errors.append(error[HESSIANS] @ np.linalg.solve(P, error[HESSIANS]))
         inside.append(np.abs(error) < 1.96 * np.sqrt(np.diag(found.covariance)))
     total, count = np.array(squares).sum(axis=0)
     assert chi2.ppf(1e-4, count) < total < chi2.ppf(1.0 - 1e-4, count)

@@ -10,7 +10,7 @@ from softrobot_dynamics.compiling.addresses import NOTHING
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
-from softrobot_dynamics.estimation.sensors.frames import require_frames, Spot, Spots
+from softrobot_dynamics.estimation.sensors.frames import require_frames, SensorFrame, SensorFrames
 from softrobot_dynamics.schema.poses import Pose
 
 pytestmark = pytest.mark.quick
@@ -154,8 +154,8 @@ def test_a_wrong_sensor_is_refused(given, error, words):
 
 def test_a_point_must_have_a_frame():
     """Where the body has none the spot is named."""
-    frames, spots = np.zeros((2, 12)), [Spot('foot'), Spot('hand', (0.0, 0.0, 9.0))]
-    placed = Spots(NOTHING, frames, np.zeros((2, 6)))
+    frames, spots = np.zeros((2, 12)), [SensorFrame('foot'), SensorFrame('hand', (0.0, 0.0, 9.0))]
+    placed = SensorFrames(NOTHING, frames, np.zeros((2, 6)))
     require_frames(placed, spots)
     frames[1, 3] = np.nan
     with pytest.raises(ArgumentError, match='hand'):

@@ -9,7 +9,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
 from softrobot_dynamics.estimation.square_root import (
-    allocate_weighing,
+    allocate_update,
     OUTLIER,
     TAKEN,
     UNSEEN,
@@ -176,7 +176,7 @@ def test_parts_are_judged_one_by_one():
     S, H = np.tril(rng.normal(size=(N, N))) + 3.0 * np.eye(N), rng.normal(size=(4, N))
     noise, residual = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.5, 50.0, -70.0, np.nan])
     gates = chi2.ppf(0.99, np.diff(starts))
-    work, x = allocate_weighing(residual, H, noise, starts, gates), np.zeros(N)
+    work, x = allocate_update(residual, H, noise, starts, gates), np.zeros(N)
     P, own = S @ S.T, S.copy()
     assert cached(weigh, w=work)(own, x) == 0
     assert work.verdicts.tolist() == [TAKEN, OUTLIER, UNSEEN]

@@ -158,4 +158,4 @@ def test_collocation_is_exact_for_polynomials(count):
         derivative = p * ends ** max(p - 1, 0)
         np.testing.assert_allclose(found.derivatives @ f, derivative, atol=1e-11)
         second = p * (p - 1) * x ** max(p - 2, 0)
-        np.testing.assert_allclose(found.bends @ f, second, atol=1e-8)
+        np.testing.assert_allclose(found.hessians @ f, second, atol=1e-8)

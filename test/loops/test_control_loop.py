@@ -29,7 +29,7 @@ def test_a_state_is_answered_with_its_stamp(control):
     assert control.go(state((1.0, -1.0), 5)) == [0.0, 0.0]
     assert control.go(state((1.1, -1.0), 6)) == pytest.approx([-10.0, 0.0])
     stamps = [
-        stamp_of(JointState()) if s is None else s.nanosec for _, s in control.outlet.commands
+        stamp_of(JointState()) if s is None else s.nanosec for _, s in control.publisher.commands
     ]
     assert stamps == [5, 6] and control.loop.mode == RUNNING
 
@@ -46,14 +46,14 @@ def test_a_state_is_answered_with_its_stamp(control):
 def test_a_bad_state_is_counted_and_never_answered(control, bad, cause):
     """And the next good one is answered as if nothing had been."""
     control.go(state(stamp=6))
-    sent = len(control.outlet.commands)
+    sent = len(control.publisher.commands)
     if cause == 'wrong size':
         bad.name = list(COORDINATES)
     control.go(bad)
-    assert len(control.outlet.commands) == sent
-    assert control.loop.tally.refused == {cause: 1} and control.loop.mode == RUNNING
+    assert len(control.publisher.commands) == sent
+    assert control.loop.statistics.refused == {cause: 1} and control.loop.mode == RUNNING
     control.go(state(stamp=8))
-    assert len(control.outlet.commands) == sent + 1
+    assert len(control.publisher.commands) == sent + 1
 
 
 def test_bad_states_do_not_feed_the_watchdog(control):
@@ -63,7 +63,7 @@ def test_bad_states_do_not_feed_the_watchdog(control):
         control.go(state((np.nan, 0.0)))
     assert control.loop.mode == RUNNING
     control.go(state((np.nan, 0.0)))
-    assert control.loop.mode == TIMED_OUT and control.outlet.commands[-1] == (SAFE, None)
+    assert control.loop.mode == TIMED_OUT and control.publisher.commands[-1] == (SAFE, None)
 
 
 def test_a_stall_of_ten_milliseconds_is_ridden_through(control):
@@ -71,8 +71,8 @@ def test_a_stall_of_ten_milliseconds_is_ridden_through(control):
     for k in range(5):
         control.go(state(stamp=1 + k * PERIOD))
     control.go(state(stamp=1 + 15 * PERIOD), after=11 * PERIOD)
-    assert control.loop.mode == RUNNING and control.loop.tally.counts['timeouts'] == 0
-    assert control.loop.tally.counts['missed'] == 10
+    assert control.loop.mode == RUNNING and control.loop.statistics.counts['timeouts'] == 0
+    assert control.loop.statistics.counts['missed'] == 10
 
 
 def test_without_states_the_safe_command_goes_out_and_is_repeated(control):
@@ -82,8 +82,8 @@ def test_without_states_the_safe_command_goes_out_and_is_repeated(control):
     for k in range(1, 4):
         assert control.go() == SAFE
         assert control.clock.time == begin + k * WATCHDOG
-    assert control.loop.tally.counts['timeouts'] == 1
-    assert control.outlet.commands[-1][1] is None
+    assert control.loop.statistics.counts['timeouts'] == 1
+    assert control.publisher.commands[-1][1] is None
 
 
 def test_states_that_come_back_are_answered_again(control):
@@ -102,7 +102,7 @@ def test_what_may_have_lain_there_is_stale(control):
     control.clock.wait, wait = lambda timeout: _stall(control.clock, wait), control.clock.wait
     control.loop._cycle()
     control.clock.wait = wait
-    assert control.loop.tally.refused == {'stale': 1} and control.loop.mode == TIMED_OUT
+    assert control.loop.statistics.refused == {'stale': 1} and control.loop.mode == TIMED_OUT
     control.go(state(stamp=3))
     assert control.loop.mode == RUNNING
 
@@ -120,10 +120,13 @@ def kept_from_running(control, call):
 def test_what_was_computed_for_too_long_does_not_go_out(control):
     """The safe command does instead, and the law goes on with the next state."""
     control.go(state((1.0, 1.0), 1))
-    sent, compute = len(control.outlet.commands), control.plant.controller.compute
+    sent, compute = len(control.publisher.commands), control.plant.controller.compute
     control.plant.controller.compute = kept_from_running(control, compute)
     assert control.go(state((1.0, 1.0), 2)) == SAFE and control.loop.mode == TIMED_OUT
-    assert len(control.outlet.commands) == sent + 1 and control.loop.tally.counts['timeouts'] == 1
+    assert (
+        len(control.publisher.commands) == sent + 1
+        and control.loop.statistics.counts['timeouts'] == 1
+    )
     control.plant.controller.compute = compute
     control.go(state((1.0, 1.0), 3))
     assert control.loop.mode == RUNNING
@@ -132,11 +135,11 @@ def test_what_was_computed_for_too_long_does_not_go_out(control):
 def test_a_command_that_took_too_long_on_its_way_is_followed_by_the_safe_one(control):
     """At once: the loop cannot take it back."""
     control.go(state((1.0, 1.0), 1))
-    send = control.outlet.command
-    control.outlet.command = kept_from_running(control, send)
+    send = control.publisher.command
+    control.publisher.command = kept_from_running(control, send)
     control.go(state((1.0, 1.0), 2))
-    assert control.outlet.commands[-2][1] is not None
-    assert control.outlet.commands[-1] == (SAFE, None) and control.loop.mode == TIMED_OUT
+    assert control.publisher.commands[-2][1] is not None
+    assert control.publisher.commands[-1] == (SAFE, None) and control.loop.mode == TIMED_OUT
 
 
 def test_a_state_that_waited_while_the_loop_did_not_run_is_stale(control):
@@ -145,7 +148,7 @@ def test_a_state_that_waited_while_the_loop_did_not_run_is_stale(control):
     control.clock.bring(state(stamp=2), PERIOD)
     control.clock.time += 2 * WATCHDOG
     control.loop._cycle()
-    assert control.loop.tally.refused == {'stale': 1} and control.loop.mode == TIMED_OUT
+    assert control.loop.statistics.refused == {'stale': 1} and control.loop.mode == TIMED_OUT
 
 
 def test_states_that_waited_are_stale_also_where_the_guard_was_first(control):
@@ -154,12 +157,12 @@ def test_states_that_waited_are_stale_also_where_the_guard_was_first(control):
         control.go(state(stamp=k))
     control.clock.time += 2000 * PERIOD
     control.loop._keep_safe(control.clock.time)
-    count = len(control.outlet.commands)
+    count = len(control.publisher.commands)
     for k in range(60, 70):
         control.clock.sent_at = control.clock.time - 1200 * PERIOD  # of 2000 that passed
         control.go(state(stamp=k), after=PERIOD // 20)
-    assert control.loop.tally.refused == {'stale': 10}
-    assert all(u == SAFE for u, _ in control.outlet.commands[count:])
+    assert control.loop.statistics.refused == {'stale': 10}
+    assert all(u == SAFE for u, _ in control.publisher.commands[count:])
     control.clock.sent_at = None
     control.go(state(stamp=2000))
     assert control.loop.mode == RUNNING
@@ -174,7 +177,7 @@ def _stall(clock, wait):
 def test_before_any_state_the_safe_command_is_all_there_is(control):
     """But that is no trip of the watchdog."""
     assert control.go() == SAFE
-    assert control.loop.mode == WAITING and control.loop.tally.counts['timeouts'] == 0
+    assert control.loop.mode == WAITING and control.loop.statistics.counts['timeouts'] == 0
 
 
 def test_a_reference_for_once_is_not_begun_anew(control):
@@ -199,7 +202,7 @@ def test_a_failing_controller_means_the_safe_command(control):
     assert control.go(state(stamp=3)) == SAFE
     control.plant.controller.compute = compute
     assert control.go(state(stamp=4)) == [0.0, 0.0] and control.loop.mode == RUNNING
-    assert control.loop.tally.counts['failures'] == 2
+    assert control.loop.statistics.counts['failures'] == 2
 
 
 def test_the_emergency_stop_is_latched(control):
@@ -243,7 +246,7 @@ def test_an_emergency_before_any_state_sends_the_safe_command_at_once(monkeypatc
     monkeypatch.setattr(clock, 'wait', wait)
     started = clock.time
     loop.run()
-    assert control.outlet.commands[0][0] == SAFE and clock.time == started
+    assert control.publisher.commands[0][0] == SAFE and clock.time == started
     loop._receive(state((0.2, 0.3), 1), clock.time)
     assert postures[0] is None and list(postures[-1]) == [0.2, 0.3]
     assert loop.mode == STOPPED
@@ -273,7 +276,9 @@ def test_the_end_is_a_safe_command_that_has_been_delivered(control):
     """Whatever was before."""
     control.go(state((1.0, 1.0), 1))
     control.loop.finish()
-    assert control.outlet.commands[-1] == (SAFE, None) and control.outlet.words[-1] == 'flushed'
+    assert (
+        control.publisher.commands[-1] == (SAFE, None) and control.publisher.words[-1] == 'flushed'
+    )
 
 
 def test_an_emergency_counts_while_states_are_refused(control):
@@ -290,8 +295,8 @@ def slow(monkeypatch):
     control.go(state(stamp=1))
     for k in range(60):
         control.go(state((0.05, 0.05), 2 + k))
-    assert control.outlet.commands[-1][0] == pytest.approx([-5.0, -5.0])
-    control.outlet.commands.clear()
+    assert control.publisher.commands[-1][0] == pytest.approx([-5.0, -5.0])
+    control.publisher.commands.clear()
     return control
 
 
@@ -308,10 +313,10 @@ def test_an_emergency_stop_is_led_at_the_rate_of_the_actuators(slow):
     slow.clock.time += PERIOD
     for k in range(40):
         slow.go(state((0.05, 0.05), 100 + k) if k < 20 else None, after=PERIOD // 2)
-    assert slow.outlet.commands[0][0] != [-5.0, -5.0]
+    assert slow.publisher.commands[0][0] != [-5.0, -5.0]
     for _ in range(60):
         slow.go()
-    assert_led(slow.outlet.commands, [-5.0, -5.0], SAFE)
+    assert_led(slow.publisher.commands, [-5.0, -5.0], SAFE)
 
 
 def test_the_end_and_a_silence_are_led_there_too(slow):
@@ -323,7 +328,7 @@ def test_the_end_and_a_silence_are_led_there_too(slow):
         slow.go()
     assert slow.clock.time == begin + 20 * PERIOD
     slow.loop.finish()
-    assert_led(slow.outlet.commands, [-5.0, -5.0], SAFE)
+    assert_led(slow.publisher.commands, [-5.0, -5.0], SAFE)
     assert slow.clock.time < begin + 60 * PERIOD
 
 
@@ -334,9 +339,9 @@ def test_safety_goes_before_the_rates_in_the_end(monkeypatch):
     control.loop._limiter.last[:] = -5.0
     begin = control.clock.time
     control.loop.finish()
-    assert control.outlet.commands[-1] == (SAFE, None)
+    assert control.publisher.commands[-1] == (SAFE, None)
     assert 500 * PERIOD <= control.clock.time - begin <= 502 * PERIOD
-    sent = np.array([u for u, _ in control.outlet.commands])
+    sent = np.array([u for u, _ in control.publisher.commands])
     assert np.abs(np.diff(sent[1:-1], axis=0)).max() <= 1.001e-3
 
 
@@ -346,7 +351,7 @@ def test_narrower_limits_are_approached_at_the_rate(slow):
     slow.loop.order(settings=settings.replace(lower=np.array([-2.0, -10.0])))
     for k in range(40):
         slow.go(state((0.05, 0.05), 100 + k))
-    assert_led(slow.outlet.commands, [-5.0, -5.0], [-2.0, -5.0])
+    assert_led(slow.publisher.commands, [-5.0, -5.0], [-2.0, -5.0])
 
 
 def test_no_number_and_nothing_beyond_the_limits_goes_out(control):
@@ -367,7 +372,7 @@ def test_a_loop_that_breaks_leaves_a_safe_command(control):
     control.clock.wait = None
     control.loop.run()
     assert isinstance(control.loop.error, TypeError)
-    assert control.outlet.commands[-1] == (SAFE, None)
+    assert control.publisher.commands[-1] == (SAFE, None)
 
 
 def test_every_tick_is_recorded(control):
@@ -381,7 +386,7 @@ def test_every_tick_is_recorded(control):
     assert columns['orders'] == (Took.BEGAN | Took.TUNED | Took.HOLDS, 0, 0, 0)
     assert np.isnan(columns['u_before'][0]).all()
     assert np.array_equal(columns['u_before'][1:-1], columns['u'][:-2])
-    *_, (_, _), (stopped, _), (_, _) = control.outlet.commands  # at once, between two ticks
+    *_, (_, _), (stopped, _), (_, _) = control.publisher.commands  # at once, between two ticks
     assert np.array_equal(columns['u_before'][-1], stopped)
     assert columns['t'] == pytest.approx([0.0, 1e-3, 2e-3, 3e-3])
     assert columns['stamp'] == tuple(1 + k * PERIOD for k in range(4))

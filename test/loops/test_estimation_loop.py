@@ -114,7 +114,7 @@ class Rig:
 
     def __init__(self, monkeypatch, gauged=False, change=None):
         model, estimator, fit, sufficient = parts(gauged, change)
-        self.time, self.outlet, self.commands = 1000 * SECOND, Outlet(), Box()
+        self.time, self.publisher, self.commands = 1000 * SECOND, Outlet(), Box()
         monkeypatch.setattr(estimation_loop, 'now', lambda: self.time)
         monkeypatch.setattr(estimation_loop, 'sleep_until', self._sleep_until)
         sensors, efforts = estimator.settings.sensors, estimator.settings.efforts
@@ -124,7 +124,7 @@ class Rig:
         self.loop = EstimationLoop(
             estimator, fit,
             [Stream(each, self.boxes[each.name], self.forms[each.name]) for each in every],
-            self.commands, CommandReader(model.actuator_names), self.outlet,
+            self.commands, CommandReader(model.actuator_names), self.publisher,
             Plan(MS, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION),
             initial=U, sufficient=sufficient,
         )  # fmt: skip
@@ -164,7 +164,7 @@ class Rig:
             self.go(1)
             if self.loop.mode == mode:
                 return
-        raise AssertionError(f'no mode {mode} but {self.loop.mode}: {self.outlet.words[-3:]}')
+        raise AssertionError(f'no mode {mode} but {self.loop.mode}: {self.publisher.words[-3:]}')
 
 
 @pytest.fixture
@@ -183,11 +183,11 @@ def test_it_begins_when_all_sensors_have_been_heard(monkeypatch):
     assert rig.loop.mode == WAITING and rig.loop.missing == ('cables',)
     rig.silent = set()
     rig.until(SETTLING)
-    assert not rig.outlet.states
+    assert not rig.publisher.states
     rig.until(RUNNING)
     rig.go(200)
-    states = rig.outlet.states
-    assert len(states) == 200 and rig.outlet.reports in (9, 10, 11)
+    states = rig.publisher.states
+    assert len(states) == 200 and rig.publisher.reports in (9, 10, 11)
     assert np.diff([stamp for *_, stamp in states]) == pytest.approx(MS, abs=0.01 * MS)
     assert abs(states[-1][2] - rig.present) < 2 * MS
     tip, wanted = (
@@ -212,30 +212,30 @@ def test_wrong_measurements_are_refused_and_the_others_go_on(rig):
                          ('stale', unstamped)):  # fmt: skip
         rig.spoil = {'camera': spoil}
         rig.go(30)
-        assert rig.loop.tally.refused[cause] == 3
+        assert rig.loop.statistics.refused[cause] == 3
     rig.spoil = {}
     rig.go(20)
     again, stamp = rig.forms['cables'].write(np.zeros(9)), rig.stamps[-1]
     again.header.stamp = stamped(stamp)
     rig.boxes['cables'].message = again
     rig.loop._cycle()
-    assert rig.loop.tally.refused['out of order'] == 1
+    assert rig.loop.statistics.refused['out of order'] == 1
     rig.go(5)
-    assert rig.loop.mode == RUNNING and rig.loop.tally.counts['losses'] == 0
-    assert np.isfinite([state[0] for state in rig.outlet.states]).all()
+    assert rig.loop.mode == RUNNING and rig.loop.statistics.counts['losses'] == 0
+    assert np.isfinite([state[0] for state in rig.publisher.states]).all()
 
 
 def test_outliers_are_counted_not_believed(rig):
     """A camera that sees something else by a metre moves nothing."""
-    before = rig.loop.tally.counts['outliers']
+    before = rig.loop.statistics.counts['outliers']
 
     def elsewhere(message):
         message.pose.position.x += 1.0
 
     rig.spoil = {'camera': elsewhere}
     rig.go(50)
-    assert rig.loop.tally.counts['outliers'] >= before + 5
-    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() < 0.1
+    assert rig.loop.statistics.counts['outliers'] >= before + 5
+    assert np.abs(rig.publisher.states[-1][0] - rig.q).max() < 0.1
     rig.go(100)
     assert rig.loop.mode == RUNNING and rig.loop.missing == rig.loop.doubted == ('camera',)
     rig.spoil = {}
@@ -249,11 +249,11 @@ def test_a_robot_that_is_elsewhere_than_the_model_can_be_is_followed(rig):
     pulled[0] = 12.0
     rig.q = sd.equilibrium(parts()[0], u=pulled).q
     rig.go(1)
-    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() > 0.1
+    assert np.abs(rig.publisher.states[-1][0] - rig.q).max() > 0.1
     rig.go(3000)
-    assert rig.loop.mode == RUNNING and rig.loop.tally.counts['losses'] == 0
-    assert {name for name, _ in rig.outlet.doubts} == {'camera', 'cables'}
-    assert np.abs(rig.outlet.states[-1][0] - rig.q).max() < 0.1
+    assert rig.loop.mode == RUNNING and rig.loop.statistics.counts['losses'] == 0
+    assert {name for name, _ in rig.publisher.doubts} == {'camera', 'cables'}
+    assert np.abs(rig.publisher.states[-1][0] - rig.q).max() < 0.1
 
 
 def test_sensors_that_are_not_believed_are_not_called_silent(rig):
@@ -267,7 +267,7 @@ def test_sensors_that_are_not_believed_are_not_called_silent(rig):
 
     rig.spoil = {'camera': far, 'cables': long}
     rig.until(WAITING)
-    words = ' '.join(rig.outlet.words)
+    words = ' '.join(rig.publisher.words)
     assert 'camera, cables not believed' in words and 'silent' not in words
 
 
@@ -275,13 +275,13 @@ def test_sensors_that_are_not_believed_are_not_called_silent(rig):
 def test_a_push_that_is_too_large_is_told(rig, size, pushed):
     """Once as new, by its size, and while it is there; again when there is another."""
     rig.go(500)
-    assert not rig.outlet.pushes
+    assert not rig.publisher.pushes
     rest = rig.q
     push = {'segment3': sd.Wrench([0.0, 0.0, 0.0, size, 0.0, 0.0], None, 'base')}
     rig.q = sd.equilibrium(parts()[0], u=U, wrenches=push).q
     rig.go(3000)
-    told = rig.outlet.pushes
-    assert rig.loop.tally.counts['collisions'] == pushed
+    told = rig.publisher.pushes
+    assert rig.loop.statistics.counts['collisions'] == pushed
     if pushed:
         assert told[0][::2] == ('segment3', False) and told[0][1] > COLLISION
         assert told[-1] == ('segment3', pytest.approx(size, rel=0.3), True)
@@ -290,10 +290,10 @@ def test_a_push_that_is_too_large_is_told(rig, size, pushed):
     rig.go(2000)
     told.clear()
     rig.go(500)
-    assert not told and rig.loop.tally.counts['collisions'] == pushed
+    assert not told and rig.loop.statistics.counts['collisions'] == pushed
     rig.q = sd.equilibrium(parts()[0], u=U, wrenches=push).q
     rig.go(2000)
-    assert rig.loop.tally.counts['collisions'] == 2 * pushed
+    assert rig.loop.statistics.counts['collisions'] == 2 * pushed
 
 
 def test_no_state_goes_out_when_nobody_tells(rig):
@@ -301,14 +301,14 @@ def test_no_state_goes_out_when_nobody_tells(rig):
     rig.silent = {'camera', 'cables'}
     rig.go(150)
     assert rig.loop.mode == WAITING
-    said = len(rig.outlet.states)
-    assert 90 <= (rig.outlet.states[-1][2] - rig.stamps[-1]) / MS <= 102
+    said = len(rig.publisher.states)
+    assert 90 <= (rig.publisher.states[-1][2] - rig.stamps[-1]) / MS <= 102
     rig.go(500)
-    assert len(rig.outlet.states) == said
+    assert len(rig.publisher.states) == said
     rig.silent = set()
     rig.until(RUNNING)
     rig.go(20)
-    stamps = [stamp for *_, stamp in rig.outlet.states]
+    stamps = [stamp for *_, stamp in rig.publisher.states]
     assert (np.diff(stamps) > 0).all() and abs(stamps[-1] - rig.present) < 2 * MS
 
 
@@ -325,7 +325,7 @@ def test_what_one_sensor_tells_alone_may_be_enough(rig):
     rig.go(300)
     assert rig.loop.mode == (WAITING if lacking else RUNNING)
     assert rig.loop.lacking == lacking
-    assert not lacking or any('nothing tells of' in words for words in rig.outlet.words)
+    assert not lacking or any('nothing tells of' in words for words in rig.publisher.words)
 
 
 def test_commands_count_from_when_they_come(rig):
@@ -343,10 +343,10 @@ def test_commands_count_from_when_they_come(rig):
     robot.step(pulled, 0.08)
     moved = np.abs(robot.q - rig.q).max()
     assert moved > 0.05  # some ten times what it is known to
-    assert np.abs(rig.outlet.states[-1][0] - robot.q).max() < 0.3 * moved
+    assert np.abs(rig.publisher.states[-1][0] - robot.q).max() < 0.3 * moved
     rig.commands.message = JointState(name=list(model.actuator_names), effort=[np.nan] * 9)
     rig.go(1)
-    assert rig.loop.tally.refused['not a number'] == 1
+    assert rig.loop.statistics.refused['not a number'] == 1
 
 
 def test_the_present_is_that_of_the_quickest_messages():
@@ -376,8 +376,8 @@ def test_a_sensor_whose_stamps_stand_still_does_not_keep_the_others_out(monkeypa
     rig.silent = set()
     rig.until(RUNNING)
     rig.go(10)
-    assert rig.loop.tally.refused['out of order'] > 100
-    assert abs(rig.outlet.states[-1][2] - rig.present) < 2 * MS
+    assert rig.loop.statistics.refused['out of order'] > 100
+    assert abs(rig.publisher.states[-1][2] - rig.present) < 2 * MS
 
 
 def test_efforts_count_for_commands_while_they_come(monkeypatch):
@@ -392,7 +392,7 @@ def test_efforts_count_for_commands_while_they_come(monkeypatch):
     assert estimator._commands.at(estimator.time) == pytest.approx(rig.acting)
     rig.silent = {'gauges'}
     rig.go(300)
-    assert rig.loop.mode == RUNNING and rig.loop.tally.counts['losses'] == 0
+    assert rig.loop.mode == RUNNING and rig.loop.statistics.counts['losses'] == 0
     assert rig.loop.ungauged == ('gauges',) and 'gauges silent: commands' in rig.loop.complaint()
     assert estimator._commands.at(estimator.time) == pytest.approx(U)
     rig.silent = set()
@@ -405,9 +405,9 @@ def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(mon
     rig = Rig(monkeypatch, gauged=True, change=10.0)
     rig.until(RUNNING)
     rig.go(300)
-    tally, estimator = rig.loop.tally, rig.loop._estimator
+    statistics, estimator = rig.loop.statistics, rig.loop._estimator
     square, numbers = rig.loop.squares['gauges']
-    assert tally.counts['outliers'] == 0 and numbers > 50 and 0.0 < square < numbers
+    assert statistics.counts['outliers'] == 0 and numbers > 50 and 0.0 < square < numbers
 
     def spike(message):
         message.effort = [message.effort[0], message.effort[1] + 50.0]
@@ -415,7 +415,7 @@ def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(mon
     rig.spoil = {'gauges': spike}
     rig.go(10)
     rig.spoil = {}
-    assert tally.counts['outliers'] == 1 and rig.loop.complaint() == ''
+    assert statistics.counts['outliers'] == 1 and rig.loop.complaint() == ''
     assert estimator._commands.at(estimator.time) == pytest.approx(U, abs=0.1)
     rig.go(100)
 
@@ -424,7 +424,7 @@ def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(mon
 
     rig.spoil = {'gauges': wrong}
     rig.go(300)
-    assert rig.loop.mode == RUNNING and tally.counts['losses'] == 0
+    assert rig.loop.mode == RUNNING and statistics.counts['losses'] == 0
     assert rig.loop.ungauged == rig.loop.misgauged == ('gauges',)
     assert 'gauges not believed: commands count' in rig.loop.complaint()
     assert 'silent' not in rig.loop.complaint()

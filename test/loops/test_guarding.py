@@ -45,24 +45,24 @@ def meanwhile(control, act):
 
 def test_a_stop_while_the_law_computes_is_sent_at_once_and_not_overruled(control):
     """The thread that asks sends the safe command; what the law says then does not go out."""
-    before = len(control.outlet.commands)
+    before = len(control.publisher.commands)
     sent = []
 
     def stop():
         control.clock.time += PERIOD
         control.loop.order(emergency=True)
-        sent.extend(control.outlet.commands[before:])
+        sent.extend(control.publisher.commands[before:])
 
     meanwhile(control, stop)
     control.go(state((0.05, 0.0), 2))
     assert [u for u, _ in sent] == [SAFE]
     assert control.loop.mode == STOPPED
-    assert all(u == SAFE for u, _ in control.outlet.commands[before:])
+    assert all(u == SAFE for u, _ in control.publisher.commands[before:])
 
 
 def test_a_stop_that_is_over_before_the_law_answers_is_not_overruled_either(control):
     """It answers what was wanted before the stop."""
-    before = len(control.outlet.commands)
+    before = len(control.publisher.commands)
 
     def stop():
         control.clock.time += PERIOD
@@ -71,14 +71,14 @@ def test_a_stop_that_is_over_before_the_law_answers_is_not_overruled_either(cont
 
     meanwhile(control, stop)
     control.go(state((0.05, 0.0), 2))
-    assert [u for u, _ in control.outlet.commands[before:]] == [SAFE]
+    assert [u for u, _ in control.publisher.commands[before:]] == [SAFE]
     control.go(state((0.05, 0.0), 3))
-    assert control.loop.mode == RUNNING and control.outlet.commands[-1][0] == [0.0, 0.0]
+    assert control.loop.mode == RUNNING and control.publisher.commands[-1][0] == [0.0, 0.0]
 
 
 def test_the_guard_sends_the_safe_command_while_the_law_computes(control):
     """Once the watchdog has run out; and the law's command, when it comes, is not sent."""
-    before = len(control.outlet.commands)
+    before = len(control.publisher.commands)
 
     def stand_guard():
         control.clock.time += WATCHDOG + 2 * PERIOD
@@ -89,14 +89,14 @@ def test_the_guard_sends_the_safe_command_while_the_law_computes(control):
     meanwhile(control, stand_guard)
     control.go(state((0.05, 0.0), 2))
     assert control.loop.mode == TIMED_OUT
-    assert [stamp for _, stamp in control.outlet.commands[before:]] == [None]
+    assert [stamp for _, stamp in control.publisher.commands[before:]] == [None]
 
 
 class Stuck:
     """An inbox with one state, and a law that waits for the test."""
 
     def __init__(self):
-        self.plant = controlled(VALUES)._replace(judge=Believing)
+        self.plant = controlled(VALUES)._replace(validator=Believing)
         self._message, self._woken = state((0.05, 0.05), 1), threading.Event()
         self.computing, self.free = threading.Event(), threading.Event()
         self._compute = self.plant.controller.compute
@@ -127,14 +127,14 @@ class Stuck:
 @pytest.mark.parametrize('stopped', [False, True])
 def test_a_thread_that_is_stuck_in_the_law_keeps_no_safe_command_back(stopped):
     """With threads as they are: after the watchdog time, and at once after a stop."""
-    stuck, outlet = Stuck(), Outlet()
+    stuck, publisher = Stuck(), Outlet()
     sent = threading.Event()
-    outlet.flush = lambda: None
-    command = outlet.command
-    outlet.command = lambda u, stamp: (command(u, stamp), sent.set())
+    publisher.flush = lambda: None
+    command = publisher.command
+    publisher.command = lambda u, stamp: (command(u, stamp), sent.set())
     settings = stuck.plant.settings(VALUES)
     loop = ControlLoop(
-        stuck.plant, stuck, StateReader(COORDINATES), outlet, Orders(settings, HoldOrder()),
+        stuck.plant, stuck, StateReader(COORDINATES), publisher, Orders(settings, HoldOrder()),
         period=PERIOD, watchdog=WATCHDOG if not stopped else 3600 * SECOND,
     )  # fmt: skip
     loop.start()
@@ -144,13 +144,13 @@ def test_a_thread_that_is_stuck_in_the_law_keeps_no_safe_command_back(stopped):
         if stopped:
             loop.order(emergency=True)
         assert sent.wait(PATIENCE)
-        assert not stuck.free.is_set() and outlet.commands[-1][1] is None
+        assert not stuck.free.is_set() and publisher.commands[-1][1] is None
         assert loop.mode == STOPPED if stopped else loop.mode in (TIMED_OUT, 0)
     finally:
         stuck.free.set()
         loop.finish()
-    assert all(stamp is None for _, stamp in outlet.commands)
-    assert np.array_equal(outlet.commands[-1][0], SAFE)
+    assert all(stamp is None for _, stamp in publisher.commands)
+    assert np.array_equal(publisher.commands[-1][0], SAFE)
 
 
 MS = PERIOD
@@ -165,7 +165,7 @@ def test_the_age_of_a_state_counts_what_it_was_under_way(control, under_way, com
     for k in range(5):  # by which the clock of the sender is known, an hour ahead of ours
         control.clock.sent_at = control.clock.time + PERIOD + 3600 * SECOND
         control.go(state((0.05, 0.0), 2 + k))
-    before = len(control.outlet.commands)
+    before = len(control.publisher.commands)
 
     def take_time():
         control.clock.time += computing * MS
@@ -175,7 +175,7 @@ def test_the_age_of_a_state_counts_what_it_was_under_way(control, under_way, com
     control.clock.time += (under_way) * MS
     control.loop._due = control.clock.time + WATCHDOG  # another state had come just before
     control.go(state((0.05, 0.0), 9), after=MS)
-    stamps = [stamp and stamp.nanosec for _, stamp in control.outlet.commands[before:]]
+    stamps = [stamp and stamp.nanosec for _, stamp in control.publisher.commands[before:]]
     assert stamps == ([9] if answered else [] if under_way > 50 else [None])
 
 
@@ -184,19 +184,22 @@ def test_a_command_that_is_late_on_its_way_counts_what_its_state_was_under_way(c
     for k in range(5):
         control.clock.sent_at = control.clock.time + PERIOD
         control.go(state((0.05, 0.0), 2 + k))
-    before, command = len(control.outlet.commands), control.outlet.command
+    before, command = len(control.publisher.commands), control.publisher.command
 
     def slowly(u, stamp):
         command(u, stamp)
         if stamp is not None:
             control.clock.time += 8 * MS
 
-    control.outlet.command = slowly
+    control.publisher.command = slowly
     control.clock.sent_at += MS
     control.clock.time += 45 * MS
     control.loop._due = control.clock.time + WATCHDOG
     control.go(state((0.05, 0.0), 9), after=MS)
-    assert [stamp and stamp.nanosec for _, stamp in control.outlet.commands[before:]] == [9, None]
+    assert [stamp and stamp.nanosec for _, stamp in control.publisher.commands[before:]] == [
+        9,
+        None,
+    ]
     assert control.loop.mode == TIMED_OUT
 
 
@@ -205,4 +208,4 @@ def test_a_clock_of_the_sender_that_is_set_makes_no_state_old(control):
     for k, ahead in enumerate((0, 0, -3600, -3600, 3600, 3600)):
         control.clock.sent_at = control.clock.time + PERIOD + ahead * SECOND
         control.go(state((0.05, 0.0), 2 + k))
-        assert control.outlet.commands[-1][1].nanosec == 2 + k
+        assert control.publisher.commands[-1][1].nanosec == 2 + k

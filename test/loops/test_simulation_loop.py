@@ -30,7 +30,7 @@ class Simulation:
         self, monkeypatch, record=None, waits=False, timing='lockstep', pace=1.0, sensing=None,
         **bus,
     ):  # fmt: skip
-        self.clock, self.outlet = Clock(monkeypatch), Outlet()
+        self.clock, self.publisher = Clock(monkeypatch), Outlet()
         self.plant = simulated({})
         self.epoch = 1_000 * SECOND
         self.loop = SimulationLoop(
@@ -38,7 +38,7 @@ class Simulation:
             sensing or perfect(2, 1e-3),
             self.clock,
             messages.CommandReader(ACTUATORS),
-            self.outlet,
+            self.publisher,
             Schedule(
                 rate=1000.0, timeout=50, timing=timing, waits=waits, pace=pace, bus=make_bus(bus)
             ),  # fmt: skip
@@ -52,7 +52,7 @@ class Simulation:
         """Return a command that answers the last state, unless another stamp is given."""
         message = JointState(name=list(ACTUATORS), effort=list(u))
         message.header.stamp = messages.stamped(
-            self.outlet.states[-1][2] if stamp is None else stamp
+            self.publisher.states[-1][2] if stamp is None else stamp
         )
         return message
 
@@ -76,12 +76,12 @@ def test_a_robot_may_wait_for_its_controller(monkeypatch):
     simulation.plant.simulator.qd[:] = 2.0, -1.0
     for u, stamp in ((None, None), ((9.0, 9.0), 5 * SECOND), (None, None)):
         simulation.go(u, stamp=stamp)
-        q, qd, _ = simulation.outlet.states[-1]
+        q, qd, _ = simulation.publisher.states[-1]
         assert (list(q), list(qd)) == ([0.0, 0.0], [0.0, 0.0])
-    stamps = [stamp for *_, stamp in simulation.outlet.states]
+    stamps = [stamp for *_, stamp in simulation.publisher.states]
     assert np.diff(stamps).tolist() == [PERIOD] * 3 and not record.rows
     simulation.go((1.0, 0.0))
-    q, qd, _ = simulation.outlet.states[-1]
+    q, qd, _ = simulation.publisher.states[-1]
     assert q[0] > 1e-3 and qd[0] > 1.9 and len(record.rows) == 1
 
 
@@ -91,7 +91,7 @@ def test_each_state_leaves_at_its_deadline(simulation):
     for k in range(4):
         simulation.go((1.0, 0.0) if k % 2 else None)
         assert simulation.clock.time == begin + (k + 1) * PERIOD
-    stamps = [stamp for *_, stamp in simulation.outlet.states]
+    stamps = [stamp for *_, stamp in simulation.publisher.states]
     assert stamps == [simulation.epoch + k * PERIOD for k in range(5)]
 
 
@@ -101,7 +101,7 @@ def test_the_command_moves_the_robot(simulation):
     message.name = ['right', 'left']
     simulation.clock.bring(message, 1)
     simulation.loop._cycle()
-    assert simulation.outlet.states[-1][1] == pytest.approx([0.0, 3e-3])
+    assert simulation.publisher.states[-1][1] == pytest.approx([0.0, 3e-3])
     assert simulation.loop.mode == DRIVEN
 
 
@@ -175,9 +175,9 @@ def test_states_that_are_measured_seldom_are_all_answered(monkeypatch):
     simulation = Simulation(monkeypatch, timing='arrival', sensing=sensing(rate=200.0))
     for _ in range(20):
         simulation.go(ONE if simulation.loop._heard is not None else None)
-    stamps = [stamp for *_, stamp in simulation.outlet.states]
+    stamps = [stamp for *_, stamp in simulation.publisher.states]
     assert stamps == [simulation.epoch + 5 * k * PERIOD for k in range(5)]
-    counts = simulation.loop.tally.counts
+    counts = simulation.loop.statistics.counts
     assert (counts['answered'], counts['missed'], counts['ticks']) == (4, 0, 20)
     assert simulation.loop.mode == DRIVEN
 
@@ -188,8 +188,8 @@ def test_a_late_answer_acts_from_when_it_comes(monkeypatch):
     simulation = Simulation(monkeypatch, record, timing='arrival')
     steps = Steps(simulation.plant.simulator)
     simulation.go(ONE, after=1)
-    first = simulation.outlet.states[0][2]
-    late = simulation.outlet.states[-1][2]
+    first = simulation.publisher.states[0][2]
+    late = simulation.publisher.states[-1][2]
     simulation.go()
     steps.made.clear()
     simulation.clock.bring(simulation.command(TWO, stamp=late), 2 * PERIOD // 10)
@@ -215,15 +215,15 @@ def test_stamps_keep_to_the_clock_until_somebody_drives(monkeypatch):
     for u, passed in ((None, 4 * PERIOD), (ONE, PERIOD)):
         if u:
             simulation.go(u)
-        before = simulation.outlet.states[-1][2]
+        before = simulation.publisher.states[-1][2]
         simulation.clock.overslept = 3 * PERIOD
         simulation.go(u)
-        assert simulation.outlet.states[-1][2] - before == passed
-    behind = simulation.clock.time - simulation.outlet.states[-1][2]
+        assert simulation.publisher.states[-1][2] - before == passed
+    behind = simulation.clock.time - simulation.publisher.states[-1][2]
     while simulation.loop.mode == DRIVEN:
         simulation.go()
     simulation.go()
-    assert simulation.clock.time - simulation.outlet.states[-1][2] == behind - 3 * PERIOD
+    assert simulation.clock.time - simulation.publisher.states[-1][2] == behind - 3 * PERIOD
 
 
 def test_stamps_begin_when_states_do(monkeypatch):
@@ -232,16 +232,16 @@ def test_stamps_begin_when_states_do(monkeypatch):
     simulation.clock.time += 7 * PERIOD
     monkeypatch.setattr(simulation.loop, '_cycle', simulation.loop.leave)
     simulation.loop.run()
-    assert simulation.outlet.states[-1][2] == simulation.epoch + 7 * PERIOD
+    assert simulation.publisher.states[-1][2] == simulation.epoch + 7 * PERIOD
 
 
 def test_ticks_are_missed_only_while_commands_come(simulation):
     """Before the first command there is nobody to miss; later a late answer is a miss."""
     simulation.go()
-    assert simulation.loop.tally.counts['missed'] == 0
+    assert simulation.loop.statistics.counts['missed'] == 0
     simulation.go((1.0, 1.0))
     simulation.go()
-    counts = simulation.loop.tally.counts
+    counts = simulation.loop.statistics.counts
     assert (counts['missed'], counts['answered'], counts['ticks']) == (1, 1, 3)
     assert simulation.loop.mode == DRIVEN  # the last command stays in force
 
@@ -257,7 +257,7 @@ def test_without_commands_for_long_the_robot_is_safe_by_itself(simulation):
     same.step(np.array(SAFE), 1e-3)
     assert simulation.plant.simulator.qd.tolist() == same.qd.tolist()
     simulation.go((0.0, 0.0))
-    assert simulation.loop.mode == DRIVEN and simulation.loop.tally.counts['timeouts'] == 1
+    assert simulation.loop.mode == DRIVEN and simulation.loop.statistics.counts['timeouts'] == 1
 
 
 def test_before_the_first_command_the_safe_one_does_not_fade(simulation):
@@ -289,13 +289,13 @@ def test_bad_commands_are_counted_and_not_applied(simulation, u, stamp, cause):
     if cause == 'out of order':
         simulation.clock.bring(simulation.command((2.0, 2.0)), 1)
     if stamp is not None:
-        stamp = simulation.outlet.states[-1][2] + stamp * PERIOD
+        stamp = simulation.publisher.states[-1][2] + stamp * PERIOD
     simulation.clock.bring(simulation.command(u, stamp), 2)
     if cause == 'out of order':  # the first answers, so the second is met in the next cycle
         simulation.loop._cycle()
         simulation.clock.due = [(simulation.clock.time, simulation.command(u, stamp))]
     simulation.loop._cycle()
-    assert simulation.loop.tally.refused == {cause: 1}
+    assert simulation.loop.statistics.refused == {cause: 1}
     assert simulation.loop._u.tolist() == [2.0, 2.0]
 
 
@@ -303,14 +303,14 @@ def test_a_safe_command_from_outside_is_applied_without_being_an_answer(simulati
     """It has a stamp that is no state's."""
     simulation.go((1.5, 1.5), stamp=simulation.epoch + 12_345)
     assert simulation.loop._u.tolist() == [1.5, 1.5]
-    assert simulation.loop.tally.counts['answered'] == 0
+    assert simulation.loop.statistics.counts['answered'] == 0
 
 
 def test_commands_are_kept_within_the_limits(simulation):
     """As an actuator would; and counted."""
     simulation.go((99.0, -99.0))
     assert simulation.loop._u.tolist() == [10.0, -10.0]
-    assert simulation.loop.tally.counts['clipped'] == 1
+    assert simulation.loop.statistics.counts['clipped'] == 1
 
 
 def test_waking_late_moves_all_deadlines(simulation):
@@ -322,9 +322,9 @@ def test_waking_late_moves_all_deadlines(simulation):
     for k in range(3):
         simulation.go((1.0, 1.0))
         assert simulation.clock.time == late + (k + 1) * PERIOD
-    assert simulation.loop.tally.counts['slips'] == 1
+    assert simulation.loop.statistics.counts['slips'] == 1
     assert simulation.loop.deadlines.slipped == 10 * PERIOD
-    assert f'slipped {10 * PERIOD}' in simulation.outlet.words
+    assert f'slipped {10 * PERIOD}' in simulation.publisher.words
     assert simulation.loop.mode == DRIVEN
 
 
@@ -339,7 +339,7 @@ def test_waking_a_little_late_keeps_the_deadlines(simulation):
     simulation.go((1.0, 1.0))
     simulation.go((1.0, 1.0))
     assert simulation.clock.time == begin + 4 * PERIOD
-    assert simulation.loop.tally.counts['slips'] == 0
+    assert simulation.loop.statistics.counts['slips'] == 0
 
 
 def test_time_stands_still_in_a_pause_and_goes_on_as_if_it_had_not(monkeypatch):
@@ -353,16 +353,16 @@ def test_time_stands_still_in_a_pause_and_goes_on_as_if_it_had_not(monkeypatch):
     simulation.loop.pause(True, patience=0.0)
     for _ in range(200):
         simulation.go()
-    assert len(simulation.outlet.states) == 4 and simulation.loop.mode == DRIVEN
+    assert len(simulation.publisher.states) == 4 and simulation.loop.mode == DRIVEN
     simulation.loop.step(patience=0.0)
     simulation.go()
-    assert len(simulation.outlet.states) == 5
+    assert len(simulation.publisher.states) == 5
     simulation.go(TWO)  # taken, and in force when time passes again
     simulation.loop.pause(False, patience=0.0)
     simulation.go()
-    assert np.array_equal(simulation.outlet.states[-1][0], other.outlet.states[-1][0])
-    assert simulation.outlet.states[-1][2] == simulation.epoch + 5 * PERIOD
-    assert not any(words.startswith('slipped') for words in simulation.outlet.words)
+    assert np.array_equal(simulation.publisher.states[-1][0], other.publisher.states[-1][0])
+    assert simulation.publisher.states[-1][2] == simulation.epoch + 5 * PERIOD
+    assert not any(words.startswith('slipped') for words in simulation.publisher.words)
 
 
 @pytest.mark.parametrize('pace, interval', [(0.5, 2 * PERIOD), (4.0, PERIOD // 4)])
@@ -374,7 +374,7 @@ def test_time_passes_faster_or_slower(monkeypatch, pace, interval):
     for k in range(49):
         simulation.go()
         assert simulation.clock.time == begin + (k + 1) * interval
-    stamps = [stamp for *_, stamp in simulation.outlet.states]
+    stamps = [stamp for *_, stamp in simulation.publisher.states]
     assert stamps == [simulation.epoch + k * PERIOD for k in range(51)]
     assert simulation.loop.mode == DRIVEN
     simulation.go()
@@ -393,11 +393,11 @@ def test_time_passes_as_fast_as_answers_come(monkeypatch):
         before = fast.clock.time
         fast.go(u, after=PERIOD // 50)
         assert fast.clock.time == before + PERIOD // 50
-    for one, another in zip(fast.outlet.states, real.outlet.states, strict=True):
+    for one, another in zip(fast.publisher.states, real.publisher.states, strict=True):
         assert np.array_equal(one[0], another[0]) and np.array_equal(one[1], another[1])
     before = fast.clock.time
     fast.go()
-    assert fast.clock.time == before + 50 * PERIOD and len(fast.outlet.states) == 22
+    assert fast.clock.time == before + 50 * PERIOD and len(fast.publisher.states) == 22
 
 
 def sensing(**given):
@@ -409,14 +409,14 @@ def test_a_state_heard_late_keeps_its_stamp_and_is_answered(monkeypatch):
     """Two periods later; the robot has gone on; what is not heard is not missed."""
     simulation = Simulation(monkeypatch, sensing=sensing(delay=2e-3, bias=[0.5, 0.0]))
     for _ in range(2):
-        assert not simulation.outlet.states
+        assert not simulation.publisher.states
         simulation.go()
     for k in range(3):
-        q, _, stamp = simulation.outlet.states[-1]
-        assert stamp == simulation.epoch + k * PERIOD and len(simulation.outlet.states) == k + 1
+        q, _, stamp = simulation.publisher.states[-1]
+        assert stamp == simulation.epoch + k * PERIOD and len(simulation.publisher.states) == k + 1
         simulation.go((2.0, 0.0))
-    assert simulation.outlet.states[0][0].tolist() == [0.5, 0.0]
-    counts = simulation.loop.tally.counts
+    assert simulation.publisher.states[0][0].tolist() == [0.5, 0.0]
+    counts = simulation.loop.statistics.counts
     assert counts['answered'] == 3 and counts['missed'] == 0
 
 
@@ -428,7 +428,7 @@ def test_the_record_says_in_which_ticks_nobody_was_asked(monkeypatch):
     columns = simulation.loop.record.columns(*COLUMNS)
     assert columns['asked'] == (1, 0, 1, 0, 1, 0)
     assert np.isnan(columns['round_trip']).tolist() == [False, True] * 3
-    assert simulation.loop.tally.counts['missed'] == 0
+    assert simulation.loop.statistics.counts['missed'] == 0
 
 
 def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(monkeypatch):
@@ -440,7 +440,7 @@ def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(mo
         answered += there
         simulation.go((2.0, 0.0) if there else None, after=1000)
     assert 70 < answered < 130 and simulation.clock.time - begin == 1000 * answered
-    counts = simulation.loop.tally.counts
+    counts = simulation.loop.statistics.counts
     assert counts['answered'] == answered and counts['missed'] == 0
     assert simulation.loop.mode == DRIVEN and counts['ticks'] == 200
 
@@ -449,14 +449,14 @@ def test_a_robot_is_pushed_and_put_elsewhere(simulation):
     """By wrenches from the next period on; a state is taken up at rest under the safe command."""
     simulation.go(ONE)
     simulation.loop.wrenches = {'cart': [Wrench(np.array([0.0, 0.0, 0.0, 5.0, 0.0, 0.0]))]}
-    before = simulation.outlet.states[-1][1].copy()
+    before = simulation.publisher.states[-1][1].copy()
     simulation.go([0.0, 0.0])
-    assert simulation.outlet.states[-1][1] - before == pytest.approx([5e-3, 5e-3], rel=1e-3)
+    assert simulation.publisher.states[-1][1] - before == pytest.approx([5e-3, 5e-3], rel=1e-3)
     simulation.loop.wrenches = None
     place = np.array([3.0, -2.0]), np.array([0.5, 0.0])
     simulation.loop.reset(*place, patience=0.0)
     simulation.go()
-    q, qd, stamp = simulation.outlet.states[-1]
+    q, qd, stamp = simulation.publisher.states[-1]
     assert q == pytest.approx(place[0], abs=1e-3) and qd == pytest.approx(place[1], abs=2e-3)
     assert stamp == simulation.epoch + 3 * PERIOD and simulation.loop.mode == IDLE
 
@@ -466,15 +466,15 @@ def test_a_divergence_stops_the_robot_until_a_reset(simulation):
     simulation.plant.simulator.q[:] = 99.9999
     simulation.plant.simulator.qd[:] = 10.0
     simulation.go((10.0, 10.0))
-    published = len(simulation.outlet.states)
+    published = len(simulation.publisher.states)
     simulation.go((10.0, 10.0))
-    assert simulation.loop.mode == DIVERGED and len(simulation.outlet.states) == published
+    assert simulation.loop.mode == DIVERGED and len(simulation.publisher.states) == published
     assert 'diverged' in str(simulation.loop.error)
     simulation.loop.reset(patience=0.0)
     simulation.go()
     assert simulation.loop.mode == IDLE and simulation.loop.error is None
-    assert simulation.outlet.states[-1][2] > simulation.outlet.states[-2][2]
-    assert abs(simulation.outlet.states[-1][0]).max() < 1.0
+    assert simulation.publisher.states[-1][2] > simulation.publisher.states[-2][2]
+    assert abs(simulation.publisher.states[-1][0]).max() < 1.0
 
 
 def test_the_record_has_round_trips_and_misses(monkeypatch):

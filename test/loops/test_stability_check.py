@@ -90,7 +90,9 @@ def inside(answer, q, allowed=False):
         return np.array([q]), None
 
     model = SimpleNamespace(q0=np.zeros(1))
-    plant = SimpleNamespace(model=model, restless=lambda q: (2.0 + 1.0j,) if q[0] == 1.0 else ())
+    plant = SimpleNamespace(
+        model=model, unstable_zero_dynamics=lambda q: (2.0 + 1.0j,) if q[0] == 1.0 else ()
+    )
     inbox = SimpleNamespace(wait=lambda timeout: answer)
     return left_inside(plant, inbox, SimpleNamespace(read=read), allowed)
 

@@ -162,10 +162,10 @@ def test_what_state_the_loop_is_in_is_said_first(mode, odd, timeouts, level, wor
         'phase': '',
         'command': None,
         'record': None,
-        'tally': LoopStatistics(),
+        'statistics': LoopStatistics(),
     }
     loop = quiet_loop(mode=mode, compute_times=Window(), **given)
-    loop.tally.counts['timeouts'] += timeouts
+    loop.statistics.counts['timeouts'] += timeouts
     watch = SimpleNamespace(look=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)
     growth = SimpleNamespace(look=lambda _: '', last=0.0, if_off=0.0)
     found = report_on(loop, watch, growth)

@@ -30,7 +30,7 @@ class Sender:
     """A robot that moves smoothly, and whose states reach a judge; `refused` by cause."""
 
     def __init__(self, period=PERIOD, offset=START, amplitude=0.5, noise=0.0):
-        self.judge, self.period, self.offset = StateJudge(BOUNDS), period, offset
+        self.validator, self.period, self.offset = StateJudge(BOUNDS), period, offset
         self.amplitude, self.noise, self.random = amplitude, noise, np.random.default_rng(7)
         self.k, self.answered, self.refused = 0, 0, {}
 
@@ -49,7 +49,7 @@ class Sender:
         qd = there[1] if qd is None else np.asarray(qd, dtype=float)
         arrival = self.k * self.period
         try:
-            verdict = self.judge.check(q, qd, self.offset + arrival + ahead, arrival + late)
+            verdict = self.validator.check(q, qd, self.offset + arrival + ahead, arrival + late)
         except MessageError as error:
             cause = cause_of(error)
             self.refused[cause] = self.refused.get(cause, 0) + 1
@@ -207,8 +207,8 @@ def test_of_two_senders_that_contradict_each_other_one_is_followed(sender):
 def test_after_a_pause_nothing_is_known():
     """An absurd rate is not excused by the time that has passed."""
     sender = Sender(amplitude=0.0).settle()
-    sender.judge.forget()
-    sender.judge.forget()
+    sender.validator.forget()
+    sender.validator.forget()
     sender.k += 10_000
     assert sender.send(qd=(50.0, 0.0)) == UNCONFIRMED
     assert sender.send(qd=(50.0, 0.0)) == 'contradiction'
@@ -241,13 +241,13 @@ def test_changes_of_shape_have_no_units():
 def test_states_that_have_waited_for_a_stopped_process_are_not_believed(sender, faster):
     """They come faster than they were made; those of since then are believed 40 ms later."""
     sender.settle()
-    sender.judge.forget()
+    sender.validator.forget()
     arrival = (sender.k + 1200) * PERIOD
     while arrival - sender.k * PERIOD > PERIOD:
         sender.k += 1
         q, qd = sender.state()
         arrival += round(PERIOD / faster)
-        assert sender.judge.check(q, qd, START + sender.k * PERIOD, arrival) == UNCONFIRMED
+        assert sender.validator.check(q, qd, START + sender.k * PERIOD, arrival) == UNCONFIRMED
     answers = [sender.send() for _ in range(60)]
     assert 30 <= answers.index(FOLLOWS if FOLLOWS in answers else ANEW) <= 42
 
@@ -257,13 +257,13 @@ def test_states_that_have_waited_for_a_stopped_process_are_not_believed(sender, 
 @pytest.mark.parametrize('back', [0, 3600 * SECOND])
 def test_a_simulation_of_another_speed_is_believed_after_a_silence(speed, silence, back):
     """It was paused, goes on, or is begun anew: its stamps come faster or slower than time."""
-    judge = StateJudge(BOUNDS)
+    validator = StateJudge(BOUNDS)
     q, qd = np.zeros(2), np.zeros(2)
     judged = []
     for run in range(2):
         for k in range(1000 * run, 1000 * run + 1000):
             stamp = START + round(speed * k * PERIOD) - run * back
-            judged.append(judge.check(q, qd, stamp, k * PERIOD + run * silence))
+            judged.append(validator.check(q, qd, stamp, k * PERIOD + run * silence))
         assert judged[-1] == FOLLOWS
-        judge.forget()
+        validator.forget()
     assert judged[1000:].count(UNCONFIRMED) < (300 if silence else 50)

@@ -38,20 +38,20 @@ class Sent:
     """States that are sent to a judge, every period; ``refused`` has the reasons."""
 
     def __init__(self, bounds, period=PERIOD):
-        self.judge, self.k, self.period, self.refused = StateJudge(bounds), 0, period, []
+        self.validator, self.k, self.period, self.refused = StateJudge(bounds), 0, period, []
 
     def send(self, q, qd):
         """Return (verdict, q, qd as unwrapped), the last two None where it is not believed."""
         self.k += 1
         q, qd = np.atleast_1d(np.array(q, dtype=float)), np.atleast_1d(np.array(qd, dtype=float))
         try:
-            verdict = self.judge.check(q, qd, self.k * self.period, self.k * self.period)
+            verdict = self.validator.check(q, qd, self.k * self.period, self.k * self.period)
         except MessageError as error:
             self.refused.append(error.reason)
             return None, None, None
         if verdict == UNCONFIRMED:
             return verdict, None, None
-        return verdict, *self.judge.unwrapped(q, qd)
+        return verdict, *self.validator.unwrapped(q, qd)
 
     def settle(self, q, rate=0.0):
         """Send a robot that moves from q at a rate until it is believed; return the unwrapped."""
@@ -105,7 +105,7 @@ def test_a_wrapped_angle_keeps_its_turns_through_a_pause():
     for q in np.arange(0.0, 5.0, 0.01):
         found = sent.send(wrapped(q), 2.0 if q else 0.0)[1]
     assert found[0] == pytest.approx(4.99)
-    sent.judge.forget()
+    sent.validator.forget()
     assert sent.settle(5.2)[1] == pytest.approx(5.2)
 
 
@@ -208,11 +208,11 @@ TURNTABLE = {
 
 def reached(monkeypatch, plant, values, report):
     """Return (angle, refusals) after 8 s, of a joint whose driver reports what `report` says."""
-    clock, outlet, q, qd, u = Clock(monkeypatch), Outlet(), 0.0, 0.0, 0.0
+    clock, publisher, q, qd, u = Clock(monkeypatch), Outlet(), 0.0, 0.0, 0.0
     planned = build.plan_of(plant.model, values, plant.model.q0)
     orders = Orders(plant.settings(values), planned.reference, values['reference.ramp_time'])
     loop = ControlLoop(
-        plant, clock, StateReader(('j',)), outlet, orders,
+        plant, clock, StateReader(('j',)), publisher, orders,
         period=PERIOD, watchdog=50 * PERIOD,
     )  # fmt: skip
     loop._begin()
@@ -223,8 +223,8 @@ def reached(monkeypatch, plant, values, report):
         message.header.stamp = messages.stamped(clock.time + PERIOD)
         clock.bring(message, PERIOD)
         loop._cycle()
-        u = outlet.commands[-1][0][0] if outlet.commands else 0.0
-    return q, dict(loop.tally.refused)
+        u = publisher.commands[-1][0][0] if publisher.commands else 0.0
+    return q, dict(loop.statistics.refused)
 
 
 def test_a_set_point_beyond_half_a_turn_is_come_to_whatever_the_driver_reports(

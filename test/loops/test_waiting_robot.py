@@ -81,10 +81,10 @@ def test_constant_torques_do_the_work_that_the_robot_gains(model):
 @pytest.mark.parametrize('rate, duration', [(50.0, 20.0), (250.0, 20.0), (1000.0, 5.0)])
 def test_a_robot_that_nobody_drives_stays_where_it_is(model, monkeypatch, rate, duration):
     """However its soft parts sag, and its joints have no friction; at any rate."""
-    loop, outlet = running(model, monkeypatch, rate)
+    loop, publisher = running(model, monkeypatch, rate)
     for _ in range(round(duration * rate)):
         loop._cycle()
-    q, qd, _ = outlet.states[-1]
+    q, qd, _ = publisher.states[-1]
     assert loop.mode == IDLE
     assert np.abs(q - model.q0)[:3].max() < 0.02 and np.abs(qd).max() < 1e-6
     held = sd.equilibrium(model, u=loop._applied(), q0=q).q
@@ -93,25 +93,25 @@ def test_a_robot_that_nobody_drives_stays_where_it_is(model, monkeypatch, rate, 
 
 def test_a_robot_that_is_pushed_gives_way_and_stops(model, monkeypatch):
     """With rates at first that would carry a robot without brakes on for ever."""
-    loop, outlet = running(model, monkeypatch, 250.0)
+    loop, publisher = running(model, monkeypatch, 250.0)
     loop._simulator.reset(model.q0, np.array([1.0, -1.0, 2.0, 0.0, 0.0, 0.0]))
     for _ in range(1500):
         loop._cycle()
-    q, qd, _ = outlet.states[-1]
+    q, qd, _ = publisher.states[-1]
     moved = np.abs(q - model.q0)[:3]
     assert 0.05 < moved.max() < 0.5 and np.abs(qd).max() < 1e-4 and loop.mode != DIVERGED
 
 
 def running(model, monkeypatch, rate):
     """Return a simulation loop of the arm, and where its states go; time is the test's."""
-    clock, outlet = Clock(monkeypatch), Outlet()
+    clock, publisher = Clock(monkeypatch), Outlet()
     plant = build.Simulated(
         model, ActuatedSimulator(model), SafeCommand.of_model(model), model.description, None
     )
     loop = SimulationLoop(
         plant, perfect(model.n, 1.0 / rate), clock, messages.CommandReader(model.actuator_names),
-        outlet, Schedule(rate=rate, timeout=50, timing='arrival', waits=False, pace=1.0,
+        publisher, Schedule(rate=rate, timeout=50, timing='arrival', waits=False, pace=1.0,
                          bus=make_bus({})), epoch=0,
     )  # fmt: skip
     loop._begin()
-    return loop, outlet
+    return loop, publisher

@@ -79,7 +79,7 @@ def test_the_controller_says_of_a_simulation_that_it_has_diverged(observer, star
 
 
 class _Quiet:
-    """An inbox and an outlet for which nothing happens."""
+    """An inbox and an published for which nothing happens."""
 
     def __init__(self):
         self.words = []
@@ -96,8 +96,8 @@ class _Failing(Loop):
     """A loop whose end, and perhaps its safety, fails."""
 
     def __init__(self, failure=None):
-        self.outlet, self.failure, self.safe = _Quiet(), failure, 0
-        super().__init__('test', _Quiet(), self.outlet)
+        self.published, self.failure, self.safe = _Quiet(), failure, 0
+        super().__init__('test', _Quiet(), self.published)
 
     def _begin(self):
         raise KeyError('wrong')
@@ -113,7 +113,7 @@ class _Failing(Loop):
 def test_a_loop_that_ends_tells_its_node_whatever_else_fails(failure):
     """The robot is made safe first; the line and the end of the node follow in any case."""
     loop, ends = _Failing(failure), []
-    loop.ended = lambda: ends.append((loop.safe, len(loop.outlet.words)))
+    loop.ended = lambda: ends.append((loop.safe, len(loop.published.words)))
     if failure is None:
         loop.run()
     else:

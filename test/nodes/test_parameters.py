@@ -15,7 +15,7 @@ from linear_plant import Model
 from rclpy.parameter import Parameter  # noqa: E402
 from softrobot_dynamics.configuration import declared_parameters  # noqa: E402
 from softrobot_dynamics.configuration.law_settings import settings_of  # noqa: E402
-from softrobot_dynamics.configuration.parameters import ParameterTable, Row  # noqa: E402
+from softrobot_dynamics.configuration.parameters import ParameterSpec, ParameterTable  # noqa: E402
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, Settings  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
 from softrobot_dynamics.nodes.parameters import descriptor_of, NodeParameters  # noqa: E402
@@ -210,7 +210,7 @@ def test_rows_can_be_declared_later_and_only_once():
     node = Node(extra=4)  # kept as a double, as it is declared
     parameters = NodeParameters(node, ROWS)
     for _ in range(2):
-        parameters.declare([Row('extra', 'double', 1.0, 'Something')])
+        parameters.declare([ParameterSpec('extra', 'double', 1.0, 'Something')])
     assert isinstance(node.get_parameter('extra').value, float)
     assert parameters.values['extra'] == 4.0 and parameters.values['gains.p'] == 100.0
 

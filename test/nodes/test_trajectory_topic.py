@@ -104,15 +104,15 @@ def check_record(data, here, away):
     # neither value nor rate nor acceleration jumps
     window = slice(begin - 5, end + 5)
     steps = np.diff(t[window])[:, None]
-    values, rates, bends = y[window], rate[window], acceleration[window]
+    values, rates, hessians = y[window], rate[window], acceleration[window]
     scale = np.abs(away).max()
     assert np.abs(rates).max() > 0.12 * scale
     missed = (steps / PERIOD).clip(1.0)  # of means over several ticks, the error in both grows
     mean = 0.5 * (rates[1:] + rates[:-1])
     off = np.abs(np.diff(values, axis=0) - steps * mean) / missed**3
     assert off.max() < 2e-4 * scale
-    mean = 0.5 * (bends[1:] + bends[:-1])
+    mean = 0.5 * (hessians[1:] + hessians[:-1])
     off = np.abs(np.diff(rates, axis=0) - steps * mean) / missed**2
     assert off.max() < 4e-3 * scale
-    jumps = np.abs(np.diff(bends, axis=0)) * PERIOD / steps  # where ticks were missed, of one
-    assert jumps.max() < 0.08 * np.ptp(bends)
+    jumps = np.abs(np.diff(hessians, axis=0)) * PERIOD / steps  # where ticks were missed, of one
+    assert jumps.max() < 0.08 * np.ptp(hessians)

@@ -8,7 +8,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import NOTHING, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.routes import capstan_of
-from softrobot_dynamics.recursion.capstan import resist, rub
+from softrobot_dynamics.recursion.capstan import add_friction, resist
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 
 MU, SPEED = 0.4, 1e-4  # -; [m/s], more than where friction is viscous
@@ -28,8 +28,10 @@ def friction(model, q, qd, u):
     evaluate = model.evaluator()
     capstan = capstan_of(model, evaluate.robot, model.signs * u)
     without = evaluate(q, qd).h.copy()
-    rubbed = entry(rub, evaluate=evaluate.entry, capstan=capstan, h=evaluate.terms.h)
-    cached(run, entry=rubbed)(q, qd)
+    with_friction = entry(
+        add_friction, evaluate=evaluate.entry, capstan=capstan, h=evaluate.terms.h
+    )
+    cached(run, entry=with_friction)(q, qd)
     return without - evaluate.terms.h, capstan
 
 

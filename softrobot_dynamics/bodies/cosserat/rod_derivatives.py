@@ -13,7 +13,7 @@ The parameters are those of ``rod_terms``.
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.bodies.cosserat.rod import accumulate, increments, strain_moments
 from softrobot_dynamics.bodies.cosserat.rod_second_derivatives import (
-    add_bends,
+    add_second_derivatives,
     finish_twists,
     FORCE,
     GROWTH,
@@ -77,7 +77,7 @@ def rod_derivatives(P, q, qd, qdd, motion, D, S):
         add_section_derivatives(n, C[: 3 * B], columns, K[FORCE : FORCE + 6 * B], total, S, D)
     for block in range(blocks - 1, -1, -1):
         C, K = table[block * size : (block + 1) * size], kept[block * last : (block + 1) * last]
-        add_bends(rod, C[15 * B :], carry[_LOAD : _LOAD + 6], K, columns[: 6 * B], D)
+        add_second_derivatives(rod, C[15 * B :], carry[_LOAD : _LOAD + 6], K, columns[: 6 * B], D)
     finish_twists(n, motion, carry[_TIP:], D)
     spin = layout.spin_offset(n)
     subtract_turning(carry[_INERTIA : _INERTIA + 10], motion, D[spin : spin + 9])

@@ -9,7 +9,7 @@ The formula, and what is in the rows K of a block, is in
 from softrobot_dynamics.bodies.cosserat.rod_sums import add_six, over_lanes
 from softrobot_dynamics.bodies.cosserat.section_derivatives import work
 from softrobot_dynamics.bodies.cosserat.step_derivatives import (
-    BENDS,
+    HESSIANS,
     inner_product,
     LASTING,
     OMEGA,
@@ -49,9 +49,9 @@ def prepare(n, K, columns):
     growth, half = K[GROWTH : GROWTH + size], K[GROWTH + size : GROWTH + 2 * size]
     for k in range(size):
         half[k] = columns[k] - 0.5 * growth[k]
-    logs, bends = K[GROWTH + 2 * size :], K[GROWTH + 3 * size :]
+    logs, hessians = K[GROWTH + 2 * size :], K[GROWTH + 3 * size :]
     for j in range(n):
-        _prepare(K, logs[6 * j * B :], bends[6 * j * B :], K[GROWTH + 4 * size + 2 * j * B :])
+        _prepare(K, logs[6 * j * B :], hessians[6 * j * B :], K[GROWTH + 4 * size + 2 * j * B :])
 
 
 @inlined
@@ -59,13 +59,13 @@ def _prepare(K, log, bend, along):
     """Fill what bends one coordinate: (d1 + c3 / 2) x + d2 p x x, and p . x."""
     for k in range(B):
         p, x = get6(K, OMEGA, k), get6(log, 0, k)
-        a0, a1, b0, b1, _, _ = get6(K, BENDS, k)
+        a0, a1, b0, b1, _, _ = get6(K, HESSIANS, k)
         along[k], along[B + k] = inner_product(p, x)
         put6(bend, 0, k, add6(scaled((a0, a1), x), scaled((b0, b1), bracket(p, x))))
 
 
 @kernel
-def add_bends(rod, C, load, K, T, D):
+def add_second_derivatives(rod, C, load, K, T, D):
     """
     Add dV_j/dq_k within a block to the derivatives D; from the last block to the first.
 
@@ -121,8 +121,8 @@ def _bend(K, n, i, j, out):
     s, t = K[GROWTH + 4 * size + 2 * i * B :], K[GROWTH + 4 * size + 2 * j * B :]
     for k in range(B):
         a, b = (s[k], s[B + k]), (t[k], t[B + k])
-        d = K[BENDS + 4 * B + k], K[BENDS + 5 * B + k]
-        c = K[BENDS + 6 * B + k], K[BENDS + 7 * B + k]
+        d = K[HESSIANS + 4 * B + k], K[HESSIANS + 5 * B + k]
+        c = K[HESSIANS + 6 * B + k], K[HESSIANS + 7 * B + k]
         d0, d1 = times(d, times(a, b))
         c0, c1 = times(c, inner_product(get6(x, 0, k), get6(y, 0, k)))
         both = add6(scaled(b, get6(u, 0, k)), scaled(a, get6(v, 0, k)))

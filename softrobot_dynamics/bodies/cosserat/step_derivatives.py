@@ -56,7 +56,7 @@ PUSHES, BEGUN, LOGS = ROWS * B, (ROWS + 12) * B, (ROWS + 24) * B
 FIRST, SECOND, MAPS_END = LOGS + 54 * B, LOGS + 108 * B, LOGS + 162 * B
 # rows of K: Omega in the rod's frame, dual numbers d1 + c3 / 2, d2, 2 d3, c3 of z = |Omega|^2, see
 # rod_steps; and Ad_T dexp, where strains vary
-OMEGA, BENDS, WHOLE, LASTING = 0, 6 * B, 14 * B, 41 * B
+OMEGA, HESSIANS, WHOLE, LASTING = 0, 6 * B, 14 * B, 41 * B
 
 
 @kernel
@@ -143,8 +143,13 @@ def _move_exponentials(S, K):
         h1, h2, h3 = 0.5 * (e3 - e2), 0.5 * (2.0 * e4 - e3), 0.5 * (3.0 * e5 - e4)
         s2, s3 = (c2, d2 * y), (c3, d3 * y)
         put6(K, OMEGA, k, p)
-        put6(K, BENDS, k, (d1 + 0.5 * c3, (e1 + 0.5 * d3) * y, d2, e2 * y, 2.0 * d3, 2.0 * e3 * y))
-        K[BENDS + 6 * B + k], K[BENDS + 7 * B + k] = s3
+        put6(
+            K,
+            HESSIANS,
+            k,
+            (d1 + 0.5 * c3, (e1 + 0.5 * d3) * y, d2, e2 * y, 2.0 * d3, 2.0 * e3 * y),
+        )
+        K[HESSIANS + 6 * B + k], K[HESSIANS + 7 * B + k] = s3
         first, (z0, z1), (z2, z3) = (
             inner_product(p, v), inner_product(v, v), inner_product(p, a)
         )  # fmt: skip

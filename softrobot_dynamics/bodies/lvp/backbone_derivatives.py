@@ -172,7 +172,7 @@ def _swept(d, own, G, T):
 
 
 @kernel
-def add_bends(n, numbers, loads, F, D, V):
+def add_second_derivatives(n, numbers, loads, F, D, V):
     """
     Fill the twists' derivatives, and add to dQ/dq the work of loads along dS_j/dq_k.
 

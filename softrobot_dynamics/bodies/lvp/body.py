@@ -20,7 +20,7 @@ from softrobot_dynamics.annotations import (
 from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
 from softrobot_dynamics.bodies.lvp.emit_derivatives import derivatives_numbers, derivatives_room
-from softrobot_dynamics.bodies.lvp.emit_length_hessians import bends_numbers, bends_room
+from softrobot_dynamics.bodies.lvp.emit_length_hessians import hessian_numbers, hessian_scratch
 from softrobot_dynamics.bodies.lvp.emit_points import (
     gradient,
     point_numbers,
@@ -198,15 +198,15 @@ class LocallyVolumePreserving(Body):
         module = load_module(traced.source, f'{self.type_name}_derivatives')
         return Kernel(module.__name__, 'derivatives', numbers, derivatives_room(len(strains)))
 
-    def fibre_bends(self, points: Matrix, derivatives: Matrix, weights: Vector) -> Kernel:
+    def length_hessians(self, points: Matrix, derivatives: Matrix, weights: Vector) -> Kernel:
         """See :class:`Body`."""
         strains, polynomials = self._shapes()
         symbolic, _ = self._symbolic()
         traced = trace_derivatives(tuple(sorted(set(strains))), symbolic.material)
         curve = points, derivatives, weights
-        numbers = bends_numbers(traced.growth, curve, self.length, strains, polynomials)
+        numbers = hessian_numbers(traced.growth, curve, self.length, strains, polynomials)
         module = load_module(traced.source, f'{self.type_name}_derivatives')
-        return Kernel(module.__name__, 'bends', numbers, bends_room(len(strains)))
+        return Kernel(module.__name__, 'bends', numbers, hessian_scratch(len(strains)))
 
     def cavity_kernel(self) -> Kernel:
         """

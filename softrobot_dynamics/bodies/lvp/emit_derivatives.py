@@ -17,7 +17,7 @@ from softrobot_dynamics.bodies.lvp import growth_rows as rows
 from softrobot_dynamics.bodies.lvp.backbone_derivatives import derivatives_scratch, EACH, OWN
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables, NODES
 from softrobot_dynamics.bodies.lvp.emit_growth import emit_growth, with_rows
-from softrobot_dynamics.bodies.lvp.emit_length_hessians import bends_source
+from softrobot_dynamics.bodies.lvp.emit_length_hessians import hessian_source
 from softrobot_dynamics.bodies.lvp.emit_points import shape_rows
 from softrobot_dynamics.bodies.lvp.point_derivatives import COLUMN, COLUMNS
 from softrobot_dynamics.bodies.lvp.stress_derivatives import WORK_ROWS
@@ -42,17 +42,17 @@ def emit_body_derivatives(
     moved: Iterable[int], energy: Callable[[Sequence[Values]], Value]
 ) -> TracedDerivatives:
     """
-    Kernels ``derivatives(P, q, qd, qdd, motion, D, S)`` and ``bends`` of a body on a backbone.
+    Kernels ``derivatives(P, q, qd, qdd, motion, D, S)`` and ``hessians`` of a body on a backbone.
 
     ``moved``: the strains that coordinates move; ``energy``: of a material, a function of three
-    rows of F. P is that of :func:`derivatives_numbers`, and of ``emit_bends.bends_numbers``.
+    rows of F. P is that of :func:`derivatives_numbers`, and of ``emit_bends.hessian_numbers``.
     """
     code, growth = emit_growth(moved)
     moduli, tables = moduli_function(energy)
-    bends = bends_source(len(code.tables.rows))
+    hessians = hessian_source(len(code.tables.rows))
     source = (
         growth
-        + bends
+        + hessians
         + _DERIVATIVES.format(
             block=BLOCK,
             scalars=len(tables.scalars),
@@ -109,10 +109,10 @@ def derivatives_room(n: int) -> int:
 
 
 _IMPORTS = """\
-from softrobot_dynamics.bodies.lvp.backbone_derivatives import add_bends, move_nodes, tip_twists
-from softrobot_dynamics.bodies.lvp.backbone_tables import STRAINS_AT
-from softrobot_dynamics.bodies.lvp.growth_rows import lay_strains
-from softrobot_dynamics.bodies.lvp.point_derivatives import (
+from softrobot_dynamics.bodies.lvp.backbone_derivatives import add_second_derivatives, move_nodes,
+tip_twists from softrobot_dynamics.bodies.lvp.backbone_tables import STRAINS_AT from
+softrobot_dynamics.bodies.lvp.growth_rows import lay_strains from
+softrobot_dynamics.bodies.lvp.point_derivatives import (
     add_point_derivatives, ARM, FORCE, frames_in_motion)
 from softrobot_dynamics.bodies.lvp.stress_derivatives import (
     add_bent_stress, fill_columns, fill_gradients)
@@ -177,5 +177,5 @@ def derivatives(P, q, qd, qdd, motion, D, S):
         rows = (Z, U, stress, X[ARM * {block}:], force)
         add_bent_stress(n, strains, shapes, derivatives, places, rows, works, own)
     tip_twists(n, motion, H, D)
-    add_bends(n, A, loads, F, D, S)
+    add_second_derivatives(n, A, loads, F, D, S)
 """

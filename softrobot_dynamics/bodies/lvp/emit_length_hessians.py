@@ -16,19 +16,19 @@ OTHERS = (
 )
 
 
-def bends_source(traced_rows: int) -> str:
+def hessian_source(traced_rows: int) -> str:
     """
-    Source of ``bends(P, q, out, S)``: second derivatives (n n,) of the length of a material curve.
+    Source of ``hessians(P, q, out, S)``: the Hessian (n n,) of the length of a material curve.
 
     It calls ``growth(C, z, U)``, that reads ``traced_rows``, of the same module; P is that of
-    :func:`bends_numbers`.
+    :func:`hessian_numbers`.
     """
-    return _BENDS_IMPORTS + _BENDS.format(
+    return _HESSIANS_IMPORTS + _HESSIANS.format(
         block=BLOCK, rows=traced_rows + OTHERS, strains=rows.STRAIN_ROWS, growth=rows.GROWTH_ROWS
     )
 
 
-def bends_numbers(
+def hessian_numbers(
     tables: TracedTables,
     curve: tuple[Matrix, Matrix, Vector],
     length: float,
@@ -36,7 +36,7 @@ def bends_numbers(
     polynomials: Sequence[Values],
 ) -> Vector:
     """
-    Return what the kernel of :func:`bends_source` reads, flat.
+    Return what the kernel of :func:`hessian_source` reads, flat.
 
     ``curve``: points (K, 3) [m], derivatives (K, 2) and weights (K,) [m]; the rest as before.
     """
@@ -55,17 +55,17 @@ def bends_numbers(
     return np.concatenate([[len(points) // BLOCK, len(strains)], strains, blocks])
 
 
-def bends_room(n: int) -> int:
+def hessian_scratch(n: int) -> int:
     """Return the scratch of the kernel [numbers]."""
     return (rows.STRAIN_ROWS + rows.GROWTH_ROWS + fibre_rows.py_func(n)) * BLOCK
 
 
-_BENDS_IMPORTS = """\
-from softrobot_dynamics.bodies.lvp.length_hessians import add_fibre_bends
+_HESSIANS_IMPORTS = """\
+from softrobot_dynamics.bodies.lvp.length_hessians import add_length_hessians
 from softrobot_dynamics.bodies.lvp.growth_rows import lay_strains
 """
 
-_BENDS = """
+_HESSIANS = """
 
 @kernel
 def bends(P, q, out, S):
@@ -84,5 +84,5 @@ def bends(P, q, out, S):
         lay_strains(n, strains, shapes, derivatives, (q, q, q), Z)
         growth(C, Z, U)
         tables = (weight, places, along)
-        add_fibre_bends(n, strains, shapes, derivatives, tables, (Z, U), S, out)
+        add_length_hessians(n, strains, shapes, derivatives, tables, (Z, U), S, out)
 """

@@ -30,12 +30,12 @@ EACH = WORK + WORK_ROWS
 
 @inlined
 def fibre_rows(n):
-    """How many rows of scratch :func:`add_fibre_bends` has."""
+    """How many rows of scratch :func:`add_length_hessians` has."""
     return EACH + 22 * n
 
 
 @kernel
-def add_fibre_bends(n, strains, shapes, derivatives, tables, rows, S, out):
+def add_length_hessians(n, strains, shapes, derivatives, tables, rows, S, out):
     """
     Add the second derivatives of the length of a block to out (n n,).
 

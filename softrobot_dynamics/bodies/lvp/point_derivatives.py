@@ -8,8 +8,8 @@ columns eta, c of its frame and phi df/dz, what its section grows by,
     dp/dq_k = J_k = c_k + eta_k x u + phi_k df/dz e,
 
 the acceleration of the point changes by d2J_k/dt2 with q_k and by 2 dJ_k/dt with qd_k. J_j itself
-changes with q_k as the point moves, by eta_j x J_k, and as its section turns, by
-eta_k x phi_j df/dz e; as the twist of the frame changes, which is left to ``add_bends`` of
+changes with q_k as the point moves, by eta_j x J_k, and as its section turns, by eta_k x phi_j
+df/dz e; as the twist of the frame changes, which is left to ``add_second_derivatives`` of
 :mod:`softrobot_dynamics.bodies.lvp.backbone_derivatives`; and by second derivatives of f, left to
 :mod:`softrobot_dynamics.bodies.lvp.stress_derivatives`.
 """

@@ -59,7 +59,7 @@ CYCLE = 32  # shares from one linearisation to the next, of up to some 30 coordi
 TICKS = 26  # of them in which bodies are differentiated, at most
 BIT = 20_000  # multiplications by which matrices of many coordinates are worked on in a share
 FARTHEST = 3.0  # as far as straight lines are followed [of the ticks between two linearisations]
-PAUSE, EVALUATE, DERIVATIVES, GATHER = range(
+PAUSE, EVALUATE, DERIVATIVES, ACCUMULATE = range(
     4
 )  # what there is to do; after a pause in the next share
 SET_UP, ELIMINATE, FIRST, MULTIPLY, DOUBLE, SYMMETRISE, FINISH = range(4, 11)
@@ -178,7 +178,7 @@ def schedule(n: int, modules: int) -> Integers:
     found = [(EVALUATE, 0, n)]
     for share in _shares(modules, -(-modules // TICKS)):
         found += [pause, (DERIVATIVES, *share)]
-    found += [pause, (GATHER, 0, n), pause, (SET_UP, 0, n)]
+    found += [pause, (ACCUMULATE, 0, n), pause, (SET_UP, 0, n)]
     for share in rows:
         found += [pause, (ELIMINATE, *share)]
     found.append((FIRST, 0, n))
@@ -232,8 +232,8 @@ def _do(held, what, first, last):
     elif what == DERIVATIVES:
         held.tangents.turn[0], held.tangents.turn[1] = first, last
         run_three(held.stages.derivatives, held.q, held.qd, held.motion.qdd)
-    elif what == GATHER:
-        _gather(held)
+    elif what == ACCUMULATE:
+        _accumulate(held)
     elif what == SET_UP:
         set_up(held.period, x)
     elif what == ELIMINATE:
@@ -261,10 +261,10 @@ def _evaluate(held):
 
 
 @kernel
-def _gather(held):
+def _accumulate(held):
     """Fill K and D from the derivatives of all parts."""
     x, q, motion, n = held.response, held.q, held.motion, len(held.q)
-    run_three(held.stages.gather, q, held.qd, motion.qdd)
+    run_three(held.stages.accumulate, q, held.qd, motion.qdd)
     stiffen(held.parts.fibres, held.parts.lines, q, motion.force)
     for i in range(n):
         row = held.tangents.by_state[i]

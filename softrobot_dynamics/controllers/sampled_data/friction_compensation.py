@@ -11,8 +11,8 @@ from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.model.drives import Conversion
 from softrobot_dynamics.model.evaluation import Evaluator
-from softrobot_dynamics.model.routes import capstan_of, rubs
-from softrobot_dynamics.recursion.capstan import rub_along
+from softrobot_dynamics.model.routes import capstan_of, has_friction
+from softrobot_dynamics.recursion.capstan import friction_along
 from softrobot_dynamics.recursion.joint_friction import drag_along
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SHARE = 0.25  # of the way to the last command that a tick goes
 
 
-class Rubbing:
+class FrictionCompensation:
     """
     The friction of a model under the command in force, sliding as the outputs are to move.
 
@@ -33,7 +33,7 @@ class Rubbing:
     """
 
     def __init__(self, model: CompiledModel) -> None:
-        self.any = rubs(model) or bool(model.joint_friction.any())
+        self.any = has_friction(model) or bool(model.joint_friction.any())
         self._signs, self._conversion = model.signs, Conversion(model)
         self._force, self._rates = np.zeros(model.m), np.zeros(model.n)
         self._model = model
@@ -43,7 +43,7 @@ class Rubbing:
         found, given = evaluate.entry, {'h': evaluate.terms.h, 'rates': self._rates}
         capstan: Any = capstan_of(self._model, evaluate.robot, self._force)
         if capstan is not None:
-            found = entry(rub_along, evaluate=found, capstan=capstan, **given)
+            found = entry(friction_along, evaluate=found, capstan=capstan, **given)
         dry = self._model.joint_friction
         return entry(drag_along, evaluate=found, friction=dry, **given) if dry.any() else found
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Spot:
+class SensorFrame:
     """Where on a robot: a material point of a body, None: its tip, and a frame mounted there."""
 
     body: str = text()
@@ -60,7 +60,7 @@ class OfPoint(NamedTuple):
     zero: Vector  # (n,)
 
 
-class Spots(NamedTuple):
+class SensorFrames(NamedTuple):
     """K spots of a robot: an entry of q and qd that evaluates the robot and fills the others."""
 
     place: Entry
@@ -68,8 +68,10 @@ class Spots(NamedTuple):
     jacobians: Matrix  # (K, 6 n) angular rows first, in the axes of the base
 
 
-def bind_spots(model: CompiledModel, evaluate: Evaluator, spots: Sequence[Spot]) -> Spots:
-    """Return the :class:`Spots`; UnknownNameError, ArgumentError for a point without a frame."""
+def bind_frames(
+    model: CompiledModel, evaluate: Evaluator, spots: Sequence[SensorFrame]
+) -> SensorFrames:
+    """Return the :class:`SensorFrames`; UnknownNameError, ArgumentError where there is no frame."""
     K, robot, place = len(spots), evaluate.robot, evaluate.entry
     frames, jacobians = np.zeros((K, 12)), np.zeros((K, 6 * model.n))
     for k, spot in enumerate(spots):
@@ -92,10 +94,10 @@ def bind_spots(model: CompiledModel, evaluate: Evaluator, spots: Sequence[Spot])
             zero=np.zeros(model.n),
         )
         place = entry(place_at_point, **given, own=own)
-    return Spots(place, frames, jacobians)
+    return SensorFrames(place, frames, jacobians)
 
 
-def require_frames(spots: Spots, given: Sequence[Spot]) -> None:
+def require_frames(spots: SensorFrames, given: Sequence[SensorFrame]) -> None:
     """Raise ArgumentError for a spot that had no frame when the robot was evaluated last."""
     for spot, frame in zip(given, spots.frames):
         if not np.isfinite(frame).all():

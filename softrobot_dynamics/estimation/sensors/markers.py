@@ -20,7 +20,7 @@ from softrobot_dynamics.estimation.sensors.contract import (
     register,
     Sensor,
 )
-from softrobot_dynamics.estimation.sensors.frames import bind_spots, require_frames, Spot
+from softrobot_dynamics.estimation.sensors.frames import bind_frames, require_frames, SensorFrame
 from softrobot_dynamics.schema.fields import items, nested
 
 
@@ -33,7 +33,7 @@ class Markers(Sensor):
     A marker is right or wrong as a whole.
     """
 
-    points: tuple[Spot, ...] = items(nested(Spot))
+    points: tuple[SensorFrame, ...] = items(nested(SensorFrame))
     noise: tuple[float, ...] = deviation('m', 3, 1e-3)
 
     def read(self, value: ArrayLike) -> Vector:
@@ -57,7 +57,7 @@ class Markers(Sensor):
         """Return the :class:`Observation` on a robot."""
         model, K = place.model, len(self.points)
         spots, observed = (
-            bind_spots(model, model.evaluator(), self.points),
+            bind_frames(model, model.evaluator(), self.points),
             allocate(3 * K, model.n),
         )
         observe = cached(

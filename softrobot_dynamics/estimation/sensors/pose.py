@@ -22,7 +22,7 @@ from softrobot_dynamics.estimation.sensors.contract import (
     register,
     Sensor,
 )
-from softrobot_dynamics.estimation.sensors.frames import bind_spots, require_frames, Spot
+from softrobot_dynamics.estimation.sensors.frames import bind_frames, require_frames, SensorFrame
 from softrobot_dynamics.estimation.sensors.rotation_residuals import (
     is_rotation,
     rotation,
@@ -67,8 +67,8 @@ class PoseSensor(Sensor):
 
     def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
-        model, given = place.model, [Spot(self.body, self.point, self.mount)]
-        spots, observed = (bind_spots(model, model.evaluator(), given), allocate(6, model.n, 12))
+        model, given = place.model, [SensorFrame(self.body, self.point, self.mount)]
+        spots, observed = (bind_frames(model, model.evaluator(), given), allocate(6, model.n, 12))
         observe = cached(
             observe_pose,
             place=spots.place,

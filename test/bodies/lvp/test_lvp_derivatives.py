@@ -91,7 +91,7 @@ def test_second_derivatives_of_lengths(name):
         return fibre(length, q, v)[-1]
 
     wanted = [[bias(u + v) - bias(u) - bias(v) for v in units] for u in units]
-    kernel, out = body.fibre_bends(*curve), np.full(n * n, np.nan)
+    kernel, out = body.length_hessians(*curve), np.full(n * n, np.nan)
     scratch = np.full(kernel.scratch + BEYOND, np.nan)
     call(kernel, 'P, q, out, S', q, out, scratch)
     assert np.isnan(scratch[kernel.scratch :]).all()
