@@ -35,7 +35,7 @@ class Believing(StateValidator):
         super().__init__(BOUNDS._replace(unit=np.full(2, 1e-300)))
 
     def check(self, q, qd, stamp, arrival):
-        """As StateJudge.check."""
+        """As StateValidator.check."""
         if not self._believed.count:
             self._believed.begin(q, qd, stamp, arrival)
             return FOLLOWS

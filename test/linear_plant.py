@@ -127,7 +127,7 @@ class Faulty(StateValidator):
     """A judge with a fault of its own: it raises beyond |q| = 3."""
 
     def check(self, q, qd, stamp, arrival):
-        """As StateJudge.check."""
+        """As StateValidator.check."""
         if abs(q).max() > 3.0:
             raise ZeroDivisionError('a fault of the judge')
         return super().check(q, qd, stamp, arrival)

@@ -29,7 +29,7 @@ _PRIORITY = 5  # of helpers: less than that of a loop in real time beside them
 _EMITTED = re.compile(rf'\b{cache.PREFIX}\w+')
 
 
-def together(*builders: Callable[[], Any]) -> tuple[Any, ...]:
+def compile_in_parallel(*builders: Callable[[], Any]) -> tuple[Any, ...]:
     """
     Return what builders return, after all that they compile has been compiled, most of it at once.
 

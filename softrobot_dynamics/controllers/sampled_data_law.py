@@ -12,7 +12,7 @@ from softrobot_dynamics.annotations import Array, Integers, Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.compiling.parallel import together
+from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller, Settings
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
@@ -99,7 +99,7 @@ class SampledDataLaw(Controller):
             self._bind(fixed, self.plan, told)
             return held
 
-        (held,) = together(build)
+        (held,) = compile_in_parallel(build)
         self._held: HeldCommand | None = held  # None: somebody else keeps it up to date
         self._prediction = Prediction(model, self.period, held.lines.now[0])
         self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)

@@ -6,7 +6,7 @@ import functools
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import Kernel
-from softrobot_dynamics.compiling.parallel import together
+from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.derivative_kernels import derivative_kernels, length_hessians
 from softrobot_dynamics.model.drives import cable_tables
@@ -79,7 +79,7 @@ class CompiledModel:
         self._arrays, self._segments = tables.arrays(), tables.segments
         self._sizes = tables.size, max(tables.scratch)
         parts = evaluation_parts(self.robot(), allocate_terms(self.n, self.m))
-        tables.place(together(tables.addresses, *parts)[0])
+        tables.place(compile_in_parallel(tables.addresses, *parts)[0])
         self._arrays, self.samplings = tables.arrays(), tuple(tables.samplings)
         evaluator = self.evaluator()
         evaluator(np.zeros(self.n), np.zeros(self.n))
@@ -119,7 +119,7 @@ class CompiledModel:
 
     @functools.cached_property
     def _derivatives(self) -> DerivativeKernels:
-        kernels, _ = together(self._derivatives_and_tangents, self._new_hessians)
+        kernels, _ = compile_in_parallel(self._derivatives_and_tangents, self._new_hessians)
         return kernels
 
     def _derivatives_and_tangents(self) -> DerivativeKernels:

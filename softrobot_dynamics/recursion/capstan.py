@@ -55,7 +55,7 @@ def add_friction(evaluate, capstan, h, q, qd):
 
 @kernel
 def friction_along(evaluate, capstan, h, rates, q, qd):
-    """Evaluate as :func:`add_friction`, with the friction of a robot that moves at ``rates`` (n,)."""
+    """Evaluate as :func:`add_friction`, with the friction of motion at ``rates`` (n,)."""
     run(evaluate, q, qd)
     _add_friction(capstan, h, q, rates)
 

@@ -40,28 +40,28 @@ BUILD = textwrap.dedent("""
 
 TOGETHER = """
 import functools
-found = together.together(*(functools.partial(build, i) for i in (3, 4, 5)))
+found = parallel.compile_in_parallel(*(functools.partial(build, i) for i in (3, 4, 5)))
 print([float(value(place)) for place in found], made.count('.nbc'))
 """
 
 WAITING = """
-begin = together._start
+begin = parallel._start
 def start(modules):
     helper = begin(modules)
     helper.wait()
     return helper
-together._start = start
+parallel._start = start
 """
 """Let helpers finish before this process begins."""
 
 FAILING = """
 import subprocess
-begin = together._start
+begin = parallel._start
 def start(modules):
     helper = begin(modules)
     helper.kill()
     return helper
-together._start = start
+parallel._start = start
 """
 
 
@@ -87,7 +87,7 @@ def test_helpers_compile_what_this_process_then_takes(tmp_path, several):
 def test_without_helpers_this_process_does_the_work(tmp_path, monkeypatch, way):
     """One process alone, and one whose helpers are killed, has compiled everything itself."""
     monkeypatch.setenv('SOFTROBOT_COMPILERS', '1' if way == 'alone' else '3')
-    changed = 'together._start = None\n' if way == 'alone' else FAILING
+    changed = 'parallel._start = None\n' if way == 'alone' else FAILING
     out, err = finish(start(BUILD + changed + TOGETHER, tmp_path))
     assert out.split('] ') == ['[6.0, 8.0, 10.0', '3\n'] and not err
     assert len(kept(tmp_path)) == 3
@@ -96,14 +96,14 @@ def test_without_helpers_this_process_does_the_work(tmp_path, monkeypatch, way):
 def test_nothing_is_started_for_what_is_kept(tmp_path, several):
     """A second process finds all in the cache, and has no helpers."""
     finish(start(BUILD + TOGETHER, tmp_path))
-    out, err = finish(start(BUILD + 'together._start = None\n' + TOGETHER, tmp_path))
+    out, err = finish(start(BUILD + 'parallel._start = None\n' + TOGETHER, tmp_path))
     assert out.split('] ') == ['[6.0, 8.0, 10.0', '0\n'] and not err
 
 
 def test_no_folder_no_helpers(tmp_path, several):
     """Where nothing can be shared, this process compiles all in memory."""
     (tmp_path / 'file').write_text('')
-    program = BUILD + 'together._start = None\n' + TOGETHER
+    program = BUILD + 'parallel._start = None\n' + TOGETHER
     out, err = finish(start(program, tmp_path / 'file' / 'kernels'))
     assert out.startswith('[6.0, 8.0, 10.0]') and err.count('cannot be written') == 1
 
@@ -163,8 +163,8 @@ def open_lock(name):
 def test_stand_ins_are_not_called():
     """A builder that calls what it compiles is told so, instead of jumping to nowhere."""
     with pytest.raises(RuntimeError, match='may not be called'):
-        parallel.parallel(lambda: load_small('called')(1.0))
-    assert parallel.parallel(functools.partial(load_small, 'called'))[0](1.5) == 3.0
+        parallel.compile_in_parallel(lambda: load_small('called')(1.0))
+    assert parallel.compile_in_parallel(functools.partial(load_small, 'called'))[0](1.5) == 3.0
 
 
 @pytest.mark.quick
@@ -198,5 +198,5 @@ def test_addresses_are_real_afterwards():
     build = functools.partial(address, module.__name__, 'f', 'x')
     with cache.collecting():
         stand_in = build()
-    (real,) = parallel.parallel(build)
+    (real,) = parallel.compile_in_parallel(build)
     assert stand_in != real == build()

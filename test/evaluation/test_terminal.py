@@ -103,5 +103,5 @@ def test_the_live_picture_shows_what_is_known():
 def test_without_rich_the_extra_is_named(monkeypatch, capsys):
     """The demo goes on without it."""
     monkeypatch.setattr(terminal, 'Console', None)
-    assert isinstance(terminal.terminal(), terminal.PlainDisplay)
+    assert isinstance(terminal.display(), terminal.PlainDisplay)
     assert "pip install 'softrobot_dynamics[demo]'" in capsys.readouterr().out

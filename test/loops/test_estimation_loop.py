@@ -14,7 +14,7 @@ from softrobot_dynamics.estimation.instruments import Instruments  # noqa: E402
 from softrobot_dynamics.loops import estimation_loop  # noqa: E402
 from softrobot_dynamics.loops.estimation_loop import (  # noqa: E402
     EstimationLoop,
-    Plan,
+    EstimationSchedule,
     RUNNING,
     SETTLING,
     Stream,
@@ -125,7 +125,7 @@ class Rig:
             estimator, fit,
             [Stream(each, self.boxes[each.name], self.forms[each.name]) for each in every],
             self.commands, CommandReader(model.actuator_names), self.publisher,
-            Plan(MS, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION),
+            EstimationSchedule(MS, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION),
             initial=U, sufficient=sufficient,
         )  # fmt: skip
         self.q, self.acting = sd.equilibrium(model, u=U).q, U

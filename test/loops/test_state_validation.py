@@ -11,10 +11,10 @@ from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES  # noqa: E402
 from softrobot_dynamics.loops.state_validation import (  # noqa: E402
     ANEW,
-    Bounds,
     bounds_of,
     FOLLOWS,
-    StateJudge,
+    StateBounds,
+    StateValidator,
     UNCONFIRMED,
 )
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.quick
 
 PERIOD, SECOND = 1_000_000, 1_000_000_000
 UNIT = np.array([1.0, 5.0])  # an angle, and the stretch of a body of 0.2 m
-BOUNDS = Bounds(('bend', 'stretch'), np.array([np.inf, 2.0]), UNIT)
+BOUNDS = StateBounds(('bend', 'stretch'), np.array([np.inf, 2.0]), UNIT)
 START = 1_700_000_000 * SECOND
 
 
@@ -30,7 +30,7 @@ class Sender:
     """A robot that moves smoothly, and whose states reach a judge; `refused` by cause."""
 
     def __init__(self, period=PERIOD, offset=START, amplitude=0.5, noise=0.0):
-        self.validator, self.period, self.offset = StateJudge(BOUNDS), period, offset
+        self.validator, self.period, self.offset = StateValidator(BOUNDS), period, offset
         self.amplitude, self.noise, self.random = amplitude, noise, np.random.default_rng(7)
         self.k, self.answered, self.refused = 0, 0, {}
 
@@ -257,7 +257,7 @@ def test_states_that_have_waited_for_a_stopped_process_are_not_believed(sender, 
 @pytest.mark.parametrize('back', [0, 3600 * SECOND])
 def test_a_simulation_of_another_speed_is_believed_after_a_silence(speed, silence, back):
     """It was paused, goes on, or is begun anew: its stamps come faster or slower than time."""
-    validator = StateJudge(BOUNDS)
+    validator = StateValidator(BOUNDS)
     q, qd = np.zeros(2), np.zeros(2)
     judged = []
     for run in range(2):

@@ -20,10 +20,10 @@ from softrobot_dynamics.loops.message_fields import StateReader  # noqa: E402
 from softrobot_dynamics.loops.orders import Orders  # noqa: E402
 from softrobot_dynamics.loops.state_validation import (  # noqa: E402
     ANEW,
-    Bounds,
     bounds_of,
     FOLLOWS,
-    StateJudge,
+    StateBounds,
+    StateValidator,
     UNCONFIRMED,
 )
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
@@ -31,14 +31,14 @@ from softrobot_dynamics.references.piecewise import spline  # noqa: E402
 from softrobot_dynamics.simulation.simulator import Simulator  # noqa: E402
 
 PERIOD = 5_000_000  # [ns]
-ANGLE = Bounds(('angle',), np.array([np.inf]), np.ones(1), Turns(np.array([TURN])))
+ANGLE = StateBounds(('angle',), np.array([np.inf]), np.ones(1), Turns(np.array([TURN])))
 
 
 class Sent:
     """States that are sent to a judge, every period; ``refused`` has the reasons."""
 
     def __init__(self, bounds, period=PERIOD):
-        self.validator, self.k, self.period, self.refused = StateJudge(bounds), 0, period, []
+        self.validator, self.k, self.period, self.refused = StateValidator(bounds), 0, period, []
 
     def send(self, q, qd):
         """Return (verdict, q, qd as unwrapped), the last two None where it is not believed."""
@@ -124,7 +124,7 @@ def test_an_outlier_by_half_a_turn_costs_no_more_than_itself():
 def test_an_outlier_of_a_rotation_vector_costs_no_more_than_itself():
     """Not even where the rotation before was none, and has no direction."""
     turns = Turns(np.zeros(3), (RotationVectors(slice(0, 3), 1.5 * np.pi),))
-    bounds = Bounds(('rx', 'ry', 'rz'), np.full(3, np.inf), np.ones(3), turns)
+    bounds = StateBounds(('rx', 'ry', 'rz'), np.full(3, np.inf), np.ones(3), turns)
     sent = Sent(bounds)
     small = np.array([1e-12, 0.0, 0.0])
     while sent.send(small, np.zeros(3))[0] is not FOLLOWS:

@@ -14,8 +14,9 @@ from geometry_msgs.msg import PointStamped, Pose, PoseArray  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
+from softrobot_dynamics.loops import message_fields  # noqa: E402
 from softrobot_dynamics.loops.trajectories import CourseReader  # noqa: E402
-from softrobot_dynamics.nodes.messaging import codec, messages, sizes  # noqa: E402
+from softrobot_dynamics.nodes.messaging import codec, sizes  # noqa: E402
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import read_trajectory  # noqa: E402
 from std_msgs.msg import Float64MultiArray, Header  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
@@ -121,7 +122,7 @@ def test_bytes_that_are_no_trajectory_are_refused():
         try:
             read_trajectory(bytes(data))
         except MessageError as error:
-            assert messages.cause_of(error) in messages.CAUSES
+            assert message_fields.cause_of(error) in message_fields.CAUSES
     for begin in (b'', b'\0', b'\0\7\0\0'):
         with pytest.raises(MessageError, match='unreadable'):
             read_trajectory(begin)
@@ -143,8 +144,8 @@ def test_a_trajectory_of_too_much_is_refused_by_its_counts(message, words):
 def test_few_names_are_compared_however_many_are_unknown(monkeypatch):
     """And none that is long: to find the one most like it takes its time."""
     asked = []
-    monkeypatch.setattr(messages, 'closest', lambda name, known: asked.append(name) or '')
-    readers = messages.StateReader(['x', 'y']), CourseReader(['x', 'y'])
+    monkeypatch.setattr(message_fields, 'closest', lambda name, known: asked.append(name) or '')
+    readers = message_fields.StateReader(['x', 'y']), CourseReader(['x', 'y'])
     for given in (NAMES, ['x' * 30_000, 'y' * 30_000, 'z']):
         asked.clear()
         for reader in readers:

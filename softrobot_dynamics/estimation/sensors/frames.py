@@ -71,7 +71,7 @@ class SensorFrames(NamedTuple):
 def bind_frames(
     model: CompiledModel, evaluate: Evaluator, spots: Sequence[SensorFrame]
 ) -> SensorFrames:
-    """Return the :class:`SensorFrames`; UnknownNameError, ArgumentError where there is no frame."""
+    """Return the :class:`SensorFrames`; UnknownNameError, ArgumentError where none is."""
     K, robot, place = len(spots), evaluate.robot, evaluate.entry
     frames, jacobians = np.zeros((K, 12)), np.zeros((K, 6 * model.n))
     for k, spot in enumerate(spots):
