@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
             plan.controller,
             duration=options.duration,
             expected=expected,
-            violations=tuple(session.violations),
+            lapses=tuple(session.lapses),
         )
         result = result._replace(
             plant=report.plant_in_words(plan.simulation), estimated=plan.estimator is not None
@@ -87,7 +87,7 @@ def run(options: Namespace) -> int:
         result = None
     held = report.conclude(
         folder, shown, result,
-        violations=session.violations, json_file=options.json, picture=not options.no_plot,
+        lapses=session.lapses, json_file=options.json, picture=not options.no_plot,
     )  # fmt: skip
     if not held and plan.any_rate and plan.controller['rate'] < RATES[0]:
         shown.say(
@@ -159,7 +159,7 @@ class _Session:
         shown: Any,
         signals: '_Signals',
     ) -> None:
-        self.violations: list[str] = []  # in words, what went wrong
+        self.lapses: list[str] = []  # in words, what went wrong
         self._plan, self._model, self._folder, self._shown = plan, model, folder, shown
         self._signals = signals
         controlled = controlled_of(model, plan.controller)
@@ -178,7 +178,7 @@ class _Session:
         except KeyboardInterrupt:
             interrupted = True
         except (ProcessDiedError, TransitionError) as error:
-            self.violations.append(str(error))
+            self.lapses.append(str(error))
         finally:
             self._signals.ignore()
             with self._shown.stage('ending them'):
@@ -247,7 +247,7 @@ class _Session:
                     self._monitor.transition(name, _PATIENCE[name], self._check)
         for node in reversed(self._nodes):
             if not node.end():
-                self.violations.append(f'the {node.name} process had to be killed')
+                self.lapses.append(f'the {node.name} process had to be killed')
         self._monitor.close()
 
 

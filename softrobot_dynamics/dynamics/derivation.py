@@ -73,7 +73,7 @@ class Derivation:
         if not held:
             return fibres, lines
         pull, of_tension = np.zeros(len(drives.tension)), np.zeros((model.n, model.n))
-        own = {'bends': model.hessians(cables=True), 'x': x, 'stiffness': of_tension}
+        own = {'hessians': model.hessians(cables=True), 'x': x, 'stiffness': of_tension}
         fibres = entry(
             add_cable_stiffness,
             fibres=fibres,

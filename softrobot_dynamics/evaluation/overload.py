@@ -15,7 +15,7 @@ _MANY_MISSED = 0.3  # from where half the rate would not do
 def overload(run: Run, expected: int) -> Iterator[str]:
     """Yield, in words, that the machine was too slow for the rate, if so, and what to do."""
     missed, rate = run.missed / max(1, run.ticks), 1.0 / run.period
-    waited = run.missed and any(mode in violation for violation in run.violations for mode in LATE)
+    waited = run.missed and any(mode in lapse for lapse in run.lapses for mode in LATE)
     few = len(run.t) < LEAST_STATES * expected
     if run.live and len(run.t) and (missed >= MOST_MISSED or few or waited):
         factor = 4.0 if missed > _MANY_MISSED else 2.0

@@ -30,7 +30,7 @@ class Run(NamedTuple):
     y_d: Matrix  # (T, c) of the controlled actuators; nan likewise
     round_trip: Vector  # (T,) [s]; nan where no command came before the next state
     slipped: float  # [s] that the simulation lost by waking more than a period late
-    violations: tuple[str, ...]  # in words, modes of the two nodes in which the loop is not closed
+    lapses: tuple[str, ...]  # in words, modes of the two nodes in which the loop is not closed
     timing: str | None = None  # from when on commands act, of TIMINGS; None: it was not recorded
     bus_rate: float = 0.0  # [Hz] at which the drives take a command, 0: at any time
     unasked: int = 0  # ticks in which no state left that a command could have answered
@@ -90,9 +90,9 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
         y_d=y_d,
         round_trip=seen['round_trip'],
         slipped=float(late[late > period].sum()),
-        violations=(
-            *_violations(controller, said if len(running) else controller.columns, RUNNING),
-            *_violations(simulation, seen, DRIVEN),
+        lapses=(
+            *_lapses(controller, said if len(running) else controller.columns, RUNNING),
+            *_lapses(simulation, seen, DRIVEN),
         ),
         timing=simulation.facts.get('command_timing'),
         bus_rate=simulation.facts.get('bus_rate', 0.0),
@@ -118,7 +118,7 @@ def _matched(stamps: Any, own: Any, values: Any, near: float) -> Any:
     return matched
 
 
-def _violations(recording: Recording, columns: Any, wanted: str) -> Iterator[str]:
+def _lapses(recording: Recording, columns: Any, wanted: str) -> Iterator[str]:
     """Yield the modes other than the wanted one, from when on it had been reached, if it was."""
     modes, names = columns['mode'], recording.facts['modes']
     reached = np.flatnonzero(modes == names.index(wanted))

@@ -148,19 +148,19 @@ def make(
     *,
     duration: float | None = np.inf,
     expected: Any = 0,
-    violations: Any = (),
+    lapses: Any = (),
 ) -> Report:
     """
     Return the Report on the records in a folder, the first `duration` [s] of them.
 
     `task`: its Task; `values`: the controller's parameters; `expected`: number of states there
-    should be; `violations`: in words, what went wrong. Raises ArgumentError if there are no
+    should be; `lapses`: in words, what went wrong. Raises ArgumentError if there are no
     records.
     """
     run = records.read(folder, duration)
     targets = targets_of(values)
     tips = tracking.tips_of(run, model, targets) if targets else None
-    figures = tracking.evaluate(run, task, tips=tips, expected=expected, violations=violations)
+    figures = tracking.evaluate(run, task, tips=tips, expected=expected, lapses=lapses)
     ways = tracking.ways_of(run, task)
     return Report(
         model=model,
@@ -180,30 +180,30 @@ def conclude(
     shown: Any,
     report: Report | None,
     *,
-    violations: Any = (),
+    lapses: Any = (),
     json_file: Any = None,
     picture: bool = True,
 ) -> bool:
     """
     Write ticks, figures and the picture of a Report; return whether the loop held.
 
-    `report` is None where there are no records; `violations`: in words, what went wrong;
+    `report` is None where there are no records; `lapses`: in words, what went wrong;
     `json_file`: a file for the figures; `picture`: whether to draw.
     """
     if report is None:  # a process was killed before it recorded anything
-        figures = tracking.nothing(tuple(violations) or ('nothing was recorded',))
+        figures = tracking.nothing(tuple(lapses) or ('nothing was recorded',))
         table, written = [], []
     else:
         figures = report.figures
         table, written = list(rows(report)), _write(report, folder, shown, picture)
     if json_file is not None:
         tracking.write_json(Path(json_file), figures)
-    causes = [words for words in figures.violations if words.startswith(OVERLOADED)]
+    causes = [words for words in figures.lapses if words.startswith(OVERLOADED)]
     for words in causes:
         shown.say(words)
     shown.table(_verdict(figures), table)
-    violations = [words for words in figures.violations if words not in causes]
-    for words in (*violations, *([] if figures.held else log_ends(folder))):
+    lapses = [words for words in figures.lapses if words not in causes]
+    for words in (*lapses, *([] if figures.held else log_ends(folder))):
         shown.say(words)
     if written:
         shown.say(f'in {folder}: {", ".join(written)}')
@@ -214,9 +214,9 @@ def _verdict(figures: tracking.Figures) -> str:
     if figures.held:
         nothing = figures.tip_share is None and figures.y_share is None
         return 'the loop held' + ('' if nothing else ' and the robot followed')
-    if figures.violations[0].startswith(OVERLOADED):
+    if figures.lapses[0].startswith(OVERLOADED):
         return 'the loop did not hold: the machine was too slow for it'
-    followed = not any('not follow' in violation for violation in figures.violations)
+    followed = not any('not follow' in lapse for lapse in figures.lapses)
     return 'the loop did not hold' if followed else 'the robot did not follow'
 
 

@@ -79,7 +79,7 @@ class Figures(NamedTuple):
     ticks: int
     saturated_share: float | None  # of ticks with a command to a controlled actuator at a limit
     held: bool
-    violations: tuple[str, ...]  # why not, in words
+    lapses: tuple[str, ...]  # why not, in words
     command_timing: str | None = None  # from when on commands acted on the simulated robot
     bus_rate_hz: float = 0.0  # at which its drives took them, 0: at any time
 
@@ -93,13 +93,13 @@ def tips_of(run: Run, model: CompiledModel, targets: Any) -> Tips | None:
 
 
 def evaluate(
-    run: Run, task: Task, *, tips: Tips | None = None, expected: Any = 0, violations: Any = ()
+    run: Run, task: Task, *, tips: Tips | None = None, expected: Any = 0, lapses: Any = ()
 ) -> Figures:
     """
     Return the Figures of a Run.
 
     `task`: what it was to do; `tips`: Tips or None; `expected`: number of states there should be;
-    `violations`: in words, what else went wrong.
+    `lapses`: in words, what else went wrong.
     """
     after, first = _after(run, task), _after(run, task).any(axis=1)
     outputs = np.abs(run.y[:, task.controlled] - run.y_d)
@@ -107,10 +107,10 @@ def evaluate(
     tip_shares = _shares(tips.distances[first], tips.sizes) if tips else np.zeros(0)
     shares = _shares(outputs, ways)
     trips = run.round_trip * 1e6
-    violations = (
-        *([] if violations else overload(run, expected)),
-        *violations,
-        *_violations(run, expected),
+    lapses = (
+        *([] if lapses else overload(run, expected)),
+        *lapses,
+        *_lapses(run, expected),
         *_strayed_tips(tip_shares, tips, task.tolerance),
         *_strayed_outputs(shares, ways, task),
     )
@@ -128,8 +128,8 @@ def evaluate(
         missed_ticks=run.missed,
         ticks=run.ticks,
         saturated_share=_mean(_at_a_limit(run.u[:, task.controlled], *task.limits)),
-        held=not violations,
-        violations=violations,
+        held=not lapses,
+        lapses=lapses,
         command_timing=run.timing,
         bus_rate_hz=run.bus_rate,
     )
@@ -213,11 +213,11 @@ def _largest(shares: Any) -> float | None:
     return float(np.nanmax(shares)) if np.isfinite(shares).any() else None
 
 
-def nothing(violations: Any) -> Figures:
+def nothing(lapses: Any) -> Figures:
     """Return the Figures where nothing was recorded."""
     trips = {'p50': None, 'p99': None, 'max': None}
     absent: Any = [None] * 7
-    return Figures._make([*absent, trips, 0, 0, None, False, tuple(violations), None, 0.0])
+    return Figures._make([*absent, trips, 0, 0, None, False, tuple(lapses), None, 0.0])
 
 
 def write_json(path: Path, figures: Figures) -> None:
@@ -256,13 +256,13 @@ def _tip_columns(tips: Tips) -> dict[str, Any]:
     return {**columns, 'tip_error': tips.errors}
 
 
-def _violations(run: Run, expected: Any) -> Iterator[str]:
+def _lapses(run: Run, expected: Any) -> Iterator[str]:
     """Yield, in words, why the loop did not hold."""
     if not len(run.t):
         yield 'no state was answered by the law'
-        yield from run.violations
+        yield from run.lapses
         return
-    yield from run.violations
+    yield from run.lapses
     if not (np.isfinite(run.q).all() and np.isfinite(run.u).all()):
         yield 'a state or a command is not a number'
     missed = run.missed / max(1, run.ticks)

@@ -133,7 +133,7 @@ def tangent_entries(robot: Robot, t: DerivativeArrays, rough: bool = False) -> D
     stages = {
         'begin': entry(begin, robot=robot, t=t),
         'derivatives': derivatives_entry(robot, t, rough),
-        'gather': entry(accumulate, robot=robot, t=t),
+        'accumulate': entry(accumulate, robot=robot, t=t),
     }
     after = entry(differentiate, t=t, **stages)
     return DerivativeEntries(

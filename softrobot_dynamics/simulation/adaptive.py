@@ -96,11 +96,11 @@ class Adaptive:
         robot, t = evaluate.robot, allocate_tangents(evaluate.robot, model.derivatives())
         self.entry, drives, *_ = acting(model, evaluate, inputs, has_friction)
         jacobian = _jacobian(n)
-        own = {'bends': model.hessians(), 'stiffness': jacobian.fibres, 'x': jacobian.x}
+        own = {'hessians': model.hessians(), 'stiffness': jacobian.fibres, 'x': jacobian.x}
         stiffen = entry(fibre_stiffness, robot=robot, **own)
         if drives is not None:
             cables: Any = {'stiffness': np.zeros((n, n)), 'x': jacobian.x}
-            cables['bends'] = model.hessians(cables=True)
+            cables['hessians'] = model.hessians(cables=True)
             stiffen = entry(
                 add_cable_stiffness,
                 fibres=stiffen,

@@ -142,7 +142,7 @@ def _judge(
         tip_rms_m=nan if figures.tip_rms_m is None else figures.tip_rms_m,
         saturated=figures.saturated_share or 0.0,
         unanswered=unanswered,
-        reason='; '.join(figures.violations) or (_SHORT if isnan(share) else ''),
+        reason='; '.join(figures.lapses) or (_SHORT if isnan(share) else ''),
     )
 
 
@@ -163,6 +163,6 @@ def _run(loop: ClosedLoop, plant: CompiledModel, period: float, heard_only: bool
         y_d=loop.y_d[rows],
         round_trip=np.where(loop.ok[rows], 0.0, nan),
         slipped=0.0,
-        violations=(),
+        lapses=(),
         live=False,
     )

@@ -47,7 +47,7 @@ def test_records_are_joined_by_their_stamps():
     assert run.t == pytest.approx(PERIOD * np.arange(300))
     assert np.array_equal(run.q, controller['q'])
     assert np.array_equal(run.y, controller['y'])
-    assert run.violations == ()
+    assert run.lapses == ()
 
 
 def test_only_the_duration_asked_for_counts():
@@ -72,7 +72,7 @@ def test_the_figures_of_a_good_run():
     simulation['u'][60, 0] = LIMITS[1][0]
     simulation['u'][61, 1] = LIMITS[0][1]
     _, figures = judged(simulation, controller, expected=300)
-    assert figures.held and figures.violations == ()
+    assert figures.held and figures.lapses == ()
     assert figures.y_rms == pytest.approx(1e-3) and figures.y_peak == pytest.approx(1e-3)
     assert figures.tip_rms_m is None
     assert figures.rate_hz == pytest.approx(1.0 / PERIOD)
@@ -125,7 +125,7 @@ def test_a_tip_must_follow_its_path(share, held):
     tips = tracking.Tips(wanted + off * [1.0, 0.0, 0.0], wanted, targets.sizes())
     figures = tracking.evaluate(run, TASK, tips=tips)
     assert figures.held is held
-    assert held or 'the tip does not follow: RMS 16.4 mm' in figures.violations[0]
+    assert held or 'the tip does not follow: RMS 16.4 mm' in figures.lapses[0]
     wide = tracking.evaluate(run, TASK._replace(tolerance=0.05), tips=tips)
     assert wide.held
 
@@ -144,7 +144,7 @@ def test_every_output_must_follow_in_its_own_unit(of, share, held):
     _, figures = judged(simulation, controller, task=task)
     assert figures.held is held
     assert figures.y_share == pytest.approx(share, rel=1e-2)
-    assert held or f'the output of a{of} does not follow' in figures.violations[0]
+    assert held or f'the output of a{of} does not follow' in figures.lapses[0]
 
 
 @pytest.mark.parametrize('y_d, size', [
@@ -197,7 +197,7 @@ def test_a_loop_that_fails_from_its_first_tick_says_so():
     controller['mode'][:] = 2
     run, figures = judged(simulation, controller)
     assert len(run.t) == 0 and not figures.held
-    assert set(figures.violations) == {
+    assert set(figures.lapses) == {
         'no state was answered by the law',
         'controller: no valid state',
     }
@@ -211,7 +211,7 @@ def test_a_loop_holds_with_fewer_than_five_percent_missed(share, held):
     _, figures = judged(simulation, controller)
     assert figures.held is held
     assert figures.missed_ticks == round(share * 300)
-    assert held or 'no command in time' in figures.violations[0]
+    assert held or 'no command in time' in figures.lapses[0]
 
 
 @pytest.mark.parametrize('share, advice', [(0.1, 50), (0.5, 25)])
@@ -222,21 +222,19 @@ def test_a_machine_that_is_too_slow_is_the_first_reason(share, advice):
     simulation['mode'][100] = 2
     simulation.columns['q'][:, 0] += 100.0
     _, figures = judged(simulation, controller, expected=300)
-    assert figures.violations[0].startswith('this machine did not keep up with 100 Hz')
-    assert (
-        f'try --rate {advice}' in figures.violations[0] and f'{share:.1%}' in figures.violations[0]
-    )
-    assert len(figures.violations) > 1
+    assert figures.lapses[0].startswith('this machine did not keep up with 100 Hz')
+    assert f'try --rate {advice}' in figures.lapses[0] and f'{share:.1%}' in figures.lapses[0]
+    assert len(figures.lapses) > 1
 
 
 def test_states_that_never_left_are_a_machine_too_slow():
     """As where the simulation slips all the time; not where a process died, which is said."""
     _, figures = judged(*recordings(), expected=400)
-    assert 'did not keep up with 100 Hz' in figures.violations[0]
-    assert '300 of 400 states' in figures.violations[0]
-    _, figures = judged(*recordings(), expected=400, violations=('a process died',))
-    assert figures.violations[0] == 'a process died'
-    assert not any('keep up' in violation for violation in figures.violations)
+    assert 'did not keep up with 100 Hz' in figures.lapses[0]
+    assert '300 of 400 states' in figures.lapses[0]
+    _, figures = judged(*recordings(), expected=400, lapses=('a process died',))
+    assert figures.lapses[0] == 'a process died'
+    assert not any('keep up' in lapse for lapse in figures.lapses)
 
 
 def test_a_loop_without_real_time_blames_no_machine():
@@ -244,9 +242,7 @@ def test_a_loop_without_real_time_blames_no_machine():
     simulation, controller = recordings()
     simulation['round_trip'][50:200] = np.nan
     run = records.join(simulation, controller)._replace(live=False)
-    assert tracking.evaluate(run, TASK).violations == (
-        '50.0% of the ticks had no command in time',
-    )
+    assert tracking.evaluate(run, TASK).lapses == ('50.0% of the ticks had no command in time',)
 
 
 def test_a_tick_without_a_state_is_not_missed():
@@ -272,13 +268,13 @@ def test_a_loop_does_not_hold(change, words):
     change(simulation, controller)
     _, figures = judged(simulation, controller)
     assert not figures.held
-    assert any(words in violation for violation in figures.violations)
+    assert any(words in lapse for lapse in figures.lapses)
 
 
 def test_a_loop_that_ended_early_does_not_hold():
     """Fewer states than expected are a reason, and so is what the demo itself has noticed."""
-    _, figures = judged(*recordings(), expected=400, violations=('a process died',))
-    assert figures.violations == ('a process died', 'only 300 of 400 states')
+    _, figures = judged(*recordings(), expected=400, lapses=('a process died',))
+    assert figures.lapses == ('a process died', 'only 300 of 400 states')
     assert not figures.held
 
 
@@ -288,7 +284,7 @@ def test_nothing_recorded_is_not_held():
     controller['mode'][:] = 0
     run, figures = judged(simulation, controller)
     assert len(run.t) == 0 and not figures.held
-    assert figures.violations == ('no state was answered by the law', 'controller: waiting')
+    assert figures.lapses == ('no state was answered by the law', 'controller: waiting')
     assert figures.rate_hz is None and figures.round_trip_us['p99'] is None
 
 

@@ -206,7 +206,7 @@ class LocallyVolumePreserving(Body):
         curve = points, derivatives, weights
         numbers = hessian_numbers(traced.growth, curve, self.length, strains, polynomials)
         module = load_module(traced.source, f'{self.type_name}_derivatives')
-        return Kernel(module.__name__, 'bends', numbers, hessian_scratch(len(strains)))
+        return Kernel(module.__name__, 'hessians', numbers, hessian_scratch(len(strains)))
 
     def cavity_kernel(self) -> Kernel:
         """

@@ -45,7 +45,7 @@ def emit_body_derivatives(
     Kernels ``derivatives(P, q, qd, qdd, motion, D, S)`` and ``hessians`` of a body on a backbone.
 
     ``moved``: the strains that coordinates move; ``energy``: of a material, a function of three
-    rows of F. P is that of :func:`derivatives_numbers`, and of ``emit_bends.hessian_numbers``.
+    rows of F. P is that of :func:`derivatives_numbers`, or of ``hessian_numbers``.
     """
     code, growth = emit_growth(moved)
     moduli, tables = moduli_function(energy)
@@ -109,10 +109,11 @@ def derivatives_room(n: int) -> int:
 
 
 _IMPORTS = """\
-from softrobot_dynamics.bodies.lvp.backbone_derivatives import add_second_derivatives, move_nodes,
-tip_twists from softrobot_dynamics.bodies.lvp.backbone_tables import STRAINS_AT from
-softrobot_dynamics.bodies.lvp.growth_rows import lay_strains from
-softrobot_dynamics.bodies.lvp.point_derivatives import (
+from softrobot_dynamics.bodies.lvp.backbone_derivatives import (
+    add_second_derivatives, move_nodes, tip_twists)
+from softrobot_dynamics.bodies.lvp.backbone_tables import STRAINS_AT
+from softrobot_dynamics.bodies.lvp.growth_rows import lay_strains
+from softrobot_dynamics.bodies.lvp.point_derivatives import (
     add_point_derivatives, ARM, FORCE, frames_in_motion)
 from softrobot_dynamics.bodies.lvp.stress_derivatives import (
     add_bent_stress, fill_columns, fill_gradients)

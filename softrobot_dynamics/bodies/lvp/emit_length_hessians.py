@@ -68,7 +68,7 @@ from softrobot_dynamics.bodies.lvp.growth_rows import lay_strains
 _HESSIANS = """
 
 @kernel
-def bends(P, q, out, S):
+def hessians(P, q, out, S):
     blocks, n = int(P[0]), int(P[1])
     strains, T = P[2:2 + n], P[2 + n:]
     Z, S = S[:{strains} * {block}], S[{strains} * {block}:]
