@@ -2,6 +2,7 @@
 """Imports run in one direction only; read from the syntax trees, nothing is imported."""
 
 import ast
+from collections import Counter
 import functools
 from importlib.util import find_spec
 from pathlib import Path
@@ -257,6 +258,17 @@ def test_every_module_of_the_nodes_needs_ros():
         needing |= more
     nodes = {module_of(file) for file in FILES if part(module_of(file)) == 'nodes'}
     assert nodes - needing <= {'nodes', 'nodes.messaging'}  # the folders
+
+
+def test_class_names_are_unique():
+    """No two classes of the package have the same name."""
+    names = Counter(
+        node.name
+        for file in FILES
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_the_core_needs_no_more_than_it_says():
