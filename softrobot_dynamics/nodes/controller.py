@@ -241,7 +241,7 @@ class ControllerNode(LifecycleNode):
                     raise MessageError(refusal)
                 self._beginning += 1
                 self._orders.change(reference=self._prepare(self.options.values, job))
-            response.success, response.message = True, 'begun anew'
+            response.success, response.message = True, 'restarted'
         except SoftRobotError as error:
             response.success, response.message = False, refusal_of(error)
         return response

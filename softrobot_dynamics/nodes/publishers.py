@@ -132,7 +132,7 @@ class ControlPublisher(_LogPublisher):
 
     def moved(self) -> None:
         """Say that the robot was moved by something else, and the law started anew."""
-        self._say('moved', 'the robot is elsewhere than it was and stays there: begun anew')
+        self._say('moved', 'the robot was moved: the controller restarts from its new state')
 
     def waiting(self, passed: int, last_refusal: Any) -> Any:
         """Say that states are missed, `passed` [ns] since the last valid one or the start."""
@@ -226,7 +226,7 @@ class EstimationPublisher(_LogPublisher):
 
     def lost(self, why: str) -> None:
         """Say why no states go out any more."""
-        self._say('lost', f'no states until all is begun anew: {why}')
+        self._say('lost', f'no states until the estimator has restarted: {why}')
 
 
 class SensorPublisher:

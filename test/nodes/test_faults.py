@@ -248,7 +248,7 @@ def test_a_robot_that_was_moved_is_believed_after_a_while(rig):
     begin = time.time_ns() + rig.sender.offset
     rig.sender.q = (1.0, -1.0)
     rig.until_running()
-    rig.observer.until(lambda: rig.logged('the robot is elsewhere than it was'), 'the word')
+    rig.observer.until(lambda: rig.logged('the robot was moved'), 'the word')
     answers = rig.answered_since(begin)
     gap = np.diff([begin, *answers]).max()
     assert 0.5 * SETTLING < gap < SETTLING + LATE * SECOND
