@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What every actuator kind has: limits, a sign, a safe command, parts of the robot it needs."""
+"""Base class of actuators: limits, sign, safe command, and the parts of the robot they need."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What draws a cable in: a motor that is told a position, and what gives way behind it."""
+"""Model the drive of a cable: a motor told a position, and the compliance behind it."""
 
 from dataclasses import dataclass
 from math import inf

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What stands between a command and the force on the robot, in actuators of all kinds."""
+"""Imperfections of actuators between command and force: lag, delay, dead band, slack."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What air comes from: a valve that lets through only so much, and a hose."""
+"""Model the air supply of a chamber: a valve of limited flow, and a hose."""
 
 from dataclasses import dataclass
 

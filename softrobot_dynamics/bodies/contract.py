@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a body is: a formula p = f(x, q), material points with masses, and a stress law.
+Base class of bodies: a formula p = f(x, q), material points with masses, and a stress law.
 
 Everything else, velocities, inertia, actuation, follows from the formula by tracing it once.
 A body starts at its joint's distal frame S_J, in which all its formulas are written.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How the twists of a tip frame vary that is made of three points linear in q."""
+"""Derivatives of the twists of a tip frame made of three points linear in q."""
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.point_frames import add_scaled, frame_derivatives, three

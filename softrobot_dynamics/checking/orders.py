@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How far a body comes to rest from where one of the same assumptions and more shapes does."""
+"""Estimate the discretisation error of a body: its rest posture beside one of higher order."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What `softrobot identify` does: read, fit, tell, write."""
+"""Run `softrobot identify`: read, fit, report, write."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-How we compile: the one place that decides on numba's options.
+Compile kernels: the one place that decides on numba's options.
 
 ``kernel``: no fastmath beyond fused multiply-add, so that NaN stays NaN and a check for it is not
 optimised away; division by zero gives inf as in numpy; the GIL is released; without numba's

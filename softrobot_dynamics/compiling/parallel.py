@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What is compiled at once, shared by several processes where there are several processors.
+Parallel compilation: share the kernels of a program among several processes.
 
 Each C function is a module of its own (:mod:`~softrobot_dynamics.compiling.binding`), so another
 process can compile it into the kernel cache, from which this one then takes it. Helpers are

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The files that the machine code of an emitted module depends on: what it imports, to any depth.
+Find the files that the machine code of an emitted module depends on, to any depth.
 
 Read from the text of the files, nothing is imported for it. Followed are the packages that the
 emitted source itself names, this one or a user's, but for those of :data:`KNOWN`, whose versions

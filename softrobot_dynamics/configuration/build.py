@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From parameter values to the robot, controller or simulator that a node runs; no ROS in here."""
+"""Build the robot, controller or simulator that a node runs from parameter values; no ROS."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The parameters of the nodes that laws, references, sensors, phases and robots bring along."""
+"""Parameters of the nodes that laws, references, sensors, phases and robots declare."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 import functools

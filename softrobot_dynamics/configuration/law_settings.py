@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From the values of parameters to the settings of a law, one immutable object; no ROS in here."""
+"""Make the immutable settings of a law from parameter values; no ROS."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The parameters that both nodes have by themselves, a row each. Rates [Hz], times [s]."""
+"""Parameters that the nodes have by themselves. Rates [Hz], times [s]."""
 
 from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.controllers.safe import MODES

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is known of each parameter of a node, and whether a value is one; no ROS in here."""
+"""Describe the parameters of a node and check values for them; no ROS."""
 
 from collections.abc import Callable, Iterable, Mapping
 import math

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The parts that a controller's parameters name, each a law on some of the actuators; no ROS in here.
+Parts of a controller that its parameters name, each a law on some of the actuators; no ROS.
 
 Without phases there is one, which has no name.
 """

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the parts of a controller follow, phase after phase, planned together; no ROS in here."""
+"""Plan what the parts of a controller follow, phase after phase; no ROS."""
 
 from __future__ import annotations
 

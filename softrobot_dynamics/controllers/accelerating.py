@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Laws that ask for accelerations of the outputs, over the period of a command.
+Laws in acceleration: accelerations of the outputs, over the period of a command.
 
 What the model has wrong becomes known by what the outputs did not gain, and is made up for. Laws
 cancel stiffness and damping that are many times their gains; without, an arm that is a few per

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Commands w from H w = r within limits, H symmetric: also of mixed units, also redundant ones.
+Allocate commands w from H w = r within limits, H symmetric: also of mixed units, or redundant.
 
 H is judged after scaling it to a unit diagonal, where it knows no units (a torque beside
 pressures). Of a singular one the part of r that some w can meet is met, with the least change

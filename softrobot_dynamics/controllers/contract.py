@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a controller is: a state goes in, a command comes out, at control rate and without ROS."""
+"""Base class of control laws: a state goes in, a command comes out; no ROS."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The last thing before a command goes out: nothing beyond the limits, nothing faster than allowed.
+Limit commands and their rates before they go out.
 
 Whatever a command comes from, law, safe command or a change of limits: it differs from the last
 one sent by no more than the rate limit allows, and is within the limits of the robot file.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What laws on one robot do one after the other: phases, and what is followed in them."""
+"""Phases of several laws on one robot: their order, and the references in them."""
 
 from __future__ import annotations
 

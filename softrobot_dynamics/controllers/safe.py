@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What to command when nothing better is known: no state, no answer, an emergency, the end."""
+"""Safe commands for when there is no state, no solution, an emergency, or at the end."""
 
 from __future__ import annotations
 

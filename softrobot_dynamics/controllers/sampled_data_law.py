@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Laws that know what a robot does while their command is held, each tick one compiled call."""
+"""Base class of sampled-data laws: each tick is one compiled call."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a control law may be told while it runs: limits, and parameters of its own."""
+"""Settings of a control law that may change while it runs: limits, and parameters of its own."""
 
 from __future__ import annotations
 

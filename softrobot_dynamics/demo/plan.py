@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a demo runs: robot, parameters and reference, all checked before anything moves."""
+"""Plan a demo: robot, parameters and reference, all checked before anything moves."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How the numbers of a robot are named, wherever in a description or a robot file they stand."""
+"""Name the numbers of a robot, wherever in a description or a robot file they stand."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What acts on a robot under commands, some of which are positions that drives hold."""
+"""Forces on a robot under commands, some of which are positions that drives hold."""
 
 from __future__ import annotations
 

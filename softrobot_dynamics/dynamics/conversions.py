@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Between space and coordinates: velocities from measured twists, joint torques from forces.
+Convert between space and coordinates: velocities from twists, joint torques from forces.
 
 All vectors are keyword-only, float64, SI units; twists and wrenches have their angular part first.
 """

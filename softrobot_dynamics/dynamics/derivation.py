@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What differentiates the motion of one robot: compiled parts, and the arrays they fill."""
+"""Compiled parts, and their arrays, that differentiate the motion of one robot."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How the frame at a material point moves with its body's own coordinates, and how that varies."""
+"""Derivatives of the frame at a material point by its body's own coordinates."""
 
 from __future__ import annotations
 

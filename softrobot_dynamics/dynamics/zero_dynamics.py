@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is left to move in a robot whose outputs are held: whether it comes to rest."""
+"""Zero dynamics of a robot whose outputs are held: their growing rates."""
 
 from __future__ import annotations
 

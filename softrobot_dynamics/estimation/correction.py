@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a sensor's measurements do to what is believed: all of it, a part, or hardly anything."""
+"""Kalman update: a sensor's measurements correct the filter state, fully, partly or not at all."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What gauges have said in time, and what is believed of it."""
+"""Effort measurements of gauges in time, and which of them pass the outlier gate."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What the noise of measured efforts does to what is believed, S S^T and N, beside all else.
+Covariance that the noise of measured efforts adds to the filter state, S S^T and N.
 
 A value is off by sigma, independently of the next one, and counts for 1 / rate. So of the force
 A u, A = dnu/du, errors are a process of spectral density A sigma^2 A^T / rate: white to what moves

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What actuators do, where that is measured: tensions, torques, pressures beside the commands."""
+"""Measured efforts of actuators: tensions, torques, pressures beside the commands."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What an estimator tells: the state at a time, and what became of a measurement."""
+"""Results of an estimator: the state at a time, and the innovation of a measurement."""
 
 from __future__ import annotations
 

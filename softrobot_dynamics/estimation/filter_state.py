@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is believed of a robot's state, and how it moves on in time."""
+"""Filter state of a robot (mean and covariance), and its prediction in time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How far off a right value may be."""
+"""Outlier gates: how far off a right value may be."""
 
 import math
 

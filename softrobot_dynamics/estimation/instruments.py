@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What sensors measure on a simulated robot: with noise, late, and not always."""
+"""Simulate the sensors of an estimator: with noise, delay and dropouts."""
 
 from __future__ import annotations
 

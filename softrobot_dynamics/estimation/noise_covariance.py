@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What noise alone does to the estimate of a robot that nothing pushes: the covariance of its errors.
+Covariance of the estimate's errors by noise alone, of a robot that nothing pushes.
 
 The filter's own P allows for forces that may act. Where none does, errors e of what it believes,
 x = (q, qd, force, shares), are smaller: with the gain K of the filter, and R of the measurements,

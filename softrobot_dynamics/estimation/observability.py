@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What sensors can tell of a robot at a posture, before anything is measured."""
+"""Observability: which coordinates sensors determine at a posture."""
 
 from __future__ import annotations
 

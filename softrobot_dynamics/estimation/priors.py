@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is known of a robot before anything is measured, whatever units its coordinates have."""
+"""Prior covariance of a robot before anything is measured, whatever units its coordinates have."""
 
 from __future__ import annotations
 

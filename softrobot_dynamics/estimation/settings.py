@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What an estimator is told in a file: sensors, and what it does not know.
+Settings of an estimator from a file: sensors, disturbance, model error.
 
 Such as::
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the two nodes of a demo recorded, joined tick by tick."""
+"""Join the records of the two nodes of a run tick by tick."""
 
 from collections.abc import Iterator
 from os import PathLike

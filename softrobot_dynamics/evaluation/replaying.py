@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Every command of a recording of the controller, computed again; no ROS in here.
+Replay a record of the controller: compute every command again; no ROS.
 
 The law is made of the recorded parameters, begins where the recording says that it began, hears
 the recorded states at their times, and is told what the loop was told then. The same machine code

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a demo leaves behind: facts, figures, a table, a picture; needs no ROS."""
+"""Report a run: facts, figures, a table, a picture; needs no ROS."""
 
 from __future__ import annotations
 

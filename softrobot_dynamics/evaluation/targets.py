@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where the tips of bodies should be in time, and where they are."""
+"""Desired and actual positions of the tips of bodies in time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a demo shows in the terminal: with `rich` if it is there, else in plain lines."""
+"""Show progress in the terminal: with `rich` if it is there, else in plain lines."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What came out of a run: errors, times, whether the loop held and the robot followed."""
+"""Evaluate tracking: errors, times, whether the loop held and the robot followed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the residuals of a fit tell of its parameters, and what they do not."""
+"""Confidence intervals of fitted parameters from residuals, and parameters that are not told."""
 
 from __future__ import annotations
 

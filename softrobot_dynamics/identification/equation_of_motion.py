@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The balance of forces of a robot that moves as the simulated one does, and its derivatives.
+Equation of motion of a robot as it is simulated, and its derivatives.
 
 The residual is r = M(q) qdd + h(q, qd) - A(q) u, zero in a motion: with cables that are held at
 their commands, and friction along routes and of joints.

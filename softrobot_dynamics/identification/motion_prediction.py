@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Where a robot is in a motion, and how that depends on the numbers of its file.
+Predict the motion of a robot, and its derivatives by the numbers of its file.
 
 The robot is simulated in steps, each under the mean of what its actuators make of the commands
 meanwhile. By its numbers and the states it starts in, its state changes along with it as a linear

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Where a robot's markers are at rest, and how that depends on the numbers of its file.
+Predict a robot's markers at rest, and their derivatives by the numbers of its file.
 
 The posture q(θ) is where the static residual r(q, θ) is zero, so dq/dθ = -K⁻¹ ∂r/∂θ with the
 static tangent K = ∂r/∂q; only ∂r/∂θ, one evaluation of the residual at a given q, is a difference.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How postures were reached: which way each tendon slid last, for its friction at rest."""
+"""Sliding direction of each tendon before a posture was held, for its friction at rest."""
 
 from __future__ import annotations
 

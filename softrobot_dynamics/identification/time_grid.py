@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A motion in steps, in which it is simulated, and in strides of several, for what follows."""
+"""Time grid of a motion: steps in which it is simulated, and strides of several."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What joints of several coordinates share: springs and limits, for each coordinate by name."""
+"""Springs and limits of joints with several coordinates, for each coordinate by name."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields

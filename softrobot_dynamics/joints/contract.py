@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a joint is: a formula motion(q), placed by T(q) = before @ motion(q) @ after.
+Base class of joints: a formula motion(q), placed by T(q) = before @ motion(q) @ after.
 
 T leads from the parent's tip frame to the joint's distal frame. Jacobian and bias follow from the
 formula by tracing it once.

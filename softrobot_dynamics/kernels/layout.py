@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Where numbers lie in the flat workspace; shared by emitted kernels and the recursion.
+Layout of the flat workspace, shared by emitted kernels and the recursion.
 
 Every joint and every body owns one contiguous slab. Both begin with a *frame*, the motion of an
 outer frame B relative to an inner frame A (joint: parent's tip -> distal frame; body: distal

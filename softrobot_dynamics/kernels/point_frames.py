@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-How the twists of a tip frame vary that is made of three points, by Gram-Schmidt.
+Derivatives of the twists of a tip frame made of three points, by Gram-Schmidt.
 
 With o, u = a - o and v = b - o the axes are x along u, z along u x v, y = z x x. The spin of the
 frame along a direction, (w0, w1, w2) in its own axes, follows from how u and v move along it: ::

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From when on a command acts on the simulated robot."""
+"""Time from which on a command acts on the simulated robot."""
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.simulation.bus import Bus, HeldOverBus, Stretch

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""When a simulated robot does what."""
+"""Deadlines of a loop and the schedule of a simulated robot."""
 
 from typing import NamedTuple
 

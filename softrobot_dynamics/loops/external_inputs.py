@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a simulated robot is told by topics: pushes from outside, and states to begin at."""
+"""Inputs of a simulated robot by topics: external wrenches, and initial states."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the control loop is told to do: one immutable object, and the references in it."""
+"""Orders of the control loop: one immutable object, and the references in it."""
 
 from enum import IntFlag
 from typing import Any, NamedTuple

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a loop of about 1 kHz needs from the machine: priority, awake processors, absolute deadlines.
+Real-time execution at about 1 kHz: priority, awake processors, absolute deadlines.
 
 All times are [ns] of the steady clock.
 """

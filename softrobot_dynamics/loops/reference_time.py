@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How time passes along what is followed."""
+"""Time along a reference."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What time it is by the stamps of others."""
+"""Clock of the sensors: the present time by the stamps of their messages."""
 
 from __future__ import annotations
 

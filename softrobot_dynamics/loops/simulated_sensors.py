@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the sensors of an estimator measure of the simulated robot, for topics; no ROS in here."""
+"""Measurements of an estimator's sensors on the simulated robot, for topics; no ROS."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Whether a loop can be stable at its rate: looked at before it is changed, and as it runs."""
+"""Check whether a loop can be stable at its rate, before it is changed and as it runs."""
 
 import contextlib
 from typing import Any

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What the loop shall do, told by several threads, and kept while there is no loop.
+Orders for the loop from several threads, kept while there is no loop.
 
 Who may touch what in a controller node:
 

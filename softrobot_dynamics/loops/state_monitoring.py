@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is odd about the states as they come, though each of them is valid."""
+"""Monitor states that are valid but odd: their rate, their senders, their motion."""
 
 from collections import deque
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Whether a state follows from those before it; nothing here needs ROS.
+State validation: does a state follow from those before it? No ROS.
 
 Three questions, none of which compares metres with radians: does its stamp come after the last
 one, and not far ahead of it, as time has passed here? Is every rate one that its joint can have?

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a loop counts and times as it goes, for another thread to report."""
+"""Statistics of a loop, counts and times, for another thread to report."""
 
 from collections import Counter
 from typing import Any

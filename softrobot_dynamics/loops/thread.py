@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What all loops are: a thread that goes round until it is told to leave."""
+"""Base class of loops: a thread that runs cycles until it is told to end."""
 
 from collections.abc import Callable
 from queue import SimpleQueue

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Unwrap states of which a sender reports angles, or rotation vectors, within a turn.
+Unwrap angles, or rotation vectors, that a sender reports within a turn.
 
 States are judged as they come: what a judge knows of those before is brought to the turn that a
 new one is in. Only the states that are believed are unwrapped, for all that follows.

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a material is: a strain energy density psi(F) of the deformation gradient F, and a viscosity.
+Base class of materials: a strain energy density psi(F), and a viscosity.
 
 The elastic force of a body follows from psi in weak form, by tracing; so does an objective damping
 force of Kelvin-Voigt type, d_j = v/2 int tr(dC/dt dC/dq_j) dV with C = F^T F.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From the actuators that hold positions to the flat arrays of their cables; u of commands."""
+"""Flat arrays of the cables of actuators that hold positions; u of commands."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What evaluates a robot at a state, in arrays of its own: one for each thread."""
+"""Evaluate a robot at a state, in arrays of its own: one evaluator for each thread."""
 
 from collections.abc import Callable
 import functools

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From a description to flat arrays and compiled kernels; all that can be computed once, is."""
+"""Compile a description to flat arrays and kernels."""
 
 import functools
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From the actuators that rub along their routes to the flat arrays of their friction."""
+"""Flat arrays of the friction of actuators along their routes."""
 
 from __future__ import annotations
 

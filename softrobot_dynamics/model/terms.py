@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""All terms of a robot at one state, and how they are filled."""
+"""Terms of a robot at one state (M, h, y, J, bias), and their arrays."""
 
 from typing import NamedTuple
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What /diagnostics says of the control loop."""
+"""Diagnostics of the control loop."""
 
 from typing import Any
 

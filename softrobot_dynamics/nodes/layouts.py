@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a record holds of every tick: standard messages, and where in their bytes the numbers stand.
+Layout of a record: the standard messages of every tick, and where numbers stand in their bytes.
 
 Names and counts are the same from one tick to the next. So a tick is one row of bytes in which
 only numbers change, and rows are filled by assignment, without any message object. Where the

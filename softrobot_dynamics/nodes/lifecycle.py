@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How a node goes from one state of its life to the next."""
+"""Lifecycle transitions of a node."""
 
 from collections.abc import Callable
 import traceback

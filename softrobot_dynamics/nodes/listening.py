@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Topics on which somebody is told something now and then, each with a thread of its own."""
+"""Subscriptions with a thread each, for topics that come now and then."""
 
 from collections.abc import Callable
 import threading

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Outputs led by messages while the loop runs: trajectories, points and poses for a tip."""
+"""References by messages while the loop runs: trajectories, points and poses for a tip."""
 
 from __future__ import annotations
 

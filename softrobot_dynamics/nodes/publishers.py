@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where the loops' messages and words go: publishers and the log, behind a few plain calls."""
+"""Publish the states, commands and log lines of the loops."""
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence

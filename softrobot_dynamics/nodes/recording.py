@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Which records the nodes make: into what file, of what columns, with what beside them."""
+"""Choose the records of the nodes: file, columns, and metadata."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-One node served by several threads, so that what must be quick waits for nothing that is slow.
+Serve one node by several threads, so that what must be quick waits for nothing slow.
 
 Each thread has an executor of its own for some callback groups of the node. A
 MultiThreadedExecutor would do the same by waking two threads, and making its wait set anew three

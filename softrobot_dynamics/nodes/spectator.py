@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Looks in on a running loop now and then, for what shows it; no Python runs at its rate."""
+"""Observe a running loop by its topics now and then; no Python runs at its rate."""
 
 from __future__ import annotations
 

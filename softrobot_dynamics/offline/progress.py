@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How far a run in simulated time has come."""
+"""Progress of a run in simulated time."""
 
 from collections.abc import Callable
 import sys

@@ -1,2 +1,2 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a node recorded, read without ROS."""
+"""Records of the nodes, read without ROS."""

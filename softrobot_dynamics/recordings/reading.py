@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a node recorded, as arrays by name; also what a killed one left. Needs no ROS."""
+"""Read a record of a node as arrays by name, also one that was cut short; needs no ROS."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

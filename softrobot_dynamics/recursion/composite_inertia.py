@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Matter beyond a frame, as a field of accelerations meets it: inertia, and B of its velocities.
+Composite inertia beyond a frame: its inertia, and the matrix B of its velocities.
 
 B = 2 int (p x (. x dp/dt), . x dp/dt) dm takes an angular velocity to a wrench. It is kept as the
 matrix to the moment and twice the momentum; like the inertia, in base axes about the last tip.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is asked here of a compiled robot, whatever it was made from."""
+"""Interface of a compiled robot to the recursion."""
 
 from typing import Any, Protocol
 

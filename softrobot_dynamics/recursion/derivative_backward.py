@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Parts of a robot in the backward pass of :mod:`softrobot_dynamics.recursion.derivative_passes`.
+Derivative backward pass of :mod:`softrobot_dynamics.recursion.derivative_passes`, part by part.
 
 A ``part`` is a joint or a body: its number of coordinates, the first of them, and where its
 derivatives are (0: it has none).

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The mass matrix by composite inertia, from the terms of a forward pass."""
+"""The mass matrix by composite rigid body inertias, from the terms of a forward pass."""
 
 import numpy as np
 from softrobot_dynamics.compiling.jit import inlined, kernel

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From where material points of a body are to their frames and Jacobians in the base frame."""
+"""Frames and Jacobians of material points in the base frame."""
 
 from typing import NamedTuple
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a robot does by itself against motion: elastic and damping forces, as last evaluated."""
+"""Passive forces of a robot, elastic and damping, as last evaluated."""
 
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Where the mass matrix is singular: coordinates along which nothing has inertia.
+Find coordinates along which nothing has inertia, where the mass matrix is singular.
 
 Its entries bear the squares of mixed units, so a small one means little by itself, and so does the
 condition number. An entry of the diagonal is compared with the inertia that it is the sum of; all

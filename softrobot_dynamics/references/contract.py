@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a reference is: parameters in, and out comes what the controlled outputs y do in time.
+Base class of references: parameters go in, the motion of the controlled outputs y comes out.
 
 A kind is one file. The nodes declare its parameters as ``reference.*``, have it planned when one
 of them is set, and hold what it asks for against the robot's limits.

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Whether a robot can do what a reference asks: efforts, their rates and the joints' speeds.
+Check whether a robot can follow a reference: efforts, their rates and the joints' speeds.
 
 What asks for more than a limit is remarked, as the law then follows as far as the limits let it;
 what asks for more than :data:`FACTOR` times as much is refused.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What every reference becomes: a piecewise polynomial y_d(t), which compiled code samples."""
+"""Piecewise polynomials y_d(t), which all references become and compiled code samples."""
 
 from math import factorial
 from typing import Any, NamedTuple

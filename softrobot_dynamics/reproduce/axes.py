@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the figures of systems share; needs no matplotlib until it is given axes."""
+"""Axes that the figures of systems share; needs no matplotlib until it is given some."""
 
 from typing import Any
 

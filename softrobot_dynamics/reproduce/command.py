@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What `softrobot reproduce` does: run systems with progress, tell, draw, write."""
+"""Run `softrobot reproduce`: systems with progress, report, figures, files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What came out of a system: checks against something independent, remarks, data."""
+"""Result of a system: checks against something independent, remarks, data."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What systems came to as a page of Markdown: checks in a table, remarks below."""
+"""Write the results of systems as a page of Markdown: checks in a table, remarks below."""
 
 from collections.abc import Iterable
 

@@ -1,2 +1,2 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a mapping may hold: fields of dataclasses, how they are read, and the registry of kinds."""
+"""Schema of mappings: fields of dataclasses, how they are read, and the registry of kinds."""

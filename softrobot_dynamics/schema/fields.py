@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-How a dataclass says what its fields may be in a robot file.
+Fields of dataclasses that say what a robot file may hold.
 
 Each function here returns a `dataclasses.field` whose metadata holds a parser: a function
 (value, path, problems) -> converted value, which appends a `Problem` for whatever is wrong;

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Between a command and the force on a simulated robot: actuators as they are."""
+"""Simulate actuators between command and force: lag, delay, dead band, slack, supply."""
 
 from __future__ import annotations
 

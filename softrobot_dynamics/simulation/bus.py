@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Between the commands that reach a simulated robot and its drives: a bus with a cycle."""
+"""Simulate a bus with a cycle between commands and drives."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What is heard of a robot in the coordinates of another model of it, as of rods in pcc's.
+Convert states of a robot to the coordinates of another model of it, as rods to pcc.
 
 Markers sit on the tips of rigid bodies and along the axes of soft ones, at the same shares of
 their lengths in both. The coordinates that are heard are those with which the markers of the model

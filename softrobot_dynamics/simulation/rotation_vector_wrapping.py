@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Short rotation vectors in place of long ones: the same pose, far from the map's singularity."""
+"""Wrap rotation vectors: the same pose, far from the map's singularity."""
 
 from __future__ import annotations
 

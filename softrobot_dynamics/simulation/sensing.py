@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Between the state of a simulated robot and what is heard of it: sensors as they are."""
+"""Simulate the sensing of states: noise, delay, dropout, rate."""
 
 from __future__ import annotations
 

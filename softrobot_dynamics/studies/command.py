@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What `softrobot study` does: plan, run with progress on stderr, tell, draw."""
+"""Run `softrobot study`: plan, run with progress on stderr, report, draw."""
 
 from __future__ import annotations
 

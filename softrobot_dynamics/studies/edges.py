@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where along each factor a loop degrades, and where it fails."""
+"""Find where along each factor a loop degrades, and where it fails."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a study varies: numbers of the simulated robot, of the loop, and of its controller.
+Factors of a study: numbers of the simulated robot, of the loop, and of its controller.
 
 A number of the robot file is varied by factors, as 'young_modulus=0.7..1.3'; where it is zero, for
 which a factor changes nothing, by the values themselves. All others are varied by their values.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Which values the factors of a study take together: one row for each run."""
+"""Sample the factors of a study: one row of values for each run."""
 
 from __future__ import annotations
 

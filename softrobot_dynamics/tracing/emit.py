@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-From an expression graph to straight-line numba source over blocks of material points.
+Emit straight-line numba source over blocks of material points from an expression graph.
 
 Every value of a traced formula belongs to one of four levels, by the inputs it depends on:
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From a strain energy psi(F) to compiled functions over blocks of deformation gradients."""
+"""Compile a strain energy psi(F) to functions over blocks of deformation gradients."""
 
 from collections.abc import Callable, Sequence
 import textwrap

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What has which colour, and is how thick, wherever a robot is shown; colours are (3,), to 255."""
+"""Colours and thicknesses wherever a robot is shown; colours are (3,), to 255."""
 
 from __future__ import annotations
 

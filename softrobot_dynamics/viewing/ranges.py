@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How far sliders for coordinates and commands go, where a description does not say it."""
+"""Ranges of sliders for coordinates and commands, where a description does not say them."""
 
 from __future__ import annotations
 

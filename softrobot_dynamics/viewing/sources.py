@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a view shows: postures by sliders, statics by sliders, or a recording."""
+"""Sources of the postures that a view shows: sliders, statics by sliders, or a recording."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Where material points of a Cosserat rod are, and how that varies; one compilation for all rods.
+Positions of material points of a Cosserat rod and their derivatives; compiled once for all rods.
 
 The march of :mod:`softrobot_dynamics.bodies.cosserat.rod` leads to the nodes, whose frames and
 columns V_j are kept; from the node before each point a step of its own leads on to its section.

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What the columns of a rod do as they change with the coordinates: dV_j / dq_k.
+Derivatives of a rod's columns by the coordinates: dV_j / dq_k.
 
 The formula, and what is in the rows K of a block, is in
 :mod:`softrobot_dynamics.bodies.cosserat.step_derivatives`.

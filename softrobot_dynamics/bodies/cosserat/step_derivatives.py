@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-How what a step of a rod adds to the columns V_j moves by time, and what bends it.
+Derivatives, by time and coordinates, of what a step of a rod adds to the columns V_j.
 
 A column grows by Y_j = Ad_T X_j, X_j = dexp(Omega) dOmega/dq_j, in a step from a frame T, whose
 twist is V. So dY_j/dt = V x Y_j + Ad_T dX_j/dt, and once more so. With S_k the mean of V_k before

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How a robot file writes the strains of a rod: a basis for each, and what they are at q = 0."""
+"""Read the strains of a rod from a robot file: a basis for each, and their values at q = 0."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where a curve goes from one element of a mesh into the next."""
+"""Find where a curve crosses from one element of a mesh into the next."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How good the quadrature of a body's volume is, and the coarsest rule that is good enough."""
+"""Estimate the quadrature error of a volume; choose the coarsest rule that is good enough."""
 
 from dataclasses import replace
 from importlib import import_module

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where points of a body of sections on a backbone are, and how that varies, as a kernel."""
+"""Emit the kernel of positions, and their derivatives, of points of a body of sections."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Where strains of points, and what makes their sections grow by them, lie in blocks of rows.
+Layout of blocks of rows: strains of points, and the growth of their sections.
 
 A point (x1, x2) of a section lies at d = f (x1, x2) in its plane. The *growth* f depends on it and
 on the strains that grow it, ``section_rows.GROWING``. Of it the derivatives of a body need four

@@ -1,2 +1,2 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a robot does while a command is held for a period, and what follows for a law."""
+"""Sampled-data control: the response to a command held for a period, and its use in laws."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a robot does while its command is held for a period, kept up to date in small bits.
+Response of a robot to a command held for a period (zero-order hold), updated in small pieces.
 
 Linearised where it is, and answered exactly for the period (:mod:`~.response`): ::
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Whether several laws that run together are stable: they are looked at as one."""
+"""Check the stability of several laws that run together, as one sampled loop."""
 
 from __future__ import annotations
 

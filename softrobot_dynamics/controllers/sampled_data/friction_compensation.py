@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a law makes up for where its model has friction: along the routes of tendons, of joints."""
+"""Friction compensation: along the routes of tendons, and in joints."""
 
 from __future__ import annotations
 

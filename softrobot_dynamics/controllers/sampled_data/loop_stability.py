@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Whether a loop by a held command is stable: eigenvalues of one period, linearised at rest."""
+"""Check the stability of a sampled loop: eigenvalues of one period, linearised at rest."""
 
 from __future__ import annotations
 

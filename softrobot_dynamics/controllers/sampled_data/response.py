@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-How a linear robot answers a force that is held for a time: by M, D and K, to control precision.
+Response of a linear system M, D, K to a force held for a period, to control precision.
 
 From rest, M v' + D v + K q = f, q' = v, gives v(T) = G f and q(T) = R f with n x n matrices G and
 R, symmetric as M, D and K are; where D and K are not, their symmetric parts count. So a robot that

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a sensor is: a value z that depends on the state of a robot, and how well it is known.
+Base class of sensors: a value z that depends on the state of a robot, with its noise.
 
 A kind is one file. Its values are what a user has, as a pose (4, 4); `read` checks them and
 makes a row of numbers z. On a robot it becomes an :class:`Observation`: compiled, it says what z

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What an inertial measurement unit says: how it turns, what holds it, perhaps how it is turned.
+Inertial measurement unit: angular velocity, specific force, and perhaps orientation.
 
 With the twists S_k of the coordinates before the frame that it sits on, the frame's own V, and its
 A, in which the ground accelerates against gravity, all about its origin and in its axes, it says

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where points of the robot are: markers that cameras find."""
+"""Positions of points on the robot: markers that cameras find."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where a frame on the robot is, and how it is turned: as a camera or a tracker sees it."""
+"""Pose of a frame on the robot, as a camera or a tracker sees it."""
 
 from __future__ import annotations
 

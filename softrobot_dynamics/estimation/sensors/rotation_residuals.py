@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How frames are turned: rotations as measurements, and what is left of them."""
+"""Rotation residuals: measured rotations against those of the model."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What sensors say, as messages, and back; by the kind of an estimator's sensor, see `FORMS`.
+Convert measurements to messages and back, by the kind of sensor, see `FORMS`.
 
 What cannot be used raises MessageError, whose reason begins with one of `messages.CAUSES`.
 """

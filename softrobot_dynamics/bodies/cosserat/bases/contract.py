@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a strain basis is: functions phi_k of sigma = s / L on [0, 1].
+Base class of strain bases: functions phi_k of sigma = s / L on [0, 1].
 
 A strain of a rod is the sum of its coordinates times these functions, so coordinates are in the
 strain's own unit. In every basis with an ``order``, order 0 is the constant strain phi_0 = 1.

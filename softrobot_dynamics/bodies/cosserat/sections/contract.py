@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a cross-section is: rigidities and inertia along a rod, mostly from a shape."""
+"""Base class of cross-sections: rigidities and inertia along a rod, mostly from a shape."""
 
 from collections.abc import Collection
 from typing import NamedTuple
