@@ -55,8 +55,8 @@ the errors of a calibrated arc model on other files of these arms.
 The model was chosen by these same folds, so its figures are somewhat better than those of a
 model that was fixed before. The statics that this page had before (nine offsets, no EA, one
 compliance) were off by 5.0 mm (v4) and 9.9 mm (v6). On another deal of the patterns (seed 2), by
-which nothing was chosen, these and the former are off by 4.5 and 5.0 mm (v4), 8.5 and 10.3 mm (v6), by a separate
-program of the same equations.
+which nothing was chosen, these and the former are off by 4.5 and 5.0 mm (v4), 8.5 and 10.3 mm
+(v6), by a separate program of the same equations.
 
 {told}
 
