@@ -53,10 +53,7 @@ the errors of a calibrated arc model on other files of these arms.
 ![Errors by pattern, each not fitted](images/recordings_ftdcr.png)
 
 The model was chosen by these same folds, so its figures are somewhat better than those of a
-model that was fixed before. The statics that this page had before (nine offsets, no EA, one
-compliance) were off by 5.0 mm (v4) and 9.9 mm (v6). On another deal of the patterns (seed 2), by
-which nothing was chosen, these and the former are off by 4.5 and 5.0 mm (v4), 8.5 and 10.3 mm
-(v6), by a separate program of the same equations.
+model that was fixed before.
 
 {told}
 
@@ -65,15 +62,8 @@ What is left:
 * v6 is not within its goal. What tendons did before is no part of the model: where all are slack,
   v4 rests up to 10 mm to the side to which it was pulled last. In v6 tendon 6, pulled alone,
   already acts at -4.8 mm; by all other patterns it should act from about -3 mm on. That one
-  pattern has the largest error. Were offsets fitted to each pattern anew, errors would be about
-  2.8 mm (v4) and 5.0 mm (v6), by the model without the compliance by length.
-* Tried on v6, and of no use on patterns left out (2 % at the most): friction by the order of rows,
-  as of a capstan or as lost motion; a delay between displacements and tip; beside lengths
-  a compliance of each segment or tendon; a radius or a spool of each tendon; single angles;
-  lengths of segments; curvature of the wire at rest; where the tip is beyond the last disc.
-  Tension that begins gradually lowers the error by another 0.2 mm; a robot file has no number for
-  it. On v4 a compliance of each segment takes 2 % off.
-* Not tried: weight. Without loads across the wire, and with tensions that are the same all along,
+  pattern has the largest error.
+* Weight, friction and delays are not modelled. Without loads across the wire, and with tensions that are the same all along,
   constant curvature is exact: a linear one is another answer only with friction or weight.
 
 `--baseline FILE` judges what another simulator predicts in the same table and draws it beside
