@@ -21,7 +21,7 @@ from pathlib import Path
 import re
 import sys
 
-ARMS = ('tentacle', 'ftdcr', 'ftdcr_folds', 'ftdcr_alike', 'trunk', 'own')
+ARMS = ('tentacle', 'ftdcr', 'trunk', 'own')
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'docs' / 'recordings.md'
 INTRODUCTION = """# On recordings of real arms
@@ -66,8 +66,8 @@ def main():
             parser.error(f'{arm}, expected one of {", ".join(ARMS)}')
     if options.data is None and options.arms != ['own']:
         parser.error('--data FOLDER is needed for all arms but own')
-    if options.baseline and not {'ftdcr', 'ftdcr_folds'} & {*(options.arms or ARMS)}:
-        parser.error('--baseline is for ftdcr and ftdcr_folds')
+    if options.baseline and 'ftdcr' not in (options.arms or ARMS):
+        parser.error('--baseline is for ftdcr')
     known = sections_of(PAGE.read_text(encoding='utf-8')) if PAGE.is_file() else {}
     text = INTRODUCTION
     for arm in ARMS:

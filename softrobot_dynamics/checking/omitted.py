@@ -101,5 +101,5 @@ def _question(model: CompiledModel, omitted: Omitted, load: str, travel: float) 
     share = omitted.shift / float(model.description.modules[index].body.length)
     if share < MATTERS:
         return ''
-    side_force = f'{share:.0%} of its length, beside {1e3 * travel:.3g} mm that the load moves it'
-    return advice(model.description, omitted, load, side_force)
+    beside = f'{share:.0%} of its length, beside {1e3 * travel:.3g} mm that the load moves it'
+    return advice(model.description, omitted, load, beside)

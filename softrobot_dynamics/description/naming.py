@@ -33,15 +33,17 @@ class FieldName:
     """A field's name as of `vary`, names before it, and after it places in the list it holds."""
 
     def __init__(self, text: str) -> None:
-        self._names, self._places = text.split('.'), list[int]()
-        while len(self._names) > 1 and self._names[-1].isdecimal():
-            self._places.insert(0, int(self._names.pop()))
+        names, self._places = text.split('.'), list[int]()
+        while len(names) > 1 and names[-1].isdecimal():
+            self._places.insert(0, int(names.pop()))
+        self._names = [name.split('/') for name in names]  # any one of each
 
     def means(self, trail: Trail) -> bool:
         """Tell whether it leads to a field: by its name and some of those before, in order."""
         rest, (*before, name) = iter(trail.names[:-1]), self._names
-        said = all(each in before for each in trail.lists)
-        return said and name == trail.names[-1] and all(each in rest for each in before)
+        said = all(any(each in names for names in before) for each in trail.lists)
+        in_order = all(any(each in names for each in rest) for names in before)
+        return said and trail.names[-1] in name and in_order
 
     def fits(self, value: Any) -> bool:
         """Tell whether a field's value has something at the places."""

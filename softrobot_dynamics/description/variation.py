@@ -17,18 +17,20 @@ from softrobot_dynamics.schema.parsing import Problems, validated
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
 _YAML = '.yaml', '.yml'
-_TIMES = re.compile(r'[×x*]\s*(.+)')
+_TIMES, _PLUS = re.compile(r'[×x*]\s*(.+)'), re.compile(r'\+=\s*(.+)')
 
 
 class _Change(NamedTuple):
-    """A number that takes the place of a field's, or multiplies it."""
+    """A number that takes the place of a field's, multiplies it or is added to it."""
 
     number: float
-    times: bool
+    how: str  # '', '×' or '+='
 
     def of(self, value: float) -> float:
         """Return what becomes of a number."""
-        return self.number * value if self.times else self.number
+        if self.how == '+=':
+            return self.number + value
+        return self.number * value if self.how else self.number
 
 
 class _Unchanged:
@@ -48,14 +50,15 @@ def vary(description: RobotDescription, changes: Mapping[str, float | str]) -> R
     Return a RobotDescription in which numbers are others; what they may be is checked again.
 
     ``changes`` maps fields to numbers that take their place, in the field's unit, or to texts such
-    as '×1.2' (also 'x1.2' or '*1.2') that multiply them; of several numbers in one field each. A
-    field is given by its name, and counts wherever it stands: 'young_modulus'. Names before it,
-    with dots, say where: 'segment1.young_modulus' of a body, a joint or an actuator,
-    'material.damping'. Numbers of a tendon's `path` are meant by names that say so, the body it
-    runs through being one of them: 'path.radius', 't1.path.segment2.phase'; of an `offset` [x, y]
-    these are 'path.x', 'path.y'. A whole number after a field is a place in its list, from 0:
-    'segment1.radius.1'. Raises UnknownNameError for a field that no part has, DescriptionError
-    for numbers that cannot be, ArgumentError.
+    as '×1.2' (also 'x1.2' or '*1.2') that multiply them, or '+=0.1' that are added; of several
+    numbers in one field each. A field is given by its name, and counts wherever it stands:
+    'young_modulus'. Names before it, with dots, say where: 'segment1.young_modulus' of a body, a
+    joint or an actuator, 'material.damping', 't4/t5.offset' of two actuators. Numbers of a
+    tendon's `path` are meant by names that say so, the body it runs through being one of them:
+    'path.radius', 't1.path.segment2.phase'; of an `offset` [x, y] these are 'path.x', 'path.y'. A
+    whole number after a field is a place in its list, from 0: 'segment1.radius.1'. Raises
+    UnknownNameError for a field that no part has, DescriptionError for numbers that cannot be,
+    ArgumentError.
     """
     if not isinstance(changes, Mapping):
         raise ArgumentError('changes', changes, 'a mapping of fields to numbers')
@@ -136,11 +139,15 @@ def _flat(mapping: dict[Any, Any], names: tuple[str, ...]) -> Iterator[tuple[str
 
 def _change(path: str, value: Any) -> _Change:
     """Return the :class:`_Change` of a number or a text; ArgumentError."""
-    factor = _TIMES.fullmatch(value.strip()) if isinstance(value, str) else None
+    text = value.strip() if isinstance(value, str) else ''
+    factor, shift = _TIMES.fullmatch(text), _PLUS.fullmatch(text)
+    how = '×' if factor else '+=' if shift else ''
+    said = factor or shift
     try:
-        return _Change(float(factor[1] if factor else value), bool(factor))
+        return _Change(float(said[1] if said else value), how)
     except (TypeError, ValueError):
-        raise ArgumentError(path, value, "a number, or a factor such as '×1.2'") from None
+        expected = "a number, a factor such as '×1.2', or a shift such as '+=0.1'"
+        raise ArgumentError(path, value, expected) from None
 
 
 def _varied(

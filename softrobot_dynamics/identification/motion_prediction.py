@@ -138,7 +138,7 @@ class MotionPredictor:
         before = [balance.residual(*each) for each in at]
         K, D, M = map(np.array, zip(*(self._matrices(balance, each) for each in at)))
         for k in range(p):
-            robot, step = self.parameters.side_force(z[:p], k)
+            robot, step = self.parameters.beside(z[:p], k)
             model = compile_model(robot)
             u = [*forces, seen.forces[0]]
             if robot.actuators != seen.model.description.actuators:

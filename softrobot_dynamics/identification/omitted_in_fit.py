@@ -89,12 +89,12 @@ def _doubt(
     rms = float(np.sqrt((shifts**2).sum(axis=-1).mean()))
     load = loading(found.robot, command, np.flatnonzero(command).tolist())
     length = float(model.description.modules[model.body_names.index(worst.body)].body.length)
-    side_force, least = f'{worst.shift / length:.0%} of its length', LEAST * length
+    beside, least = f'{worst.shift / length:.0%} of its length', LEAST * length
     if found.data.markers:
         least = max(least, MATTERS * found.rms)
-        side_force += f'; {1e3 * rms:.2g} mm rms, beside {1e3 * found.rms:.2g} mm that are left'
+        beside += f'; {1e3 * rms:.2g} mm rms, beside {1e3 * found.rms:.2g} mm that are left'
     else:
         least = _ALONE * length
     asked = rms >= least
-    question = advice(found.robot, worst, load, side_force) if asked else ''
+    question = advice(found.robot, worst, load, beside) if asked else ''
     return Doubt(worst, load, rms, question)

@@ -197,7 +197,7 @@ def loading(description: RobotDescription, command: Vector, group: Sequence[int]
     return ', '.join(f'{size} on {names[i]}' for size, i in zip(sizes, group))
 
 
-def advice(description: RobotDescription, omitted: Omitted, load: str, side_force: str) -> str:
+def advice(description: RobotDescription, omitted: Omitted, load: str, beside: str) -> str:
     """Return the question that a strain left out is, in plain words."""
     body = next(m.body for m in description.modules if m.name == omitted.body)
     strain, size = omitted.strain, f'{abs(omitted.strain):.2g}'
@@ -209,6 +209,6 @@ def advice(description: RobotDescription, omitted: Omitted, load: str, side_forc
     where = '' if hasattr(body, 'strains') else f', with {omitted.body} written as `cosserat`'
     return (
         f'{omitted.body} leaves out {omitted.name}: under {load} it would {does} by {size} and'
-        f' move by {1e3 * omitted.shift:.2g} mm ({side_force});'
+        f' move by {1e3 * omitted.shift:.2g} mm ({beside});'
         f' add `{omitted.name}: {{basis: legendre, order: {omitted.order}}}`{where}?'
     )

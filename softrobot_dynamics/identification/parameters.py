@@ -23,7 +23,7 @@ _HALVINGS = 30
 
 class FitParameter(NamedTuple):
     """
-    A number of a robot file, or one factor of several that differ.
+    A number of a robot file, or one factor or shift of several that differ.
 
     ``relative``: it keeps its sign, and x is the logarithm of what it is multiplied by; else x is
     the number in spans of its bounds. ``deviation`` is how well the nominal one was known before,
@@ -31,11 +31,12 @@ class FitParameter(NamedTuple):
     """
 
     name: str  # as of `vary`
-    nominal: float  # of the file; of a factor 1
+    nominal: float  # of the file; of a factor 1, of a shift 0
     lower: float
     upper: float
     factor: bool
     deviation: float = math.inf
+    shift: bool = False
 
     @property
     def relative(self) -> bool:
@@ -60,7 +61,9 @@ class FitParameter(NamedTuple):
 
     def change(self, x: float) -> float | str:
         """Return what `vary` takes."""
-        return f'×{self.value(x)!r}' if self.factor else self.value(x)
+        value = float(self.value(x))
+        how = '×' if self.factor else '+=' if self.shift else ''
+        return f'{how}{value!r}' if how else value
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class FitParameters:
         """Return the robot of an x (p,); DescriptionError where there is none."""
         return vary(self.description, {p.name: p.change(v) for p, v in zip(self.each, x)})
 
-    def side_force(self, x: Vector, k: int) -> tuple[RobotDescription, float]:
+    def beside(self, x: Vector, k: int) -> tuple[RobotDescription, float]:
         """Return the robot with x_k a little changed, within its bounds, and by how much."""
         step = STEP if x[k] + STEP <= self.bounds[1, k] else -STEP
         return self.robot(np.r_[x[:k], x[k] + step, x[k + 1 :]]), step
@@ -116,7 +119,7 @@ class FitParameters:
     def changed(self) -> RobotDescription:
         """Return a robot in which each number is a little other than the robot file's."""
         x = self.start
-        return self.robot(x + [self.side_force(x, k)[1] for k in range(len(x))])
+        return self.robot(x + [self.beside(x, k)[1] for k in range(len(x))])
 
     def only(self, names: Sequence[str]) -> FitParameters:
         """Return those of these names, the others as in the robot file."""
@@ -128,7 +131,8 @@ def read_parameters(description: RobotDescription, texts: Sequence[str]) -> FitP
     Return the parameters that texts name: 'young_modulus', 'segment1.density=900..1200'.
 
     Names are those of `vary`; one that means several numbers is one parameter, the number of all
-    if they are equal, else what multiplies them. Bounds are such numbers, or factors; without any,
+    if they are equal, else what multiplies them, or is added where the bounds hold 0, as of
+    't4/t5/t6.path.phase=-0.3..0.3'. Bounds are such numbers, factors or shifts; without any,
     a thousandth and a thousandfold of the file's, as far as the file takes that. 'density=+-50',
     or 'density=900..1200+-50': the file's number, of a factor 1, was known before to such a
     standard deviation. Raises ArgumentError, UnknownNameError, DescriptionError for bounds that a
@@ -148,16 +152,18 @@ def _parameter(description: RobotDescription, text: str) -> FitParameter:
     name, _, said = (part.strip() for part in text.partition('='))
     ends, about, spread = (part.strip() for part in said.partition('+-'))
     numbers = numbers_at(description, name)
-    factor = any(number != numbers[0] for number in numbers)
-    nominal = 1.0 if factor else numbers[0]
-    if ends or ('=' in text and not about):
-        lower, upper = _range(text, ends)
-    elif nominal == 0.0 or not math.isfinite(nominal):
+    differ = any(number != numbers[0] for number in numbers)
+    given = bool(ends or ('=' in text and not about))
+    lower, upper = _range(text, ends) if given else (1.0, 1.0)
+    shift = differ and lower < 0.0 < upper  # no factor changes signs
+    factor = differ and not shift
+    nominal = 1.0 if factor else 0.0 if shift else numbers[0]
+    if not given and (nominal == 0.0 or not math.isfinite(nominal)):
         raise ArgumentError('fit', text, f'bounds, {name}=A..B, as the file has {nominal:g}')
-    else:
+    if not given:
         lower, upper = sorted(_reach(description, name, nominal, end) for end in (1 / FAR, FAR))
     deviation = _deviation(text, spread) if about else math.inf
-    parameter = FitParameter(name, nominal, lower, upper, factor, deviation)
+    parameter = FitParameter(name, nominal, lower, upper, factor, deviation, shift)
     for end in parameter.x(lower), parameter.x(upper):
         vary(description, {name: parameter.change(end)})  # refuses what a robot cannot have
     return parameter

@@ -113,7 +113,7 @@ class Predictor:
         self, seen: _PredictedMarkers, before: Matrix, z: Vector, k: int
     ) -> tuple[Matrix, Array]:
         """Return derivatives by x_k at fixed q: residuals (P, n) and markers (P, K, 3)."""
-        robot, step = self.parameters.side_force(z[: self._p], k)
+        robot, step = self.parameters.beside(z[: self._p], k)
         model = compile_model(robot)
         after = self._residuals(Statics(model, commanded=True), seen.q)
         offsets = self._offsets(z)

@@ -100,8 +100,8 @@ def _places(study: Study, i: int) -> Vector:
     """Return where the runs (N,) are drawn along a factor: beside each other on given values."""
     factor, values = study.factors[i], study.values[:, i]
     wide = _BESIDE * (factor.high - factor.low) if factor.values else 0.0
-    side_force = np.random.default_rng(i).uniform(-wide, wide, len(values))
-    return factor.shown[0] * (values + side_force)
+    beside = np.random.default_rng(i).uniform(-wide, wide, len(values))
+    return factor.shown[0] * (values + beside)
 
 
 def _scatter(axes: Any, study: Study, x: Vector, y: Vector) -> None:

@@ -14,9 +14,9 @@ from softrobot_dynamics.identification.prediction import Predictor
 def test_a_marker_beside_its_point_is_found_where_it_is():
     """Places known to 3 mm, right on the average: the modulus is no worse for it."""
     markers = (Marker('middle', 'rod', (0.0, 0.0, 0.1)), Marker('tip', 'rod', (0.0, 0.0, 0.2)))
-    side_force = (Marker('middle', 'rod', (0.004, -0.003, 0.1)), markers[1])
+    beside = (Marker('middle', 'rod', (0.004, -0.003, 0.1)), markers[1])
     pulls = np.array([[0.5, 0.0, 0.0], [0.0, 0.9, 0.0], [0.0, 0.3, 1.0], [1.2, 0.0, 0.5]])
-    data = held(rod(4e5), pulls, markers=side_force)
+    data = held(rod(4e5), pulls, markers=beside)
     known = [markers[0]._replace(noise=1e-4, deviation=0.003), markers[1]._replace(noise=1e-4)]
     given = postures(rod(), data.commands, known, data.positions)
     found = identify(rod(5e5), given, ['young_modulus'], loss='linear')

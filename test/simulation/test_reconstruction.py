@@ -75,9 +75,9 @@ def test_what_cannot_be_matched_is_fitted_best():
     assert least > 1e-6
     for k in fit._free:
         for step in (-1e-2, 1e-2):
-            side_force = found.copy()
-            side_force[k] += step
-            assert off(side_force) > least
+            beside = found.copy()
+            beside[k] += step
+            assert off(beside) > least
 
 
 def test_a_plant_may_carry_a_load():

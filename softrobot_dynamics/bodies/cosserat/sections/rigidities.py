@@ -36,9 +36,17 @@ def _about_axes(unit: str, default: Any = MISSING) -> Any:
         if isinstance(value, dict):
             axes = parse(Axes, value, path, problems)
             return axes and (axes.x, axes.y)
+        if _kept(value):
+            return (reader(one)(value[0], path, problems), reader(one)(value[1], path, problems))
         return (reader(one)(value, path, problems),) * 2
 
     return custom(read, expected=expected, unit=unit, default=default)
+
+
+def _kept(value: Any) -> bool:
+    """Tell whether a value is the pair of profiles that a section has, as where it is varied."""
+    pair = isinstance(value, (list, tuple)) and len(value) == 2
+    return pair and all(isinstance(each, (list, tuple)) for each in value)
 
 
 @register('rigidities')
