@@ -63,8 +63,9 @@ What is left:
   v4 rests up to 10 mm to the side to which it was pulled last. In v6 tendon 6, pulled alone,
   already acts at -4.8 mm; by all other patterns it should act from about -3 mm on. That one
   pattern has the largest error.
-* Weight, friction and delays are not modelled. Without loads across the wire, and with tensions that are the same all along,
-  constant curvature is exact: a linear one is another answer only with friction or weight.
+* Weight, friction and delays are not modelled. Without loads across the wire, and with tensions
+  that are the same all along, constant curvature is exact: a linear one differs only with
+  friction or weight.
 
 `--baseline FILE` judges what another simulator predicts in the same table and draws it beside
 ours: a CSV file with the columns arm (as v4), row (of the arm's file, from 0 on), and x, y, z,
