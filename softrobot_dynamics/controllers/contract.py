@@ -224,7 +224,7 @@ class Controller:
 
     @property
     def memory_size(self) -> int:
-        """How many numbers the law keeps from one tick to the next, see :meth:`side_force`."""
+        """How many numbers the law keeps from one tick to the next, see :meth:`law_at_rest`."""
         return 0
 
     def join(self, held: HeldCommand, prediction: Prediction) -> None:
@@ -234,7 +234,7 @@ class Controller:
         That is the response to them, and the prediction of states over a known delay.
         """
 
-    def side_force(self, lines: Lines) -> Callable[..., Answer] | None:
+    def law_at_rest(self, lines: Lines) -> Callable[..., Answer] | None:
         """
         Return the law without limits, for a loop of several that is looked at beside its run.
 

@@ -56,8 +56,8 @@ class FeedForward(Controller):
         command: Vector = settings.command
         return command
 
-    def side_force(self, lines: Lines) -> Callable[..., Answer]:
-        """Return what does the same at rest as ever, see :meth:`Controller.side_force`."""
+    def law_at_rest(self, lines: Lines) -> Callable[..., Answer]:
+        """Return what does the same at rest as ever, see :meth:`Controller.law_at_rest`."""
 
         def at_rest(place: Vector, u: Vector, settings: Any) -> Answer:
             pushes = np.clip(self.pushes(settings), settings.lower, settings.upper)

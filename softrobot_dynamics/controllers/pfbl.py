@@ -87,6 +87,6 @@ class PartialFeedbackLinearization(AcceleratingLaw):
         """Return the growing rates of the zero dynamics at q, as the base class says."""
         settings = self.settings
         rates = self._sampled.zero_dynamics(
-            q, settings.feed_forward, lambda q, u: self._side_force(q, u, settings)
+            q, settings.feed_forward, lambda q, u: self._law_at_rest(q, u, settings)
         )
         return tuple(rates[rates.real > self.model.scales.growth].tolist())

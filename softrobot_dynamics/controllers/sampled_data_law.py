@@ -103,7 +103,7 @@ class SampledDataLaw(Controller):
         self._held: HeldCommand | None = held  # None: somebody else keeps it up to date
         self._prediction = Prediction(model, self.period, held.lines.now[0])
         self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
-        self._side_force = self.side_force(self._sampled.lines)
+        self._law_at_rest = self.law_at_rest(self._sampled.lines)
         self._go_by(held.lines, held.entry)
 
     def join(self, held: HeldCommand, prediction: Prediction) -> None:
@@ -165,10 +165,10 @@ class SampledDataLaw(Controller):
 
     def growth(self, q: Vector, u: Vector, settings: Any, off: float = 0.0) -> float:
         """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
-        return self._sampled.growth(q, u, lambda q, u: self._side_force(q, u, settings), off)
+        return self._sampled.growth(q, u, lambda q, u: self._law_at_rest(q, u, settings), off)
 
-    def side_force(self, lines: Lines) -> Callable[..., Answer]:
-        """Return the law at rest beside the loop, see :meth:`Controller.side_force`."""
+    def law_at_rest(self, lines: Lines) -> Callable[..., Answer]:
+        """Return the law at rest beside the loop, see :meth:`Controller.law_at_rest`."""
         fixed = self._make_fixed(lines, entry(nothing), limited=False)
         return lambda place, u, settings: self._at_rest(fixed, place, u, settings)
 

@@ -33,7 +33,7 @@ class Ensemble:
         self._conversion = Conversion(model)
         self._ends = np.cumsum(sizes)[:-1]
         self._sampled = SampledLoop(model, period, self._controlled, sum(sizes))
-        self._laws = [law.side_force(self._sampled.lines) for law in laws]
+        self._laws = [law.law_at_rest(self._sampled.lines) for law in laws]
 
     def growth(self, q: Vector, u: Vector, settings: Sequence[Any], off: float) -> float:
         """
