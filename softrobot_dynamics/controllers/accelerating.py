@@ -38,7 +38,7 @@ OBSERVER: Any = parameter(
 
 class AcceleratingLaw(SampledDataLaw):
     """
-    Base of laws whose tick ends in :func:`accelerate_outputs`, and whose Told has ``observer``.
+    Base of laws whose tick ends in :func:`accelerate_outputs`, and whose KernelSettings have ``observer``.
 
     Attribute: ``observer`` [s], the time that the law has chosen when it was made, with the gains
     of then, for where its settings leave it the choice.
@@ -53,8 +53,10 @@ class AcceleratingLaw(SampledDataLaw):
         self._apply(self.plan, self.settings)
 
     def tell(self, settings: Any, q: Vector | None = None) -> Any:
-        """Return the ``Told`` of settings, see :meth:`SampledDataLaw.tell`."""
-        return self.Told(*(getattr(self._chosen(settings), name) for name in self.Told._fields))
+        """Return the ``KernelSettings`` of settings, see :meth:`SampledDataLaw.tell`."""
+        return self.KernelSettings(
+            *(getattr(self._chosen(settings), name) for name in self.KernelSettings._fields)
+        )
 
     def _chosen(self, settings: Any) -> Any:
         """Return settings with a time of the observer."""

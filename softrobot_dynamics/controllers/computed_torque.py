@@ -171,7 +171,7 @@ class ComputedTorque(AcceleratingLaw):
     has wrong is made up for, as in ``pfbl``. Where y_d has no posture there is no command.
     """
 
-    Settings, ComputedTorqueKernelSettings = ComputedTorqueSettings, ComputedTorqueKernelSettings
+    Settings, KernelSettings = ComputedTorqueSettings, ComputedTorqueKernelSettings
     tick = staticmethod(tick)
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:

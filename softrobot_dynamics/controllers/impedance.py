@@ -150,7 +150,7 @@ class TipImpedance(SampledDataLaw):
     Robotics and Automation 3 (1987), with the response to a held force in place of M^-1.
     """
 
-    Settings, ImpedanceKernelSettings = Impedance, ImpedanceKernelSettings
+    Settings, KernelSettings = Impedance, ImpedanceKernelSettings
     tick, needs_poses = staticmethod(tick), True
 
     @classmethod

@@ -70,7 +70,7 @@ class PdPlus(SampledDataLaw):
     of the robot says.
     """
 
-    Settings, PdPlusKernelSettings = PdPlusSettings, PdPlusKernelSettings
+    Settings, KernelSettings = PdPlusSettings, PdPlusKernelSettings
     tick = staticmethod(tick)
 
     @functools.cached_property

@@ -80,7 +80,7 @@ class PartialFeedbackLinearization(AcceleratingLaw):
     sampled-data systems, IEEE Trans. Automatic Control 33 (1988).
     """
 
-    Settings, PfblKernelSettings = PfblSettings, PfblKernelSettings
+    Settings, KernelSettings = PfblSettings, PfblKernelSettings
     tick = staticmethod(tick)
 
     def unstable_zero_dynamics(self, q: Vector) -> tuple[complex, ...]:

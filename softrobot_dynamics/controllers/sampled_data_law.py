@@ -70,7 +70,7 @@ class SampledDataLaw(Controller):
     """
     Base of laws in a kernel that use the response of the robot to a command held for a period.
 
-    What to write, beside what every :class:`Controller` has: ``Told``, a NamedTuple of the
+    What to write, beside what every :class:`Controller` has: ``KernelSettings``, a NamedTuple of the
     settings that the kernel reads, limits included, and ``tick``, a static kernel of (fixed, plan,
     told, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many commands are
     saturated, or -1 for no answer, by way of :mod:`~softrobot_dynamics.controllers.commanding`.
@@ -80,11 +80,11 @@ class SampledDataLaw(Controller):
     (:mod:`~softrobot_dynamics.controllers.sampled_data.friction_compensation`).
 
     Attribute: ``observes`` [s], the time in which forces become known that the model does not
-    know, the field ``observer`` of ``Told``; 0 without one: they are not looked for.
+    know, the field ``observer`` of ``KernelSettings``; 0 without one: they are not looked for.
     """
 
     Settings: Any = SampledDataSettings
-    Told: Any
+    KernelSettings: Any
     tick: Any
     needs_poses = False  # of frames, in the workspace of ``fixed.robot``: filled with M only
     remembers = 0  # rows (c,) of ``fixed.b.memory``: zero at rest, and where the law begins
@@ -125,11 +125,13 @@ class SampledDataLaw(Controller):
 
     def tell(self, settings: Any, q: Vector | None = None) -> Any:
         """
-        Return the ``Told`` of settings: by default their fields of the same names.
+        Return the ``KernelSettings`` of settings: by default their fields of the same names.
 
         ``q`` (n,) is a posture at which the law shall be at rest, None while it runs.
         """
-        return self.Told(*(getattr(settings, name) for name in self.Told._fields))
+        return self.KernelSettings(
+            *(getattr(settings, name) for name in self.KernelSettings._fields)
+        )
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""

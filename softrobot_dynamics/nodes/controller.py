@@ -48,10 +48,10 @@ class ControllerNode(LifecycleNode):
     - serves `~/hold` (std_srvs/Trigger): hold the present outputs; `~/emergency_stop`
       (std_srvs/SetBool): the safe command until released, then hold; `~/restart`
       (std_srvs/Trigger): follow what the parameters say from its beginning
-    - parameters: `declared_rows.controller_rows` and, once configured, those of law and limits
+    - parameters: `declared_parameters.controller_rows` and, once configured, those of law and limits
 
     Configure loads and compiles, activate starts the loop, deactivate ends it with a last safe
-    command. `build(values, declare)` returns the `plants.Controlled` to run. What makes the robot
+    command. `build(values, declare)` returns the `build.Controlled` to run. What makes the robot
     safe waits for nothing that is slow: `standing_orders` says which thread may touch what.
     """
 

@@ -54,7 +54,7 @@ class EstimatorNode(LifecycleNode):
       that explains best what the model does not; `/diagnostics` at 1 Hz
     - calls `controller/emergency_stop` (std_srvs/SetBool) once the push is above
       `collision_force`, if that is set
-    - parameters: `parameter_rows.OF_ESTIMATOR`
+    - parameters: `node_parameters.OF_ESTIMATOR`
 
     States go out while sensors tell all of it that can move the robot, no longer: a controller
     then finds no state, and makes the robot safe.

@@ -30,7 +30,7 @@ class OnlineReferences:
     """
     Makes orders of what comes from `~/trajectory`, `~/target`, `~/target_pose`, or says why not.
 
-    For a `plants.Controlled`, its StandingOrders and Parameters; whatever is refused, the loop
+    For a `build.Controlled`, its StandingOrders and Parameters; whatever is refused, the loop
     goes on as before.
     """
 

@@ -57,7 +57,7 @@ class VisualizerNode(Node):
       the bodies, in their order, and then the discs along soft ones; the same by name on `/tf`
       (tf2_msgs/TFMessage), where tf2_msgs is; `robot_description` (std_msgs/String, latched): the
       URDF of the links that these frames carry, also a parameter of that name
-    - parameters: `parameter_rows.OF_VISUALIZER`
+    - parameters: `node_parameters.OF_VISUALIZER`
 
     All is in the frame `frame_id`, the world of the robot file's `base`.
     """

@@ -243,7 +243,7 @@ def test_fields_and_derivatives_are_those_of_the_formula():
         return np.array(body.position(list(x), list(q), NUMERIC))
 
     fields, derivatives = body.fields_at(points), body.derivatives_at(points)
-    for point, field, gradient in zip(points, fields, derivatives):
+    for point, field, by_x in zip(points, fields, derivatives):
         for j, unit in enumerate(np.eye(n)):
             np.testing.assert_allclose(field[:, j], moved(point, unit) - point, atol=1e-15)
             wanted = gradient(lambda x: moved(x, unit) - x, point)  # noqa: B023

@@ -34,7 +34,7 @@ CONTROLLED = f"""{NOTING}
     from softrobot_dynamics.configuration import build
     from softrobot_dynamics.references.circle import Circle, tip_circle
     values = {{'robot': 'double_pendulum', 'controller': 'pfbl', 'rate': 1e3, 'controlled': ()}}
-    plant = plants.controlled(values)
+    plant = build.controlled(values)
     before = machine_code(asked)
     with suppress(SoftRobotError):  # whether it can be held does not matter
         tip_circle(plant.model, Circle('tip', (0.0, 0.0, 0.5), (0.0, 1.0, 0.0), 0.1, 1.0))
