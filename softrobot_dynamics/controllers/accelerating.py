@@ -38,7 +38,7 @@ OBSERVER: Any = parameter(
 
 class AcceleratingLaw(SampledDataLaw):
     """
-    Base of laws whose tick ends in :func:`accelerate_outputs`, and whose KernelSettings have ``observer``.
+    Base of laws whose tick ends in :func:`accelerate_outputs`; KernelSettings have ``observer``.
 
     Attribute: ``observer`` [s], the time that the law has chosen when it was made, with the gains
     of then, for where its settings leave it the choice.

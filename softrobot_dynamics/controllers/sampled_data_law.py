@@ -70,8 +70,8 @@ class SampledDataLaw(Controller):
     """
     Base of laws in a kernel that use the response of the robot to a command held for a period.
 
-    What to write, beside what every :class:`Controller` has: ``KernelSettings``, a NamedTuple of the
-    settings that the kernel reads, limits included, and ``tick``, a static kernel of (fixed, plan,
+    What to write, beside what every :class:`Controller` has: ``KernelSettings``, a NamedTuple of
+    what the kernel reads, limits included, and ``tick``, a static kernel of (fixed, plan,
     told, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many commands are
     saturated, or -1 for no answer, by way of :mod:`~softrobot_dynamics.controllers.commanding`.
     A known ``settings.delay`` [s] is made up for: the law then acts on the state in which its

@@ -48,7 +48,7 @@ class ControllerNode(LifecycleNode):
     - serves `~/hold` (std_srvs/Trigger): hold the present outputs; `~/emergency_stop`
       (std_srvs/SetBool): the safe command until released, then hold; `~/restart`
       (std_srvs/Trigger): follow what the parameters say from its beginning
-    - parameters: `declared_parameters.controller_rows` and, once configured, those of law and limits
+    - parameters: `declared_parameters.controller_rows` and, once configured, of law and limits
 
     Configure loads and compiles, activate starts the loop, deactivate ends it with a last safe
     command. `build(values, declare)` returns the `build.Controlled` to run. What makes the robot

@@ -2,10 +2,9 @@
 """
 The parameters of a node, as ROS knows them, by a table, and how a change is accepted.
 
-What a row of the table is stands in `configuration.parameters`, they themselves in `node_parameters` and
-`declared_parameters`. A change is
-checked whole and then swapped in at once, or refused whole with a reason that names the parameter,
-its value and what would be right.
+What is known of each stands in `configuration.parameters`, they themselves in `node_parameters`
+and `declared_parameters`. A change is checked whole and then swapped in at once, or refused whole
+with a reason that names the parameter, its value and what would be right.
 """
 
 from collections.abc import Callable, Iterable

@@ -53,7 +53,7 @@ class SimulationNode(Node):
     - serves `~/reset` (std_srvs/Trigger): the initial state, also after a divergence; `~/pause`
       (std_srvs/SetBool): the simulated time stands still; `~/step` (std_srvs/Trigger): by a
       period further while it does
-    - parameters: `declared_parameters.SIMULATION`, and `declared_parameters.sensor_rows` of the robot
+    - parameters: `declared_parameters.SIMULATION`, and its `sensor_rows` of the robot
 
     Without commands for a while the robot applies a safe command of its own. `build(values)`
     returns the `build.Simulated` to run.
