@@ -209,7 +209,10 @@ class _Robot:
         words = 'too slow for the rate' if late > 0.8 * period else ''
         yield Finding('one tick of the law, 99th percentile', 1e6 * late, 'us', words)
         yield Finding(
-            'rate at which that is 80 % of a period, transport aside', 0.8 / late, 'Hz', words
+            'highest rate at which a tick takes at most 80 % of a period (without transport)',
+            0.8 / late,
+            'Hz',
+            words,
         )
 
 

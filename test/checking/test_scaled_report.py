@@ -1,0 +1,47 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A report and the validation of states are the same for robots of any size and stiffness."""
+
+import numpy as np
+import pytest
+from scaled import model_of, rigid_arm, rod, Scale, SIZES
+from softrobot_dynamics.checking.report import examine
+from softrobot_dynamics.loops.state_validation import bounds_of, StateValidator
+
+FEW = (SIZES[5], SIZES[6], SIZES[8])
+RELATIVE = ('', '-', '%')
+
+
+def lines(model):
+    """Return the findings by name, but for those on speed and on likely units."""
+    found = [each for each in examine(model) if each.name != 'units' and each.unit != 'us']
+    return {each.name: each for each in found}
+
+
+@pytest.mark.parametrize('robot', [rod, rigid_arm])
+@pytest.mark.parametrize('scale', FEW, ids=str)
+def test_a_report_asks_the_same_questions_at_any_size(robot, scale):
+    """And its numbers without a unit are the same, where they are more than rounding."""
+    wanted, found = (lines(model_of(robot(), each)) for each in (Scale(), scale))
+    assert list(found) == list(wanted)
+    for name, one in wanted.items():
+        assert bool(found[name].question) == bool(one.question), found[name]
+        if one.unit in RELATIVE and one.value is not None and abs(one.value) > 1e-7:
+            assert found[name].value == pytest.approx(one.value, rel=1e-3), name
+
+
+@pytest.mark.parametrize('scale', FEW, ids=str)
+def test_a_state_is_believed_or_not_at_any_size(scale):
+    """A motion that follows from its rates is, a jump by a twentieth of the shape is not."""
+    verdicts = []
+    for size in (Scale(), scale):
+        bounds = bounds_of(model_of(rod(), size))
+        validator, period = StateValidator(bounds), round(1e6)
+        step = 0.002 / bounds.unit
+        for k in range(1, 200):
+            qd = step / (period * 1e-9)
+            validator.check(k * step, qd, k * period, k * period)
+        with pytest.raises(Exception, match='contradiction') as error:
+            validator.check(200 * step + 0.05 / bounds.unit, qd, 200 * period, 200 * period)
+        verdicts.append(type(error.value))
+        assert np.isfinite(bounds.unit).all() and (bounds.unit > 0.0).all()
+    assert verdicts[0] is verdicts[1]
