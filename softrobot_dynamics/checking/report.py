@@ -22,6 +22,7 @@ from softrobot_dynamics.configuration import build
 from softrobot_dynamics.dynamics import inverse
 from softrobot_dynamics.dynamics.statics import Equilibrium, equilibrium
 from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.loops.stability_check import OFF
 from softrobot_dynamics.model.lengths import TOLERANCE as LENGTH
 from softrobot_dynamics.model.routes import has_friction
 from softrobot_dynamics.simulation.linear import linearise
@@ -36,7 +37,6 @@ STEP = 1e-5  # [s] of the difference that gives dM/dt, at rates of some ranges o
 IDENTITY, DEFINITE, COARSE = 1e-9, 1e-6, 1e-3  # from where there is a question
 ROUGH = 0.05  # of a body's length: from where there is a question about its shapes
 CALLS = 300
-_OFF = 0.2  # share: as the controller node warns of
 
 
 class Finding(NamedTuple):
@@ -193,7 +193,7 @@ class _Robot:
         left = max((rate.real for rate in law.unstable_zero_dynamics(self._q)), default=0.0)
         words = 'a motion that no output shows would grow' if left > 0.0 else ''
         yield Finding('fastest growth while outputs are held', left, '1/s', words)
-        for words, off in (('', 0.0), (f', stiffness and damping {_OFF:.0%} off', _OFF)):
+        for words, off in (('', 0.0), (f', stiffness and damping {OFF:.0%} off', OFF)):
             rate = law.growth(self._q, self._u, law.settings, off)
             name = f'largest eigenvalue of a period of {1e3 * period:g} ms{words}'
             if not np.isfinite(rate):

@@ -15,6 +15,8 @@ from softrobot_dynamics.errors import ArgumentError
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
+ROUNDING = 1e-9  # [s], or share of a period or duration: by so much times differ by rounding
+
 
 def checked(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     """Return ``value`` as a contiguous float64 array of ``shape``, finite; or ArgumentError."""

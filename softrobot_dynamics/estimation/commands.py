@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-
-SLIGHT = 1e-9  # [s] that is rounding
+from softrobot_dynamics.dynamics.arguments import ROUNDING
 
 
 class CommandHistory:
@@ -33,7 +32,7 @@ class CommandHistory:
         k = bisect_right(self._times, time)
         if k == 0:
             return  # older than what is kept
-        if time - self._times[k - 1] < SLIGHT:
+        if time - self._times[k - 1] < ROUNDING:
             self._values[k - 1] = u.copy()
             return
         self._times.insert(k, time)
@@ -44,11 +43,11 @@ class CommandHistory:
 
     def at(self, time: float) -> Vector:
         """Return what is in force at a time [s]."""
-        return self._values[max(0, bisect_right(self._times, time + SLIGHT) - 1)]
+        return self._values[max(0, bisect_right(self._times, time + ROUNDING) - 1)]
 
     def told(self, start: float, end: float) -> Vector:
         """Return for what share of a time from start to end [s] there were numbers, (m,)."""
-        k = max(0, bisect_right(self._times, start + SLIGHT) - 1)
+        k = max(0, bisect_right(self._times, start + ROUNDING) - 1)
         ends = [*self._times[k + 1 : bisect_left(self._times, end)], end]
         spans = np.diff([start, *ends])
         share: Vector = spans @ np.isfinite(self._values[k : k + len(ends)]) / (end - start)
@@ -62,17 +61,17 @@ class CommandHistory:
         """
         count = max(1, math.ceil((end - start) / longest - 1e-9))
         h = (end - start) / count
-        k = max(0, bisect_right(self._times, start + SLIGHT) - 1)
+        k = max(0, bisect_right(self._times, start + ROUNDING) - 1)
         last = len(self._times) - 1
         for i in range(count):
             since, until = start + i * h, start + (i + 1) * h
-            if k == last or self._times[k + 1] >= until - SLIGHT:
+            if k == last or self._times[k + 1] >= until - ROUNDING:
                 yield until, self._values[k]
             else:
                 impulse = np.zeros(len(self._values[k]))
-                while k < last and self._times[k + 1] < until - SLIGHT:
+                while k < last and self._times[k + 1] < until - ROUNDING:
                     impulse += (self._times[k + 1] - since) * self._values[k]
                     since, k = self._times[k + 1], k + 1
                 yield until, (impulse + (until - since) * self._values[k]) / h
-            if k < last and self._times[k + 1] <= until + SLIGHT:
+            if k < last and self._times[k + 1] <= until + ROUNDING:
                 k += 1

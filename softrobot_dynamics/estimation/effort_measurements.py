@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.estimation.commands import CommandHistory, SLIGHT
+from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.estimation.commands import CommandHistory
 from softrobot_dynamics.estimation.gates import widest
 
 
@@ -61,7 +62,7 @@ class EffortMeasurements:
         if k == 0:
             return GatedEffort(0.0, 0, 0)  # older than what is kept
         later = self._all[k:]
-        del self._all[k - (time - self._all[k - 1].time < SLIGHT) :]
+        del self._all[k - (time - self._all[k - 1].time < ROUNDING) :]
         found = self._judge(self._change, time, values)
         for each in later:
             self._judge(self._change, each.time, each.values)

@@ -10,6 +10,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.effort_noise import Gauges
@@ -23,8 +24,6 @@ from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-_SLIGHT = 1e-9  # [s] that is rounding
 
 
 class FilterState(NamedTuple):
@@ -95,8 +94,8 @@ class StatePredictor:
         """
         _, x, S, N = belief
         now = belief.time
-        count = max(1, math.ceil((time - now) / self._step - _SLIGHT))
-        if time - now <= _SLIGHT:
+        count = max(1, math.ceil((time - now) / self._step - ROUNDING))
+        if time - now <= ROUNDING:
             return belief
         h = (time - now) / count
         for _ in range(count):
@@ -119,7 +118,7 @@ class StatePredictor:
 
     def move_mean(self, x: Vector, start: float, time: float, commands: EffortHistory) -> None:
         """Move x (N,) from a start to a later time [s]."""
-        if time - start > _SLIGHT:
+        if time - start > ROUNDING:
             self.take(x)
             self._go(start, time, commands)
             self._write(x)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.efforts import Effort
@@ -17,8 +18,6 @@ from softrobot_dynamics.simulation.sensing import Measured
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-_SLIGHT = 1e-9  # [s] that is rounding
 
 
 class Reading(NamedTuple):
@@ -41,7 +40,7 @@ class _Instrument:
 
     def due(self, time: float) -> bool:
         """Tell whether it is time [s] for the next measurement."""
-        passed = (time - self._start + _SLIGHT) * self.sensor.rate
+        passed = (time - self._start + ROUNDING) * self.sensor.rate
         due, self._count = passed >= self._count, max(self._count, int(passed) + 1)
         return due
 
@@ -107,8 +106,8 @@ class Instruments:
             value, lost = each.look(q, qd, self._random), self._random.random()
             if lost >= self._dropout:
                 self._underway.append(Reading(time + each.sensor.delay, each.sensor.name, value))
-        there = [each for each in self._underway if each.time <= time + _SLIGHT]
-        self._underway = [each for each in self._underway if each.time > time + _SLIGHT]
+        there = [each for each in self._underway if each.time <= time + ROUNDING]
+        self._underway = [each for each in self._underway if each.time > time + ROUNDING]
         return sorted(there, key=lambda each: each.time)
 
 

@@ -24,6 +24,7 @@ from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 PERIOD = 1e-3  # [s] of a law that is given by name
 _LONGEST = 1e6  # [s] of a run: a billion ticks at 1 kHz
-_SLIGHT = 1e-9  # share of a period that is rounding
 
 
 class ClosedLoop(NamedTuple):
@@ -178,7 +178,7 @@ class _Driver:
         """Return what is sent, valid until the next call, and the law's Command or None."""
         t, q, qd = state
         law, reference, ramp = self.law, *self._turn
-        while self._changes and t >= self._changes[0][0] - _SLIGHT * law.period:
+        while self._changes and t >= self._changes[0][0] - ROUNDING * law.period:
             law.use(self._changes.popleft()[1])
         if not self._running:
             law.follow(reference, t, ramp)

@@ -6,11 +6,12 @@ import sys
 import time
 from typing import TypeAlias
 
+from softrobot_dynamics.dynamics.arguments import ROUNDING
+
 Progress: TypeAlias = Callable[[float, float], object]
 """What is called with the time that has come and the duration [s]."""
 
 _EVERY = 0.5  # [s] between two words
-_SLIGHT = 1e-9  # share of the duration that is rounding
 
 
 class Pace:
@@ -25,7 +26,7 @@ class Pace:
         """Tell if it is time to; at the end, if anything was told."""
         if self._tell is None:
             return
-        done = t >= self._duration * (1.0 - _SLIGHT)
+        done = t >= self._duration * (1.0 - ROUNDING)
         if time.monotonic() >= self._next or (done and self._written):
             self._tell(t, self._duration)
             self._written, self._next = True, time.monotonic() + _EVERY
@@ -33,6 +34,6 @@ class Pace:
 
 def _write(t: float, duration: float) -> None:
     """Write a line over the last one."""
-    end = '\n' if t >= duration * (1.0 - _SLIGHT) else ''
+    end = '\n' if t >= duration * (1.0 - ROUNDING) else ''
     sys.stderr.write(f'\rclosed loop: {t:.1f} of {duration:g} s{end}')
     sys.stderr.flush()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.safe import SafeCommand
-from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.arguments import checked, ROUNDING
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import Bus, HeldOverBus, Stretch
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 SAFE = 'auto', 1.0, 2.0  # mode, pretension [N] and ramp [s] of the safe command, as in the nodes
-_SLIGHT = 1e-9  # share of a period that is rounding
 
 
 class LateRobot:
@@ -41,9 +40,9 @@ class LateRobot:
     ) -> None:
         self.model = model
         self._period, self._wrenches = period, wrenches
-        whole = math.floor(delay / period + _SLIGHT)
+        whole = math.floor(delay / period + ROUNDING)
         offset = delay - whole * period
-        self._offset = offset if offset > _SLIGHT * period else 0.0
+        self._offset = offset if offset > ROUNDING * period else 0.0
         self._sent: deque[Vector] = deque(maxlen=whole + 2)
         self._held = HeldOverBus(bus, np.zeros(model.m))
 

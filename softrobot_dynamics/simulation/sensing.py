@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import integer, number
 from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of, read_all
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 GROUP = 'sensors'
 _UNIT, _RATE = 'of the coordinate', 'of the coordinate, /s'
-_SLIGHT = 1e-9  # share of a period that is rounding
 
 
 def _amount(unit: str, words: str, least: float | None = 0.0) -> Any:
@@ -104,7 +104,7 @@ class Sensing:
         self._noisy = bool(sensors.noise.any() or sensors.velocity_noise.any())
         self._perfect = _nothing(sensors)
         most = 1.0 / period
-        if sensors.rate > most * (1.0 + _SLIGHT):
+        if sensors.rate > most * (1.0 + ROUNDING):
             expected = f'a rate of {most:g} Hz at most, as the robot has its states'
             raise ArgumentError(f'{GROUP}.rate', sensors.rate, expected)
         self._cycles = Cycles(sensors.rate) if sensors.rate else None
@@ -135,7 +135,7 @@ class Sensing:
         now = self._cycles is None or self._cycles.come(self._period)
         if now and lost >= self.sensors.dropout:
             delay = self.sensors.delay + late * self.sensors.jitter
-            due = self._tick + math.ceil(delay / self._period - _SLIGHT)
+            due = self._tick + math.ceil(delay / self._period - ROUNDING)
             self._underway.append(_Underway(due, self._tick, measured))
         there = [state for state in self._underway if state.due <= self._tick]
         newest = max(there, key=lambda state: state.tick, default=None)

@@ -11,6 +11,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.kernels.linalg import (
     all_finite,
     cholesky,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 LONGEST = 100  # periods that can be predicted
-_SLIGHT = 1e-9  # share of a period that is rounding
 
 
 class Prediction:
@@ -99,7 +99,7 @@ class Prediction:
             self._learn(self._period / (self._period + time))
         self._asked, self._left, self._next[:] = t, self._period, math.nan
         self._q[:], self._qd[:] = q, qd
-        under_way = math.ceil(delay / self._period - _SLIGHT)
+        under_way = math.ceil(delay / self._period - ROUNDING)
         first = delay - (under_way - 1) * self._period  # that is left of the one in force
         for k in range(under_way, 0, -1):
             u = self._sent[max(0, len(self._sent) - k)]
@@ -109,7 +109,7 @@ class Prediction:
     def _advance(self, u: Vector, duration: float) -> None:
         """Go on under a command (m,), with a stop when the next state is measured."""
         self._inputs.take(u)
-        if _SLIGHT * self._period < self._left < duration - _SLIGHT * self._period:
+        if ROUNDING * self._period < self._left < duration - ROUNDING * self._period:
             duration -= self._left
             self._go(self._left)
         self._go(duration)
@@ -119,7 +119,7 @@ class Prediction:
         if self._step(self._inputs.force, self._q, self._qd, duration, False):
             self._q[:] = math.nan
         self._left -= duration
-        if abs(self._left) <= _SLIGHT * self._period:
+        if abs(self._left) <= ROUNDING * self._period:
             self._next[:] = self._qd
 
 
