@@ -85,7 +85,8 @@ class _Robot:
         self._scale = SHARE * 0.5 * (span[:, 1] - span[:, 0])
         middle = 0.5 * (span[:, 0] + span[:, 1])
         drawn = rng.uniform(-1.0, 1.0, (STATES, 3, model.n)) * self._scale
-        self._states = [(middle + q, qd, qdd) for q, qd, qdd in drawn]
+        pace = model.scales.pace
+        self._states = [(middle + q, pace * qd, pace**2 * qdd) for q, qd, qdd in drawn]
         self._u = np.clip(np.zeros(model.m), model.lower, model.upper)
         self._q = model.q0.copy()  # at rest, once that is found
 

@@ -100,7 +100,7 @@ def test_a_plant_is_put_into_words():
     same = {'plant': (), 'payload.body': '', 'payload.mass': 0.0}
     assert report.plant_in_words(same) == ''
     other = {'plant': ('density=×1.2', __file__), 'payload.body': 'tip', 'payload.mass': 0.05}
-    words = 'density=×1.2, test_demo_picture.py, 0.05 kg at tip'
+    words = 'density=×1.2, test_picture.py, 0.05 kg at tip'
     assert report.plant_in_words(other) == words
 
 

@@ -78,7 +78,7 @@ def test_intervals_of_a_line_are_those_of_linear_regression():
     """By scipy, of five points: few, so that the degrees of freedom count."""
     x, noise = np.arange(5.0), np.array([0.1, -0.2, 0.05, 0.15, -0.1])
     line = stats.linregress(x, noise)
-    left = noise - line.intercept - line.derivative * x
+    left = noise - line.intercept - line.slope * x
     found = confidence(np.column_stack([x, np.ones(5)]), left)
     wide = stats.t.ppf(0.975, 3)
     assert found.half == pytest.approx([wide * line.stderr, wide * line.intercept_stderr])
