@@ -163,7 +163,7 @@ class Faults:
             for t, values in ((0, y), (1, end)):
                 message.points.append(JointTrajectoryPoint(positions=values))
                 message.points[-1].time_from_start.sec = t
-            refused = self._loop.says('controller', '~/trajectory: message refused: not a number')
+            refused = self._loop.says('controller', '~/trajectory refused: ')
             self._loop.tell['controller/trajectory'].publish(message)
         refused()
 
@@ -173,7 +173,7 @@ class Faults:
         x, y = 0.05 * np.cos(angle), 0.05 * np.sin(angle)
         self._loop.tell['controller/target'].publish(PointStamped(point=Point(x=x, y=y, z=0.58)))
         self._loop.pause(1.1)  # warnings come once a second
-        refused = self._loop.says('controller', '~/target: ')  # or what became of the point
+        refused = self._loop.says('controller', '~/target refused: ')
         self._loop.tell['controller/target'].publish(PointStamped(header=Header(frame_id='elbow')))
         refused()
 
