@@ -70,7 +70,7 @@ class Correction:
 
     def draw(self, state: FilterState) -> tuple[FilterState, float]:
         """
-        Return the filter state drawn towards a measurement of which little was taken, and how coarsely.
+        Return the filter state drawn towards a measurement of which little passed, and how far.
 
         It is taken as one with so much more noise that most of it passes the gates. So it moves
         the filter state by a few deviations at most, whatever it is.
