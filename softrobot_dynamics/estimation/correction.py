@@ -12,9 +12,9 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.filter_state import FilterState
 from softrobot_dynamics.estimation.gates import widest
-from softrobot_dynamics.estimation.noise_covariance import allocate_noise_update, stir
+from softrobot_dynamics.estimation.noise_covariance import allocate_noise_update, update_noise
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Sensor
-from softrobot_dynamics.estimation.square_root import allocate_update, OUTLIER, TAKEN, weigh
+from softrobot_dynamics.estimation.square_root import allocate_update, OUTLIER, TAKEN, update
 
 _COARSER = 1.5  # times more noise, until a measurement is believed
 _COARSEST = 1e6  # times more noise than said; what is further off is not looked at
@@ -31,10 +31,10 @@ class Verdict(NamedTuple):
 
 class Correction:
     """
-    A ``sensor`` on the robot that ``place`` says; it corrects beliefs by its measurements.
+    A ``sensor`` on the robot that ``place`` says; it updates filter states by its measurements.
 
     ``E`` (n, k) are the columns along which shares of x act as forces. ``observe`` looks at one,
-    ``take`` and ``draw`` are then to correct the same belief.
+    ``take`` and ``draw`` are then to correct the same filter state.
     """
 
     def __init__(self, sensor: Sensor, place: BoundRobot, E: Matrix) -> None:
@@ -46,42 +46,44 @@ class Correction:
         if E.shape[1]:
             self._H = np.zeros((len(observed.H), 3 * len(E) + E.shape[1]))
         self._work = allocate_update(observed.residual, self._H, self._noise, starts, gates)
-        self._weigh, self._names = cached(weigh, w=self._work), place.model.coordinate_names
-        self._stir = cached(stir, w=self._work, b=allocate_noise_update(*self._H.shape))
+        self._update, self._names = cached(update, w=self._work), place.model.coordinate_names
+        self._update_noise = cached(
+            update_noise, w=self._work, b=allocate_noise_update(*self._H.shape)
+        )
 
-    def observe(self, belief: FilterState, z: Vector) -> None:
+    def observe(self, state: FilterState, z: Vector) -> None:
         """See what is missing of a measurement from what is believed."""
         n, seen = self._n, self.observation.observed.H
-        self.observation.observe(belief.x[:n], belief.x[n : 2 * n], z)
+        self.observation.observe(state.x[:n], state.x[n : 2 * n], z)
         if seen is not self._H:
             self._H[:, : 3 * n] = seen
             np.matmul(seen[:, 2 * n :], self._E, out=self._H[:, 3 * n :])
 
-    def take(self, belief: FilterState) -> Verdict:
-        """Correct the belief by what passes the gates; SimulationDivergedError."""
-        if self._weigh(belief.S, belief.x):
-            raise SimulationDivergedError(belief.time, self._names[0])
-        self._stir(belief.N)
+    def take(self, state: FilterState) -> Verdict:
+        """Update the filter state by what passes the gates; SimulationDivergedError."""
+        if self._update(state.S, state.x):
+            raise SimulationDivergedError(state.time, self._names[0])
+        self._update_noise(state.N)
         (square, numbers), verdicts = self._work.total, self._work.verdicts
         found = verdicts.tolist()  # few: faster than an array
         return Verdict(float(square), int(numbers), found.count(OUTLIER), found.count(TAKEN))
 
-    def draw(self, belief: FilterState) -> tuple[FilterState, float]:
+    def draw(self, state: FilterState) -> tuple[FilterState, float]:
         """
-        Return the belief drawn towards a measurement of which little was taken, and how coarsely.
+        Return the filter state drawn towards a measurement of which little passed, and how far.
 
         It is taken as one with so much more noise that most of it passes the gates. So it moves
-        the belief by a few deviations at most, whatever it is.
+        the filter state by a few deviations at most, whatever it is.
         """
         coarse = 1.0
         try:
             while coarse < _COARSEST:
                 coarse *= _COARSER
                 self._noise[:] = coarse * self.observation.noise
-                drawn = belief.copy()
+                drawn = state.copy()
                 verdict = self.take(drawn)
                 if verdict.believed > verdict.outliers:
                     return drawn, coarse
         finally:
             self._noise[:] = self.observation.noise
-        return belief, math.inf
+        return state, math.inf

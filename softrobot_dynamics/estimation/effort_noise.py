@@ -58,9 +58,12 @@ class Gauges:
     """
 
     def __init__(
-        self, efforts: Sequence[Effort], differentiate: Differentiator, spreading: PredictionArrays
+        self,
+        efforts: Sequence[Effort],
+        differentiate: Differentiator,
+        prediction: PredictionArrays,
     ) -> None:
-        model, N = differentiate.model, len(spreading.start)
+        model, N = differentiate.model, len(prediction.start)
         self._efforts, self._differentiate = efforts, differentiate
         self._which = np.concatenate([e.numbers(model.actuator_names) for e in efforts])
         sizes = [len(e.names) for e in efforts]
@@ -75,7 +78,7 @@ class Gauges:
             **{name: np.zeros((N, 2 * p)) for name in ('start', 'once', 'twice')},
             array=np.zeros((N, N + 2 * p)),
         )
-        room = spreading._replace(push=np.zeros(2 * p))
+        room = prediction._replace(push=np.zeros(2 * p))
         self._blur = cached(blur, w=room, b=self._work)
 
     def blur(self, S: Matrix, N: Matrix, start: float, h: float, acting: EffortHistory) -> None:
@@ -105,7 +108,7 @@ class Gauges:
 
 @kernel
 def blur(w, b, S, N, h):
-    """Let errors of efforts into S and N (N, N), right after :func:`~.square_root.spread`."""
+    """Let errors of efforts into S and N (N, N), right after :func:`~.square_root.predict`."""
     n, p, size, g = len(w.M), len(b.steady), len(S), GAMMA * h
     for i in range(n):
         row = b.start[2 * n + i]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class _Moment(NamedTuple):
     """What is believed since a measurement, by its sensor's number; None: the beginning."""
 
-    belief: FilterState
+    state: FilterState
     sensor: int | None
     z: Vector
     sound: float  # when most of a measurement was believed last [s]
@@ -106,10 +106,10 @@ class Estimator:
         S = self._prior.copy() if covariance is None else _factor(covariance, size)
         x = np.concatenate([q, qd, np.zeros(size - 2 * n)])
         N = beginning(covariance_of(S), n)
-        belief = FilterState(_time(time), x, S, N)
+        state = FilterState(_time(time), x, S, N)
         self._commands.begin(u)
         self._mover.begin(q)
-        self._moments = [_Moment(belief, None, np.zeros(0), belief.time)]
+        self._moments = [_Moment(state, None, np.zeros(0), state.time)]
         self._ahead: tuple[float, Vector] | None = None
 
     def command(self, time: float, u: ArrayLike) -> None:
@@ -146,7 +146,7 @@ class Estimator:
             found = self._take(number, z, time)._replace(late=bool(later))
         for moment in later:
             if moment.sensor is not None:
-                self._take(moment.sensor, moment.z, moment.belief.time)
+                self._take(moment.sensor, moment.z, moment.state.time)
         if number is not None or later:
             self._ahead = None
         self._forget()
@@ -162,13 +162,13 @@ class Estimator:
         time, n = _time(time), self.model.n
         place = bisect_right(self._moments, time, key=_time_of)
         if place == 0:
-            known = self._moments[0].belief.time
+            known = self._moments[0].state.time
             raise ArgumentError('time', time, f'a time from {known:g} s on')
-        belief = self._moments[place - 1].belief
+        state = self._moments[place - 1].state
         if covariance:
-            moved = self._mover.move(belief.copy(), time, self._commands)
+            moved = self._mover.move(state.copy(), time, self._commands)
             return estimate_of(time, moved.x, n, covariance_of(moved.S))
-        start, x = belief.time, belief.x.copy()
+        start, x = state.time, state.x.copy()
         newest = place == len(self._moments)
         if newest and self._ahead is not None and self._ahead[0] <= time:
             start, x = self._ahead
@@ -192,11 +192,11 @@ class Estimator:
         ``moment``; in the axes of the base or the 'body', see :func:`sd.jacobian`. The force was
         looked for since the newest measurement. Raises ArgumentError.
         """
-        n, belief = self.model.n, self._moments[-1].belief
-        J = jacobian(self.model, q=belief.x[:n], body=body, point=point, frame=frame)
+        n, state = self.model.n, self._moments[-1].state
+        J = jacobian(self.model, q=state.x[:n], body=body, point=point, frame=frame)
         own = slice(2 * n, 3 * n)
-        S, prior = belief.S[own], self._prior[own, own]
-        force, still = belief.x[own], belief.N[own, own]
+        S, prior = state.S[own], self._prior[own, own]
+        force, still = state.x[own], state.N[own, own]
         return fit_push(
             J if moment else J[3:], force, covariance_of(S), prior, still, self.model.scales.length
         )
@@ -212,7 +212,7 @@ class Estimator:
         if places is None:
             self._places = self._places or places_along(self.model)
             places = self._places
-        return find_contact(self.model, self._moments[-1].belief.x, self.push, places)
+        return find_contact(self.model, self._moments[-1].state.x, self.push, places)
 
     def observability(
         self,
@@ -233,10 +233,10 @@ class Estimator:
                 raise UnknownNameError('sensor', each, tuple(self._numbers))
         if not chosen:
             raise ArgumentError('sensors', chosen, 'at least one sensor')
-        model, belief = self.model, self._moments[-1].belief
-        u = self._commands.at(belief.time) if u is None else checked('u', u, (model.m,))
-        self._mover.take(belief.x)
-        self._mover.u[:], q = u, belief.x[: model.n]
+        model, state = self.model, self._moments[-1].state
+        u = self._commands.at(state.time) if u is None else checked('u', u, (model.m,))
+        self._mover.take(state.x)
+        self._mover.u[:], q = u, state.x[: model.n]
         bound = [self._bound[self._numbers[each]] for each in chosen]
         seen = [(b.sensor.rate, b.observation) for b in bound]
         own = slice(2 * model.n, 3 * model.n)
@@ -246,7 +246,7 @@ class Estimator:
     @property
     def time(self) -> float:
         """When the newest measurement was true [s]."""
-        return self._moments[-1].belief.time
+        return self._moments[-1].state.time
 
     def _take(self, number: int, z: Vector, time: float) -> Innovation:
         """Move on to when a measurement was true, and correct by it."""
@@ -255,19 +255,19 @@ class Estimator:
         if ahead is not None and ahead[0] <= time:  # most of the way has been gone already
             start, mean = ahead
             self._mover.move_mean(mean, start, time, self._commands)
-        belief = self._mover.move(before.copy(), time, self._commands, mean)
-        belief = belief._replace(time=time)
+        state = self._mover.move(before.copy(), time, self._commands, mean)
+        state = state._replace(time=time)
         self._ahead = None
-        self._mover.take(belief.x)
+        self._mover.take(state.x)
         self._mover.u[:] = self._commands.at(time)
-        bound.observe(belief, z)
-        doubted = belief.copy() if time - sound > self._patience else None
-        verdict, coarse = bound.take(belief), 0.0
+        bound.observe(state, z)
+        doubted = state.copy() if time - sound > self._patience else None
+        verdict, coarse = bound.take(state), 0.0
         if verdict.believed > verdict.outliers:
             sound = time
         elif verdict.outliers and doubted is not None:
-            belief, coarse = bound.draw(doubted)
-        self._moments.append(_Moment(belief, number, z, sound))
+            state, coarse = bound.draw(doubted)
+        self._moments.append(_Moment(state, number, z, sound))
         square, numbers, outliers, _ = verdict
         return Innovation(bound.sensor.name, time, square, numbers, outliers, False, False, coarse)
 
@@ -283,7 +283,7 @@ class Estimator:
         step = self.settings.step
         for bound in self._bound:
             predicted = bound.observation.observed.predicted
-            self._mover.take(self._moments[-1].belief.x)
+            self._mover.take(self._moments[-1].state.x)
             bound.observation.observe(self.model.q0, self._mover.qd, np.zeros(len(predicted)))
             z = predicted.copy()
             self._take(self._numbers[bound.sensor.name], z, self.time + step)
@@ -308,4 +308,4 @@ def _time(time: Any) -> float:
 
 
 def _time_of(moment: _Moment) -> float:
-    return moment.belief.time
+    return moment.state.time

@@ -16,9 +16,9 @@ from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.effort_noise import Gauges
 from softrobot_dynamics.estimation.efforts import EffortHistory
 from softrobot_dynamics.estimation.model_error import Columns, OffModel
-from softrobot_dynamics.estimation.noise_covariance import allocate_noise_prediction, carry
+from softrobot_dynamics.estimation.noise_covariance import allocate_noise_prediction, predict_noise
 from softrobot_dynamics.estimation.settings import EstimatorSettings
-from softrobot_dynamics.estimation.square_root import allocate_prediction, spread
+from softrobot_dynamics.estimation.square_root import allocate_prediction, predict
 from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
 
@@ -45,7 +45,7 @@ class FilterState(NamedTuple):
 
 class StatePredictor:
     """
-    Moves beliefs on in time, in its own arrays; for one thread.
+    Predicts filter states in time, in its own arrays; for one thread.
 
     ``q``, ``qd``, ``force`` (n,), ``shares`` (k,) and ``u`` (m,) are those of the last move: the
     simulator's steps, no longer than a ``substep``, under the commands and a force from outside
@@ -75,8 +75,10 @@ class StatePredictor:
         self.E = np.zeros((n, 0)) if self._columns is None else self._columns.E
         known = {'M': own.M, 'by_state': own.by_state, 'stiffness': own.stiffness, 'E': self.E}
         work = allocate_prediction(noise, deviations, self._lasting, **known)
-        self._spread: Callable[..., int] = cached(spread, w=work)
-        self._carry = cached(carry, w=work, b=allocate_noise_prediction(3 * n + len(deviations)))
+        self._predict: Callable[..., int] = cached(predict, w=work)
+        self._predict_noise = cached(
+            predict_noise, w=work, b=allocate_noise_prediction(3 * n + len(deviations))
+        )
         noisy = [effort for effort in given.efforts if effort.noise]
         self._gauges = Gauges(noisy, own, work) if noisy else None
 
@@ -85,27 +87,27 @@ class StatePredictor:
         self._fixed.reset(q)
 
     def move(
-        self, belief: FilterState, time: float, commands: EffortHistory, mean: Vector | None = None
+        self, state: FilterState, time: float, commands: EffortHistory, mean: Vector | None = None
     ) -> FilterState:
         """
-        Return the belief at a later time [s], in the arrays of the earlier one.
+        Return the filter state at a later time [s], in the arrays of the earlier one.
 
         ``mean`` is x (N,) then, where it is known and the way is no longer than a ``step``.
         """
-        _, x, S, N = belief
-        now = belief.time
+        _, x, S, N = state
+        now = state.time
         count = max(1, math.ceil((time - now) / self._step - ROUNDING))
         if time - now <= ROUNDING:
-            return belief
+            return state
         h = (time - now) / count
         for _ in range(count):
             self.take(x)
             self.u[:] = commands.at(now)
             self.look()
             keep = math.exp(-h / self._fading)
-            if self._spread(S, h, keep):
+            if self._predict(S, h, keep):
                 self._fail(now)
-            self._carry(N, h, keep)
+            self._predict_noise(N, h, keep)
             if self._gauges is not None:
                 self._gauges.blur(S, N, now, h, commands)
             if mean is not None and count == 1:

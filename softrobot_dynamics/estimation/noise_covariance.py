@@ -26,7 +26,7 @@ from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
 
 
 class NoisePredictionArrays(NamedTuple):
-    """What :func:`carry` works with, for N numbers; all are (N, N)."""
+    """What :func:`predict_noise` works with, for N numbers; all are (N, N)."""
 
     once: Matrix
     twice: Matrix
@@ -34,7 +34,7 @@ class NoisePredictionArrays(NamedTuple):
 
 
 class NoiseUpdateArrays(NamedTuple):
-    """What :func:`stir` works with, for k measured numbers and N uncertain ones."""
+    """What :func:`update_noise` works with, for k measured numbers and N uncertain ones."""
 
     K: Matrix  # (N, k) gain of what is taken
     G: Matrix  # (k, N) the same, row by row
@@ -62,8 +62,8 @@ def beginning(P: Matrix, n: int) -> Matrix:
 
 
 @kernel
-def carry(w, b, N, h, keep):
-    """Move N (N, N) by h [s], right after :func:`~.square_root.spread` with its ``w``."""
+def predict_noise(w, b, N, h, keep):
+    """Move N (N, N) by h [s], right after :func:`~.square_root.predict` with its ``w``."""
     n, g = len(w.M), GAMMA * h
     for _ in range(2):  # Phi (Phi N)' is Phi N Phi', as N is symmetric
         settle(w, g, N, b.once)
@@ -80,8 +80,8 @@ def carry(w, b, N, h, keep):
 
 
 @kernel
-def stir(w, b, N):
-    """Measure N (N, N), right after :func:`~.square_root.weigh` with its ``w``."""
+def update_noise(w, b, N):
+    """Measure N (N, N), right after :func:`~.square_root.update` with its ``w``."""
     count, size = int(w.total[1]), len(N)
     if count == 0:
         return

@@ -31,7 +31,7 @@ UNSEEN, TAKEN, OUTLIER = 0, 1, 2  # what became of a part of a measurement
 
 class PredictionArrays(NamedTuple):
     """
-    What :func:`spread` works with; the first three are those of a Differentiator.
+    What :func:`predict` works with; the first three are those of a Differentiator.
 
     ``shares`` has the deviation of each of k in the long run, and ``fading`` [s].
     """
@@ -53,7 +53,7 @@ class PredictionArrays(NamedTuple):
 
 
 class UpdateArrays(NamedTuple):
-    """What :func:`weigh` works with for k numbers in G parts; the first two are an Observed's."""
+    """What :func:`update` works with for k numbers in G parts; the first two are an Observed's."""
 
     residual: Vector  # (k,) NaN: not seen
     H: Matrix  # (k, N)
@@ -114,7 +114,7 @@ def allocate_update(
 
 
 @kernel
-def spread(w, S, h, keep):
+def predict(w, S, h, keep):
     """
     Move S (N, N) by h [s]: as the robot does near where it was differentiated, with noise.
 
@@ -221,7 +221,7 @@ def triangularise(A, count, rows, columns):
 
 
 @kernel
-def weigh(w, S, x):
+def update(w, S, x):
     """
     Correct x (N,) and S (N, N) by a measurement, after it was observed at x.
 

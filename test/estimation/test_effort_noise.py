@@ -58,7 +58,7 @@ def moved(name, h, values, seed=3, size=0.3, u=1.0):
     acting.measure(0.0, 'gauges', u)
     x = np.concatenate([q, qd, np.zeros(n)])
     own.begin(q)
-    belief = own.move(
+    state = own.move(
         FilterState(0.0, x, 1e-25 * np.eye(3 * n), np.zeros((3 * n, 3 * n))), h, acting
     )
     own.take(np.concatenate([q, qd, np.zeros(n)]))
@@ -73,7 +73,7 @@ def moved(name, h, values, seed=3, size=0.3, u=1.0):
     F, G, P = step[: 2 * n, : 2 * n], step[: 2 * n, 2 * n :], np.zeros((2 * n, 2 * n))
     for _ in range(values):
         P = F @ P @ F.T + NOISE**2 * G @ G.T
-    return belief.N[: 2 * n, : 2 * n], (belief.S @ belief.S.T)[: 2 * n, : 2 * n], P
+    return state.N[: 2 * n, : 2 * n], (state.S @ state.S.T)[: 2 * n, : 2 * n], P
 
 
 def efforts_along(model, q, u):

@@ -118,8 +118,8 @@ def test_covariances_move_by_the_exponential():
     commands.begin(u)
     x = np.concatenate([q, qd, np.zeros(9), 0.1 * SHARES])
     own.begin(q)
-    belief = FilterState(0.0, x.copy(), S.copy(), S @ S.T)
-    moved = own.move(belief, h, commands)
+    state = FilterState(0.0, x.copy(), S.copy(), S @ S.T)
+    moved = own.move(state, h, commands)
     own.take(x)
     own.u[:] = u
     own.look()

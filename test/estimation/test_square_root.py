@@ -13,7 +13,7 @@ from softrobot_dynamics.estimation.square_root import (
     OUTLIER,
     TAKEN,
     UNSEEN,
-    weigh,
+    update,
 )
 
 pytestmark = pytest.mark.quick
@@ -129,7 +129,7 @@ def test_what_noise_alone_does_is_as_by_formula():
             book.correct(np.zeros(1), H, R)
             N = (np.eye(6) - K @ H) @ N @ (np.eye(6) - K @ H).T + K @ R @ K.T
             own.measure((k + 1) * STEP, 'ruler', [0.0])
-    found, spread = own._moments[-1].belief.N, np.sqrt(np.diag(N))
+    found, spread = own._moments[-1].state.N, np.sqrt(np.diag(N))
     assert np.abs((found - N) / np.outer(spread, spread)).max() < 1e-2
     assert np.array_equal(found, found.T) and np.linalg.eigvalsh(book.P - N).min() > -1e-12
 
@@ -178,7 +178,7 @@ def test_parts_are_judged_one_by_one():
     gates = chi2.ppf(0.99, np.diff(starts))
     work, x = allocate_update(residual, H, noise, starts, gates), np.zeros(N)
     P, own = S @ S.T, S.copy()
-    assert cached(weigh, w=work)(own, x) == 0
+    assert cached(update, w=work)(own, x) == 0
     assert work.verdicts.tolist() == [TAKEN, OUTLIER, UNSEEN]
     h = H[:1]
     C = h @ P @ h.T + noise[0] ** 2
