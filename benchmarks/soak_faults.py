@@ -110,7 +110,7 @@ class Faults:
 
     def emergency_stop(self):
         """Stop, and release."""
-        said = self._loop.says('controller', 'emergency stop (before')
+        said = self._loop.says('controller', 'emergency stop: stopped')  # never held back
         self._asked('emergency_stop', SetBool.Request(data=True))
         said()
         self._asked('emergency_stop', SetBool.Request(data=False))
@@ -193,6 +193,7 @@ class Faults:
         keys = 'refused: contradiction', 'watchdog trips'  # the latter if there was a stall, too
         counted = self._loop.grows(*keys)
         name = self._random.choice(self._model.coordinate_names[:2])
+        self._loop.wait_for(self._loop.tell['simulation/set_state'].get_subscription_count, 'ears')
         position = [self._random.choice([-1.0, 1.0]) * self._random.uniform(0.4, 0.6)]
         message = JointState(name=[name], position=position)
         self._loop.tell['simulation/set_state'].publish(message)
