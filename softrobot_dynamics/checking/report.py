@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 SEED, STATES, SHARE = 0, 3, 0.5  # of the states: how many, how far of what bodies can do
-STEP = 1e-5  # [s] of the difference that gives dM/dt, at rates of some ranges of q a second
+STEP = 1e-5  # of the difference that gives dM/dt, over the time that a range of q takes
 IDENTITY, DEFINITE, COARSE = 1e-9, 1e-6, 1e-3  # from where there is a question
 ROUGH = 0.05  # of a body's length: from where there is a question about its shapes
 CALLS = 300
@@ -93,13 +93,13 @@ class _Robot:
     def identities(self) -> Iterator[Finding]:
         """Yield how well what has to hold of any robot holds of this one."""
         model, inert, power = self._model, 0.0, 0.0
-        units = model.scales.units
+        units, step = model.scales.units, STEP / self._model.scales.pace
         for q, qd, qdd in self._states:
             h, M = inverse.mass_inertial_inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * q)
             whole = inverse.inertial_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
             inert = max(inert, _apart(units * (M @ qdd + h), units * whole))
-            twice = [self._twice_energy(q + s * STEP * qd, qd) for s in (1.0, -1.0)]
-            rate = (twice[0] - twice[1]) / (4.0 * STEP)
+            twice = [self._twice_energy(q + s * step * qd, qd) for s in (1.0, -1.0)]
+            rate = (twice[0] - twice[1]) / (4.0 * step)
             power = max(power, abs(qd @ h - rate) / max(np.abs(qd * h).sum(), 1e-300))
         yield _above('M qdd + c equals inverse dynamics, relative', inert, '', IDENTITY)
         yield _above('power of c equals that of dM/dt / 2, relative', power, '', 1e-5)

@@ -20,13 +20,13 @@ def lines(model):
 @pytest.mark.parametrize('robot', [rod, rigid_arm])
 @pytest.mark.parametrize('scale', FEW, ids=str)
 def test_a_report_asks_the_same_questions_at_any_size(robot, scale):
-    """And its numbers without a unit are the same, where they are more than rounding."""
+    """And its numbers without a unit are the same, but for ranges that are rounded to 2 digits."""
     wanted, found = (lines(model_of(robot(), each)) for each in (Scale(), scale))
     assert list(found) == list(wanted)
     for name, one in wanted.items():
         assert bool(found[name].question) == bool(one.question), found[name]
         if one.unit in RELATIVE and one.value is not None and abs(one.value) > 1e-7:
-            assert found[name].value == pytest.approx(one.value, rel=1e-3), name
+            assert found[name].value == pytest.approx(one.value, rel=0.05), name
 
 
 @pytest.mark.parametrize('scale', FEW, ids=str)
