@@ -21,7 +21,7 @@ exclude_patterns = ['*.py', '*.json']
 nitpicky = False  # roles in docstrings may name what no page shows
 highlight_language = 'none'
 html_theme = 'furo'
-html_title = 'softrobot_dynamics'
+html_title = 'softrobot_\u200bdynamics'  # may break there
 html_copy_source = False
 html_show_sourcelink = False
 
