@@ -59,10 +59,8 @@ model that was fixed before.
 
 What is left:
 
-* v6 is not within its goal. What tendons did before is no part of the model: where all are slack,
-  v4 rests up to 10 mm to the side to which it was pulled last. In v6 tendon 6, pulled alone,
-  already acts at -4.8 mm; by all other patterns it should act from about -3 mm on. That one
-  pattern has the largest error.
+* v6 is not within its goal: the picture shows the patterns with the largest errors. What tendons
+  did before is no part of the model.
 * Weight, friction and delays are not modelled. Without loads across the wire, and with tensions
   that are the same all along, constant curvature is exact: a linear one differs only with
   friction or weight.
