@@ -48,7 +48,8 @@ class Faults:
     def clock_set(self):
         """Set the clock an hour forwards, and back again."""
         for way, cause in (('forwards', 'from the future'), ('back', 'out of order')):
-            counted = self._loop.grows(f'refused: {cause}')
+            # a watchdog that trips meanwhile has the controller believe no state of before
+            counted = self._loop.grows(f'refused: {cause}', 'watchdog trips')
             self._loop.order(fault=f'clock set {way}', seconds=3.0 * WATCHDOG)
             counted()
 
