@@ -68,6 +68,8 @@ class NodeParameters:
         self._node.declare_parameter(row.name, _plain(row.default), anything)
         value = self._node.get_parameter(row.name).value
         self._node.undeclare_parameter(row.name)
+        if value is None and row.kind in ('doubles', 'strings'):
+            return ()  # `[]` in a parameter file, as `ros2 param dump` writes it, is of no type
         return value
 
     def on_change(self, accept: Callable[[dict[str, Any], Any], object]) -> None:

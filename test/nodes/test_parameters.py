@@ -12,6 +12,7 @@ pytest.importorskip('rclpy')
 
 from linear_plant import Controller as TwoMasses  # noqa: E402
 from linear_plant import Model
+import rclpy  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from softrobot_dynamics.configuration import declared_parameters  # noqa: E402
 from softrobot_dynamics.configuration.law_settings import settings_of  # noqa: E402
@@ -196,6 +197,28 @@ def test_given_values_are_checked_when_declared():
     for given in ({'gains__p': -1.0}, {'gains__left__p': -1.0}, {'gains__p': 'x'}):
         with pytest.raises(DescriptionError, match=next(iter(given)).replace('__', '.')):
             NodeParameters(Node(**given), ROWS)
+
+
+def test_an_empty_list_of_a_parameter_file_is_an_empty_list(tmp_path):
+    """`ros2 param dump` writes one as [], which ROS gives no type, and thus no value."""
+    rows = [
+        ParameterSpec('names', 'strings', ('a',), 'Some'),
+        ParameterSpec('values', 'doubles', (1.0,), 'Some'),
+        ParameterSpec('one', 'double', 1.0, 'One'),
+    ]
+    file = tmp_path / 'dumped.yaml'
+    text = '/dumped:\n  ros__parameters: {names: [], values: [], one: 2.0}\n'
+    file.write_text(text, encoding='utf-8')
+    context = rclpy.context.Context()
+    rclpy.init(context=context)
+    arguments = ['--ros-args', '--params-file', str(file)]
+    node = rclpy.create_node('dumped', context=context, cli_args=arguments)
+    try:
+        parameters = NodeParameters(node, rows)
+        assert parameters.values == {'names': (), 'values': (), 'one': 2.0}
+    finally:
+        node.destroy_node()
+        rclpy.shutdown(context=context)
 
 
 def test_misspelt_parameters_are_found():
