@@ -76,20 +76,22 @@ class Record:
         row = b''
         self._stamps, self._channels = [], []
         for k, topic in enumerate(topics):
-            data, columns, stamp = layouts.layout(topic)
+            template = topic.template()
+            slots, data = template.slots, bytes(template.data)
+            columns = {name: slots[name] for name in topic.columns}
             channel = self._channel(topic.name, type(topic.message), columns)
             start = len(row) + MESSAGE.size
             fields[f'times {k}'] = '<i8', len(row) + _TIMES, (2,)
-            fields.update(
-                {name: (c.form, start + c.offset, c.shape) for name, c in columns.items()}
-            )
-            if stamp is not None:
-                fields[f'stamp {k}'] = '<i4', start + stamp, (2,)
+            for name, slot in columns.items():
+                fields[name] = slot.form, start + slot.offset, slot.shape
+            if layouts.STAMP in slots:
+                stamp = slots[layouts.STAMP]
+                fields[f'stamp {k}'] = stamp.form, start + stamp.offset, stamp.shape
                 self._stamps.append(f'stamp {k}')
             self._channels.append((channel, len(row)))
             row += message_head(channel, len(data)) + data
         self._rows = np.frombuffer(bytearray(row * _ROWS), dtype=_row_type(fields, len(row)))
-        names = [name for topic in topics for *_, name in topic.columns]
+        names = [name for topic in topics for name in topic.columns]
         self._columns = [self._rows[name] for name in names]
         self._times = self._rows['times 0']
 
