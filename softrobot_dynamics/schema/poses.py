@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Constant poses, as homogeneous transforms (plain numpy, set-up time)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,11 +37,16 @@ def transform(rotation: ArrayLike, translation: ArrayLike = (0.0, 0.0, 0.0)) -> 
     return T
 
 
-def rotation_of(quaternion: ArrayLike) -> Matrix:
+def rotation_of(quaternion: Iterable[float]) -> Matrix:
     """Return the rotation (3, 3) of a unit quaternion (x, y, z, w)."""
-    x, y, z, w = np.asarray(quaternion)
-    axis = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + 2.0 * (w * axis + axis @ axis)
+    x, y, z, w = map(float, quaternion)
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
 
 
 def dh_row(alpha: float, a: float, d: float, theta0: float) -> Matrix:

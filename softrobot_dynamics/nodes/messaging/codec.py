@@ -41,9 +41,7 @@ class _Layout:
         slots = template.slots
         self.matches, self.numbers = template.matches, template.data
         self.stamp = slots[_STAMP].offset if _STAMP in slots else None
-        self.arrays = [
-            (name, *slots[name].bounds) for name in names if slots[name].shape != (0,)
-        ]
+        self.arrays = [(name, *slots[name].bounds) for name in names if slots[name].shape != (0,)]
 
 
 def _find_layout(message: Any, data: bytes) -> _Layout | None:
