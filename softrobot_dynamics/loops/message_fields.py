@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
+from softrobot_dynamics.loops.realtime import SECOND
 from softrobot_dynamics.schema.poses import rotation_of
 
 CAUSES = (
@@ -28,7 +29,6 @@ CAUSES = (
     'stale',
     'unreadable',
 )
-SECOND = 1_000_000_000  # [ns]
 _QUOTED = 40  # characters of a name that is unknown
 UNIT = 1e-3  # how far the length of a measured quaternion may be from 1
 

@@ -32,12 +32,10 @@ from softrobot_dynamics.nodes import diagnostics, process
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import form_of, TOPIC
-from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS
+from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS, COMMAND_TOPICS
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import EstimationPublisher
-
-_COMMANDS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
 
 
 class EstimatorNode(LifecycleNode):
@@ -110,7 +108,7 @@ class EstimatorNode(LifecycleNode):
             for each, form in zip(every, forms)
         ]
         self._reader = COMMAND_READERS[values['command_type']](model.actuator_names)
-        topic = _COMMANDS[values['command_type']]
+        topic = COMMAND_TOPICS[values['command_type']]
         self._commands = self._inbox(self._reader, topic)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'estimator', values['robot'], self._report

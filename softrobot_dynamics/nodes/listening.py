@@ -11,7 +11,7 @@ from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import SLOW, take_precedence
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 
-_TRACEBACK = 2000  # characters of one in the log
+TRACEBACK = 2000  # characters of one in the log
 
 
 class Listener:
@@ -48,7 +48,7 @@ class Listener:
             except SoftRobotError as error:
                 self._refuse(error)
             except Exception:  # one message that fails is no reason to be deaf to the next
-                words = shortened(traceback.format_exc(), _TRACEBACK)
+                words = shortened(traceback.format_exc(), TRACEBACK)
                 self._logger.error(f'{self._inbox.topic}: {words}', throttle_duration_sec=1.0)
             self._inbox.rest()
 

@@ -17,12 +17,11 @@ from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.loops.targets import TargetOrders
 from softrobot_dynamics.loops.trajectories import CourseReader
-from softrobot_dynamics.nodes.listening import Listener
+from softrobot_dynamics.nodes.listening import Listener, TRACEBACK
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
 from softrobot_dynamics.nodes.parameters import refusal_of
 from trajectory_msgs.msg import JointTrajectory
 
-_TRACE = 2_000  # characters
 _EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
 
 
@@ -64,7 +63,7 @@ class OnlineReferences:
         except SoftRobotError as error:
             self._refuse('~/trajectory', error)
         except Exception:  # one that fails is no reason to be deaf to the next
-            self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), _TRACE))
+            self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), TRACEBACK))
 
     def _follow(self, message: Any) -> None:
         self._require_led()
@@ -91,7 +90,7 @@ class OnlineReferences:
         except SoftRobotError as error:
             self._refuse(topic, error)
         except Exception:  # one that fails is no reason to be deaf to the next
-            self._warn(topic, 'failed', shortened(traceback.format_exc(), _TRACE))
+            self._warn(topic, 'failed', shortened(traceback.format_exc(), TRACEBACK))
         if remark:
             self._warn(topic, 'remark', remark)
 

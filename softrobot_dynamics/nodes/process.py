@@ -27,7 +27,6 @@ from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from softrobot_dynamics.nodes.serving import served
 
 _SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a node
-_SWITCH_INTERVAL = 5e-5  # [s] that the loop's thread waits for Python code of another
 
 
 class Stop:
@@ -115,7 +114,7 @@ def run(
         started()
         with realtime.patient():  # while the threads of DDS are started
             rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-            sys.setswitchinterval(_SWITCH_INTERVAL)
+            sys.setswitchinterval(realtime.SWITCH_INTERVAL)
             node = make_node(stop)
         realtime.give_precedence()
         if refusal:

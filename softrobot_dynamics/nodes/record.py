@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 import numpy as np
-from softrobot_dynamics.loops.realtime import now
+from softrobot_dynamics.loops.realtime import now, SECOND
 from softrobot_dynamics.nodes import layouts
 from softrobot_dynamics.recordings.mcap_content import FACTS
 from softrobot_dynamics.recordings.mcap_file import McapFile, MESSAGE, message_head
@@ -24,7 +24,6 @@ from std_msgs.msg import String
 
 PERIOD = 0.5  # [s] between two writings
 _ROWS = 4096  # of the ring: what may wait for a disk, 4 s at 1 kHz
-_SECOND = 1_000_000_000
 _TIMES = struct.calcsize('<BQHI')  # bytes of a message before its two times
 
 
@@ -174,7 +173,7 @@ class Record:
             rows[f'times {k}'] = times
         for name in self._stamps:
             stamp = rows[name]
-            stamp[:, 0], stamp[:, 1] = np.divmod(times[:, 1], _SECOND)
+            stamp[:, 0], stamp[:, 1] = np.divmod(times[:, 1], SECOND)
 
 
 def _row_type(fields: Any, size: int) -> Any:

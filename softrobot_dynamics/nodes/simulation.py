@@ -34,7 +34,6 @@ from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPubli
 from std_srvs.srv import SetBool, Trigger
 
 _EACH = QoSProfile(depth=10)  # reliable: pushes at several places add up
-_TOPICS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
 
 
 class SimulationNode(Node):
@@ -104,7 +103,7 @@ class SimulationNode(Node):
         self._pushes = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
-        topic = _TOPICS[values['command_type']]
+        topic = messages.COMMAND_TOPICS[values['command_type']]
         self._inbox = Inbox(self, reader.message_type, topic, NEWEST, plant.model.m)
         process.keep_collector_away()
         record = recording.of_simulation(self, plant, values)

@@ -120,6 +120,9 @@ class ReferenceWriter:
 COMMAND_READERS: dict[str, Any] = {'joint_state': CommandReader, 'multi_array': CommandArrayReader}
 COMMAND_WRITERS: dict[str, Any] = {'joint_state': CommandWriter, 'multi_array': CommandArrayWriter}
 
+#: Where they are to be heard, by the same names: the second one is a topic of the controller.
+COMMAND_TOPICS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
+
 
 def _doubles(values: Any) -> Any:
     return array('d', values.tobytes())
