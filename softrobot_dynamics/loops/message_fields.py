@@ -9,14 +9,13 @@ with one of `CAUSES`.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import hypot, isfinite
-from typing import Any, Protocol
+from math import isfinite
+from typing import Any
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
 from softrobot_dynamics.loops.realtime import SECOND
-from softrobot_dynamics.schema.poses import rotation_of
 
 CAUSES = (
     'wrong size',
@@ -30,16 +29,6 @@ CAUSES = (
     'unreadable',
 )
 _QUOTED = 40  # characters of a name that is unknown
-UNIT = 1e-3  # how far the length of a measured quaternion may be from 1
-
-
-class QuaternionMessage(Protocol):
-    """The fields of a geometry_msgs/Quaternion."""
-
-    x: float
-    y: float
-    z: float
-    w: float
 
 
 def cause_of(error: MessageError) -> str:
@@ -119,21 +108,6 @@ def read_numbers(field: str, values: Any, size: int) -> Vector:
     if not isfinite(square):
         raise MessageError(f'not a number: {field} holds nan, inf or a number beyond 1e150')
     return numbers
-
-
-def read_orientation(quaternion: QuaternionMessage, tolerance: float = UNIT) -> Matrix:
-    """
-    Return the rotation (3, 3) that a geometry_msgs/Quaternion describes.
-
-    Its length may differ from 1 by a tolerance, and is divided out. MessageError for any other
-    length, and for numbers that are not finite.
-    """
-    values = quaternion.x, quaternion.y, quaternion.z, quaternion.w
-    length = hypot(*values)
-    if not abs(length - 1.0) <= tolerance:  # nan, inf included
-        words = f'the orientation is a quaternion of length {length:.4g}, expected 1'
-        raise MessageError(f'not a number: {words}; x, y, z, w = {values}')
-    return rotation_of([value / length for value in values])
 
 
 def checked_value(sensor: Any, value: Any) -> Any:

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import MessageError, SoftRobotError
-from softrobot_dynamics.loops.message_fields import read_orientation
 from softrobot_dynamics.loops.orders import Once, Toward
 from softrobot_dynamics.loops.planning import own_output, start_beside
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references.feasibility import AS_FAR
 from softrobot_dynamics.references.following import ReachableTip, TipFollower
+from softrobot_dynamics.schema.poses import read_orientation
 
 PAUSE = 0.5  # [s] without a point, after which the next one is led to as to any other reference
 PATIENCE = 30.0  # [s] for an answer, the start of the process and a compilation included

@@ -23,8 +23,7 @@ from softrobot_dynamics.estimation.sensors.imu import Imu
 from softrobot_dynamics.estimation.sensors.joint import JointSensor
 from softrobot_dynamics.estimation.sensors.markers import Markers
 from softrobot_dynamics.estimation.sensors.pose import PoseSensor
-from softrobot_dynamics.loops.message_fields import read_orientation
-from softrobot_dynamics.schema.poses import transform
+from softrobot_dynamics.schema.poses import read_orientation, transform
 
 TOPIC = 'sensors/{}'  # of a sensor by its name
 _PARTS_OF_IMU: dict[str, Any] = {

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Fields of messages become arrays, or a MessageError says what is wrong with them."""
+"""Orientations in messages become rotations, or a MessageError says what is wrong with them."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.loops.message_fields import cause_of, read_orientation
+from softrobot_dynamics.loops.message_fields import cause_of
+from softrobot_dynamics.schema.poses import read_orientation
 
 pytestmark = pytest.mark.quick
 
