@@ -6,6 +6,8 @@ import threading
 import traceback
 from typing import Any
 
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import shortened, SoftRobotError
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import SLOW, take_precedence
@@ -25,10 +27,10 @@ class Listener:
 
     def __init__(
         self,
-        node: Any,
-        message_type: Any,
+        node: Node,
+        message_type: type,
         topic: str,
-        quality: Any,
+        quality: QoSProfile,
         handle: Callable[[Any], object],
         refuse: Callable[[SoftRobotError], object],
     ) -> None:

@@ -32,7 +32,7 @@ class _Layout:
     It spoils the message's numbers. MessageError where the places are not certain.
     """
 
-    def __init__(self, message: Any, data: bytes) -> None:
+    def __init__(self, message: JointState | Float64MultiArray, data: bytes) -> None:
         names = _ARRAYS[type(message)]
         fields = {name: name for name in names}
         if hasattr(message, 'header'):
@@ -44,7 +44,7 @@ class _Layout:
         self.arrays = [(name, *slots[name].bounds) for name in names if slots[name].shape != (0,)]
 
 
-def _find_layout(message: Any, data: bytes) -> _Layout | None:
+def _find_layout(message: JointState | Float64MultiArray, data: bytes) -> _Layout | None:
     """Return the layout of a message's bytes, None if it is not certain."""
     try:
         return _Layout(message, data)

@@ -14,7 +14,7 @@ import contextlib
 from itertools import count, islice
 import math
 from struct import Struct
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, Protocol, TYPE_CHECKING
 
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
@@ -32,6 +32,14 @@ _FORMS = {code: np.dtype(code).str for code in _CODES.values()}
 #: Numbers that occur nowhere else, and fractions of them.
 _LARGEST = {'d': -3.141e59, 'f': -1.5e30}
 _FIRST = 0x1DEA5EED  # as a whole number, and the next ones
+
+
+class GeneratedMessage(Protocol):
+    """A message of a type that ROS generates from its definition."""
+
+    @classmethod
+    def get_fields_and_field_types(cls) -> dict[str, str]:
+        """Return {name: type} of its fields, in the order of their bytes."""
 
 
 class Slot(NamedTuple):
@@ -58,7 +66,7 @@ class MessageTemplate:
     serialised again. MessageError where a place is not certain, as other bytes look the same.
     """
 
-    def __init__(self, message: Any, data: bytes, fields: Mapping[str, str]) -> None:
+    def __init__(self, message: GeneratedMessage, data: bytes, fields: Mapping[str, str]) -> None:
         numbers = count()
         marks = {name: _mark(*_find(message, path), numbers) for name, path in fields.items()}
         marked = serialize_message(message)[: len(data)]  # more would be unused
@@ -74,7 +82,7 @@ class MessageTemplate:
         self._constant = [(x, y, data[x:y]) for x, y in zip(begins, ends) if y > x]
 
     @classmethod
-    def of(cls, message: Any, fields: Mapping[str, str]) -> MessageTemplate:
+    def of(cls, message: GeneratedMessage, fields: Mapping[str, str]) -> MessageTemplate:
         """Return the template of a message, which stays as it is; MessageError."""
         data = serialised(message)
         return cls(deserialize_message(data, type(message)), data, fields)
@@ -98,7 +106,7 @@ class MessageTemplate:
         STAMP.pack_into(self.data, self.slots[name].offset, stamp.sec, stamp.nanosec)
 
 
-def serialised(message: Any) -> bytes:
+def serialised(message: GeneratedMessage) -> bytes:
     """Return the bytes of a message, without those that Fast DDS reserves and leaves unused."""
     data = serialize_message(message)
     with contextlib.suppress(Exception):  # of whatever kind, as soon as one is missing
@@ -107,12 +115,13 @@ def serialised(message: Any) -> bytes:
     return data
 
 
-def _find(message: Any, path: str) -> tuple[Any, str]:
+def _find(message: GeneratedMessage, path: str) -> tuple[GeneratedMessage, str]:
     """Return (the part of a message that has the field at the end of a path, its name)."""
+    part: Any = message
     *steps, field = path.split('.')
     for step in steps:
-        message = message[int(step)] if step.isdecimal() else getattr(message, step)
-    return message, field
+        part = part[int(step)] if step.isdecimal() else getattr(part, step)
+    return part, field
 
 
 def _place(data: bytes, name: str, values: array[Any]) -> int:
@@ -124,7 +133,9 @@ def _place(data: bytes, name: str, values: array[Any]) -> int:
     return data.index(pattern)
 
 
-def _mark(part: Any, field: str, numbers: Iterator[int]) -> tuple[array[Any], tuple[int, ...]]:
+def _mark(
+    part: GeneratedMessage, field: str, numbers: Iterator[int]
+) -> tuple[array[Any], tuple[int, ...]]:
     """Give every number of a field a value of its own; return them in a row, and their shape."""
     value = getattr(part, field)
     if isinstance(value, array):
@@ -142,7 +153,7 @@ def _mark(part: Any, field: str, numbers: Iterator[int]) -> tuple[array[Any], tu
     return marks, ()
 
 
-def _mark_all(part: Any, numbers: Iterator[int]) -> array[Any]:
+def _mark_all(part: GeneratedMessage, numbers: Iterator[int]) -> array[Any]:
     """Give every number of a message, all of one type, a value of its own; return them."""
     fields = part.get_fields_and_field_types()
     return _joined([_mark(part, field, numbers)[0] for field in fields])
