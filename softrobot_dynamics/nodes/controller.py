@@ -70,7 +70,7 @@ class ControllerNode(LifecycleNode):
     ) -> None:
         super().__init__('controller')
         self._build, self._stop = build, stop
-        self._plant: Any = None  # a Controlled once configured, as these are what they say
+        self._plant: Any = None  # a Controlled; as the next four None unless configured
         self._inbox: Any = None
         self._publisher: Any = None
         self._diagnostics: Any = None

@@ -155,11 +155,9 @@ class Record:
             self._file.add_chunk(data, places)
             self._taken += len(rows)
 
-    def _messages(
-        self, rows: NDArray[np.void]
-    ) -> tuple[bytes, dict[int, tuple[Integers, Integers]]]:
-        """Return (bytes, {channel: (log times, offsets)}) of rows and of what was noted."""
-        places: dict[int, tuple[Integers, Integers]] = {}
+    def _messages(self, rows: NDArray[np.void]) -> tuple[bytes, MessagePlaces]:
+        """Return the bytes of rows and of what was noted, and where messages are in them."""
+        places: MessagePlaces = {}
         if len(rows):
             self._complete(rows)
             times, starts = rows['times 0'][:, 0].copy(), rows.itemsize * np.arange(len(rows))

@@ -47,6 +47,7 @@ class _ServedElsewhere(MutuallyExclusiveCallbackGroup):
     """
 
     def can_execute(self, entity: Entity) -> bool:
+        """Tell every executor that the entity is not free."""
         return False
 
 
