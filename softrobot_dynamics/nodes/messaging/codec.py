@@ -25,21 +25,16 @@ _ARRAYS = {JointState: ('position', 'velocity', 'effort'), Float64MultiArray: ('
 _STAMP = 'stamp'  # name of the field of that in a template
 
 
-class _Layout:
-    """
-    Where the stamp and the arrays of doubles lie in the bytes of a message.
-
-    It spoils the message's numbers. MessageError where the places are not certain.
-    """
+class _Layout(MessageTemplate):
+    """The template of a message, with its stamp and its arrays of doubles as fields."""
 
     def __init__(self, message: JointState | Float64MultiArray, data: bytes) -> None:
         names = _ARRAYS[type(message)]
         fields = {name: name for name in names}
         if hasattr(message, 'header'):
             fields[_STAMP] = 'header.stamp'
-        template = MessageTemplate(message, data, fields)
-        slots = template.slots
-        self.matches, self.numbers = template.matches, template.data
+        super().__init__(message, data, fields)
+        slots = self.slots
         self.stamp = slots[_STAMP].offset if _STAMP in slots else None
         self.arrays = [(name, *slots[name].bounds) for name in names if slots[name].shape != (0,)]
 
@@ -65,9 +60,9 @@ class Decoder:
         layout = self._layout
         if layout is None or not layout.matches(data):
             layout = self._decode_anew(data)
+            if layout is None:
+                return self._message
         message = self._message
-        if layout is None:
-            return message
         if layout.stamp is not None:
             stamp = message.header.stamp
             stamp.sec, stamp.nanosec = STAMP.unpack_from(data, layout.stamp)
@@ -113,7 +108,7 @@ class Encoder:
         layout = self._layout
         if layout is None:
             return serialize_message(message)
-        numbers = layout.numbers
+        numbers = layout.data
         if layout.stamp is not None:
             stamp = message.header.stamp
             STAMP.pack_into(numbers, layout.stamp, stamp.sec, stamp.nanosec)
