@@ -43,7 +43,7 @@ def test_the_page_lists_every_parameter_as_declared(node):
             assert float(default) == row.default, row.name
             assert tuple(map(float, bounds.split(' to '))) == (row.lower, row.upper), row.name
         elif row.kind == 'string':
-            assert default.strip("'") == row.default, row.name
+            assert default.strip("`'") == row.default, row.name
         elif row.kind == 'bool':
             assert default == str(row.default).lower(), row.name
         else:

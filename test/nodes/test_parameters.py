@@ -264,7 +264,7 @@ GUIDE = Path(__file__).parents[2] / 'docs' / 'parameters.md'
 
 @pytest.mark.parametrize('name', CONTROLLERS.names())
 def test_every_law_declares_sound_parameters(name):
-    """Words, a default that is allowed, and a name of its own; docs/parameters.md has our laws'."""
+    """Words, an allowed default, and a name of its own; docs/parameters.md lists our laws'."""
     law = CONTROLLERS.get(name)
     rows = declared_parameters.configured_rows(law, Model())
     for each in law.parameters():
