@@ -24,10 +24,10 @@ from softrobot_dynamics.viewing.shapes import leaves, Look, RobotShape
 
 INSTALL = "the view needs viser: pip install 'softrobot_dynamics[view]'"
 _KEPT = 400  # places of a tip's path
-_STYLE = '''<style>
+_STYLE = """<style>
 div:has(> p > label) { width: auto !important; min-width: 10em; }
 div > p > label { white-space: nowrap; }
-</style>'''  # names of sliders on one line: the column of labels is too narrow for most
+</style>"""  # names of sliders on one line: the column of labels is too narrow for most
 _PARTS = 'bodies', 'tendons and chambers', 'frames', 'paths of the tips'
 
 
