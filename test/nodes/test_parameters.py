@@ -282,12 +282,12 @@ def test_settings_are_arrays_of_their_own():
     assert not np.shares_memory(settings.lower, model.lower)
 
 
-GUIDE = Path(__file__).parents[2] / 'docs' / 'nodes.md'
+GUIDE = Path(__file__).parents[2] / 'docs' / 'parameters.md'
 
 
 @pytest.mark.parametrize('name', CONTROLLERS.names())
 def test_every_law_declares_sound_parameters(name):
-    """Words, a default that is allowed, and a name of its own; the node's guide has our laws'."""
+    """Words, an allowed default, and a name of its own; docs/parameters.md lists our laws'."""
     law = CONTROLLERS.get(name)
     rows = declared_parameters.configured_rows(law, Model())
     for each in law.parameters():
