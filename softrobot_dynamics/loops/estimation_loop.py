@@ -23,8 +23,9 @@ from softrobot_dynamics.errors import (
     SingularMassError,
 )
 from softrobot_dynamics.estimation.efforts import Effort
+from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.loops.deadlines import Deadlines
-from softrobot_dynamics.loops.message_fields import checked_value, SECOND, stamp_of
+from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
 from softrobot_dynamics.loops.realtime import now, sleep_until
 from softrobot_dynamics.loops.sensor_clock import SensorClock
 from softrobot_dynamics.loops.statistics import LoopStatistics, Window
@@ -41,11 +42,10 @@ _GONE = 0.5  # of a push that is a collision: below, it has ended
 
 
 class Stream(NamedTuple):
-    """The messages of a sensor."""
+    """The messages of a sensor, or of measured efforts."""
 
-    sensor: Any
+    sensor: Sensor | Effort
     inbox: Any
-    form: Any
 
 
 class EstimationSchedule(NamedTuple):
@@ -112,8 +112,10 @@ class EstimationLoop(Loop):
         named = [s.sensor.name for s in streams if getattr(s.sensor, 'change', 1.0) is not None]
         self.squares = {name: np.zeros(2) for name in named}  # sums: squares, numbers
         self._estimator, self._fit = estimator, fit
-        self._gauges = [each for each in streams if isinstance(each.sensor, Effort)]
-        self._streams = [each for each in streams if each not in self._gauges]
+        efforts = [each.sensor for each in streams if isinstance(each.sensor, Effort)]
+        self._gauged = {each.name: len(each.names) for each in efforts}  # numbers of each
+        self._gauges = [each for each in streams if each.sensor.name in self._gauged]
+        self._streams = [each for each in streams if each.sensor.name not in self._gauged]
         self._reader, self._plan, self._sufficient = reader, plan, sufficient
         self._u = initial.copy()
         self._deadlines = Deadlines()
@@ -196,7 +198,7 @@ class EstimationLoop(Loop):
             if (message := stream.inbox.wait(0)) is None:
                 return
             arrival, stamp = now() - stream.inbox.age(), stamp_of(message)
-            value = checked_value(stream.sensor, stream.form.read(message))
+            value = read_measurement(stream.sensor, message)
             self._validator(stream.sensor.name, stamp, arrival)
         except MessageError as error:
             self._refuse(error, stream.sensor.name)
@@ -271,9 +273,11 @@ class EstimationLoop(Loop):
         if self.mode == WAITING:
             return
         for stream in self._gauges:
-            name, count = stream.sensor.name, len(stream.sensor.names)
+            name = stream.sensor.name
             if name in self.ungauged and name not in before:
-                self._measure(name, self._clock.at(moment), np.full(count, np.nan), moment)
+                self._measure(
+                    name, self._clock.at(moment), np.full(self._gauged[name], np.nan), moment
+                )
 
     def _without(
         self, streams: Sequence[Stream], heard: Mapping[str, int], moment: int

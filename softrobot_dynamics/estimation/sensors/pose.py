@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,14 @@ from softrobot_dynamics.estimation.sensors.contract import (
     Sensor,
 )
 from softrobot_dynamics.estimation.sensors.frames import bind_frames, require_frames, SensorFrame
+from softrobot_dynamics.estimation.sensors.messages import (
+    finite_numbers,
+    Message,
+    MessageFields,
+    point,
+    quaternion,
+    rotation_rows,
+)
 from softrobot_dynamics.estimation.sensors.rotation_residuals import (
     is_rotation,
     rotation,
@@ -42,6 +51,8 @@ class PoseSensor(Sensor):
     from what is expected, then a way [m], both in the axes of the base.
     """
 
+    message_type: ClassVar[str] = 'geometry_msgs/PoseStamped'
+
     body: str = text()
     point: tuple[float, float, float] | None = vector('m', 3, default=None)
     mount: Pose = nested(Pose, default=Pose())
@@ -59,6 +70,18 @@ class PoseSensor(Sensor):
     def value(self, z: Vector) -> Matrix:
         """Return the transform (4, 4)."""
         return transform(z[:9].reshape(3, 3), z[9:])
+
+    def from_message(self, message: Message) -> Matrix:
+        """Return the transform (4, 4) of a geometry_msgs/PoseStamped."""
+        p = message.pose.position
+        a, b, c = finite_numbers((p.x, p.y, p.z))
+        i, j, k = rotation_rows(message.pose.orientation)
+        return np.array([[*i, a], [*j, b], [*k, c], [0.0, 0.0, 0.0, 1.0]])
+
+    def to_message(self, value: Matrix) -> MessageFields:
+        """Return the fields of a geometry_msgs/PoseStamped."""
+        place = {'position': point(value[:3, 3]), 'orientation': quaternion(value[:3, :3])}
+        return {'pose': place}
 
     def blur(self, z: Vector, error: Vector) -> Vector:
         """Return z turned and moved."""
