@@ -9,13 +9,16 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion, Vector3  # noqa: E402
+from rclpy.serialization import serialize_message  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
+from sensor_examples import bound, example  # noqa: E402
 from sensor_msgs.msg import Imu, JointState, Range  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MessageError  # noqa: E402
 from softrobot_dynamics.estimation.efforts import Effort  # noqa: E402
-from softrobot_dynamics.estimation.sensors.contract import Sensor  # noqa: E402
+from softrobot_dynamics.estimation.sensors.contract import Sensor, SENSORS  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, read_measurement, stamp_of  # noqa: E402
+from softrobot_dynamics.nodes.messaging import sizes  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, message_type_of  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -62,6 +65,20 @@ def test_values_come_back(seed):
         assert stamp_of(message) == 12_345_678_901
         found = read_measurement(sensor, message)
         np.testing.assert_allclose(found, value, atol=1e-12)
+
+
+@pytest.mark.parametrize('kind', SENSORS.names())
+def test_every_kind_reads_what_it_writes(kind):
+    """The value of a state comes back from the message that is declared, to single precision."""
+    sensor = example(kind)
+    seen = bound(sensor)
+    seen.observe(np.full(9, 0.05), np.full(9, 0.1), np.zeros(len(seen.observed.predicted)))
+    value = sensor.value(seen.observed.predicted)
+    message = MeasurementWriter(sensor).write(value, 1)
+    assert isinstance(message, message_type_of(sensor))
+    np.testing.assert_allclose(read_measurement(sensor, message), value, rtol=1e-6, atol=1e-7)
+    size = len(bytes(serialize_message(message)))
+    assert size < sizes.most_bytes(type(message), sensor.message_entries())
 
 
 def test_joints_come_by_name():
