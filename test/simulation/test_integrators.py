@@ -1,105 +1,113 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The method by tolerance: its order, with whatever matrices, and its error estimate."""
-
-import functools
+"""The contract of every registered integrator, here or in a package of a user's."""
 
 import numpy as np
 import pytest
 from robots import compiled
 from scipy.integrate import solve_ivp
-from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.simulation import integrators
-from softrobot_dynamics.simulation.integrators import ROS34PW2
+import softrobot_dynamics as sd
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    MissingMethodError,
+    SimulationDivergedError,
+    UnknownNameError,
+)
+from softrobot_dynamics.simulation.integrators.contract import Integrator, INTEGRATORS, register
 
 pytestmark = pytest.mark.quick
 
-DURATION = 0.04
-U = np.array([3.0, 1.0, 1.0] * 3)
-START = np.array([0.5, -0.3, 0.01] * 3)
+DURATION = 0.05  # [s]
+every_kind = pytest.mark.parametrize('kind', INTEGRATORS.names())
 
 
-@functools.cache
-def reference():
-    """State (2, n) after DURATION by a method of high order at tight tolerance."""
-    model = compiled('pcc_arm')
-    evaluator, n = model.evaluator(), model.n
-
-    def rate(t, y):
-        terms = evaluator(y[:n].copy(), y[n:].copy())
-        force = (model.signs * U) @ terms.J - terms.h
-        return np.concatenate([y[n:], np.linalg.solve(terms.M, force)])
-
-    start = np.concatenate([START, np.zeros(n)])
-    done = solve_ivp(rate, (0, DURATION), start, method='Radau', rtol=1e-10, atol=1e-12)
-    return done.y[:, -1].reshape(2, n)
+def simulator(kind, substep=1e-4, **given):
+    """Return a pendulum in motion by an integrator, with a tolerance if it keeps one."""
+    tolerance = 1e-9 if INTEGRATORS.get(kind).keeps_tolerance else None
+    model, given = compiled('double_pendulum'), {'q': [0.8, -0.5], 'qd': [1.0, 2.0], **given}
+    return sd.Simulator(model, integrator=kind, substep=substep, tolerance=tolerance, **given)
 
 
-def run(method, h, scale=1.0, duration=DURATION):
-    """State (2, n) and last error estimate (n,), with matrices scaled by ``scale``."""
-    model = compiled('pcc_arm')
-    evaluate, force = model.evaluator(), model.signs * U
-    b = integrators.allocate_stages(method, model.n)
-    q, qd = START.copy(), np.zeros(model.n)
-    K, D = scale * model.stiffness, scale * model.damping
-    for _ in range(round(duration / h)):
-        terms = evaluate(q, qd)
-        cached(integrators.start)(terms, force, b)
-        assert cached(integrators.begin)(K, D, h, b) == 0
-        for i in range(len(method.m)):
-            if i > 0:
-                cached(integrators.next_stage)(i, q, qd, b)
-                terms = evaluate(b.q, b.qd)
-            assert cached(integrators.solve_stage)(i, terms, K, force, qd, h, b) == 0
-        assert cached(integrators.end)(q, qd, b) == 0
-        q[:], qd[:] = b.q, b.qd
-    return np.array([q, qd]), b.error.copy()
+def reference(u, wrenches=None):
+    """Return the state (2, n) at the end by another integrator, of the forward dynamics."""
+    model = compiled('double_pendulum')
+
+    def rate(t, x):
+        qdd = sd.forward_dynamics(model, q=x[:2], qd=x[2:], u=u, wrenches=wrenches)
+        return np.concatenate([x[2:], qdd])
+
+    start = [0.8, -0.5, 1.0, 2.0]
+    return solve_ivp(rate, (0.0, DURATION), start, rtol=1e-10, atol=1e-12).y[:, -1].reshape(2, 2)
 
 
-def test_third_order():
-    """In q and qd; with other matrices damping is too stiff for it to be seen at such steps."""
-    errors, orders = converged(ROS34PW2, 2.5e-4)
-    assert (orders > 2.6).all() and (orders < 3.3).all(), orders
-    assert (errors[0] < [1e-6, 1e-5]).all()
+@every_kind
+@pytest.mark.parametrize('wrenches', [None, {'forearm': [0.0, 0.0, 0.2, 1.0, -2.0, 0.0]}])
+def test_it_solves_the_equation_of_motion(kind, wrenches):
+    """Of a pendulum under torques and perhaps a wrench: errors shrink with the step."""
+    u, errors = np.array([0.4, -0.2]), []
+    body = compiled('double_pendulum').body_names[-1]
+    wrenches = wrenches and {body: next(iter(wrenches.values()))}
+    for substep in (1e-3, 2.5e-4):
+        robot = simulator(kind, substep)
+        for _ in range(10):
+            robot.step(u, DURATION / 10, wrenches)
+        errors.append(np.abs([robot.q, robot.qd] - reference(u, wrenches)).max())
+    assert errors[1] < 5e-3
+    assert errors[1] < 0.35 * errors[0] or errors[0] < 1e-8
 
 
-def converged(method, h, scale=1.0):
-    """Errors (3, 2) with steps of h, h / 2, h / 4, and orders (2, 2)."""
-    found = [run(method, h / k, scale)[0] for k in (1, 2, 4)]
-    errors = np.array([np.abs(x - reference()).max(axis=1) for x in found])
-    return errors, np.log2(errors[:-1] / errors[1:])
+@every_kind
+def test_it_counts_time_and_steps(kind):
+    """A call passes its duration, in steps no longer than they may be; once makes one of them."""
+    robot = simulator(kind, 1e-3)
+    stepper, force = robot._stepper, np.zeros(2)
+    q, qd = robot.q.copy(), robot.qd.copy()
+    assert stepper.advance(force, q, qd, 4.5e-3, False) == 0
+    assert stepper.clock.passed[0] == pytest.approx(4.5e-3, rel=1e-12)
+    assert stepper.clock.steps[0] >= 5
+    assert stepper.advance(force, q, qd, 4.5e-3, True) == 0
+    assert stepper.clock.steps[0] == 1 and 0.0 < stepper.clock.passed[0] <= 1e-3
 
 
-@pytest.mark.parametrize('share', [0.0, 1.0, 3.0])
-def test_order_whatever_the_matrix(share, method=ROS34PW2):
-    """The formula keeps its order for y' = f(y) with any A, none included."""
-    B, A = np.random.default_rng(0).normal(size=(2, 3, 3))
-
-    def end(steps):
-        y, h, left = np.array([0.3, -0.2, 0.5]), 1.0 / steps, np.eye(3) * steps / method.gamma
-        for _ in range(steps):
-            u = np.zeros((len(method.m), 3))
-            for i in range(len(u)):
-                stage = y + method.a[i] @ u
-                rate = np.sin(B @ stage) + stage[::-1] * stage
-                u[i] = np.linalg.solve(left - share * A, rate + method.c[i] @ u / h)
-            y = y + method.m @ u
-        return y
-
-    errors = [np.abs(end(steps) - end(2000)).max() for steps in (40, 80)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(method.order, abs=0.3)
+@every_kind
+def test_equal_inputs_give_equal_states(kind):
+    """Bit by bit, also after a reset."""
+    robot, ends = simulator(kind, 1e-3), []
+    for _ in range(2):
+        robot.reset([0.8, -0.5], [1.0, 2.0])
+        robot.step([0.3, 0.1], 0.02)
+        ends.append(robot.q.tolist() + robot.qd.tolist())
+    assert ends[0] == ends[1]
 
 
-def test_the_error_estimate_is_that_of_the_order_below(method=ROS34PW2):
-    """It falls by 2^order when the step is halved, and bounds the error of a step."""
-    estimates = [np.abs(run(method, h, duration=h)[1]).max() for h in (2e-5, 1e-5)]
-    assert np.log2(estimates[0] / estimates[1]) == pytest.approx(method.order, abs=0.4)
+@every_kind
+def test_a_state_that_is_no_number_is_never_handed_out(kind):
+    """Where a step cannot be made the last good state stays, and an error says so."""
+    robot = simulator(kind, 1e-3, qd=[1e160, -1e160])
+    with pytest.raises(SimulationDivergedError):
+        robot.step(np.zeros(2), 0.01)
+    assert np.isfinite(robot.q).all() and np.isfinite(robot.qd).all()
 
 
-def test_stiff_motions_are_damped_at_once(method=ROS34PW2):
-    """Of y' = -y / h' with h' -> 0 a step leaves nothing (L-stability)."""
-    z, u = -1e9, []
-    for i in range(len(method.m)):
-        stage = 1.0 + sum(method.a[i, j] * u[j] for j in range(i))
-        right = z * stage + sum(method.c[i, j] * u[j] for j in range(i))
-        u.append(right / (1.0 / method.gamma - z))
-    assert abs(1.0 + method.m @ u) < 1e-6
+def test_an_integrator_is_refused_by_name_or_tolerance():
+    """With what there is, and what would be right."""
+    model = compiled('double_pendulum')
+    with pytest.raises(UnknownNameError, match='integrator .eulr.; known: .*exponential'):
+        sd.Simulator(model, integrator='eulr')
+    with pytest.raises(ArgumentError, match='tolerance.*None.*rosenbrock keeps one'):
+        sd.Simulator(model, integrator='rosenbrock')
+    with pytest.raises(ArgumentError, match='steps of exponential are equally long'):
+        sd.Simulator(model, integrator='exponential', tolerance=1e-6)
+    with pytest.raises(MissingMethodError, match='Idle has no method bind'):
+        register('idle')(type('Idle', (Integrator,), {}))
+
+
+def test_the_default_depends_on_the_tolerance():
+    """The named integrator does bit by bit as the default."""
+    model = compiled('double_pendulum')
+    for kind, given in (('exponential', {}), ('rosenbrock', {'tolerance': 1e-6})):
+        ends = []
+        for named in ({}, {'integrator': kind}):
+            robot = sd.Simulator(model, q=[0.8, -0.5], **given, **named)
+            robot.step([0.3, 0.1], 0.01)
+            ends.append(robot.q.tolist())
+        assert ends[0] == ends[1]

@@ -18,14 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.kernels.linalg import (
-    all_finite,
-    cholesky,
-    factorise,
-    solve_factorised,
-    solve_lower,
-    solve_lower_transposed,
-)
+from softrobot_dynamics.kernels.linalg import all_finite, factorise, solve_factorised
+from softrobot_dynamics.simulation.integrators.forces import acceleration
 
 
 class Method(NamedTuple):
@@ -115,39 +109,8 @@ def allocate_stages(method: Method, n: int) -> StageWorkspace:
 
 
 @kernel
-def start(terms, force, b):
-    """Keep what every attempt at a step needs of the terms where it starts."""
-    generalized_force(terms, force, b.F)
-    for i in range(len(b.F)):
-        for j in range(len(b.F)):
-            b.M[i, j] = terms.M[i, j]
-
-
-@kernel
-def generalized_force(terms, force, F):
-    """Fill F (n,) with the generalized force under ``force`` (m,) along y."""
-    for i in range(len(F)):
-        F[i] = -terms.h[i]
-    for k in range(len(force)):
-        push = force[k]
-        for i in range(len(F)):
-            F[i] += terms.J[k, i] * push
-
-
-@kernel
-def acceleration(terms, force, a):
-    """Fill a (n,) under ``force`` (m,) along y; M is used up, and 1 if it is no mass matrix."""
-    generalized_force(terms, force, a)
-    if cholesky(terms.M) != 0:
-        return 1
-    solve_lower(terms.M, a)
-    solve_lower_transposed(terms.M, a)
-    return 0
-
-
-@kernel
 def begin(K, D, h, b):
-    """Begin a step of h [s] after :func:`start`; returns 0, or 1 if it cannot be made."""
+    """Begin a step of h [s] after :func:`~.forces.start`; returns 0, or 1 if it cannot be made."""
     n, g = len(b.F), b.method.gamma * h
     for i in range(n):
         for j in range(n):
