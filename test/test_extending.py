@@ -119,7 +119,7 @@ def test_what_holds_for_every_kind_holds_for_them(run):
     files = (
         'test_joints.py', 'test_actuator_kinds.py', 'test_pfbl.py', 'test_bodies.py',
         'test_materials.py', 'test_sections_and_bases.py', 'test_reference_kinds.py',
-        'test_sensor_kinds.py', 'test_integrators.py', 'test_measurements.py',
+        'test_sensor_kinds.py', 'test_integrator_kinds.py', 'test_measurements.py',
     )  # fmt: skip
     tests = [str(next(ROOT.glob(f'test/**/{name}'))) for name in files]
     said = run('-m', 'pytest', '-v', '-p', 'no:cacheprovider', '-k', names, *tests)

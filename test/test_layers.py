@@ -214,7 +214,7 @@ def test_the_top_is_short():
 
 
 def test_the_engine_knows_no_member():
-    """None but its own kind, and `softrobot`, imports a concrete body, joint, law, reference."""
+    """None but its own kind, and `softrobot`, imports a concrete body, joint, law, sensor, ..."""
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
@@ -232,6 +232,10 @@ def test_the_engine_knows_no_member():
     ]
     concrete = [(a, b) for a, b in concrete if part(a) != 'cli']
     assert [(a, b) for a, b in concrete if b not in helpers] == []
+    sensors = {'contract', 'messages'}
+    for a, b in PAIRS:
+        if b.startswith('estimation.sensors.') and not a.startswith('estimation.sensors'):
+            assert b.rpartition('.')[2] in sensors, (a, b)
 
 
 def test_there_is_no_circle():

@@ -23,7 +23,6 @@ from softrobot_dynamics.errors import (
     SingularMassError,
 )
 from softrobot_dynamics.estimation.efforts import Effort
-from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.loops.deadlines import Deadlines
 from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
 from softrobot_dynamics.loops.realtime import now, sleep_until
@@ -42,9 +41,9 @@ _GONE = 0.5  # of a push that is a collision: below, it has ended
 
 
 class Stream(NamedTuple):
-    """The messages of a sensor, or of measured efforts."""
+    """The messages of a sensor."""
 
-    sensor: Sensor | Effort
+    sensor: Any
     inbox: Any
 
 
@@ -112,10 +111,8 @@ class EstimationLoop(Loop):
         named = [s.sensor.name for s in streams if getattr(s.sensor, 'change', 1.0) is not None]
         self.squares = {name: np.zeros(2) for name in named}  # sums: squares, numbers
         self._estimator, self._fit = estimator, fit
-        efforts = [each.sensor for each in streams if isinstance(each.sensor, Effort)]
-        self._gauged = {each.name: len(each.names) for each in efforts}  # numbers of each
-        self._gauges = [each for each in streams if each.sensor.name in self._gauged]
-        self._streams = [each for each in streams if each.sensor.name not in self._gauged]
+        self._gauges = [each for each in streams if isinstance(each.sensor, Effort)]
+        self._streams = [each for each in streams if each not in self._gauges]
         self._reader, self._plan, self._sufficient = reader, plan, sufficient
         self._u = initial.copy()
         self._deadlines = Deadlines()
@@ -273,11 +270,9 @@ class EstimationLoop(Loop):
         if self.mode == WAITING:
             return
         for stream in self._gauges:
-            name = stream.sensor.name
+            name, count = stream.sensor.name, len(stream.sensor.names)
             if name in self.ungauged and name not in before:
-                self._measure(
-                    name, self._clock.at(moment), np.full(self._gauged[name], np.nan), moment
-                )
+                self._measure(name, self._clock.at(moment), np.full(count, np.nan), moment)
 
     def _without(
         self, streams: Sequence[Stream], heard: Mapping[str, int], moment: int

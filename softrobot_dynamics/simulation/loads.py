@@ -63,7 +63,9 @@ class LoadedStepper:
             )
         )
 
-    def _bind(self, places: Any) -> tuple[Callable[..., int], list[Vector]]:
+    def _bind(
+        self, places: Sequence[tuple[int, bytes | None, str]]
+    ) -> tuple[Callable[..., int], list[Vector]]:
         """Return ``advance`` and the wrenches (6,) that it reads, one for each place."""
         evaluate, values = self._evaluate, []
         for body, point, frame in places:

@@ -157,7 +157,7 @@ def _integrator(name: str | None, tolerance: float | None) -> type[Integrator]:
     return found
 
 
-def _positive(name: str, value: Any, expected: str) -> float:
+def _positive(name: str, value: object, expected: str) -> float:
     """Return a number > 0 as a float, or ArgumentError."""
     number: Any = value  # a Real, says typeshed, has no order with a float
     if not (isinstance(value, Real) and math.isfinite(value) and number > 0.0):

@@ -67,7 +67,7 @@ def deviation(unit: str, size: int, default: float | None, optional: bool = Fals
     expected = f'a number > 0 or {size} of them [{unit}]'
     expected += ', or null: not measured' if optional else ''
 
-    def read(value: Any, path: str, problems: Problems) -> tuple[float, ...] | None:
+    def read(value: object, path: str, problems: Problems) -> tuple[float, ...] | None:
         if value is None and optional:
             return None
         try:

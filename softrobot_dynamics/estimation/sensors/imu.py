@@ -39,7 +39,6 @@ from softrobot_dynamics.estimation.sensors.messages import (
     MessageFields,
     point,
     quaternion,
-    rotation_rows,
 )
 from softrobot_dynamics.estimation.sensors.rotation_residuals import (
     is_rotation,
@@ -60,7 +59,7 @@ from softrobot_dynamics.recursion.passes import (
 )
 from softrobot_dynamics.recursion.twists import last_tip, MOTION, RATE, SECOND, TWIST
 from softrobot_dynamics.schema.fields import nested, text
-from softrobot_dynamics.schema.poses import flat, Pose
+from softrobot_dynamics.schema.poses import flat, Pose, read_orientation
 
 _PARTS = 3  # orientation, angular velocity, acceleration: three numbers each
 _VECTORS = {'angular_velocity': 3, 'linear_acceleration': 4}  # fields of a message: rows
@@ -136,7 +135,7 @@ class Imu(Sensor):
         """
         rows = np.full((5, 3), np.nan)
         if self.orientation_noise and message.orientation_covariance[0] != _UNMEASURED:
-            rows[:3] = rotation_rows(message.orientation)
+            rows[:3] = read_orientation(message.orientation)
         for field, row in _VECTORS.items():
             if getattr(message, f'{field}_covariance')[0] != _UNMEASURED:
                 found = getattr(message, field)
@@ -273,7 +272,7 @@ def _specific(A, V, W):
     )
 
 
-def _before(modules: Any, body: int) -> Iterable[int]:
+def _before(modules: Integers, body: int) -> Iterable[int]:
     """Yield the coordinates that move the tip of a body."""
     found: list[int] = []
     while body < len(modules):

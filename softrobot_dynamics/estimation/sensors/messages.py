@@ -17,8 +17,6 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import MessageError
 
-_UNIT = 1e-3  # by how much the length of a quaternion may differ from 1
-
 MessageFields: TypeAlias = Mapping[str, object]
 """Field names of a message with their values; those that are left out keep their defaults."""
 
@@ -41,20 +39,6 @@ def point(values: Vector) -> MessageFields:
     """Return the fields of a geometry_msgs Point or Vector3 of three numbers (3,)."""
     x, y, z = values.tolist()
     return {'x': x, 'y': y, 'z': z}
-
-
-def rotation_rows(orientation: Message) -> list[list[float]]:
-    """Return the rows of the rotation of a unit geometry_msgs/Quaternion; MessageError."""
-    w, x, y, z = finite_numbers((orientation.w, orientation.x, orientation.y, orientation.z))
-    size = math.sqrt(w * w + x * x + y * y + z * z)
-    if abs(size - 1.0) > _UNIT:
-        raise MessageError(f'not a number: orientation {w, x, y, z} is no unit quaternion')
-    w, x, y, z = w / size, x / size, y / size, z / size
-    return [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
 
 
 def quaternion(R: Matrix) -> MessageFields:

@@ -30,7 +30,6 @@ from softrobot_dynamics.estimation.sensors.messages import (
     MessageFields,
     point,
     quaternion,
-    rotation_rows,
 )
 from softrobot_dynamics.estimation.sensors.rotation_residuals import (
     is_rotation,
@@ -38,7 +37,7 @@ from softrobot_dynamics.estimation.sensors.rotation_residuals import (
     turn_from,
 )
 from softrobot_dynamics.schema.fields import nested, text, vector
-from softrobot_dynamics.schema.poses import flat, Pose, transform
+from softrobot_dynamics.schema.poses import flat, Pose, read_orientation, transform
 
 
 @register('pose')
@@ -74,9 +73,8 @@ class PoseSensor(Sensor):
     def from_message(self, message: Message) -> Matrix:
         """Return the transform (4, 4) of a geometry_msgs/PoseStamped."""
         p = message.pose.position
-        a, b, c = finite_numbers((p.x, p.y, p.z))
-        i, j, k = rotation_rows(message.pose.orientation)
-        return np.array([[*i, a], [*j, b], [*k, c], [0.0, 0.0, 0.0, 1.0]])
+        place = finite_numbers((p.x, p.y, p.z))
+        return transform(read_orientation(message.pose.orientation), place)
 
     def to_message(self, value: Matrix) -> MessageFields:
         """Return the fields of a geometry_msgs/PoseStamped."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
@@ -27,6 +27,9 @@ from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.joint_friction import drag
 from softrobot_dynamics.schema.registry import Registry, required
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 INTEGRATORS = Registry(
     'integrator', 'softrobot_dynamics.simulation.integrators', 'softrobot_dynamics.integrators'
@@ -59,7 +62,7 @@ class Inputs:
     no force but that of their cables, which is part of an evaluation; else ``command`` is None.
     """
 
-    def __init__(self, model: Any, commanded: bool) -> None:
+    def __init__(self, model: CompiledModel, commanded: bool) -> None:
         held = model.positioned & commanded
         self.force, self._signs = np.zeros(model.m), np.where(held, 0.0, model.signs)
         self.command = np.zeros(model.m) if held.any() else None
