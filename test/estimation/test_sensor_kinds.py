@@ -111,3 +111,7 @@ def test_a_kind_without_a_method_is_refused_when_it_registers():
         register('blind')(type('Blind', (Sensor,), {}))
     own = {'read': len, 'value': len, 'bind': len}
     require_methods(type('Quiet', (Sensor,), own))
+    own = {**own, 'message_type': 'sensor_msgs/Range', 'to_message': len}
+    with pytest.raises(MissingMethodError, match='Deaf has no method from_message'):
+        register('deaf')(type('Deaf', (Sensor,), own))
+    assert not {'blind', 'deaf'} & set(SENSORS.names())

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,13 +23,28 @@ from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields
 from softrobot_dynamics.schema.fields import name, number
 from softrobot_dynamics.schema.parsing import custom, Problems
-from softrobot_dynamics.schema.registry import needed, Registry, required
+from softrobot_dynamics.schema.registry import needed, Registry, require_methods, required
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 SENSORS = Registry('sensor', 'softrobot_dynamics.estimation.sensors', 'softrobot_dynamics.sensors')
-register = SENSORS.register
+T = TypeVar('T', bound='Sensor')
+
+
+def register(name: str) -> Callable[[type[T]], type[T]]:
+    """
+    Return a class decorator that enters a kind as `name`, as :meth:`Registry.register`.
+
+    A kind with a ``message_type`` has to read and write such messages.
+    """
+
+    def enter(cls: type[T]) -> type[T]:
+        if cls.message_type:
+            require_methods(cls, 'from_message', 'to_message')
+        return SENSORS.register(name)(cls)
+
+    return enter
 
 
 class BoundRobot(NamedTuple):
