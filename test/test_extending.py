@@ -65,7 +65,7 @@ def run(folder, environment):
 @pytest.mark.quick
 @pytest.mark.parametrize('block', EXCERPTS, ids=str)
 def test_the_page_shows_what_is_in_the_package(block):
-    """Each block is of the file that it names: lines in order, what is left out marked by dots."""
+    """Each block on the page has lines of the file that it names, in order, dots for gaps."""
     assert block.note.startswith('from: examples/my_kinds/')
     text, place = (ROOT / block.note.removeprefix('from: ')).read_text('utf-8'), 0
     for part in re.split(r'^ *\.\.\.\n', block.text, flags=re.M):
@@ -77,7 +77,7 @@ def test_the_page_shows_what_is_in_the_package(block):
 
 @pytest.mark.quick
 def test_there_is_one_of_each_kind():
-    """Each file of the package is named by an entry point, and every group has one."""
+    """Each file of the package is an entry point, every group has one, the page shows all."""
     files = {path.stem for path in (PACKAGE / 'my_kinds').glob('*.py')} - {'__init__'}
     assert {f'my_kinds.{name}' for name in files} == {module for _, _, module in KINDS}
     assert [name for _, name, _ in KINDS] == [module[9:] for _, _, module in KINDS]
@@ -89,7 +89,7 @@ def test_there_is_one_of_each_kind():
 
 @pytest.mark.quick
 def test_setup_and_the_page_name_every_group():
-    """In the comment beside the entry points, and in the table of kinds."""
+    """setup.py and the table of kinds name every group of entry points that a registry reads."""
     page = (ROOT / 'docs' / 'extending.md').read_text('utf-8')
     comment = (ROOT / 'setup.py').read_text('utf-8').partition('# Another package adds')[2]
     for group in re.findall(r'softrobot_dynamics(\.\w+)', _registry_groups()):
@@ -221,7 +221,7 @@ def run(name, mass, duration=6.0, **given):
 
 
 def test_the_law_that_learns_finds_the_payload(run):
-    """Of 50 g, and none without; what the law without it is off by goes away."""
+    """The adaptive law learns 50 g, or none, within 2 g, and its error shrinks tenfold."""
     program = (
         LOOP
         + """
@@ -239,7 +239,7 @@ assert law.payload == 0.02
 
 
 def test_the_compiled_law_does_as_the_other_and_allocates_nothing(run):
-    """Where its springs are below their bound; it knows the rate at which errors would grow."""
+    """The compiled law ends where output_pd does, and 100 ticks allocate nothing."""
     program = (
         LOOP
         + """
@@ -263,7 +263,7 @@ assert weak[1] > 10.0 * off[1], (weak, off)
 
 
 def test_the_estimator_goes_by_the_sensor(run):
-    """Off line: three wires tell how the arm bends; the state is found within its deviation."""
+    """sd.Estimator finds how the arm bends from three of the page's wire sensors."""
     program = """
 import numpy as np
 import softrobot_dynamics as sd
@@ -291,7 +291,7 @@ assert sd.Estimator(model, {'sensors': [{'name': 'encoder', 'type': 'joint', 'na
 
 
 def test_the_integrator_is_chosen_by_name(run):
-    """Its error is of first order; the simulator of default steps is the reference."""
+    """The page's integrator comes near the default one, with an error of first order."""
     program = """
 import numpy as np
 import softrobot_dynamics as sd
@@ -407,7 +407,7 @@ def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, tmp_path):
 @pytest.mark.realtime
 @pytest.mark.usefixtures('compiled_arm')
 def test_the_estimator_node_hears_the_sensor(observer, start):
-    """Over DDS, from the simulated robot that publishes it; what cannot be is refused."""
+    """The estimator node converges on wires that the simulation node publishes over DDS."""
     from sensor_msgs.msg import JointState, Range
     from softrobot_dynamics.loops.message_fields import stamp_of
     from softrobot_dynamics.nodes.messaging.messages import stamped

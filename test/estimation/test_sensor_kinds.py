@@ -28,7 +28,7 @@ def predicted(sensor, seen, q, qd):
 
 @every_kind
 def test_an_observation_has_consistent_sizes(kind):
-    """Of k numbers: as many residuals, rows of H and deviations > 0, all in one of the parts."""
+    """An observation of k numbers has k residuals, rows of H and deviations > 0, in G parts."""
     seen = bound(example(kind))
     k, n = len(seen.observed.residual), compiled('pcc_arm').n
     assert seen.observed.H.shape == (k, 3 * n) and seen.noise.shape == (k,)
@@ -38,7 +38,7 @@ def test_an_observation_has_consistent_sizes(kind):
 
 @every_kind
 def test_a_predicted_value_is_read_without_a_residual(kind):
-    """What `value` makes of the prediction, `read` takes back, and nothing is missing from it."""
+    """A predicted z goes through `value` and `read` unchanged, and then has no residual."""
     sensor, (q, qd) = example(kind), state()
     seen = bound(sensor)
     z = predicted(sensor, seen, q, qd)
@@ -50,7 +50,7 @@ def test_a_predicted_value_is_read_without_a_residual(kind):
 
 @every_kind
 def test_the_prediction_is_of_the_state_alone(kind):
-    """Not of what was measured, nor of the states before."""
+    """The prediction depends on the state, but not on the measurement or on states before."""
     sensor, (q, qd) = example(kind), state()
     seen = bound(sensor)
     z = predicted(sensor, seen, q, qd)
@@ -62,7 +62,7 @@ def test_the_prediction_is_of_the_state_alone(kind):
 
 @every_kind
 def test_derivatives_are_those_of_the_residual(kind):
-    """H against central differences by q, qd and the generalized force, in units of each."""
+    """H equals central differences of the residual by q, qd and the generalized force."""
     model, sensor, (q, qd) = compiled('pcc_arm'), example(kind), state()
     force, n, units = np.zeros(model.n), model.n, model.scales.units
     seen = bound(sensor, force)
@@ -86,7 +86,7 @@ def test_derivatives_are_those_of_the_residual(kind):
 
 @every_kind
 def test_a_blurred_value_is_off_by_its_error(kind):
-    """What simulates noise and what looks for it agree."""
+    """A predicted z that is blurred by an error has that error as its residual."""
     sensor, (q, qd) = example(kind), state()
     seen = bound(sensor)
     error = seen.noise * np.random.default_rng(0).normal(size=len(seen.noise))
@@ -97,7 +97,7 @@ def test_a_blurred_value_is_off_by_its_error(kind):
 
 @every_kind
 def test_an_infinite_or_misshapen_value_is_refused_by_the_sensors_name(kind):
-    """Before it comes near the filter."""
+    """An infinite value, or one of another shape, is an ArgumentError with the sensor's name."""
     sensor, (q, qd) = example(kind), state()
     value = np.array(sensor.value(predicted(sensor, bound(sensor), q, qd)))
     for wrong in (np.full(value.shape, np.inf), np.zeros((7, 11)), 'seen', None):
@@ -106,7 +106,7 @@ def test_an_infinite_or_misshapen_value_is_refused_by_the_sensors_name(kind):
 
 
 def test_a_kind_without_a_method_is_refused_when_it_registers():
-    """By the names of both; what only messages need may be left out."""
+    """A missing method is named; those of messages may be left out without a message type."""
     with pytest.raises(MissingMethodError, match='Blind has no method bind'):
         register('blind')(type('Blind', (Sensor,), {}))
     own = {'read': len, 'value': len, 'bind': len}

@@ -69,7 +69,7 @@ def test_values_come_back(seed):
 
 @pytest.mark.parametrize('kind', SENSORS.names())
 def test_every_kind_reads_what_it_writes(kind):
-    """The value of a state comes back from the message that is declared, to single precision."""
+    """A value comes back from the message that its kind declares, to single precision."""
     sensor = example(kind)
     seen = bound(sensor)
     seen.observe(np.full(9, 0.05), np.full(9, 0.1), np.zeros(len(seen.observed.predicted)))
@@ -137,7 +137,7 @@ class Smell(Sensor):
     ('geometry_msgs/Pose', 'expected a message with a header'),
 ])  # fmt: skip
 def test_a_message_type_that_cannot_be_used_is_refused(declared, words, monkeypatch):
-    """By the names of the sensor, its kind and the type, with what would be right."""
+    """A message type that is missing, unknown or without header is refused with what would do."""
     monkeypatch.setattr(Smell, 'type_name', 'smell')
     monkeypatch.setattr(Smell, 'message_type', declared)
     with pytest.raises(DescriptionError, match=words):
@@ -145,7 +145,7 @@ def test_a_message_type_that_cannot_be_used_is_refused(declared, words, monkeypa
 
 
 def test_a_field_that_a_message_does_not_have_is_named(monkeypatch):
-    """With the sensor whose declaration is wrong, and the type."""
+    """A field that the message type lacks is an ArgumentError with sensor and type."""
     monkeypatch.setattr(Smell, 'message_type', 'sensor_msgs/msg/Range')
     with pytest.raises(ArgumentError, match='to_message of nose.*fields of sensor_msgs/msg/Range'):
         MeasurementWriter(Smell(name='nose')).write(np.ones(1), 0)
@@ -158,7 +158,7 @@ def test_a_field_that_a_message_does_not_have_is_named(monkeypatch):
     (ArgumentError('nose', 1, '2'), 'not a number: argument nose: 1, expected 2'),
 ])  # fmt: skip
 def test_whatever_a_sensor_raises_refuses_the_message(raised, reason, monkeypatch):
-    """By a MessageError of the known causes, so that no message ends the loop."""
+    """Any exception of a sensor's code is a MessageError of a known cause: no loop ends by it."""
 
     def fail(self, message):
         raise raised

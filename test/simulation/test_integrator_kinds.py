@@ -42,7 +42,7 @@ def reference(u, wrenches=None):
 @every_kind
 @pytest.mark.parametrize('wrenches', [None, {'forearm': [0.0, 0.0, 0.2, 1.0, -2.0, 0.0]}])
 def test_it_solves_the_equation_of_motion(kind, wrenches):
-    """Of a pendulum under torques and perhaps a wrench: errors shrink with the step."""
+    """A pendulum under torques, and a wrench, moves as scipy has it; errors shrink with the step."""
     u, errors = np.array([0.4, -0.2]), []
     body = compiled('double_pendulum').body_names[-1]
     wrenches = wrenches and {body: next(iter(wrenches.values()))}
@@ -57,7 +57,7 @@ def test_it_solves_the_equation_of_motion(kind, wrenches):
 
 @every_kind
 def test_it_counts_time_and_steps(kind):
-    """A call passes its duration, in steps no longer than they may be; once makes one of them."""
+    """A call passes its duration in steps no longer than allowed; `once` makes one of them."""
     robot = simulator(kind, 1e-3)
     stepper, force = robot._stepper, np.zeros(2)
     q, qd = robot.q.copy(), robot.qd.copy()
@@ -70,7 +70,7 @@ def test_it_counts_time_and_steps(kind):
 
 @every_kind
 def test_equal_inputs_give_equal_states(kind):
-    """Bit by bit, also after a reset."""
+    """Two runs with equal inputs, a reset between them, end in the same state bit by bit."""
     robot, ends = simulator(kind, 1e-3), []
     for _ in range(2):
         robot.reset([0.8, -0.5], [1.0, 2.0])
@@ -81,7 +81,7 @@ def test_equal_inputs_give_equal_states(kind):
 
 @every_kind
 def test_a_state_that_is_no_number_is_never_handed_out(kind):
-    """Where a step cannot be made the last good state stays, and an error says so."""
+    """Where a step cannot be made the last good state stays, and an error is raised."""
     robot = simulator(kind, 1e-3, qd=[1e160, -1e160])
     with pytest.raises(SimulationDivergedError):
         robot.step(np.zeros(2), 0.01)
@@ -89,7 +89,7 @@ def test_a_state_that_is_no_number_is_never_handed_out(kind):
 
 
 def test_an_integrator_is_refused_by_name_or_tolerance():
-    """With what there is, and what would be right."""
+    """An unknown name, or a tolerance that does not fit, is refused with what would be right."""
     model = compiled('double_pendulum')
     with pytest.raises(UnknownNameError, match='integrator .eulr.; known: .*exponential'):
         sd.Simulator(model, integrator='eulr')
@@ -102,7 +102,7 @@ def test_an_integrator_is_refused_by_name_or_tolerance():
 
 
 def test_the_default_depends_on_the_tolerance():
-    """The named integrator does bit by bit as the default."""
+    """Without a name the simulator takes exponential, and with a tolerance rosenbrock."""
     model = compiled('double_pendulum')
     for kind, given in (('exponential', {}), ('rosenbrock', {'tolerance': 1e-6})):
         ends = []
