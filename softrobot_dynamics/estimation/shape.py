@@ -93,8 +93,7 @@ class ShapeFit:
             way, square = np.linalg.norm(J @ full), r @ r
             if way < _ENOUGH:
                 numbers = len(r) - self.model.n
-                covariance = np.linalg.inv((J * units).T @ (J * units)) * np.outer(units, units)
-                return Shape(q, covariance, float(square), numbers, k)
+                return Shape(q, _covariance(J, units), float(square), numbers, k)
             share = 1.0
             for _ in range(_HALVINGS):
                 then, gradients = self._left(q + share * full, u, seen)
@@ -131,3 +130,15 @@ class ShapeFit:
         if not (np.isfinite(r).all() and np.isfinite(J).all()):
             raise ArgumentError('q0', q, 'a posture that the bodies can represent')
         return r, J
+
+
+def _covariance(J: Matrix, units: Vector) -> Matrix:
+    """
+    Return the covariance (n, n) of a fit with the gradients J (k, n) of normalised residuals.
+
+    By singular values: those of J^T J are squares, of which rounding would leave none.
+    """
+    _, singular, axes = np.linalg.svd(J * units, full_matrices=False)
+    axes = axes / singular[:, None]
+    covariance: Matrix = (axes.T @ axes) * np.outer(units, units)
+    return covariance

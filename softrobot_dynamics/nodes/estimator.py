@@ -128,7 +128,7 @@ class EstimatorNode(LifecycleNode):
         )
         self._open.append(self._publisher)
 
-    def _inbox(self, message_type: Any, topic: str, entries: int) -> Inbox:
+    def _inbox(self, message_type: Any, topic: str, entries: int) -> Any:
         inbox = Inbox(self, message_type, topic, NEWEST, entries)
         self._open.append(inbox)
         return inbox
