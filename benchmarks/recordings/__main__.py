@@ -8,10 +8,10 @@ Models identified on recordings of real arms, judged on what they have not seen.
     python benchmarks/recordings --data FOLDER ftdcr --baseline FILE
     python benchmarks/recordings own                        # simulated arms: no FOLDER
 
-Writes docs/figures_recordings.md. FOLDER has a folder for each arm, with the files that its authors
-publish; see the modules here. --baseline is a CSV file of what another simulator predicts, to be
-judged beside ours: columns arm, row, x, y, z, which are the arm as v4, the row of its file from 0
-on, and where the tip would be [mm]. --others is a file of other postures of the
+Writes docs/figures_recordings.md. FOLDER has a folder for each arm, with the files that its
+authors publish; see the modules here. --baseline is a CSV file of what another simulator predicts,
+to be judged beside ours: columns arm, row, x, y, z, which are the arm as v4, the row of its file
+from 0 on, and where the tip would be [mm]. --others is a file of other postures of the
 tentacle, in the form of its own.
 """
 

@@ -15,11 +15,14 @@ A nickel titanium wire with three segments, three tendons each, drawn in by serv
 displacements and the tip, 1620 rows of v4 and 1019 of v6 [ContinuumRoboticsLab/opencr-mujoco,
 data/sysid, MIT]. No tension is measured.
 
-| model | fitted |
-| --- | --- |
-| statics: `cosserat` segments of constant curvature and stretch, `section` of rigidities, tendons with `command: position` | mounting (six numbers), distance of tendons, EI of segments 2 and 3 beside the first, one EA, one compliance, pretension, an offset of each tendon (known to {spread:.1f} mm before, against {noise:.0f} mm for a coordinate), the angle of the tendons of segments 2 and 3 (`t4/t5/t6.path.phase`) |
-| arcs: the curvature that fits three displacements best | mounting, nine angles of tendons, their radius, lengths of segments |
-| arcs, slack tendons aside | also a length, beyond which a tendon counts as slack |
+* *Statics*: `cosserat` segments of constant curvature and stretch, `section` of rigidities,
+  tendons with `command: position`. Fitted: mounting (six numbers), distance of tendons, EI of
+  segments 2 and 3 beside the first, one EA, one compliance, pretension, an offset of each tendon
+  (known to {spread:.1f} mm before, against {noise:.0f} mm for a coordinate), the angle of the
+  tendons of segments 2 and 3 (`t4/t5/t6.path.phase`).
+* *Arcs*: the curvature that fits three displacements best. Fitted: mounting, nine angles of
+  tendons, their radius, lengths of segments.
+* *Slack tendons aside*: also a length, beyond which a tendon counts as slack.
 
 Patterns are dealt to {folds} folds by a seed ({seed}). All rows of a fold are predicted by fits to
 the others: statics to about {rows} rows, arcs to all. Errors: root mean square of the distance of

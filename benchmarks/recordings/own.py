@@ -60,8 +60,8 @@ TEXT = """
 damping 50 % off the file's, and a lag of 4 to 15 ms that the file has not; camera of 1 mm and 1°,
 encoders of 0.2 mm, 100 Hz each; commands at 1 kHz. Steps as in
 [the guide](recordings.md#your-own-arm-from-the-first-bag-to-a-closed-loop), for `{robot}`: a
-{kind} of {seconds:.0f} s, fitted in {least:.0f} to {most:.0f} s. A camera that is right to 1 mm along
-each axis leaves 1.73 mm.
+{kind} of {seconds:.0f} s, fitted in {least:.0f} to {most:.0f} s. A camera that is right to 1 mm
+along each axis leaves 1.73 mm.
 
 | hidden | fitted (95 %) | left at the tip | left of lengths |
 | --- | --- | --- | --- |

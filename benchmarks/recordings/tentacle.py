@@ -165,7 +165,7 @@ modulus alone:
 | rms | root mean square of distances over all markers, in brackets their mean [mm] |
 | not seen | both postures of one tension left out of the fit, in turn [mm] |
 | higher | tensions above {high:.0f} N, by a fit to the others [mm] |
-| places | of markers; if fitted, known to {places:.0f} mm before, against {noise:.0f} mm for a coordinate |
+| places | of markers; fitted: known to {places:.0f} mm, coordinates to {noise:.0f} mm |
 
 | strains besides | places | fitted | values (95 % by jackknife) | rms | not seen | higher |{head}
 | --- | --- | --- | --- | --- | --- | --- |{rule}

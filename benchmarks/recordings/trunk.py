@@ -231,8 +231,8 @@ Spools, routes of tendons, stiffness, mass and sample rate are not published. Mo
 of constant curvature that stretch, tendons that are told positions. Fitted: mounting, a modulus of
 each segment, pretension, spools, directions of tendons.
 
-{rows} rows of two blocks of 500 out of three are fitted; "not seen" leaves one of {folds} groups of
-these blocks out. {judged} rows of the third blocks are predicted. Errors: root mean squares of
+{rows} rows of two blocks of 500 out of three are fitted; "not seen" leaves one of {folds} groups
+of these blocks out. {judged} rows of the third blocks are predicted. Errors: root mean squares of
 distances [mm], over discs 1, 2 and the tip.
 
 | fitted | numbers | rms | not seen |
@@ -245,8 +245,8 @@ distances [mm], over discs 1, 2 and the tip.
 
 ![The tip in blocks that are held out](images/recordings_trunk.png)
 
-* Each block is a roll-out of 500 rows from the angles alone, at rest in every row. "Simulated": with a
-  damping of {damping:.3f} s ({low:.3f} to {high:.3f}), fitted to two blocks at an assumed
+* Each block is a roll-out of 500 rows from the angles alone, at rest in every row. "Simulated":
+  with a damping of {damping:.3f} s ({low:.3f} to {high:.3f}), fitted to two blocks at an assumed
   {rate:g} rows a second.
 * A line through rates of the angles takes at most {rates:.0f} % of the tip's error away.
 * "Angles and the tip": discs 1 and 2 by `sd.ShapeFit`, with {force:g} N and {moment:g} N m allowed
