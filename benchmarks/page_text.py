@@ -6,6 +6,7 @@ import textwrap
 
 WIDTH = 100
 _KEPT = ('|', '#', '!', '>', '```', '    ')  # lines that Markdown reads one by one
+_OPERATOR = re.compile(r' (?=[-+*=<>|#] )')  # at the begin of a line it would be an item or a quote
 _ITEM = re.compile(r'(?:[*-]|\d+\.) ')
 
 
@@ -28,10 +29,11 @@ def _filled(lines, width):
     if max(map(len, lines), default=0) <= width:
         return lines
     found = _ITEM.match(lines[0])
-    return textwrap.wrap(
-        ' '.join(line.strip() for line in lines),
+    filled = textwrap.wrap(
+        _OPERATOR.sub('\0', ' '.join(line.strip() for line in lines)),
         width,
         subsequent_indent=' ' * len(found[0]) if found else '',
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [line.replace('\0', ' ') for line in filled]
