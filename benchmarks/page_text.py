@@ -6,7 +6,7 @@ import textwrap
 
 WIDTH = 100
 _KEPT = ('|', '#', '!', '>', '```', '    ')  # lines that Markdown reads one by one
-_OPERATOR = re.compile(r' (?=[-+*=<>|#] )')  # at the begin of a line it would be an item or a quote
+_OPERATOR = re.compile(r' (?=[-+*=<>|#] )')  # would make an item of a line that begins with it
 _ITEM = re.compile(r'(?:[*-]|\d+\.) ')
 
 
