@@ -144,8 +144,8 @@ def report(page, runs):
         'Peer: the same chain, planar and for one N, by Lagrange’s equations in C. sympy '
         'differentiates the kinetic energy; the fastest of three sets of options of gcc counts '
         '(up to -O2 -march=native -ffast-math). The recursion is three-dimensional, and compiled '
-        f'once for any N. The peer may take {LIMIT:g} s to derive and compile: {_reach(runs)} are the '
-        f'largest. The recursion compiles in {runs[0]["first_use"]:.0f} s on first use, and '
+        f'once for any N. The peer may take {LIMIT:g} s to derive and compile: {_reach(runs)} are '
+        f'the largest. The recursion compiles in {runs[0]["first_use"]:.0f} s on first use, and '
         f'builds N = {SIZES[-1]} in {spread(runs, "build", "ours", str(SIZES[-1])).text(1e-3)} ms.'
     )
     _table(page, runs)
