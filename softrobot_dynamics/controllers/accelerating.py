@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 DISTURBANCE, AIM, ROWS = range(3)  # of the memory: see `_observe`, `_remember`; how many there are
 TIMES = 100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5  # periods; unknown delays want long ones
 SLOWEST = 0.15  # of the time of the robot's own slowest motion: no longer than that
-OFF = 0.4  # share by which stiffness and damping may be off: modulus and damping time a fifth each
+#: Share by which stiffness and damping may be off: modulus and damping time a fifth each.
+DESIGN_OFF = 0.4
 
 OBSERVER: Any = parameter(
     number('s', at_least=0.0, default=math.nan),
@@ -68,7 +69,7 @@ class AcceleratingLaw(SampledDataLaw):
         q, u, scales = self.model.q0, self.settings.feed_forward, self.model.scales
         times = [count * self.period for count in TIMES]
         for time in (each for each in times if each <= SLOWEST / scales.rate):
-            growth = self.growth(q, u, self.settings.replace(observer=time), OFF)
+            growth = self.growth(q, u, self.settings.replace(observer=time), DESIGN_OFF)
             if growth < scales.growth:
                 return time
             if math.isnan(growth):  # it cannot be there

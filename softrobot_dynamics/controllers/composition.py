@@ -106,7 +106,7 @@ class Composition(Controller):
         self._pushes.flags.writeable = False
         self._free = np.ones(m, dtype=bool)  # actuators without a law
         self._pending = False  # whether a program has begun, but no tick yet
-        self._now = Timetable(phases, period)
+        self._now = Timetable(phases)
         self._change()
         self._course = self._taken = _Course(None, 0.0, 0.0)
         self._told: Any = None

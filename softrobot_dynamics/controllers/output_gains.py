@@ -7,11 +7,10 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.dynamics.zero_dynamics import SINGULAR
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-SINGULAR = 1e-9  # of the outputs' mobility, scaled to a unit diagonal
 
 
 class OutputGains(NamedTuple):

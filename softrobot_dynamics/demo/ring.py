@@ -25,7 +25,6 @@ Send: TypeAlias = Callable[[int], None]
 
 BYTES = 8  # of a datagram: the number of a tick
 IN_TIME = 0.8  # of a period, in which all of a tick shall be done: the rest is margin
-SWITCH_INTERVAL = 5e-5  # [s] that a thread waits for Python code of another, as in the nodes
 SILENCE = 20.0  # [s] after which a process that passes numbers on ends by itself
 SECOND = 1_000_000_000  # [ns]
 _MANY = 1000  # numbers that are taken at once, the newest counts
@@ -39,7 +38,7 @@ def main(given: str) -> None:
     spec = spec_from_file_location('realtime', told['realtime'])
     realtime = module_from_spec(spec)  # type: ignore[arg-type]
     spec.loader.exec_module(realtime)  # type: ignore[union-attr]
-    sys.setswitchinterval(SWITCH_INTERVAL)
+    sys.setswitchinterval(realtime.SWITCH_INTERVAL)
     if realtime.ask_for_priority(realtime.PRIORITY, told['processor']) is None:
         realtime.keep_awake()
     own = socket.socket(fileno=told['socket'])

@@ -14,6 +14,7 @@ from softrobot_dynamics.errors import closest, MISSING, Problem
 
 JOINTS = {
     'revolute': 'revolute', 'continuous': 'revolute', 'prismatic': 'prismatic', 'fixed': 'fixed',
+    'planar': 'planar', 'floating': 'free',
 }  # fmt: skip
 """Types of URDF's joints, and ours."""
 
@@ -97,7 +98,10 @@ def _check_joint(joint: Element, links: dict[str, Element], problems: Problems) 
     place, kind = f'joint {joint.get("name")}', joint.get('type')
     if kind not in JOINTS or joint.find('mimic') is not None:
         found = 'mimic' if kind in JOINTS else kind or MISSING
-        words = f'one of {", ".join(JOINTS)}, of its own{closest(kind, JOINTS, 0.75)}'
+        words = f'one of {", ".join(JOINTS)}{closest(kind, JOINTS, 0.75)}'
+        if found == 'mimic':
+            name = joint.get('name')
+            words = f'a joint of its own; to hold it still: softrobot import --lock {name}=VALUE'
         problems.append(Problem(place, found, words))
     ends = [_end(joint, tag, place, links, problems) for tag in ('parent', 'child')]
     if ends[0] and ends[0] == ends[1]:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.loops.realtime import SECOND
 from softrobot_dynamics.recordings.reading import read_recording, Recording
 
 RUNNING, DRIVEN = 'running', 'driven by commands'  # the modes in which the loop is closed
 LATE = 'no valid state', 'the last command is too old'  # in those of a loop that was kept waiting
-SECOND = 1_000_000_000  # [ns]
 FILES = ('simulation.mcap', 'controller.mcap')
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
+from softrobot_dynamics.loops.realtime import SECOND
 
 CAUSES = (
     'wrong size',
@@ -27,7 +28,6 @@ CAUSES = (
     'stale',
     'unreadable',
 )
-SECOND = 1_000_000_000  # [ns]
 _QUOTED = 40  # characters of a name that is unknown
 
 

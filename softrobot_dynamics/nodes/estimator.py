@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 import sys
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration.node_parameters import OF_ESTIMATOR
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
@@ -29,15 +31,18 @@ from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import diagnostics, process
+from softrobot_dynamics.nodes.diagnostics import Report
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import form_of, TOPIC
-from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS
+from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS, COMMAND_TOPICS
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
+from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import EstimationPublisher
 
-_COMMANDS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 
 class EstimatorNode(LifecycleNode):
@@ -62,7 +67,7 @@ class EstimatorNode(LifecycleNode):
 
     parts = ()
 
-    def __init__(self, stop: Any = None) -> None:
+    def __init__(self, stop: Stop | None = None) -> None:
         super().__init__('estimator')
         self._stop = stop
         self._loop: EstimationLoop | None = None
@@ -110,7 +115,7 @@ class EstimatorNode(LifecycleNode):
             for each, form in zip(every, forms)
         ]
         self._reader = COMMAND_READERS[values['command_type']](model.actuator_names)
-        topic = _COMMANDS[values['command_type']]
+        topic = COMMAND_TOPICS[values['command_type']]
         self._commands = self._inbox(self._reader, topic)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'estimator', values['robot'], self._report
@@ -174,8 +179,8 @@ class EstimatorNode(LifecycleNode):
         while self._open:
             self._open.pop().close()
 
-    def _report(self) -> Any:
-        """Return (level, message, values) for /diagnostics."""
+    def _report(self) -> Report:
+        """Return what /diagnostics says."""
         loop = self._loop
         if loop is None:
             return diagnostics.OK, 'inactive', {}
@@ -212,7 +217,7 @@ class EstimatorNode(LifecycleNode):
         return *_judgement(loop, refused, counts['coarse']), values
 
 
-def _judgement(loop: Any, refused: Any, coarse: int) -> tuple[Any, str]:
+def _judgement(loop: EstimationLoop, refused: Counter[str], coarse: int) -> tuple[bytes, str]:
     if loop.error is not None:
         return diagnostics.ERROR, f'the loop ended: {loop.error}'
     said = [loop.complaint()] if loop.missing or loop.ungauged else []
@@ -237,7 +242,7 @@ def _sensors_of(values: dict[str, Any]) -> str:
     return estimator_file(given or values['robot'])
 
 
-def _undriven(model: Any) -> Any:
+def _undriven(model: CompiledModel) -> Vector:
     """Return what acts (m,) on a robot that nobody commands yet, as the simulated one has it."""
     safe = SafeCommand.of_model(model)
     safe.choose('auto', 1.0, 2.0)

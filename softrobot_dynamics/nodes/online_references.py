@@ -5,24 +5,29 @@ from __future__ import annotations
 
 from functools import partial
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import PointStamped, PoseStamped
 import numpy as np
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import MessageError, shortened, SoftRobotError
 from softrobot_dynamics.loops.message_fields import cause_of
 from softrobot_dynamics.loops.orders import Once
 from softrobot_dynamics.loops.realtime import now
+from softrobot_dynamics.loops.standing_orders import StandingOrders
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.loops.targets import TargetOrders
 from softrobot_dynamics.loops.trajectories import CourseReader
-from softrobot_dynamics.nodes.listening import Listener
+from softrobot_dynamics.nodes.listening import Listener, TRACEBACK
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
-from softrobot_dynamics.nodes.parameters import refusal_of
+from softrobot_dynamics.nodes.messaging.trajectory_bytes import TrajectoryMessage
+from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
 from trajectory_msgs.msg import JointTrajectory
 
-_TRACE = 2_000  # characters
+if TYPE_CHECKING:
+    from softrobot_dynamics.configuration.build import Controlled
+
 _EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
 
 
@@ -30,11 +35,13 @@ class OnlineReferences:
     """
     Makes orders of what comes from `~/trajectory`, `~/target`, `~/target_pose`, or says why not.
 
-    For a `build.Controlled`, its StandingOrders and Parameters; whatever is refused, the loop
+    Whatever is refused, the loop
     goes on as before.
     """
 
-    def __init__(self, node: Any, plant: Any, orders: Any, options: Any) -> None:
+    def __init__(
+        self, node: Node, plant: Controlled, orders: StandingOrders, options: NodeParameters
+    ) -> None:
         names = plant.model.actuator_names
         self._node, self._plant, self._orders, self._options = node, plant, orders, options
         self._controlled = [names[i] for i in plant.controller.controlled]
@@ -56,7 +63,7 @@ class OnlineReferences:
         with self._options.lock:
             self._targets.close()
 
-    def _on_trajectory(self, message: Any) -> None:
+    def _on_trajectory(self, message: TrajectoryMessage) -> None:
         """Follow a trajectory from now on, or say why not."""
         try:
             with self._options.lock, self._orders.planning():
@@ -64,9 +71,9 @@ class OnlineReferences:
         except SoftRobotError as error:
             self._refuse('~/trajectory', error)
         except Exception:  # one that fails is no reason to be deaf to the next
-            self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), _TRACE))
+            self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), TRACEBACK))
 
-    def _follow(self, message: Any) -> None:
+    def _follow(self, message: TrajectoryMessage) -> None:
         self._require_led()
         course, (q, _) = self._courses.read(message), self._orders.loop.place()
         place, end = self._plant.model.q0 if q is None else q, float(course.times[-1])
@@ -77,7 +84,7 @@ class OnlineReferences:
         for words in remarks:
             self._node.get_logger().warning(f'~/trajectory {words}')
 
-    def _on_target(self, topic: str, message: Any) -> None:
+    def _on_target(self, topic: str, message: PointStamped | PoseStamped) -> None:
         """Lead a tip to a point, or a pose, from now on, or say why not."""
         remark = ''
         try:
@@ -91,7 +98,7 @@ class OnlineReferences:
         except SoftRobotError as error:
             self._refuse(topic, error)
         except Exception:  # one that fails is no reason to be deaf to the next
-            self._warn(topic, 'failed', shortened(traceback.format_exc(), _TRACE))
+            self._warn(topic, 'failed', shortened(traceback.format_exc(), TRACEBACK))
         if remark:
             self._warn(topic, 'remark', remark)
 

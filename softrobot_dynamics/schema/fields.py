@@ -88,15 +88,24 @@ def interval(unit: str, *, default: Any = MISSING) -> Any:
     return custom(read, expected=words, unit=unit, default=default)
 
 
-def profile(unit: str, *, above: float = 0.0, default: Any = MISSING) -> Any:
-    """Return the field of one number or a pair [base, tip], kept as the tuple (base, tip)."""
+def profile(
+    unit: str, *, above: float = 0.0, pointed: bool = False, default: Any = MISSING
+) -> Any:
+    """
+    Return the field of one number or a pair [base, tip], kept as the tuple (base, tip).
+
+    With ``pointed`` that at the tip may be 0, as of a cone.
+    """
     bounds = Bounds(above=above)
     one, two = _number(unit, bounds), _numbers(unit, 2, bounds)
     expected = f'{one.expected} or a pair [base, tip] of such numbers'
+    expected += ', that of the tip may be 0' if pointed else ''
 
     def read(value: Any, path: str, problems: Problems) -> tuple[Any, ...] | None:
         if isinstance(value, Real):
             return (one(value, path, problems),) * 2
+        if pointed and _size(value) == 2 and _is_number(value[1]) and value[1] == 0:
+            return one(value[0], f'{path}[0]', problems), 0.0
         if _size(value) == 2:
             return two(value, path, problems)
         problems.append(Problem(path, value, expected))

@@ -23,9 +23,9 @@ from softrobot_dynamics.estimation.sensors.imu import Imu
 from softrobot_dynamics.estimation.sensors.joint import JointSensor
 from softrobot_dynamics.estimation.sensors.markers import Markers
 from softrobot_dynamics.estimation.sensors.pose import PoseSensor
+from softrobot_dynamics.schema.poses import read_orientation, transform
 
 TOPIC = 'sensors/{}'  # of a sensor by its name
-_UNIT = 1e-3  # by how much a quaternion may miss being one
 _PARTS_OF_IMU: dict[str, Any] = {
     'orientation': slice(0, 3),
     'angular_velocity': 3,
@@ -46,9 +46,8 @@ class PoseForm:
     def read(self, message: Any) -> Matrix:
         """Return the transform (4, 4)."""
         p = message.pose.position
-        a, b, c = _finite((p.x, p.y, p.z))
-        i, j, k = _rotation(message.pose.orientation)
-        return np.array([[*i, a], [*j, b], [*k, c], [0.0, 0.0, 0.0, 1.0]])
+        place = _finite((p.x, p.y, p.z))
+        return transform(read_orientation(message.pose.orientation), place)
 
     def write(self, value: Matrix) -> Any:
         """Return a message of a transform (4, 4), without its header."""
@@ -133,7 +132,7 @@ class ImuForm:
         """Return the rotation (3, 3), angular velocity and specific force."""
         rows = np.full((5, 3), math.nan)
         if self._turned and message.orientation_covariance[0] != _UNMEASURED:
-            rows[:3] = _rotation(message.orientation)
+            rows[:3] = read_orientation(message.orientation)
         for name, row in list(_PARTS_OF_IMU.items())[1:]:
             if getattr(message, f'{name}_covariance')[0] != _UNMEASURED:
                 value = getattr(message, name)
@@ -182,20 +181,6 @@ def _point(p: Vector) -> Any:
 
 def _vector(p: Vector) -> Any:
     return Vector3(x=float(p[0]), y=float(p[1]), z=float(p[2]))
-
-
-def _rotation(orientation: Any) -> list[list[float]]:
-    """Return the rows of the rotation of a unit quaternion; MessageError."""
-    w, x, y, z = _finite((orientation.w, orientation.x, orientation.y, orientation.z))
-    size = math.sqrt(w * w + x * x + y * y + z * z)
-    if abs(size - 1.0) > _UNIT:
-        raise MessageError(f'not a number: orientation {w, x, y, z} is no unit quaternion')
-    w, x, y, z = w / size, x / size, y / size, z / size
-    return [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
 
 
 def _quaternion(R: Matrix) -> Any:
