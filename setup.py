@@ -111,7 +111,7 @@ setup(
         'bench': BENCH,
     },
     # Another package adds its own kinds by entry points of these groups, each naming a module
-    # that registers them: softrobot_dynamics.bodies, .joints, .actuators, .controllers,
-    # .materials, .bases, .sections.
+    # that registers them (docs/extending.md): softrobot_dynamics.bodies, .materials, .sections,
+    # .bases, .joints, .actuators, .controllers, .references, .sensors, .integrators.
     entry_points={'console_scripts': [f'softrobot = {NAME}.cli:main']},
 )

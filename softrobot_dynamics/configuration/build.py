@@ -181,12 +181,13 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
     if carrier and carrier not in model.body_names:
         expected = f'a body, one of {", ".join(model.body_names)}'
         raise ArgumentError('payload.body', carrier, expected)
-    simulator = ActuatedSimulator(model, substep=values['substep'], carrier=carrier)
+    steps = {'substep': values['substep'], 'integrator': values['integrator']}
+    simulator = ActuatedSimulator(model, carrier=carrier, **steps)
     simulator.step(np.clip(np.zeros(model.m), model.lower, model.upper), 1.0 / values['rate'])
     simulator.reset()
     if carrier:
         simulator.carry(values['payload.mass'])
     if seen is not None:
         seen(simulator.q, simulator.qd)
-    trial = ActuatedSimulator(model, substep=values['substep'])
+    trial = ActuatedSimulator(model, **steps)
     return Simulated(model, simulator, SafeCommand.of_model(model), robot, trial, seen)

@@ -24,7 +24,7 @@ from softrobot_dynamics.errors import (
 )
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.loops.deadlines import Deadlines
-from softrobot_dynamics.loops.message_fields import checked_value, SECOND, stamp_of
+from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
 from softrobot_dynamics.loops.realtime import now, sleep_until
 from softrobot_dynamics.loops.sensor_clock import SensorClock
 from softrobot_dynamics.loops.statistics import LoopStatistics, Window
@@ -45,7 +45,6 @@ class Stream(NamedTuple):
 
     sensor: Any
     inbox: Any
-    form: Any
 
 
 class EstimationSchedule(NamedTuple):
@@ -196,7 +195,7 @@ class EstimationLoop(Loop):
             if (message := stream.inbox.wait(0)) is None:
                 return
             arrival, stamp = now() - stream.inbox.age(), stamp_of(message)
-            value = checked_value(stream.sensor, stream.form.read(message))
+            value = read_measurement(stream.sensor, message)
             self._validator(stream.sensor.name, stamp, arrival)
         except MessageError as error:
             self._refuse(error, stream.sensor.name)

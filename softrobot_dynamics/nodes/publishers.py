@@ -27,7 +27,7 @@ from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
-from softrobot_dynamics.nodes.messaging.measurements import form_of, TOPIC
+from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, TOPIC
 from softrobot_dynamics.nodes.messaging.quality import publisher
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 from std_srvs.srv import SetBool
@@ -253,18 +253,16 @@ class SensorPublisher:
     def __init__(
         self, node: Node, sensors: Iterable[Sensor | Effort], quality: QoSProfile
     ) -> None:
-        forms = {sensor.name: form_of(sensor) for sensor in sensors}
+        writers = {sensor.name: MeasurementWriter(sensor) for sensor in sensors}
         self._ways = {
-            name: (form, publisher(node, form.message_type, TOPIC.format(name), quality))
-            for name, form in forms.items()
+            name: (writer, publisher(node, writer.message_type, TOPIC.format(name), quality))
+            for name, writer in writers.items()
         }
 
     def send(self, sensor: str, value: Array, stamp: int) -> None:
         """Publish a value of a sensor with its stamp [ns]."""
-        form, publishes = self._ways[sensor]
-        message = form.write(value)
-        message.header.stamp = messages.stamped(stamp)
-        publishes.publish(message)
+        writer, publishes = self._ways[sensor]
+        publishes.publish(writer.write(value, stamp))
 
 
 class SimulationPublisher(_LogPublisher):

@@ -41,11 +41,15 @@ def needed(method: F) -> F:
     return required(method, always=False)
 
 
-def require_methods(cls: type) -> None:
-    """Raise MissingMethodError if a class has not written what its bases require of it always."""
+def require_methods(cls: type, *also: str) -> None:
+    """
+    Raise MissingMethodError if a class has not written what its bases require of it always.
+
+    Or what they need in some cases, for the names that are given ``also``.
+    """
     for name in dir(cls):
         purpose, always = getattr(getattr(cls, name, None), _REQUIRED, ('', False))
-        if always:
+        if always or (purpose and name in also):
             raise MissingMethodError(cls.__qualname__, name, purpose)
 
 

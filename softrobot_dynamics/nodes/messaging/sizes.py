@@ -16,6 +16,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 POINTS, NAMES = 5_000, 1_000  # of a trajectory
 _STAMPED = 2_048  # a header and some numbers
+_EACH = 256  # of an entry of a type that is not listed, as a user's own sensor may have
 _ROOM: dict[type, tuple[int, int]] = {  # whatever there is, and for each of our own entries
     JointState: (32 * 1024, 256),  # also joints of others, some hundred
     Float64MultiArray: (_STAMPED, 16),
@@ -27,7 +28,7 @@ _ROOM: dict[type, tuple[int, int]] = {  # whatever there is, and for each of our
 
 def most_bytes(message_type: type, entries: int = 0) -> int:
     """Return the size of the largest message that is read, of so many entries of ours."""
-    room, each = _ROOM.get(message_type, (_STAMPED, 0))
+    room, each = _ROOM.get(message_type, (_STAMPED, _EACH))
     return room + each * entries
 
 
