@@ -15,6 +15,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.description.urdf_elements import (
     Element,
@@ -91,7 +92,7 @@ def _root(path: str | PathLike[str]) -> Element:
     return root
 
 
-def _wrong(path: Any, value: Any, expected: str) -> DescriptionError:
+def _wrong(path: str | PathLike[str], value: object, expected: str) -> DescriptionError:
     return DescriptionError((Problem('file', value, expected),), str(path))
 
 
@@ -211,7 +212,7 @@ def _rigid(link: Element, place: str, problems: Problems) -> dict[str, Any]:
     return found
 
 
-def _turned(values: Sequence[float], turn: Any) -> dict[str, float]:
+def _turned(values: Sequence[float], turn: Matrix) -> dict[str, float]:
     """Return an inertia, given in axes that are turned (3, 3), in those of the link."""
     matrix, (rows, columns) = np.zeros((3, 3)), np.triu_indices(3)
     matrix[rows, columns] = matrix[columns, rows] = values

@@ -11,11 +11,11 @@ from softrobot_dynamics.compiling.addresses import Entry, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import add_friction, resist
-from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.drives import hold, stiffen
 from softrobot_dynamics.recursion.joint_friction import brake, drag
 from softrobot_dynamics.recursion.linearisation import Linearisation
@@ -75,7 +75,9 @@ class ForceEvaluation(NamedTuple):
     dry: Vector | None  # (n,) friction of joints, or None
 
 
-def acting(model: Model, evaluate: Any, inputs: Inputs, has_friction: bool) -> ForceEvaluation:
+def acting(
+    model: RobotModel, evaluate: Any, inputs: Inputs, has_friction: bool
+) -> ForceEvaluation:
     """Return the :class:`ForceEvaluation` of an Evaluator, with friction if there is any."""
     found, h, along = evaluate.entry, evaluate.terms.h, inputs.force
     drives = None
@@ -118,7 +120,7 @@ class FixedSteps:
     """
 
     def __init__(
-        self, model: Model, substep: float, inputs: Inputs, has_friction: bool = False
+        self, model: RobotModel, substep: float, inputs: Inputs, has_friction: bool = False
     ) -> None:
         self.evaluate = evaluate = model.evaluator()
         self._linearisation = near = Linearisation(model)

@@ -261,7 +261,7 @@ def _greatest(experiment: Experiment, where: str) -> dict[str, float]:
     return {factor.path: factor.high for factor in experiment.factors if factor.where == where}
 
 
-def _require_number(name: str, value: Any, least: float, words: str = '') -> None:
+def _require_number(name: str, value: object, least: float, words: str = '') -> None:
     """Raise ArgumentError for what is no finite number >= least."""
     if not (isinstance(value, Real) and least <= float(value) < inf):
         raise ArgumentError(name, value, f'a number >= {least:g}{words}')

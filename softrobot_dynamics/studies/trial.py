@@ -26,6 +26,7 @@ from softrobot_dynamics.studies.factors import Factor
 from softrobot_dynamics.studies.simulated import Given, NOTHING
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.contract import Controller
     from softrobot_dynamics.model.model import CompiledModel
 
 STATES = 'followed', 'degraded', 'failed'
@@ -87,7 +88,7 @@ def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
         )
 
 
-def planned(law: Any, parameters: Mapping[str, Any]) -> Reference:
+def planned(law: Controller, parameters: Mapping[str, Any]) -> Reference:
     """Return what parameters let a law follow, planned from the initial state; SoftRobotError."""
     model = law.model
     found = plan_of(model, parameters, model.q0)
@@ -97,7 +98,11 @@ def planned(law: Any, parameters: Mapping[str, Any]) -> Reference:
 
 
 def _close(
-    experiment: Experiment, values: Any, law: Any, plant: CompiledModel, parameters: Any
+    experiment: Experiment,
+    values: Sequence[float],
+    law: Controller,
+    plant: CompiledModel,
+    parameters: Mapping[str, Any],
 ) -> ClosedLoop:
     """Return what the loop does; or SoftRobotError."""
     reference, known = experiment.reference, experiment.parameters.get('delay', 0.0)

@@ -222,6 +222,6 @@ class ReducedFiniteElements(LinearBasis):
         return np.swapaxes(derivatives, 1, 2)
 
 
-def _moved(x: Any, fields: Any, q: Values) -> list[Any]:
+def _moved(x: Values, fields: Sequence[Values] | Matrix, q: Values) -> list[Any]:
     """Position x + fields q of a point, or of arrays of points, in any arithmetic."""
     return [sum((f * a for f, a in zip(row, q)), start=c) for c, row in zip(x, fields)]

@@ -61,7 +61,7 @@ class OrderedBasis(Basis):
         return replace(self, order=self.order + 2)
 
 
-def read_basis(value: Any, path: str, problems: Problems, ignore: Sequence[str] = ()) -> Any:
+def read_basis(value: object, path: str, problems: Problems, ignore: Sequence[str] = ()) -> Any:
     """Read a mapping whose `basis` names a class of BASES, which reads the rest; None if wrong."""
     if not isinstance(value, dict):
         problems.append(Problem(path, value, EXPECTED))
