@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Math, Matrix, Value, Values, Vector
-from softrobot_dynamics.bodies.contract import frame_of_points
+from softrobot_dynamics.bodies.frames import frame_of_points
 from softrobot_dynamics.errors import ArgumentError, closest
 from softrobot_dynamics.schema.fields import NAME
 from softrobot_dynamics.tracing import graph, traversal

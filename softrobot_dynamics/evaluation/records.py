@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.recordings.reading import read_recording, Recording
 
 RUNNING, DRIVEN = 'running', 'driven by commands'  # the modes in which the loop is closed
 LATE = 'no valid state', 'the last command is too old'  # in those of a loop that was kept waiting
-SECOND = 1_000_000_000  # [ns]
 FILES = ('simulation.mcap', 'controller.mcap')
 
 

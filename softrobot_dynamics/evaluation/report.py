@@ -8,7 +8,7 @@ import json
 from os import PathLike
 from pathlib import Path
 import shutil
-from typing import Any, Protocol, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.configuration.law_settings import limits_of
@@ -18,7 +18,7 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import records, tracking
 from softrobot_dynamics.evaluation.overload import OVERLOADED
-from softrobot_dynamics.evaluation.report_contents import Report
+from softrobot_dynamics.evaluation.report_contents import Report, RunPlan
 from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.evaluation.terminal import Display
 from softrobot_dynamics.evaluation.units import in_words
@@ -28,27 +28,6 @@ from softrobot_dynamics.viewing.shapes import reach_of
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-
-class RunPlan(Protocol):
-    """What was run, as :func:`save_facts` writes it down."""
-
-    @property
-    def robot(self) -> str:
-        """Shipped name, or path of a robot file."""
-
-    @property
-    def controller(self) -> Mapping[str, Any]:
-        """The controller's parameters by name."""
-
-    @property
-    def simulation(self) -> Mapping[str, Any]:
-        """The simulation's parameters by name."""
-
-    @property
-    def estimator(self) -> str | None:
-        """Path of an estimator file; None without an estimator."""
-
 
 FACTS, ROBOT, PICTURE, TICKS = 'demo.json', 'robot.yaml', 'demo.png', 'demo.csv'
 _SERIOUS, _LAST = ('[WARN]', '[ERROR]', '[FATAL]'), 3  # lines of a log, how many are shown

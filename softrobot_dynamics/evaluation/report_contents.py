@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.evaluation import records, tracking
@@ -27,3 +28,23 @@ class Report(NamedTuple):
     unseen: tuple[str, ...] = ()  # outputs about which nothing can be told
     plant: str = ''  # in words, what the simulated robot differs in from the model
     estimated: bool = False  # whether the controller heard an estimator
+
+
+class RunPlan(Protocol):
+    """What was run, as it is written down beside the records."""
+
+    @property
+    def robot(self) -> str:
+        """Shipped name, or path of a robot file."""
+
+    @property
+    def controller(self) -> Mapping[str, Any]:
+        """The controller's parameters by name."""
+
+    @property
+    def simulation(self) -> Mapping[str, Any]:
+        """The simulation's parameters by name."""
+
+    @property
+    def estimator(self) -> str | None:
+        """Path of an estimator file; None without an estimator."""

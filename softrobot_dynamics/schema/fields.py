@@ -26,16 +26,8 @@ from typing import Any, TypeGuard
 from softrobot_dynamics.annotations import Function
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.schema.bounds import ANY, Bounds, hint, SMALLEST
-from softrobot_dynamics.schema.parsing import (
-    custom,
-    join,
-    mapping_of,
-    parse,
-    Parser,
-    Problems,
-    reader,
-)
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.parsing import custom, mapping_of, parse, Parser, Problems, reader
+from softrobot_dynamics.schema.registry import read_member, Registry
 
 NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
@@ -211,25 +203,13 @@ def nested(cls: type, *, default: object = MISSING) -> Any:
 
 def member(registry: Registry, *, ignore: Sequence[str] = (), default: object = MISSING) -> Any:
     """Return the field of a mapping whose `type` names a class of `registry`, which reads it."""
-    expected = 'a mapping with a type and its fields'
 
     def read(value: object, path: str, problems: Problems) -> Any:
-        if not isinstance(value, dict):
-            problems.append(Problem(path, value, expected))
-            return None
-        kind, known = value.get('type', MISSING), registry.names()
-        if kind not in known:
-            problems.append(
-                Problem(
-                    join(path, 'type'),
-                    kind,
-                    f'one of the {registry.kind} types {", ".join(known)}{closest(kind, known)}',
-                )
-            )
-            return None
-        return parse(registry.get(kind), value, path, problems, ignore=('type', *ignore))
+        return read_member(
+            registry, 'type', f'{registry.kind} types', value, path, problems, ignore
+        )
 
-    return custom(read, expected=expected, default=default)
+    return custom(read, expected='a mapping with a type and its fields', default=default)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,13 @@ from softrobot_dynamics.configuration.parameter_files import (
     robot_remark,
 )
 from softrobot_dynamics.configuration.parameters import ParameterSpec
-from softrobot_dynamics.configuration.parts import blended_in, controlled_of, given_by, parts_of
+from softrobot_dynamics.configuration.parts import (
+    blended_in,
+    controlled_of,
+    given_by,
+    parts_of,
+    RAMP,
+)
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.description.variation import plant_of
@@ -43,7 +49,7 @@ from softrobot_dynamics.studies.factors import Factor, read_factors
 from softrobot_dynamics.studies.sampling import sample
 from softrobot_dynamics.studies.simulated import given_by as simulated_by
 from softrobot_dynamics.studies.table import table
-from softrobot_dynamics.studies.trial import Experiment, Outcome, planned, RAMP, run_trial
+from softrobot_dynamics.studies.trial import Experiment, Outcome, planned, run_trial
 
 INSTALL_JOBLIB = "studies need joblib: pip install 'softrobot_dynamics[study]'"
 SECONDS = 10.0  # of a run, where nothing else is said

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.configuration.build import law_of, plan_of
+from softrobot_dynamics.configuration.parts import RAMP
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.description.variation import vary
 from softrobot_dynamics.errors import SoftRobotError
@@ -19,7 +20,6 @@ from softrobot_dynamics.evaluation.report import task_of
 from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
-from softrobot_dynamics.references.contract import GROUP
 from softrobot_dynamics.references.piecewise import constant, Reference
 from softrobot_dynamics.simulation.cycles import Cycles
 from softrobot_dynamics.studies.factors import Factor
@@ -34,7 +34,6 @@ FOLLOWED, DEGRADED, FAILED = range(3)
 LOST = 1.0  # RMS error, as a share of the way, beyond which to stand still would be as good
 _SHORT = 'the run ended before the reference was blended in'
 _EVERY = 5  # one tick of so many is judged: the shares are the same, and kinematics takes its time
-RAMP = f'{GROUP}.ramp_time'
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import Body, frame_of_points, register
+from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.bodies.frames import frame_of_points
 from softrobot_dynamics.bodies.learned.layer_derivatives import (
     derivatives_scratch,
     layers_derivatives,
