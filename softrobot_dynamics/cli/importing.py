@@ -5,12 +5,11 @@ from argparse import ArgumentTypeError, Namespace
 import contextlib
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any
 
-from softrobot_dynamics.cli.common import add, refuse, say
+from softrobot_dynamics.cli.common import add, refuse, say, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     importing = add(commands, 'import', run, 'make the rigid part of a robot file from URDF')
     importing.add_argument('urdf', metavar='URDF', help='a URDF file')

@@ -9,13 +9,14 @@ cent softer than its model runs away.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING, TypeVar
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.commanding import command_force, conclude
-from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
@@ -29,17 +30,25 @@ SLOWEST = 0.15  # of the time of the robot's own slowest motion: no longer than 
 #: Share by which stiffness and damping may be off: modulus and damping time a fifth each.
 DESIGN_OFF = 0.4
 
-OBSERVER: Any = parameter(
-    number('s', at_least=0.0, default=math.nan),
-    'Time in which forces that the model does not know become known; 0: they are not looked for;'
-    ' not set: the law chooses, as long as keeps a robot stable that is far off its model',
-)
-"""A field of the Settings of such a law."""
+
+@dataclass(frozen=True)
+class AcceleratingSettings(SampledDataSettings):
+    """What may be tuned of every such law."""
+
+    observer: float = parameter(
+        number('s', at_least=0.0, default=math.nan),
+        'Time in which forces that the model does not know become known; 0: they are not looked'
+        ' for; not set: the law chooses, as long as keeps a robot stable that is far off its'
+        ' model',
+    )
 
 
-class AcceleratingLaw(SampledDataLaw):
+A = TypeVar('A', bound=AcceleratingSettings)
+
+
+class AcceleratingLaw(SampledDataLaw[A]):
     """
-    Base of laws whose tick ends in :func:`accelerate_outputs`; KernelSettings have ``observer``.
+    Base of laws whose tick ends in :func:`accelerate_outputs`.
 
     Attribute: ``observer`` [s], the time that the law has chosen when it was made, with the gains
     of then, for where its settings leave it the choice.
@@ -53,16 +62,10 @@ class AcceleratingLaw(SampledDataLaw):
         self.observer = self._choose()
         self._apply(self.plan, self.settings)
 
-    def tell(self, settings: Any, q: Vector | None = None) -> Any:
-        """Return the ``KernelSettings`` of settings, see :meth:`SampledDataLaw.tell`."""
-        return self.KernelSettings(
-            *(getattr(self._chosen(settings), name) for name in self.KernelSettings._fields)
-        )
-
-    def _chosen(self, settings: Any) -> Any:
-        """Return settings with a time of the observer."""
+    def prepared(self, settings: A, q: Vector | None) -> dict[str, Any]:
+        """Return the time of the observer, the law's own where the settings have none."""
         unset = math.isnan(settings.observer)
-        return settings.replace(observer=self.observer) if unset else settings
+        return {'observer': self.observer if unset else settings.observer}
 
     def _choose(self) -> float:
         """Return the longest time [s] with which a robot off the model is stable at q0."""

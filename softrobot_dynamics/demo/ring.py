@@ -9,7 +9,7 @@ that computes, at the nodes' priority. No DDS, robot or law is involved: how lon
 told. The file is run by its path, as importing the package takes longer than measuring.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import functools
 from importlib.util import module_from_spec, spec_from_file_location
 import json
@@ -19,6 +19,7 @@ import socket
 import sys
 import threading
 import time
+from types import ModuleType
 from typing import Any, TypeAlias
 
 Send: TypeAlias = Callable[[int], None]
@@ -87,7 +88,7 @@ def pass_on(send: Send, inbox: Inbox, work: int) -> None:
         send(number)
 
 
-def ask(realtime: Any, send: Send, inbox: Inbox, told: Any) -> None:
+def ask(realtime: ModuleType, send: Send, inbox: Inbox, told: Mapping[str, Any]) -> None:
     """
     Print, as JSON, the share of ticks that were late at each rate, until few enough are.
 
@@ -117,7 +118,9 @@ def _awaken(send: Send, inbox: Inbox, number: int) -> int:
             return number
 
 
-def _late(loop: Any, number: int, ticks: int, enough: float) -> tuple[int, float]:
+def _late(
+    loop: tuple[ModuleType, Send, Inbox, int, int], number: int, ticks: int, enough: float
+) -> tuple[int, float]:
     """
     Return the next number, and the share of ticks that were not done in time.
 

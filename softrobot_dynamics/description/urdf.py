@@ -91,7 +91,7 @@ def _root(path: str | PathLike[str]) -> Element:
     return root
 
 
-def _wrong(path: Any, value: Any, expected: str) -> DescriptionError:
+def _wrong(path: str | PathLike[str], value: object, expected: str) -> DescriptionError:
     return DescriptionError((Problem('file', value, expected),), str(path))
 
 

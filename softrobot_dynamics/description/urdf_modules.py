@@ -219,7 +219,7 @@ def _rigid(link: Element, place: str, problems: Problems) -> dict[str, Any]:
     return found
 
 
-def _turned(values: Sequence[float], turn: Any) -> dict[str, float]:
+def _turned(values: Sequence[float], turn: Matrix) -> dict[str, float]:
     """Return an inertia, given in axes that are turned (3, 3), in those of the link."""
     matrix, (rows, columns) = np.zeros((3, 3)), np.triu_indices(3)
     matrix[rows, columns] = matrix[columns, rows] = values

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from softrobot_dynamics.description.modules import MOST
 from softrobot_dynamics.description.urdf_elements import Element, only, Problems, text
@@ -120,7 +120,7 @@ def _end(
     return name
 
 
-def name_of(words: Any) -> str:
+def name_of(words: str | None) -> str:
     """Return a name as robot files have it: other characters become `_`, `base` is `_base`."""
     found = re.sub(r'\W', '_', words or '', flags=re.ASCII)
     return f'_{found}' if found[:1].isdigit() or found == 'base' else found

@@ -11,12 +11,12 @@ MCAP file that was cut is read up to there, with a warning that says when that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 import re
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 import warnings
 
 import numpy as np
@@ -137,19 +137,20 @@ class Bag:
             raise ArgumentError('recording', str(self._path), f'a bag ({error})') from error
         return found
 
-    def _time(self, message: Any, received: int) -> int:
+    def _time(self, message: object, received: int) -> int:
         if self._clock == 'received':
             return received
         try:
-            stamp = message.header.stamp
+            stamp = cast(Any, message).header.stamp
         except AttributeError:
             expected = f"'received', as a {type(message).__name__} has no stamp"
             raise ArgumentError('time.column', self._clock, expected) from None
         return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
-    def _number(self, column: str, message: Any, field: str) -> float | None:
+    def _number(self, column: str, message: object, field: str) -> float | None:
         """Return what a message has in a field; None: nothing, as of a joint that is not there."""
-        value, rest = message, field
+        value: Any = message
+        rest = field
         while rest:
             if hasattr(value, '__len__'):
                 return self._place(column, message, value, rest)
@@ -164,7 +165,9 @@ class Bag:
             raise ArgumentError('column', column, 'a field that is a number') from None
         return number if np.isfinite(number) else None
 
-    def _place(self, column: str, message: Any, values: Any, rest: str) -> float | None:
+    def _place(
+        self, column: str, message: object, values: Sequence[Any], rest: str
+    ) -> float | None:
         """Return what is in a list by a name, or by a place."""
         for names in _NAMES:
             listed = list(getattr(message, names, ()))

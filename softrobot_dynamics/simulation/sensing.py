@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, Field
 import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -28,7 +28,7 @@ def _amount(unit: str, words: str, least: float | None = 0.0) -> Any:
     return parameter(field, words, each='coordinate', group=GROUP)
 
 
-def _one(field: object, words: str) -> Any:
+def _one(field: Field[Any], words: str) -> Any:
     return parameter(field, words, group=GROUP)
 
 

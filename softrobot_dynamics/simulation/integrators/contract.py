@@ -18,12 +18,12 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import add_friction
-from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.joint_friction import drag
 from softrobot_dynamics.schema.registry import Registry, required
@@ -84,7 +84,7 @@ class ForceEvaluation(NamedTuple):
 
 
 def acting(
-    model: Model, evaluate: Evaluator, inputs: Inputs, has_friction: bool
+    model: RobotModel, evaluate: Evaluator, inputs: Inputs, has_friction: bool
 ) -> ForceEvaluation:
     """Return the :class:`ForceEvaluation` of an Evaluator, with friction if there is any."""
     found, h, along = evaluate.entry, evaluate.terms.h, inputs.force
@@ -121,7 +121,7 @@ class Integrator:
 
     def __init__(
         self,
-        model: Model,
+        model: RobotModel,
         substep: float,
         inputs: Inputs,
         has_friction: bool = False,

@@ -9,9 +9,9 @@ from softrobot_dynamics.compiling.addresses import Entry, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import resist
-from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.drives import stiffen
 from softrobot_dynamics.recursion.joint_friction import brake
 from softrobot_dynamics.recursion.linearisation import Linearisation
@@ -52,7 +52,7 @@ class ExponentialIntegrator(Integrator):
 
     def __init__(
         self,
-        model: Model,
+        model: RobotModel,
         substep: float,
         inputs: Inputs,
         has_friction: bool = False,

@@ -11,9 +11,9 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
+from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
-from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
     DerivativeArrays,
@@ -88,7 +88,7 @@ class RosenbrockIntegrator(Integrator):
 
     def __init__(
         self,
-        model: Model,
+        model: RobotModel,
         substep: float,
         inputs: Inputs,
         has_friction: bool = False,
