@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from recorded import write_demo
 from softrobot_dynamics import cli
 from softrobot_dynamics.description.shipped import shipped
+from support.recorded import write_demo
 
 CONTROLLER = """
 /**:

@@ -158,7 +158,7 @@ except DescriptionError as error:
 def observer():
     """Return an Observer."""
     pytest.importorskip('rclpy')
-    from observer import Observer
+    from support.observer import Observer
 
     observer = Observer()
     yield observer

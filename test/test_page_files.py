@@ -5,7 +5,6 @@ import functools
 from xml.etree import ElementTree
 
 import numpy as np
-from pages import files_of, of_kind, ROOT
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration.declared_parameters import sensor_rows, SIMULATION
@@ -13,6 +12,7 @@ from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.configuration.parameters import ParameterTable
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.identification.mapping import read_mapping
+from support.pages import files_of, of_kind, ROOT
 import yaml
 
 ROBOTS = {

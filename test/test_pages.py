@@ -7,13 +7,13 @@ import os
 from pathlib import Path
 import re
 
-from pages import BLOCKS, commands, DOCS, files_of, of_kind, ROOT
 import pytest
-from recorded import write_demo
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.errors import DescriptionError
+from support.pages import BLOCKS, commands, DOCS, files_of, of_kind, ROOT
+from support.recorded import write_demo
 import yaml
 
 ELSEWHERE = {

@@ -1,12 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Actuation coordinates of any routing: lengths, their derivatives, and the generalized force."""
 
-from differences import derivative, gradient
 import numpy as np
 from oracles import tendons
 import pytest
-from robots import compiled, EXACT, rod, states
 import softrobot_dynamics as sd
+from support.differences import derivative, gradient
+from support.robots import compiled, EXACT, rod, states
 
 pytestmark = pytest.mark.quick
 

@@ -4,7 +4,6 @@
 from dataclasses import fields
 
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.actuators.contract import ACTUATORS, Quantity
 from softrobot_dynamics.actuators.joint import JointActuator
@@ -12,6 +11,7 @@ from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.joints.planar import Planar
 from softrobot_dynamics.joints.prismatic import Prismatic
 from softrobot_dynamics.joints.revolute import Revolute
+from support.robots import compiled
 
 JOINTS = {'': Revolute(), 'slide': Prismatic(), 'disc': Planar()}
 POWERS = {('N', 'm'), ('N m', 'rad'), ('Pa', 'm^3')}

@@ -3,16 +3,16 @@
 
 from math import inf, pi
 
-from differences import derivative, gradient
 import numpy as np
 from oracles import tendons
 from oracles.held import exponential
 import pytest
-from robots import hand, reaches, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
+from support.differences import derivative, gradient
+from support.robots import hand, reaches, rod, states
 
 AREA = 2e-4  # [m^2]
 STEP = 2e-3  # of the differences

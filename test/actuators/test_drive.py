@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
-from robots import compiled
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
+from support.robots import compiled
+from support.servos import servo
 
 C, T0, SPOOL, OFFSET = 2e-4, 5.0, 0.012, 0.3
 DRIVE = {'compliance': C, 'pretension': T0, 'radius': SPOOL, 'offset': OFFSET}

@@ -1,14 +1,24 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Pressure in a cavity: its volume by the divergence theorem, virtual work, an inflated tube."""
 
-from cylinders import BODIES_OF, C, hollow, mapping, MIXED, postures, reach, robot, SILICONE
-from differences import gradient, gradient_by_rows
 import numpy as np
 from oracles import volumes
 import pytest
 from scipy.optimize import root
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
+from support.cylinders import (
+    BODIES_OF,
+    C,
+    hollow,
+    mapping,
+    MIXED,
+    postures,
+    reach,
+    robot,
+    SILICONE,
+)
+from support.differences import gradient, gradient_by_rows
 
 PRESSURE = {'name': 'p', 'type': 'pressure', 'body': 'b', 'limits': [0.0, 1e6]}
 ROD = {'type': 'pcc', 'length': 0.1, 'radius': 0.01, 'density': 1e3, 'young_modulus': 1e5}

@@ -1,17 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Lengths of wound and curved routes beside integrals by scipy, through bodies of every kind."""
 
-from differences import gradient
 import numpy as np
 from oracles.jets import Jet, jet, JETS
 import pytest
-from robots import compiled
 from scipy.integrate import fixed_quad, quad
 import softrobot_dynamics as sd
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.differences import gradient
+from support.robots import compiled
 
 L, R = 0.3, 0.02
 ROD = {'length': L, 'density': 1000.0, 'young_modulus': 1e5, 'damping': 0.05}

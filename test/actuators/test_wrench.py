@@ -3,16 +3,16 @@
 
 from math import inf
 
-from differences import derivative, gradient
 import numpy as np
 import pytest
-from robots import link, reaches, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.differences import derivative, gradient
+from support.robots import link, reaches, rod, states
 
 STEP = 2e-3
 FORCE, FIELD, DIPOLE = [1.0, -2.0, 2.0], [0.6, 0.0, -0.8], [0.2, -0.1, 0.3]

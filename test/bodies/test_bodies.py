@@ -1,14 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What every registered body and joint must satisfy; a new file is tested without a new test."""
 
-from differences import derivative, gradient
-from generated import instance, members
-from kernel_calls import body_slab, joint_slab
 import numpy as np
 from oracles import material, newton_euler
 from oracles.jets import Jet, jet, JETS
 import pytest
-from robots import possible, reaches
 from softrobot_dynamics.bodies.contract import BODIES, Body
 from softrobot_dynamics.compiling.addresses import Entry, run_three
 from softrobot_dynamics.compiling.binding import address, cached
@@ -18,6 +14,10 @@ from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
 from softrobot_dynamics.tracing.traversal import evaluate
+from support.differences import derivative, gradient
+from support.generated import instance, members
+from support.kernel_calls import body_slab, joint_slab
+from support.robots import possible, reaches
 
 pytestmark = pytest.mark.quick
 

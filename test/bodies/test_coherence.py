@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.kernels.quadrature import rod_points
+from support.robots import compiled, states
 
 TOLERANCE = 1e-10  # of the largest entry
 FIELDS = {

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 
-from generated import instance
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
@@ -21,7 +20,8 @@ from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
 from softrobot_dynamics.tracing import programs
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from weights import network
+from support.generated import instance
+from support.weights import network
 import yaml
 
 PACKAGE = 'softrobot_dynamics.'

@@ -3,9 +3,6 @@
 
 from dataclasses import dataclass
 
-from differences import derivative, gradient
-from generated import instance, instances
-from kernel_calls import body_slab, fibre
 import numpy as np
 from oracles import newton_euler
 from oracles.jets import Jet, jet, JETS
@@ -17,6 +14,9 @@ from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.differences import derivative, gradient
+from support.generated import instance, instances
+from support.kernel_calls import body_slab, fibre
 
 TOLERANCE = 1e-12  # of the largest entry
 STEP = 1e-30  # of complex steps

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import link, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import SingularMassError
+from support.robots import link, rod, states
 
 FLANGE = {'type': 'rigid', 'mass': 0.0}
 POSE = {'xyz': [0.02, -0.01, 0.03], 'rpy': [0.4, -0.2, 0.3]}

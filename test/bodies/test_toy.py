@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
-from robots import reference
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies import planar_cc
 from softrobot_dynamics.kernels import layout
+from support.robots import reference
 
 STATES = reference('toy.json')['states']
 TOLERANCE = 1e-12  # relative

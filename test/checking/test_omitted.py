@@ -2,11 +2,11 @@
 """The report of `softrobot check` on strains that rods leave out, within the actuators' limits."""
 
 import numpy as np
-from pulled_rods import BENDING, described, LENGTH, RADIUS, rod
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.checking.omitted import worst_omitted
 from softrobot_dynamics.checking.report import examine
+from support.pulled_rods import BENDING, described, LENGTH, RADIUS, rod
 
 
 def test_a_soft_rod_that_cannot_shorten_is_asked_about():

@@ -5,13 +5,13 @@ import json
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.checking.report import examine
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.schema.yaml_files import read_yaml
+from support.robots import compiled
 
 NAME = 'double_pendulum'
 OF_THIS_MACHINE = (

@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
-from scaled import model_of, rigid_arm, rod, Scale, SIZES
 from softrobot_dynamics.checking.report import examine
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.state_validation import bounds_of, StateValidator
+from support.scaled import model_of, rigid_arm, rod, Scale, SIZES
 
 FEW = (SIZES[5], SIZES[6], SIZES[8])
 RELATIVE = ('', '-', '%')

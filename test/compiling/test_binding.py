@@ -10,7 +10,6 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 import numpy as np
 import pytest
-from robots import compiled, states
 from softrobot_dynamics.compiling.addresses import call, Entry, run
 from softrobot_dynamics.compiling.binding import address, cached, entry
 from softrobot_dynamics.compiling.jit import kernel
@@ -18,6 +17,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.operations import inverse_dynamics
 from softrobot_dynamics.recursion.passes import FULL
 from softrobot_dynamics.simulation.exponential import allocate_motion
+from support.robots import compiled, states
 
 pytestmark = pytest.mark.quick
 

@@ -10,13 +10,13 @@ import sys
 import types
 
 import numpy as np
-from programs import BY_ADDRESS, finish, SMALL, start
 import pytest
-from robots import compiled, rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling import cache, sources
 from softrobot_dynamics.compiling.folder import cache_folder
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.programs import BY_ADDRESS, finish, SMALL, start
+from support.robots import compiled, rod
 
 PACKAGE = Path(sd.__file__).parent
 NOTING = """

@@ -8,10 +8,10 @@ import resource
 import stat
 
 import numpy as np
-from programs import BY_ADDRESS, finish, start
 import pytest
 from softrobot_dynamics.compiling import cache, folder
 from softrobot_dynamics.errors import CacheError, SoftRobotError
+from support.programs import BY_ADDRESS, finish, start
 
 CONTENT = bytes(range(256)) * 8
 

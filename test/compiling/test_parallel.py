@@ -5,10 +5,10 @@ import fcntl
 import functools
 import textwrap
 
-from programs import finish, start
 import pytest
 from softrobot_dynamics.compiling import cache, folder, parallel
 from softrobot_dynamics.compiling.binding import address
+from support.programs import finish, start
 
 BUILD = textwrap.dedent("""
     import ctypes

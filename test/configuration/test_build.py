@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from robots import soft_arm  # noqa: E402
 from softrobot_dynamics.configuration import build, declared_parameters, law_settings  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
+from support.robots import soft_arm  # noqa: E402
 
 VALUES = {row.name: row.default for row in declared_parameters.SIMULATION}
 

@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.configuration.parameter_files import controller_files, controller_values
@@ -15,6 +14,7 @@ from softrobot_dynamics.errors import (
     ExcessiveReferenceError,
     UnknownNameError,
 )
+from support.robots import compiled
 
 FILE = """
 /**:

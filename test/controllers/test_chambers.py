@@ -5,15 +5,15 @@ import json
 import subprocess
 import sys
 
-from held_rates import held_rate
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.held_rates import held_rate
+from support.robots import compiled
 import yaml
 
 PERIOD = 1e-3

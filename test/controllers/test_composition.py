@@ -3,13 +3,13 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import Phase, Program, Timetable
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import constant, spline
+from support.robots import compiled
 
 PERIOD = 1e-3
 TENDONS = ('t1', 't2', 't3')

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.optimize import root
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import CONTROLLERS
@@ -14,6 +13,7 @@ from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.piecewise import braking, constant, spline
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled
 import yaml
 
 PERIOD = 1e-3

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import compiled, rod, SHIPPED, states
 from scipy.optimize import lsq_linear
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
@@ -14,6 +13,7 @@ from softrobot_dynamics.references.piecewise import braking, constant, spline
 from softrobot_dynamics.references.tips import tip_path
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled, rod, SHIPPED, states
 
 PERIOD = 1e-3
 INSTANT = 1e-20

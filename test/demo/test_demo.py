@@ -10,10 +10,10 @@ import subprocess
 import sys
 import time
 
-from held_rates import held_rate
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.evaluation.overload import RATES
+from support.held_rates import held_rate
 
 pytest.importorskip('rclpy')
 

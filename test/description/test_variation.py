@@ -4,10 +4,10 @@
 import json
 
 import pytest
-from robots import soft_arm
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.variation import plant_of, read_changes
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+from support.robots import soft_arm
 
 pytestmark = pytest.mark.quick
 

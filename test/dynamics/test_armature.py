@@ -5,11 +5,11 @@ import functools
 
 import numpy as np
 import pinocchio
-from pinocchio_models import assert_equal, pinocchio_model, random_tree
 import pytest
-from robots import link, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
+from support.pinocchio_models import assert_equal, pinocchio_model, random_tree
+from support.robots import link, rod, states
 
 
 @functools.cache

@@ -1,16 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Derivatives of the dynamics equal differences of the dynamics."""
 
-from differences import gradient
 import numpy as np
 import pytest
-from robots import compiled, reaches, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import (
     forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 )
 from softrobot_dynamics.errors import ArgumentError
+from support.differences import gradient
+from support.robots import compiled, reaches, states
 
 TOLERANCE = 1e-9  # of the largest entry
 

@@ -5,12 +5,12 @@ import inspect
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics import statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled
 
 pytestmark = pytest.mark.quick
 

@@ -4,10 +4,10 @@
 import numpy as np
 from oracles.euler_lagrange import kinetic_energy, potential_energy
 import pytest
-from robots import compiled, link, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.robots import compiled, link, rod, states
 
 MIXED = ('zoo', 'gallery', 'hand', 'hybrid_arm')  # every body kind, every joint
 STEP = 1e-3  # of the differences, in parts of a way

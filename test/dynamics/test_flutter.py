@@ -1,13 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Loads that turn with a body shake a robot: verdicts beside closed forms and simulations."""
 
-from differences import gradient
 import numpy as np
 import pytest
-from robots import compiled, reaches
-from scaled import Scale, SIZES
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import NotConvergedError
+from support.differences import gradient
+from support.robots import compiled, reaches
+from support.scaled import Scale, SIZES
 
 BECK, FREQUENCY = 20.0509, 11.0156  # of E I / L^2, and of (E I / rho A)^(1/2) / L^2
 UNIT, SLENDER = Scale(), 1e-3  # radius by length of the thin columns

@@ -4,16 +4,16 @@
 from pathlib import Path
 import re
 
-from differences import derivative
 import numpy as np
 from oracles.material import frames_and_derivatives
 import pytest
-from robots import compiled, link, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics import conversions
 from softrobot_dynamics.dynamics.calls import placement
 from softrobot_dynamics.dynamics.conversions import drive_wrench, motion_subspace
 from softrobot_dynamics.errors import ArgumentError
+from support.differences import derivative
+from support.robots import compiled, link, states
 
 TOLERANCE = 1e-12  # of the largest entry
 ROBOTS = ('hand', 'zoo', 'hybrid_arm')  # together every kind of body

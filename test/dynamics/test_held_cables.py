@@ -1,13 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Derivatives of a robot whose cables are held: under commands instead of forces."""
 
-from differences import gradient
 import numpy as np
 import pytest
-from robots import compiled
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
+from support.differences import gradient
+from support.robots import compiled
+from support.servos import servo
 
 DRIVE = {'compliance': 1e-3, 'pretension': 3.0}
 

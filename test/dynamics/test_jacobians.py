@@ -1,15 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Derivatives of Jacobians of tips and material points equal differences of the Jacobians."""
 
-from differences import derivative, gradient
 import mpmath
 import numpy as np
 from oracles import derivatives
 from oracles.precise import PRECISE
 import pytest
-from robots import compiled, reaches, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from support.differences import derivative, gradient
+from support.robots import compiled, reaches, rod, states
 
 
 def assert_close(found, wanted, tolerance=1e-9):

@@ -4,8 +4,8 @@
 import numpy as np
 from oracles.jets import Jet, jet, JETS
 from oracles.trees import place
-from robots import states
 import softrobot_dynamics as sd
+from support.robots import states
 
 TOLERANCE = 1e-12  # of the largest entry
 

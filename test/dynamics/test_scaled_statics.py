@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import soft_arm
-from scaled import model_of, rod, Scale, scaled, SIZES, tips
 import softrobot_dynamics as sd
+from support.robots import soft_arm
+from support.scaled import model_of, rod, Scale, scaled, SIZES, tips
 
 OTHERS = SIZES[1:]
 FINE = (Scale(), Scale(length=1e-2), Scale(length=1e-2, modulus=5.0), Scale(length=1e-3))

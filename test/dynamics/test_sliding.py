@@ -3,14 +3,14 @@
 
 import numpy as np
 import pytest
-from robots import compiled, rod, states
 from scipy.integrate import solve_bvp, solve_ivp
 from scipy.optimize import fsolve
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.recursion.differences import by_fourth_order, by_second_order
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.robots import compiled, rod, states
+from support.servos import servo
 
 MU, R, L, YOUNG, RADIUS = 0.4, 0.015, 0.2, 6e5, 0.02
 EI, EA = YOUNG * np.pi * RADIUS**4 / 4.0, YOUNG * np.pi * RADIUS**2

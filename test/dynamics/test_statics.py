@@ -1,10 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Equilibria, by Newton's method and by ramping the load."""
 
-from differences import gradient
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize
 import softrobot_dynamics as sd
@@ -12,6 +10,8 @@ from softrobot_dynamics.dynamics import ramping, statics
 from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
+from support.differences import gradient
+from support.robots import compiled
 
 L, RADIUS, E, OFFSET = 0.3, 0.02, 0.1e6, 0.015  # of the rod with a straight tendon, SI units
 

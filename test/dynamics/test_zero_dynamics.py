@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from robots import compiled, SHIPPED
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from support.robots import compiled, SHIPPED
 
 
 def pendulum(angle):

@@ -5,12 +5,12 @@ import itertools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.stats import chi2
 import softrobot_dynamics as sd
 from softrobot_dynamics.estimation.commands import CommandHistory
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.instruments import Instruments
+from support.robots import compiled
 
 NAN = np.nan
 CABLES = [f't{k}' for k in range(1, 10)]

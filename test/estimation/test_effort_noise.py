@@ -5,7 +5,6 @@ import functools
 
 import numpy as np
 import pytest
-from robots import compiled, states
 from scipy.linalg import expm
 from scipy.stats import chi2
 import softrobot_dynamics as sd
@@ -13,6 +12,7 @@ from softrobot_dynamics.estimation.efforts import EffortHistory
 from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
+from support.robots import compiled, states
 
 PERIOD, NOISE = 1e-3, 0.2  # [s], [N]
 TENSIONS = 2.0 + np.arange(9) % 4

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.estimation.efforts import Effort, EffortHistory
@@ -11,6 +10,7 @@ from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.robots import compiled
 
 CABLES = [f't{k}' for k in range(1, 10)]
 SENSORS = [{'name': 'cables', 'type': 'joint', 'names': CABLES, 'noise': 2e-4}]

@@ -5,7 +5,6 @@ import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.stats import chi2
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import (
@@ -18,6 +17,7 @@ from softrobot_dynamics.estimation.commands import CommandHistory
 from softrobot_dynamics.estimation.contact import places_along
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.references.piecewise import constant
+from support.robots import compiled
 
 PERIOD, FORCE, MOMENT = 1e-3, 0.05, 5e-4
 CAMERA = {'name': 'camera', 'type': 'pose', 'body': 'segment3'}

@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.references.piecewise import constant
+from support.robots import compiled, states
 
 pytestmark = pytest.mark.quick
 

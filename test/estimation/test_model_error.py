@@ -5,7 +5,6 @@ import functools
 
 import numpy as np
 import pytest
-from robots import compiled, states
 from scipy.linalg import expm
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
@@ -15,6 +14,7 @@ from softrobot_dynamics.estimation.filter_state import FilterState, StatePredict
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.model_error import Columns, OffModel
 from softrobot_dynamics.estimation.settings import load_estimator
+from support.robots import compiled, states
 
 SHARES = np.array([0.2, -0.1, 0.3])
 CAMERA = {'name': 'camera', 'type': 'pose', 'body': 'segment3'}

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import compiled, SHIPPED, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from support.robots import compiled, SHIPPED, states
 
 RATES = np.array([1.0, 1.3, 1.7, 2.1, 2.5, 3.0])  # [rad/s] of the arm's motions
 TIP = np.array([0.0, 0.0, 0.0, 10.0, -20.0, 5.0])

@@ -5,10 +5,10 @@ import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.stats import chi2
 import softrobot_dynamics as sd
 from softrobot_dynamics.estimation.instruments import Instruments
+from support.robots import compiled
 
 PERIOD, LOOK = 1e-3, 10  # [s], and periods from one look to the next
 CERTAIN = 1e-6

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import compiled, states
 from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import NOTHING
@@ -12,6 +11,7 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNa
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.sensors.frames import require_frames, SensorFrame, SensorFrames
 from softrobot_dynamics.schema.poses import Pose
+from support.robots import compiled, states
 
 pytestmark = pytest.mark.quick
 

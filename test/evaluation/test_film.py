@@ -3,8 +3,8 @@
 
 import numpy as np
 import pytest
-from recorded import write_demo
 from softrobot_dynamics import cli
+from support.recorded import write_demo
 
 pytest.importorskip('matplotlib')
 Image = pytest.importorskip('PIL.Image')

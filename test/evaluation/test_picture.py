@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from recorded import write_demo
 from softrobot_dynamics.evaluation import report
 from softrobot_dynamics.evaluation.terminal import PlainDisplay
+from support.recorded import write_demo
 
 PNG = b'\x89PNG\r\n\x1a\n'
 

@@ -7,13 +7,13 @@ import json
 
 import numpy as np
 import pytest
-from recorded import parameters, PERIOD, RADIUS, recordings, TURN
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import records, tracking
 from softrobot_dynamics.evaluation.targets import targets_of, time_along
 from softrobot_dynamics.evaluation.units import in_words
 from softrobot_dynamics.loops.command_timing import said_of
 from softrobot_dynamics.references.piecewise import spline
+from support.recorded import parameters, PERIOD, RADIUS, recordings, TURN
 
 pytestmark = pytest.mark.quick
 

@@ -4,7 +4,6 @@
 import json
 
 import numpy as np
-from pulled_rods import BENDING, described, held, rod
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
@@ -12,6 +11,7 @@ from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.choice import choose
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.strains import read_strains, with_strains
+from support.pulled_rods import BENDING, described, held, rod
 
 ALONE = np.array([[0.6, 0.0, 0.0], [1.1, 0.0, 0.0], [0.0, 0.7, 0.0], [0.0, 1.2, 0.0]])
 TOGETHER = np.array([[2.0, 2.4, 0.0], [3.0, 2.5, 0.0]])

@@ -3,13 +3,13 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 from softrobot_dynamics.cli import main
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.excitation import excite, RATE
 from softrobot_dynamics.references.piecewise import values_at
+from support.robots import compiled
 
 
 def test_a_sweep_raises_one_command_after_the_other():

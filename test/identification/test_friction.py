@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.identification.fitting import identify
@@ -12,6 +11,7 @@ from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.sliding_direction import read_ways, ways_by_rows
+from support.robots import rod
 
 FIT = ['young_modulus', 'friction=0..1']
 TRUTH = {'young_modulus': 5e5, 'friction': 0.2}

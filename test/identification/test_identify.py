@@ -6,7 +6,6 @@ import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy import stats
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
@@ -17,6 +16,7 @@ from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.validation import cross_validate
+from support.robots import compiled
 
 MARKERS = (
     Marker('middle', 'segment2', (0.02, 0.0, 0.1)),

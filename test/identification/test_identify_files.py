@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.cli import identification_report
@@ -14,6 +13,7 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.identification.mapping import read_mapping, read_postures
 from softrobot_dynamics.identification.robot_files import require_writable, write_fitted
+from support.robots import compiled
 
 MAPPING = """
 commands:

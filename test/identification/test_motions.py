@@ -6,9 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from recorded import write_recording
-from robots import compiled
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
@@ -23,6 +20,9 @@ from softrobot_dynamics.identification.records import read_record
 from softrobot_dynamics.identification.validation import cross_validate
 from softrobot_dynamics.recordings.reading import Recording
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.recorded import write_recording
+from support.robots import compiled
+from support.servos import servo
 
 ENDS = tuple(Marker(f'end {k}', f'segment{k}', (0.0, 0.0, 0.2)) for k in (1, 3))
 TRUTH = {'young_modulus': 4.7e5, 'damping': 0.12, 'delay': 0.024}

@@ -2,13 +2,13 @@
 """Strains that rods leave out: how large they would be, how far they would move the robot."""
 
 import numpy as np
-from pulled_rods import BENDING, held, LENGTH, RADIUS, rod, tip
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.motions import Coordinate, motion
 from softrobot_dynamics.identification.omitted_in_fit import doubts
 from softrobot_dynamics.identification.omitted_strains import release, ReleasedRobot
+from support.pulled_rods import BENDING, held, LENGTH, RADIUS, rod, tip
 
 AREA = np.pi * RADIUS**2
 

@@ -2,13 +2,13 @@
 """Markers whose places on a body are known to a standard deviation, and fitted."""
 
 import numpy as np
-from pulled_rods import held, rod
 import pytest
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.motions import motion
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
+from support.pulled_rods import held, rod
 
 
 def test_a_marker_beside_its_point_is_found_where_it_is():

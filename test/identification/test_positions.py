@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.mapping import read_mapping, read_postures
 from softrobot_dynamics.identification.postures import Marker, postures
+from support.servos import servo
 
 DRIVE = {'compliance': 2e-4, 'pretension': 20.0, 'radius': 0.01, 'offset': 0.0}
 TRUTH = {'compliance': 3e-4, 'pretension': 26.0, 't1.drive.offset': 0.05, 'young_modulus': 5e5}

@@ -4,7 +4,6 @@
 import numba.core.event
 import numpy as np
 import pytest
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.fitting import identify
@@ -12,6 +11,7 @@ from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.robot_files import write_fitted
+from support.servos import servo
 
 DRIVE = {'compliance': 2e-4, 'pretension': 20.0, 'radius': 0.01}
 TRUTH = {'path.radius': 0.0162, 't1.path.phase': 2.0, 't2.path.arm.phase': 4.35}

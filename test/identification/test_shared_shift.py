@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
+from support.robots import compiled
 
 TURNED = 't4/t5/t6.path.phase'
 TIP = Marker('tip', 'segment3', (0.0, 0.0, 0.2))

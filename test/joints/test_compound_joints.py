@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from robots import link
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
+from support.robots import link
 
 
 def chain(*joints, **more):

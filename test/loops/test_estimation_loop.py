@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from robots import compiled  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.estimation.instruments import Instruments  # noqa: E402
 from softrobot_dynamics.loops import estimation_loop  # noqa: E402
@@ -25,6 +24,7 @@ from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E4
 from softrobot_dynamics.loops.sensor_clock import SensorClock  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import form_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import CommandReader, stamped  # noqa: E402
+from support.robots import compiled  # noqa: E402
 
 pytestmark = pytest.mark.quick
 

@@ -8,14 +8,14 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from control_loops import Believing, Control, state, VALUES, WATCHDOG  # noqa: E402
-from linear_plant import controlled, COORDINATES  # noqa: E402
-from loops import Outlet, PERIOD, SAFE  # noqa: E402
 from softrobot_dynamics.loops.control_loop import ControlLoop  # noqa: E402
 from softrobot_dynamics.loops.guarding import RUNNING, STOPPED, TIMED_OUT  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader  # noqa: E402
 from softrobot_dynamics.loops.orders import HoldOrder, Orders  # noqa: E402
 from softrobot_dynamics.nodes.messaging.inbox import Sent  # noqa: E402
+from support.control_loops import Believing, Control, state, VALUES, WATCHDOG  # noqa: E402
+from support.linear_plant import controlled, COORDINATES  # noqa: E402
+from support.loops import Outlet, PERIOD, SAFE  # noqa: E402
 
 pytestmark = pytest.mark.quick
 

@@ -8,8 +8,6 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import ACTUATORS, simulated  # noqa: E402
-from loops import Clock, Outlet, PERIOD, Record, SAFE  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.dynamics.wrenches import Wrench  # noqa: E402
 from softrobot_dynamics.loops import simulation_loop  # noqa: E402
@@ -19,6 +17,8 @@ from softrobot_dynamics.loops.simulation_loop import DIVERGED, DRIVEN, IDLE, Sim
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
 from softrobot_dynamics.simulation.sensing import make_sensors, perfect, Sensing  # noqa: E402
+from support.linear_plant import ACTUATORS, simulated  # noqa: E402
+from support.loops import Clock, Outlet, PERIOD, Record, SAFE  # noqa: E402
 
 pytestmark = pytest.mark.quick
 

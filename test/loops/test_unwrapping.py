@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from loops import Clock, Outlet  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build, declared_parameters  # noqa: E402
@@ -29,6 +28,7 @@ from softrobot_dynamics.loops.state_validation import (  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from softrobot_dynamics.references.piecewise import spline  # noqa: E402
 from softrobot_dynamics.simulation.simulator import Simulator  # noqa: E402
+from support.loops import Clock, Outlet  # noqa: E402
 
 PERIOD = 5_000_000  # [ns]
 ANGLE = StateBounds(('angle',), np.array([np.inf]), np.ones(1), Turns(np.array([TURN])))

@@ -6,7 +6,6 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from loops import Clock, Outlet  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build  # noqa: E402
 from softrobot_dynamics.controllers.safe import SafeCommand  # noqa: E402
@@ -16,6 +15,7 @@ from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
 from softrobot_dynamics.simulation.sensing import perfect  # noqa: E402
+from support.loops import Clock, Outlet  # noqa: E402
 
 
 def link(name, axis, mass, at):

@@ -3,9 +3,6 @@
 
 from dataclasses import dataclass, field
 
-from differences import gradient
-from generated import instance, instances, members
-from kernel_calls import body_slab
 import numpy as np
 from oracles.jets import Jet, JETS
 import pytest
@@ -15,6 +12,9 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.differences import gradient
+from support.generated import instance, instances, members
+from support.kernel_calls import body_slab
 
 pytestmark = pytest.mark.quick
 

@@ -12,13 +12,13 @@ from numba import float64, njit
 from numba.core.runtime import _nrt_python, rtsys
 import numpy as np
 import pytest
-from robots import compiled, states
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel, OPTIONS
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.controllers.sampled_data.command import CYCLE
 from softrobot_dynamics.model.evaluation import Evaluator
+from support.robots import compiled, states
 
 ROBOT = 'pcc_arm'  # its bodies are traced formulas over blocks of points
 APART = 8192  # numbers: 64 KiB

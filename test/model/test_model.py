@@ -3,8 +3,8 @@
 
 import numpy as np
 import pytest
-from robots import link
 import softrobot_dynamics as sd
+from support.robots import link
 
 pytestmark = pytest.mark.quick
 

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import compiled, link
-from scaled import model_of, rigid_arm, rod, Scale, SIZES
 import softrobot_dynamics as sd
+from support.robots import compiled, link
+from support.scaled import model_of, rigid_arm, rod, Scale, SIZES
 
 
 @pytest.mark.parametrize('scale', SIZES[1:], ids=str)

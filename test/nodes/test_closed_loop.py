@@ -9,12 +9,12 @@ import pytest
 pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
-from node_processes import ended, planner_of, RATE  # noqa: E402
-from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from scipy.optimize import curve_fit  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.node_processes import ended, planner_of, RATE  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 

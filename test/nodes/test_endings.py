@@ -8,14 +8,14 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import COORDINATES  # noqa: E402
-from node_processes import closed_loop, SAFE  # noqa: E402
-from observer import CONTROLLER  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.errors import SingularMassError  # noqa: E402
 from softrobot_dynamics.loops.thread import Loop, Requests  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from support.linear_plant import COORDINATES  # noqa: E402
+from support.node_processes import closed_loop, SAFE  # noqa: E402
+from support.observer import CONTROLLER  # noqa: E402
 
 PATIENCE = 60.0  # [s] for a process to end, on whatever machine
 

@@ -12,9 +12,6 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import PoseStamped, WrenchStamped  # noqa: E402
-from held_rates import held_rate  # noqa: E402
-from observer import CONTROLLER  # noqa: E402
-from policies import check_policy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.description.shipped import shipped  # noqa: E402
@@ -22,6 +19,9 @@ from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.held_rates import held_rate  # noqa: E402
+from support.observer import CONTROLLER  # noqa: E402
+from support.policies import check_policy  # noqa: E402
 import yaml  # noqa: E402
 
 ESTIMATOR = '/estimator: estimator'

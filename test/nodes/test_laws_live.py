@@ -6,9 +6,9 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
 import numpy as np  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
+from support.node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 

@@ -14,15 +14,15 @@ pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from linear_plant import ACTUATORS, COORDINATES  # noqa: E402
-from node_processes import closed_loop, RATE, SAFE  # noqa: E402
-from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.loops import realtime  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.linear_plant import ACTUATORS, COORDINATES  # noqa: E402
+from support.node_processes import closed_loop, RATE, SAFE  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 
 
 def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):

@@ -10,8 +10,6 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import Controller as TwoMasses  # noqa: E402
-from linear_plant import Model
 from rclpy.parameter import Parameter  # noqa: E402
 from softrobot_dynamics.configuration import declared_parameters  # noqa: E402
 from softrobot_dynamics.configuration.law_settings import settings_of  # noqa: E402
@@ -21,6 +19,8 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNa
 from softrobot_dynamics.nodes.parameters import descriptor_of, NodeParameters  # noqa: E402
 from softrobot_dynamics.schema.fields import choice, flag, integer, items, number, text, vector  # noqa: E402
 from softrobot_dynamics.schema.parameters import parameter  # noqa: E402
+from support.linear_plant import Controller as TwoMasses  # noqa: E402
+from support.linear_plant import Model
 
 pytestmark = pytest.mark.quick
 

@@ -10,14 +10,14 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import ACTUATORS  # noqa: E402
-from node_processes import RATE, SAFE, starting  # noqa: E402
-from observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
-from policies import check_policy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.linear_plant import ACTUATORS  # noqa: E402
+from support.node_processes import RATE, SAFE, starting  # noqa: E402
+from support.observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
+from support.policies import check_policy  # noqa: E402
 
 PERIOD = round(SECOND / RATE)  # [ns]
 AT_ONCE = 8  # requests; DDS keeps no more than ten of a client

@@ -18,7 +18,7 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import DescriptionError, MessageError
 from softrobot_dynamics.references.table import read_table
 from softrobot_dynamics.schema.yaml_files import read_yaml
-from trials import outcomes
+from support.trials import outcomes
 import yaml
 
 MARKS = b'{}[]:,-#&*!|>%@`"\'\n\t \x00\xff01.eanx'
@@ -216,7 +216,7 @@ def test_random_trajectories():
     pytest.importorskip('rclpy')
     from softrobot_dynamics.loops.trajectories import CourseReader
     from softrobot_dynamics.references.piecewise import sample
-    from trajectory_messages import trajectory
+    from support.trajectory_messages import trajectory
 
     rng, reader, out = random.Random(7), CourseReader(NAMES), np.empty((3, 3))
 
@@ -245,7 +245,7 @@ def test_absurd_numbers_are_refused_without_a_warning():
     from sensor_msgs.msg import JointState
     from softrobot_dynamics.loops.message_fields import StateReader
     from softrobot_dynamics.loops.trajectories import CourseReader
-    from trajectory_messages import trajectory
+    from support.trajectory_messages import trajectory
 
     state = JointState(name=list(NAMES), position=[1e200] * 3, velocity=[0.0] * 3)
     with pytest.raises(MessageError, match='not a number'):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, MessageError
-from trials import outcomes
+from support.trials import outcomes
 
 pytest.importorskip('rclpy')
 
@@ -22,13 +22,13 @@ from geometry_msgs.msg import (  # noqa: E402  # noqa: E402
     Wrench,
     WrenchStamped,
 )
-from linear_plant import COORDINATES, Model, Simulator  # noqa: E402
-from recorded import recordings, write_recording  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES  # noqa: E402
 from softrobot_dynamics.loops.targets import TargetOrders  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
+from support.linear_plant import COORDINATES, Model, Simulator  # noqa: E402
+from support.recorded import recordings, write_recording  # noqa: E402
 
 ODD = [float('nan'), float('inf'), -float('inf'), 1e308, -1e200, 5e-324, 0.0]
 PLACES = ['cart', 'cart base', 'cart 0 0 1', 'cart 0 0 1 base', '']

@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import COORDINATES  # noqa: E402
-from node_processes import RATE, SAFE  # noqa: E402
-from observer import CONTROLLER, PATIENCE  # noqa: E402
 from rclpy.qos import ReliabilityPolicy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
+from support.linear_plant import COORDINATES  # noqa: E402
+from support.node_processes import RATE, SAFE  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE  # noqa: E402
 
 
 class Robot:

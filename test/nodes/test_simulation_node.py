@@ -7,9 +7,6 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from linear_plant import Model, Simulator  # noqa: E402
-from node_processes import closed_loop, RATE  # noqa: E402
-from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -19,6 +16,9 @@ from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialSt
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, stamp_of  # noqa: E402
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.linear_plant import Model, Simulator  # noqa: E402
+from support.node_processes import closed_loop, RATE  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 
 
 def push(place, force=0.0, torque=0.0):

@@ -5,10 +5,10 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import Model  # noqa: E402
 import numpy as np  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.nodes.spectator import Spectator  # noqa: E402
+from support.linear_plant import Model  # noqa: E402
 
 
 @pytest.fixture

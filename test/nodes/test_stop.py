@@ -16,10 +16,10 @@ import pytest
 pytest.importorskip('rclpy')
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from node_processes import closed_loop, ended, planner_of, SAFE, starting  # noqa: E402
-from observer import CONTROLLER, PATIENCE  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.node_processes import closed_loop, ended, planner_of, SAFE, starting  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not Path('/proc/self/stat').exists(), reason='reads /proc')
 

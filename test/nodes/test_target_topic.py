@@ -10,12 +10,12 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import Point, PointStamped, Pose, PoseStamped, Quaternion  # noqa: E402
-from node_processes import RATE  # noqa: E402
-from observer import PATIENCE  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
+from support.node_processes import RATE  # noqa: E402
+from support.observer import PATIENCE  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 

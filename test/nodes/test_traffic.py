@@ -9,12 +9,12 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import PointStamped, PoseStamped, WrenchStamped  # noqa: E402
-from node_processes import closed_loop  # noqa: E402
-from observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.node_processes import closed_loop  # noqa: E402
+from support.observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 LONG = 'x' * 100_000

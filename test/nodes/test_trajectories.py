@@ -11,7 +11,7 @@ from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.loops.standing_orders import LATCHED, StandingOrders  # noqa: E402
 from softrobot_dynamics.loops.trajectories import CourseReader  # noqa: E402
 from softrobot_dynamics.references.piecewise import braking, hermite, sample  # noqa: E402
-from trajectory_messages import trajectory  # noqa: E402
+from support.trajectory_messages import trajectory  # noqa: E402
 
 pytestmark = pytest.mark.quick
 

@@ -8,12 +8,12 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from node_processes import RATE  # noqa: E402
-from observer import PATIENCE  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from trajectory_messages import trajectory  # noqa: E402
+from support.node_processes import RATE  # noqa: E402
+from support.observer import PATIENCE  # noqa: E402
+from support.trajectory_messages import trajectory  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 pytestmark = pytest.mark.realtime

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
@@ -18,6 +17,7 @@ from softrobot_dynamics.errors import (
 from softrobot_dynamics.offline import closed_loop as module
 from softrobot_dynamics.offline import progress
 from softrobot_dynamics.references.piecewise import constant, spline
+from support.robots import compiled
 
 PERIOD = 1e-3
 FIELDS = 'q', 'qd', 'u', 'y'

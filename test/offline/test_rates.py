@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.references.piecewise import constant
+from support.robots import compiled
 
 PERIOD, MASS, FIRST = 1e-3, 2.0, 3.0
 SLED = {

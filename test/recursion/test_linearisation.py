@@ -3,11 +3,11 @@
 
 import numpy as np
 import pytest
-from robots import compiled, SHIPPED, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.recursion.linearisation import Linearisation
+from support.robots import compiled, SHIPPED, states
 
 NONLINEAR = ['hybrid_arm', 'trimmed_helicoid']
 

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The recursion against slow models: point by point, by energies, and by differences of poses."""
 
-from differences import gradient
 import numpy as np
 from oracles import euler_lagrange, newton_euler
 from oracles.jets import Jet, jet, JETS
 from oracles.trees import place
 import pytest
-from robots import compiled, EXACT, reaches, ROBOTS, states, within
 import softrobot_dynamics as sd
+from support.differences import gradient
+from support.robots import compiled, EXACT, reaches, ROBOTS, states, within
 
 TOLERANCE = 1e-11  # of the largest entry
 

@@ -3,11 +3,11 @@
 
 import numpy as np
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import SingularMassError
 from softrobot_dynamics.recursion.singular_mass import without_inertia
+from support.robots import compiled, states
 
 
 def thin_rod(joint='fixed', order=1, **fields):

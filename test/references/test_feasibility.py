@@ -5,7 +5,6 @@ import copy
 
 import numpy as np
 import pytest
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references import feasibility
@@ -14,6 +13,7 @@ from softrobot_dynamics.references.outputs import hold_outputs
 from softrobot_dynamics.references.postures import PathPostures
 from softrobot_dynamics.references.setpoint import SetPoint
 from softrobot_dynamics.references.tips import LAP_SAMPLES
+from support.servos import servo
 
 pytestmark = pytest.mark.quick
 

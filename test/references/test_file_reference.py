@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.contract import trajectory
 from softrobot_dynamics.references.piecewise import sample
 from softrobot_dynamics.references.table import MOST, read_table
+from support.robots import compiled
 
 OUTPUTS = 't, elbow, shoulder\n0, 0.1, 0.2\n\n0.5, 0.3, 0.1\n2.0, -0.1, 0.4\n'
 

@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.following import LEVER, TipFollower
 from softrobot_dynamics.references.piecewise import reaching, sample, turn
 from softrobot_dynamics.references.postures import hold_points
+from support.robots import compiled
 
 CENTER = np.array([0.0, 0.0, 0.57])
 

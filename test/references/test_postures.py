@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.optimize import minimize
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError
 from softrobot_dynamics.references.postures import hold_points, RESERVE
+from support.robots import compiled
 
 
 def unbalanced(model, q, u):

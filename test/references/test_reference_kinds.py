@@ -7,7 +7,6 @@ import pickle
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError, MissingMethodError, SoftRobotError
@@ -15,6 +14,7 @@ from softrobot_dynamics.references.contract import REFERENCES, register, Traject
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 from softrobot_dynamics.schema.parsing import Problems
+from support.robots import compiled
 
 GUIDE = Path(__file__).parents[2] / 'docs' / 'nodes.md'
 CORNERS = [0.05, 0.0, 0.58, 0.0, 0.05, 0.58, 0.05, 0.0, 0.58]

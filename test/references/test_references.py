@@ -6,7 +6,6 @@ import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
 from softrobot_dynamics.errors import (
@@ -29,6 +28,7 @@ from softrobot_dynamics.references.piecewise import (
 )
 from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
 from softrobot_dynamics.references.tips import tip_path
+from support.robots import compiled
 
 CIRCLE = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 8.0)
 M = 3  # coordinates of the references made here

@@ -3,8 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import SHIPPED, soft_arm
-from scaled import model_of, Scale, scaled, SIZES, tips
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import InfeasibleReferenceError
@@ -13,6 +11,8 @@ from softrobot_dynamics.references.following import TipFollower
 from softrobot_dynamics.references.outputs import hold_outputs
 from softrobot_dynamics.references.postures import hold_points
 from softrobot_dynamics.schema.yaml_files import read_yaml
+from support.robots import SHIPPED, soft_arm
+from support.scaled import model_of, Scale, scaled, SIZES, tips
 
 FEW = SIZES[5], SIZES[6], SIZES[8]  # 1 mm of 200 GPa and of 1 kPa, 100 m of 1 kPa
 PULLS = np.array([1.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5])  # [N]

@@ -3,11 +3,11 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.references.piecewise import spline
 from softrobot_dynamics.reproduce.continuous import ContinuousLaw
 from softrobot_dynamics.reproduce.tetrahedra import Bricks
+from support.robots import compiled
 
 SIZE = 0.1, 0.02, 0.012  # length, outer and inner radius [m]
 

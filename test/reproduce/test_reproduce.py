@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from robots import reference
 from softrobot_dynamics import cli
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.reproduce.command import names, system
@@ -13,6 +12,7 @@ from softrobot_dynamics.reproduce.outcome import as_json, Check, SystemResult
 from softrobot_dynamics.reproduce.page import page
 from softrobot_dynamics.reproduce.systems import toy
 from softrobot_dynamics.schema.yaml_files import read_yaml
+from support.robots import reference
 
 SHARE = 0.02  # of the full length
 

@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator, ActuatorDynamics
+from support.robots import compiled
 
 ROBOT, LONGEST = 'double_pendulum', 5e-4
 REST = np.zeros(1)

@@ -3,13 +3,13 @@
 
 import numpy as np
 import pytest
-from robots import compiled, link, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import NOTHING, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.recursion.capstan import add_friction, resist
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.robots import compiled, link, rod, states
 
 MU, SPEED = 0.4, 1e-4  # -; [m/s], more than where friction is viscous
 FAST = 1e3 * SPEED

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled
 
 pytestmark = pytest.mark.quick
 

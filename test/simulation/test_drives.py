@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.servos import servo
 
 T0 = 3.0
 STEP = np.array([1.5e-3, -1e-3, 0.0])  # [m]

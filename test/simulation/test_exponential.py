@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 import softrobot_dynamics as sd
@@ -14,6 +13,7 @@ from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.simulation import exponential, integrators
+from support.robots import compiled
 
 PERIOD = 1e-3  # [s] for which a command is held
 

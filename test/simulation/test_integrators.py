@@ -5,11 +5,11 @@ import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.integrate import solve_ivp
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.simulation import integrators
 from softrobot_dynamics.simulation.integrators import ROS34PW2
+from support.robots import compiled
 
 pytestmark = pytest.mark.quick
 

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from support.robots import compiled, states
 
 PERIOD = 1e-3
 

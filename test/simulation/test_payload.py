@@ -3,11 +3,11 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled
 import yaml
 
 

@@ -5,11 +5,11 @@ import functools
 
 import numpy as np
 import pytest
-from robots import compiled, soft_arm, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, reconstruction
+from support.robots import compiled, soft_arm, states
 
 
 @functools.cache

@@ -3,11 +3,9 @@
 
 import math
 
-from generated import instance
 import numpy as np
 from oracles.jets import Jet, jet, JETS
 import pytest
-from robots import link
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
@@ -16,6 +14,8 @@ from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.joints.rotations import NEAR, RotationVector
 from softrobot_dynamics.simulation.rotation_vector_wrapping import recentred
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.generated import instance
+from support.robots import link
 
 POSE = {'xyz': [0.1, -0.2, 0.3], 'rpy': [0.4, -0.5, 0.6]}
 TURN = 2.0 * math.pi

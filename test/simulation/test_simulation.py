@@ -4,13 +4,13 @@
 import numpy as np
 from oracles.euler_lagrange import potential_energy
 import pytest
-from robots import compiled, link, SHIPPED, states
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled, link, SHIPPED, states
 
 
 def run(model, u, duration, substep, q=None, dt=1e-2):

@@ -5,11 +5,11 @@ import functools
 
 import numpy as np
 import pytest
-from robots import rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator, ActuatorDynamics
+from support.robots import rod
 
 AREA, HOSE, FULL = 1e-4, 3e-6, 4e4
 ATMOSPHERE = 101325.0

@@ -11,13 +11,13 @@ import time
 
 import numpy as np
 import pytest
-from robots import soft_arm
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError, UnknownNameError
 from softrobot_dynamics.studies import command, study, table, trial
 from softrobot_dynamics.studies.factors import read_factors
 from softrobot_dynamics.studies.study import plan_study, run_study
+from support.robots import soft_arm
 
 joblib = pytest.importorskip('joblib')
 

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import compiled, SHIPPED, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.cosserat.sections.annular import Annular
 from softrobot_dynamics.bodies.cosserat.sections.contract import Matter
@@ -13,6 +12,7 @@ from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.bodies.skins import boundary, SIDES
 from softrobot_dynamics.viewing.ranges import command_ranges, coordinate_ranges
 from softrobot_dynamics.viewing.shapes import reach_of, RobotShape
+from support.robots import compiled, SHIPPED, states
 
 
 def volume(points, triangles):

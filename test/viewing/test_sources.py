@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-from robots import compiled, SHIPPED
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.recordings.reading import Recording
 from softrobot_dynamics.viewing import sources
 from softrobot_dynamics.viewing.sources import MODES, Player, Sliders
+from support.robots import compiled, SHIPPED
 
 pytest.importorskip('viser')
 from softrobot_dynamics.viewing.browser import Browser  # noqa: E402

@@ -4,12 +4,12 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.calls import placement
 from softrobot_dynamics.viewing.discs import Discs
 from softrobot_dynamics.viewing.shapes import RobotShape
 from softrobot_dynamics.viewing.urdf import robot_description
+from support.robots import compiled, states
 
 
 @pytest.mark.quick

@@ -1,9 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Robots of Cosserat rods: other bodies that must agree, elasticity, tendons, wrong entries."""
 
-from cosserat import assert_close, BENT, given, L, robot, rod, slab, state, strain_of, VARYING
-from differences import derivative, gradient
-from generated import instance
 import numpy as np
 from oracles import rods
 import pytest
@@ -13,6 +10,20 @@ from softrobot_dynamics.bodies.released import STRAINS
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.cosserat import (
+    assert_close,
+    BENT,
+    given,
+    L,
+    robot,
+    rod,
+    slab,
+    state,
+    strain_of,
+    VARYING,
+)
+from support.differences import derivative, gradient
+from support.generated import instance
 
 STRAIGHT = {'type': 'elliptic', 'half_axis_x': 0.02, 'half_axis_y': 0.012}
 

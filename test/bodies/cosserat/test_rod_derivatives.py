@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Derivatives of rods by their own coordinates, against many digits."""
 
-from cosserat import BENT, rod
-from derivative_checks import assert_body_derivatives
 from oracles import derivatives
 import pytest
 from softrobot_dynamics.bodies.cosserat.body import Cosserat
+from support.cosserat import BENT, rod
+from support.derivative_checks import assert_body_derivatives
 
 VARYING = {
     'kappa_x': {'basis': 'monomial'},

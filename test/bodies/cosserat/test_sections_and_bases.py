@@ -1,7 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Each cross-section and each strain basis against its definition, and what they refuse."""
 
-from generated import instance, mapping
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
@@ -15,6 +14,7 @@ from softrobot_dynamics.schema.parsing import reader
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.graph import as_node, symbol, SYMBOLIC
 from softrobot_dynamics.tracing.traversal import evaluate
+from support.generated import instance, mapping
 
 pytestmark = pytest.mark.quick
 

@@ -7,7 +7,7 @@ from softrobot_dynamics.bodies.fem.assembly import mass_matrix, MASS_ORDER, stif
 from softrobot_dynamics.bodies.fem.elements import Elements
 from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.materials.contract import lame
-from solids import box, RUBBER
+from support.solids import box, RUBBER
 
 LAME = lame(RUBBER.young_modulus, RUBBER.poisson_ratio)
 

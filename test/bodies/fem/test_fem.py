@@ -4,7 +4,6 @@
 from dataclasses import replace
 import zipfile
 
-from differences import gradient
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -18,7 +17,8 @@ from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, save_mo
 from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MeshError
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from solids import box, modes, modes_file, RUBBER
+from support.differences import gradient
+from support.solids import box, modes, modes_file, RUBBER
 
 SIZE = 0.03, 0.04, 0.25
 HOOKE = {'type': 'st_venant_kirchhoff', 'young_modulus': 6e5, 'poisson_ratio': 0.3}

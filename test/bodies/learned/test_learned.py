@@ -3,8 +3,6 @@
 
 from dataclasses import replace
 
-from differences import gradient
-from kernel_calls import body_slab, fibre
 import numpy as np
 from oracles import newton_euler
 from oracles.jets import Jet, jet, JETS
@@ -25,7 +23,9 @@ from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives
 from softrobot_dynamics.tracing.graph import SYMBOLIC
-from weights import network
+from support.differences import gradient
+from support.kernel_calls import body_slab, fibre
+from support.weights import network
 
 mpmath = pytest.importorskip('mpmath')
 TOLERANCE = 1e-12  # of the largest entry

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Derivatives of learned bodies by their own coordinates, against many digits."""
 
-from derivative_checks import assert_body_derivatives
 import numpy as np
 from oracles import derivatives
 import pytest
 from softrobot_dynamics.bodies.learned.body import Learned
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
-from weights import network
+from support.derivative_checks import assert_body_derivatives
+from support.weights import network
 
 RUBBER = NeoHookean(young_modulus=2e5, poisson_ratio=0.4, damping=0.03)
 SPRING = {'stiffness_matrix': ((0.4, 0.1), (0.1, 0.3)), 'damping': 0.2}

@@ -3,7 +3,20 @@
 
 from dataclasses import dataclass, replace
 
-from cylinders import (
+import numpy as np
+from oracles import newton_euler, volumes
+from oracles.jets import Jet, jet, JETS
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.bodies.contract import BODIES
+from softrobot_dynamics.bodies.lvp.volumes import Cylinder
+from softrobot_dynamics.errors import ArgumentError, DescriptionError
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.materials.contract import MATERIALS
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
+from softrobot_dynamics.tracing.traversal import evaluate
+from support.cylinders import (
     BODIES_OF,
     body_of,
     C,
@@ -23,20 +36,7 @@ from cylinders import (
     SILICONE,
     slab,
 )
-from generated import instance, instances
-import numpy as np
-from oracles import newton_euler, volumes
-from oracles.jets import Jet, jet, JETS
-import pytest
-import softrobot_dynamics as sd
-from softrobot_dynamics.bodies.contract import BODIES
-from softrobot_dynamics.bodies.lvp.volumes import Cylinder
-from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.materials.contract import MATERIALS
-from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
-from softrobot_dynamics.tracing.traversal import evaluate
+from support.generated import instance, instances
 
 STEP = 1e-30  # of the complex steps
 PRINTED = volumes.tables(0.1)  # modes as lists, for the oracle

@@ -3,9 +3,6 @@
 
 import dataclasses
 
-from cylinders import body_of, close, hollow, mapping, mesh_file, postures, robot, RUBBER, SILICONE
-from derivative_checks import assert_body_derivatives
-from kernel_calls import BEYOND, call, fibre
 import numpy as np
 from oracles import derivatives
 import pytest
@@ -14,6 +11,19 @@ from softrobot_dynamics.bodies.lvp.body import LocallyVolumePreserving
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.materials.contract import determinant, first_invariant, Material
+from support.cylinders import (
+    body_of,
+    close,
+    hollow,
+    mapping,
+    mesh_file,
+    postures,
+    robot,
+    RUBBER,
+    SILICONE,
+)
+from support.derivative_checks import assert_body_derivatives
+from support.kernel_calls import BEYOND, call, fibre
 
 SOFT = {'type': 'st_venant_kirchhoff', 'young_modulus': 5e5, 'poisson_ratio': 0.3, 'damping': 0.1}
 EVERY = {

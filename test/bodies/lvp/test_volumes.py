@@ -3,13 +3,13 @@
 
 from dataclasses import replace
 
-from cylinders import body_of, close, hollow, mapping, mesh_file, postures, robot, slab
 import numpy as np
 import pytest
 from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, NotConvergedError
 from softrobot_dynamics.kernels import layout
+from support.cylinders import body_of, close, hollow, mapping, mesh_file, postures, robot, slab
 
 
 def test_the_estimate_is_the_error():

@@ -4,11 +4,11 @@
 import numpy as np
 from oracles.held import exponential
 import pytest
-from robots import compiled, states
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.sampled_data import command
 from softrobot_dynamics.controllers.sampled_data.command import CYCLE, HeldCommand
+from support.robots import compiled, states
 
 PERIOD = 1e-3
 

@@ -5,10 +5,10 @@ import functools
 
 import numpy as np
 import pytest
-from robots import rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.references.piecewise import constant, spline
+from support.robots import rod
 
 NOISE = {'noise': 1e-5, 'velocity_noise': 1e-2, 'seed': 1}
 

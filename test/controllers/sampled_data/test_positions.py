@@ -5,11 +5,11 @@ import functools
 
 import numpy as np
 import pytest
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.references.piecewise import constant, spline
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.servos import servo
 
 PERIOD = 1e-3
 DRIVE = {'compliance': 5e-5, 'pretension': 25.0, 'radius': 0.01}
