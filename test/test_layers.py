@@ -1,14 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Imports run in one direction only; read from the syntax trees, nothing is imported."""
+"""Imports run in one direction only, as the syntax trees of all files say."""
 
 import ast
 from collections import Counter
 import functools
 from importlib.util import find_spec
 from pathlib import Path
+import re
 import sys
 
 import pytest
+import softrobot_dynamics as sd
 
 pytestmark = pytest.mark.quick
 
@@ -99,6 +101,15 @@ SHELL = {
 
 EXTRAS = {'meshio', 'mcap', 'rosbags', 'zstandard'}
 """Packages of an extra that the core imports where a robot asks for them, and says so if not."""
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
+DOCUMENTED = {
+    name
+    for page in (ROOT / 'docs' / 'api').glob('*.md')
+    for name in re.findall(r'automodule:: ([\w.]+)', page.read_text(encoding='utf-8'))
+}
+"""Public modules: those with a place in the reference of the documentation."""
 
 FILES = sorted(PACKAGE.rglob('*.py'))
 
@@ -197,6 +208,38 @@ def test_a_law_may_predict_but_not_simulate():
     assert {b for _, b in pairs} == {'simulation.stepping'}
 
 
+def private_names(file, own):
+    """Return what a file uses of the package and neither the reference nor ``own`` contains."""
+    public = {NAME, *DOCUMENTED}
+    modules = {f'{NAME}.{module_of(each)}' for each in FILES}
+    names = [x for x in imported(file) if x.split('.')[0] == NAME and not x.startswith(own)]
+    roots = {x if x in modules or x == NAME else x.rpartition('.')[0] for x in names}
+    attributes = {
+        f'sd.{node.attr}'
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == 'sd'
+        and node.attr not in sd.__all__
+    }
+    return sorted((roots - public) | attributes)
+
+
+@pytest.mark.parametrize(
+    'file', [x for x in FILES if part(module_of(x)) == 'reproduce'], ids=module_of
+)
+def test_reproduced_systems_use_public_names_only(file):
+    """The systems of the papers import only modules that the reference documents."""
+    assert private_names(file, f'{NAME}.reproduce') == []
+
+
+@pytest.mark.parametrize('file', EXAMPLES, ids=lambda file: file.stem)
+def test_examples_use_public_names_only(file):
+    """An example imports only modules that the reference documents, and is short."""
+    assert private_names(file, '-') == []
+    assert file.read_text(encoding='utf-8').count('\n') < 80
+
+
 def test_there_is_no_circle_of_folders():
     """Folders can be put in an order, too; imports inside functions count."""
     rooms = {module_of(file) for file in FILES if file.name == '__init__.py'}
@@ -213,7 +256,7 @@ def test_the_top_is_short():
 
 
 def test_the_engine_knows_no_member():
-    """None but its own kind, and `softrobot`, imports a concrete body, joint, law, reference."""
+    """Only its own kind, the commands and the papers' systems import a concrete member of one."""
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
@@ -229,7 +272,7 @@ def test_the_engine_knows_no_member():
         and part(a) != part(b)
         and b.split('.')[1:] not in ([], ['contract'])
     ]
-    concrete = [(a, b) for a, b in concrete if part(a) != 'cli']
+    concrete = [(a, b) for a, b in concrete if part(a) not in ('cli', 'reproduce')]
     assert [(a, b) for a, b in concrete if b not in helpers] == []
 
 

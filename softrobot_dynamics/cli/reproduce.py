@@ -30,6 +30,6 @@ def add_to(commands: Any) -> None:
 
 def run(options: Namespace) -> int:
     """Reproduce systems."""
-    from softrobot_dynamics.reproduce.command import run as run_systems
+    from softrobot_dynamics.cli.reproduction_report import run as run_systems
 
     return run_systems(options)
