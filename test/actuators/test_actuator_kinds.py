@@ -39,7 +39,7 @@ def test_every_kind_declares_what_it_is(name):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'double_pendulum', 'soft_hand', 'hybrid_arm'])
 def test_command_and_output_make_a_power(name):
-    """Of every actuator of a robot: u times the rate of y is in watts; both are the model's."""
+    """For every actuator, command times rate of its coordinate has the unit of power."""
     model = compiled(name)
     pairs = [(u.unit, y.unit) for u, y in zip(model.commands, model.outputs)]
     assert len(pairs) == model.m and set(pairs) <= POWERS
@@ -47,7 +47,7 @@ def test_command_and_output_make_a_power(name):
 
 
 def test_quantities_follow_the_joints():
-    """Of a sliding joint, and of one coordinate among others."""
+    """A joint actuator has the units of its coordinate: of sliding and of turning ones."""
     assert units(JointActuator('slide')) == ('N', 'm')
     assert units(JointActuator('disc', coordinate='x')) == ('N', 'm')
     assert units(JointActuator('disc', coordinate='angle')) == ('N m', 'rad')
@@ -59,8 +59,8 @@ def test_an_unknown_unit_is_not_guessed(monkeypatch):
     assert units(JointActuator('')) == ('J/(turns)', 'turns')
 
 
-def test_a_tendon_and_a_motor_are_told_apart():
-    """In the robot with both, by their own words."""
+def test_a_tendon_and_a_motor_have_their_own_units():
+    """In a robot with tendons and motors each actuator has its own quantity and unit."""
     model = compiled('soft_hand')
     words = dict(zip(model.actuator_names, model.commands))
     assert words['wrist/rx'] == ('torque', 'N m') and words['index_close'] == ('tension', 'N')

@@ -86,7 +86,7 @@ def test_the_coordinate_is_the_growth_of_the_volume(model):
 
 
 def test_pressure_times_volume_rate_is_the_power(model):
-    """What the pressures accelerate, M (qdd - qdd without), works at u dy/dt."""
+    """The power of the force that pressures exert equals pressure times rate of volume."""
     ((q, qd, _),), u = states(model, 1, seed=2), np.linspace(1e4, 5e4, model.m)
     pushed, free = (sd.forward_dynamics(model, q=q, qd=qd, u=each) for each in (u, 0.0 * u))
     M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * q)[1]
@@ -96,7 +96,7 @@ def test_pressure_times_volume_rate_is_the_power(model):
 
 
 def test_forward_dynamics_has_its_derivatives(model):
-    """By q: the pressures' force changes with the posture."""
+    """Derivatives of forward dynamics by q include how the force of pressures changes with q."""
     ((q, qd, _),) = states(model, 1, seed=3, size=0.5)
     u, reach = np.linspace(1e5, 3e5, model.m), reaches(model.coordinate_names)
 
@@ -138,7 +138,7 @@ def test_bodies_of_other_kinds_may_have_one(body):
 
 @pytest.mark.parametrize('body', [PCC, COSSERAT], ids=lambda body: body['type'])
 def test_a_segment_bends_away_from_its_chamber(body):
-    """By p A r / (E I) of curvature, and stretches by p A / (E A): the closed form."""
+    """A segment bends by p A r / (E I) and stretches by p A / (E A), as the closed form says."""
     r, p = 0.006, 3e3
     path = {'body': 'b', 'offset': [r, 0.0]}
     model = single(body, chamber(path), gravity=[0.0, 0.0, 0.0])

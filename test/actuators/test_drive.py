@@ -43,8 +43,8 @@ BENT = np.array([0.3, -0.2, -0.004])
         ),
     ],
 )
-def test_what_cannot_be_is_said(fields, place, words):
-    """By the place in the file, and what would be right."""
+def test_an_impossible_drive_is_refused(fields, place, words):
+    """An impossible drive is refused with the place in the file and what would be right."""
     robot = servo(DRIVE)
     robot['actuators'][1].update(fields)
     with pytest.raises(DescriptionError) as caught:
@@ -96,7 +96,7 @@ def test_two_tendons_on_one_motor():
 
 
 def test_commands_of_all_others_are_their_efforts():
-    """And arguments are checked."""
+    """Commands of actuators without position drives are their efforts; arguments are checked."""
     model = compiled('pcc_arm')
     u = np.arange(9.0)
     assert np.array_equal(sd.efforts(model, q=np.zeros(9), command=u), u)

@@ -25,7 +25,7 @@ ROD = {'type': 'pcc', 'length': 0.1, 'radius': 0.01, 'density': 1e3, 'young_modu
 
 
 def test_the_oracle_knows_a_cylinder():
-    """At rest the cavity is a cylinder."""
+    """The oracle's volume of a cavity at rest is that of a cylinder."""
     body = BODIES_OF['mixed']()
     assert volumes.cavity(body, np.zeros(7)) == pytest.approx(np.pi * 0.012**2 * 0.1, rel=1e-14)
 
@@ -81,7 +81,7 @@ def test_an_inflated_tube_is_in_equilibrium():
 
 
 def test_what_has_no_cavity_cannot_be_inflated():
-    """Neither a rod, nor a solid, nor a hollow body whose cavity keeps its volume."""
+    """Rods, solids and hollow bodies of constant cavity volume refuse a pressure."""
     for body in (ROD, mapping(), mapping(inner_radius=0.01)):
         with pytest.raises(DescriptionError) as caught:
             robot(body, actuators=[PRESSURE])

@@ -130,7 +130,7 @@ def wound(request):
 
 
 def test_lengths_and_lever_arms_are_those_of_the_integral(wound):
-    """Whatever winds: y and dy/dq of tendons and of a chamber's volume, relative to all of it."""
+    """Lengths y and lever arms dy/dq of wound tendons and chambers equal the integral."""
     model, q, reach = wound
     found, size = sd.actuation(model, q=q, qd=0.0 * q), lengths(model, 0.0 * q)
     wanted = lengths(model, q) - size
@@ -192,14 +192,14 @@ def test_a_route_has_the_points_that_its_curve_needs():
 
 
 def test_a_route_that_no_rule_can_measure_is_refused():
-    """By the body that it winds through, with how often and the error that would be left."""
+    """A route with too many windings is refused with its body, windings and error."""
     offsets = {'four': ({'radius': 0.015, 'turns': 3000.0}, (0.0, 1.0))}
     with pytest.raises(DescriptionError, match=r'through b: .*3000.*winds less.*4096 points'):
         model_of(BODIES['pcc'][0], offsets)
 
 
 def test_an_offset_far_outside_of_the_section_draws_a_question():
-    """As a slip of the unit does; one within, or on a disc somewhat wider, draws none."""
+    """An offset far outside of the section, as by a wrong unit, draws a question."""
     for offset, asked in (([0.15, 0.0], True), ([0.0, -0.05], True), ([0.015, 0.01], False)):
         for paths in ({'x': [offset[0]], 'y': [offset[1]]}, offset):
             model = model_of(BODIES['pcc'][0], {'four': (paths, (0.0, 0.2))})

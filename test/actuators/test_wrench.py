@@ -60,8 +60,8 @@ def loads(model, q):
 
 
 @pytest.mark.quick
-def test_it_is_the_wrench_that_it_says(model):
-    """Its column of A is what the same load does in inverse dynamics: J^T w, dipole x field."""
+def test_its_column_is_that_of_the_wrench(model):
+    """The actuator's column of A is J^T w of the same load in inverse dynamics."""
     for q, qd, qdd in states(model, 3, seed=1):
         matrix = sd.actuation(model, q=q, qd=qd).matrix
         free = sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
@@ -71,7 +71,7 @@ def test_it_is_the_wrench_that_it_says(model):
 
 
 def test_the_coordinate_is_the_way_along_it(model):
-    """From q = 0, along the normalised direction; matrix, rates and bias are its derivatives."""
+    """The coordinate y is the path along the direction; A, rate and bias are its derivatives."""
     at, unit = np.append(POINT, 1.0), np.array(FORCE) / 3.0
     rest = sd.forward_kinematics(model, q=np.zeros(model.n))[-1]
     for q, qd, _ in states(model, 3, seed=2):
@@ -94,7 +94,7 @@ def test_the_coordinate_is_the_way_along_it(model):
 
 
 def test_forward_dynamics_has_its_derivatives(model):
-    """By q: a force of a fixed direction turns against the body."""
+    """Derivatives by q include that a force of fixed direction turns against the body."""
     ((q, qd, _),), u = states(model, 1, seed=3, size=0.5), np.array([2.0, 3.0, -4.0, 5.0])
 
     def acceleration(q):

@@ -47,7 +47,7 @@ def test_a_point_mass_swings_as_in_the_book():
 
 @pytest.mark.parametrize('carried', [(), (('tool', {'type': 'fixed'}, FLANGE),)], ids=len)
 def test_a_joint_that_moves_no_mass_is_named(carried):
-    """At the end of a robot: no acceleration and no simulation, but that joint's name."""
+    """A last joint that moves no mass is named by forward dynamics and simulation."""
     model = chain(('link', HINGE, link()), ('wrist', HINGE, FLANGE), *carried)
     zero = np.zeros(2)
     for call in (
@@ -68,7 +68,7 @@ def test_a_point_on_its_own_axis_is_named():
 
 
 def test_a_spring_holds_what_has_no_mass():
-    """Its equilibrium is found all the same, and it is a stable one."""
+    """A body without mass on a spring has a stable equilibrium."""
     sprung = {**HINGE, 'stiffness': 2.0, 'rest': 0.4}
     model = chain(('link', HINGE, link()), ('wrist', sprung, FLANGE))
     found = sd.equilibrium(model, u=[], q0=[np.pi, 0.0])

@@ -26,7 +26,7 @@ def figures(findings):
 
 
 def test_a_good_robot_raises_no_question(tmp_path, capsys):
-    """In words and as JSON; slowest mode and largest eigenvalue are those of the linear loop."""
+    """A sound robot raises no question; its modes and eigenvalue are the linear loop's."""
     file = tmp_path / 'report.json'
     assert cli.main(['check', NAME, '--json', str(file)]) == 0
     said = capsys.readouterr().out
@@ -93,8 +93,8 @@ def test_the_rate_of_a_parameter_file_is_that_of_the_verdict(
     assert 'gians.p (did you mean gains.p?)' in said
 
 
-def test_a_robot_of_ones_own_is_reported_on_with_its_loop(tmp_path, capsys):
-    """Without a parameter file, under the default law; one without actuators has no loop."""
+def test_a_robot_without_a_parameter_file_is_reported_on(tmp_path, capsys):
+    """A robot without a parameter file is reported under the default law, if it has actuators."""
     robot = read_yaml(shipped('robots')[NAME])[0] | {'name': 'mine'}
     file = tmp_path / 'mine.yaml'
     file.write_text(json.dumps(robot), encoding='utf-8')

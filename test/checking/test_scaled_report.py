@@ -21,7 +21,7 @@ def lines(model):
 @pytest.mark.parametrize('robot', [rod, rigid_arm])
 @pytest.mark.parametrize('scale', FEW, ids=str)
 def test_a_report_asks_the_same_questions_at_any_size(robot, scale):
-    """And its numbers without a unit are the same, but for ranges that are rounded to 2 digits."""
+    """Robots of any size get the same questions and the same dimensionless numbers."""
     wanted, found = (lines(model_of(robot(), each)) for each in (Scale(), scale))
     assert list(found) == list(wanted)
     for name, one in wanted.items():

@@ -110,8 +110,8 @@ def test_tuples_within_tuples_may_be_given():
     assert out[0] == 1130.25 + more
 
 
-def test_code_for_a_class_that_has_moved_is_made_anew(monkeypatch, tmp_path):
-    """What is in the cache names the class by its module, which may be another by now."""
+def test_code_for_a_moved_class_is_compiled_again(monkeypatch, tmp_path):
+    """Cached code names a class by its module, so code for a moved class is compiled again."""
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'kernels'))
     given, more = outer()
     out = np.zeros(1)
@@ -128,7 +128,7 @@ def test_code_for_a_class_that_has_moved_is_made_anew(monkeypatch, tmp_path):
 
 
 def test_other_numbers_and_sizes_are_the_same_code():
-    """What is given is data: another robot of other sizes needs no compilation."""
+    """A robot of other numbers and sizes needs no compilation."""
     made = cached(scale, factors=np.ones(2), offset=1.0)
     other = cached(scale, factors=np.ones(30), offset=-2.0)
     assert made.func is other.func
@@ -161,14 +161,14 @@ def test_what_an_entry_knows_lasts_as_long():
 
 
 @pytest.mark.parametrize('wrong', ['text', None, np.ones((4, 4))[:, ::2], [1.0, 2.0]])
-def test_what_cannot_be_given_is_refused(wrong):
-    """Only numbers, contiguous arrays and named tuples of such can be given."""
+def test_unsupported_arguments_are_refused(wrong):
+    """Arguments other than numbers, contiguous arrays and named tuples of them are refused."""
     with pytest.raises(ArgumentError, match='x.*contiguous array'):
         cached(add, outer=Outer(Inner(wrong, 1.0), np.ones(1), np.ones((1, 1)), 1))
 
 
 def test_a_kernel_of_other_arguments_has_no_address():
-    """It would be called with too few pointers, or with others than it takes them for."""
+    """A kernel whose arguments have other types or numbers is refused by address."""
     with pytest.raises(ArgumentError, match='test_binding.add.*a kernel of P, q'):
         address(__name__, 'add', 'P, q')
 
@@ -188,8 +188,8 @@ def test_only_contiguous_floats_are_called_by_address(wrong):
         cached(call_directly)(made.address, made.table, wrong)
 
 
-def test_machine_code_is_made_of_what_is_called_only(monkeypatch):
-    """What is linked into its callers is optimised, but never made ready to run by itself."""
+def test_only_called_functions_get_machine_code(monkeypatch):
+    """A function that is linked into its callers gets no machine code of its own."""
 
     @kernel
     def double(x):

@@ -84,7 +84,7 @@ def test_folder_is_chosen_by_the_environment(tmp_path):
 
 
 def test_default_folder_is_the_users_cache(monkeypatch, tmp_path):
-    """Without SOFTROBOT_CACHE_DIR it is in XDG_CACHE_HOME, else in .cache of the home folder."""
+    """Without SOFTROBOT_CACHE_DIR the folder is in XDG_CACHE_HOME, else in ~/.cache."""
     monkeypatch.delenv('SOFTROBOT_CACHE_DIR')
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     assert cache_folder() == tmp_path / 'softrobot_dynamics'
@@ -94,8 +94,8 @@ def test_default_folder_is_the_users_cache(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize('program', [SMALL, BY_ADDRESS], ids=['for Python', 'by address'])
-def test_a_folder_that_cannot_be_made_is_done_without(tmp_path, program):
-    """Where no folder can be made, kernels are compiled in memory and a warning says so."""
+def test_kernels_compile_without_a_folder(tmp_path, program):
+    """If no folder can be made, kernels are compiled in memory and a warning says so."""
     (tmp_path / 'file').write_text('')
     out, err = finish(start(program, tmp_path / 'file' / 'kernels'))
     assert out.startswith('42.0') and 'cannot be written' in err and 'SOFTROBOT_CACHE_DIR' in err
@@ -104,16 +104,16 @@ def test_a_folder_that_cannot_be_made_is_done_without(tmp_path, program):
 
 
 @pytest.mark.skipif(os.name != 'posix' or os.getuid() == 0, reason='root may write everywhere')
-def test_a_read_only_folder_is_done_without(tmp_path):
-    """In a read-only folder, kernels are compiled in memory and a warning says so."""
+def test_kernels_compile_beside_a_read_only_folder(tmp_path):
+    """With a read-only folder kernels are compiled in memory and a warning says so."""
     tmp_path.chmod(0o555)
     out, err = finish(start(SMALL, tmp_path))
     assert out.startswith('42.0') and 'cannot be written' in err
     assert not emitted(tmp_path)
 
 
-def test_a_reference_needs_no_machine_code_that_a_controller_has_not():
-    """So it can be planned beside a running loop, whatever is in the cache."""
+def test_planning_compiles_nothing_new():
+    """Planning a reference beside a running loop compiles nothing, whatever is in the cache."""
     before, new = map(int, finish(start(CONTROLLED, cache_folder()))[0].split())
     assert before > 0 and new == 0
 
@@ -248,8 +248,8 @@ def test_two_processes_that_compile_at_the_same_time_both_succeed(tmp_path):
     assert not any('Warning' in err for _, err in (*results, third))
 
 
-def test_a_kernel_from_no_file_is_compiled_anew():
-    """What has no source to follow gets another line, and so another module, every time."""
+def test_a_kernel_without_a_source_file_is_compiled_again():
+    """A kernel without a source file gets a new module, and is compiled, every time."""
     sys.modules['kernels_of_no_file'] = types.ModuleType('kernels_of_no_file')
     lines = [cache.import_line('kernels_of_no_file', 'terms', 'terms_0') for _ in range(2)]
     assert lines[0] != lines[1]

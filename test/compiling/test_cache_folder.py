@@ -39,8 +39,8 @@ def fill_disk():
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
-def test_a_start_from_damaged_files_makes_them_anew(tmp_path):
-    """Whatever happened to all of them; with one warning, and then they do, on a full disk too."""
+def test_damaged_cache_files_are_replaced(tmp_path):
+    """Damaged cache files are replaced with one warning, on a full disk too."""
     finish(start(BY_ADDRESS, tmp_path))
     files = [file for file in tmp_path.rglob('*') if file.suffix in ('.nbc', '.code', '.py')]
     damage(sorted(files, key=lambda file: file.suffix, reverse=True))
@@ -51,8 +51,8 @@ def test_a_start_from_damaged_files_makes_them_anew(tmp_path):
     assert finish(start(BY_ADDRESS, tmp_path, preexec_fn=fill_disk)) == ('42.0\n', '')
 
 
-def test_a_full_disk_is_done_without(tmp_path):
-    """Where nothing can be written, kernels are compiled in memory, with one warning."""
+def test_kernels_compile_on_a_full_disk(tmp_path):
+    """On a full disk kernels are compiled in memory, with one warning."""
     out, err = finish(start(BY_ADDRESS, tmp_path, preexec_fn=fill_disk))
     assert out == '42.0\n' and err.count('RuntimeWarning') == 1
     assert 'cannot be written' in err and str(tmp_path) in err and 'SOFTROBOT_CACHE_DIR' in err
@@ -100,7 +100,7 @@ def test_a_file_is_written_whole_or_not_at_all(own, monkeypatch, error):
 
 @pytest.mark.quick
 def test_a_new_folder_is_for_its_owner_alone(tmp_path, monkeypatch):
-    """Whatever the umask is."""
+    """A new cache folder is accessible to its owner only, whatever the umask is."""
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'new'))
     before = os.umask(0)
     try:
@@ -147,8 +147,8 @@ def test_a_folder_of_another_user_is_refused(foreign):
 
 
 @pytest.mark.quick
-def test_a_folder_of_root_will_do(own, monkeypatch):
-    """As in an image: its code is used by a user who may not add to it."""
+def test_a_folder_of_root_is_used(own, monkeypatch):
+    """A cache folder of root, as in an image, is used by a user who may not write to it."""
     state = os.stat_result((0o40755, 0, 0, 2, 0, 0, 4096, 0, 0, 0))
     with monkeypatch.context() as patch:
         patch.setattr(Path, 'stat', lambda self, **_: state)
@@ -165,7 +165,7 @@ class Bomb:
 
 @pytest.mark.quick
 def test_a_file_that_others_may_write_to_is_not_run(own):
-    """Even if it is whole, and the folder is ours."""
+    """A cache file that others may write to is not loaded, even if it is intact."""
     path = own / 'file.nbc'
     folder.write(path, pickle.dumps(Bomb()))
     path.chmod(0o666)

@@ -26,8 +26,8 @@ def fast():
         yield
 
 
-def test_numba_is_as_before_outside():
-    """When the last of several contexts has ended; what is kept by its flags is found in both."""
+def test_numba_is_restored_afterwards():
+    """Numba's methods are restored when the last of several contexts has ended."""
     own, plain = [getattr(cls, name) for cls, name, _ in lookups._FAST], flags()
     hashed = hash(plain)
     with lookups.fast_lookups():

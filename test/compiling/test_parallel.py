@@ -100,8 +100,8 @@ def test_nothing_is_started_for_what_is_kept(tmp_path, several):
     assert out.split('] ') == ['[6.0, 8.0, 10.0', '0\n'] and not err
 
 
-def test_no_folder_no_helpers(tmp_path, several):
-    """Where nothing can be shared, this process compiles all in memory."""
+def test_without_a_folder_there_are_no_helpers(tmp_path, several):
+    """Without a shared cache folder this process compiles everything in memory."""
     (tmp_path / 'file').write_text('')
     program = BUILD + 'parallel._start = None\n' + TOGETHER
     out, err = finish(start(program, tmp_path / 'file' / 'kernels'))
@@ -130,8 +130,8 @@ def load_small(label, done=()):
 
 
 @pytest.mark.quick
-def test_first_what_nobody_is_compiling():
-    """What another process has begun is left until the rest is done."""
+def test_kernels_of_other_processes_are_compiled_last():
+    """A kernel that another process is compiling is left until the others are done."""
     with cache.collecting() as sources:
         for label in 'abc':
             load_small(f'{label}{id(sources)}')
@@ -168,8 +168,8 @@ def test_stand_ins_are_not_called():
 
 
 @pytest.mark.quick
-def test_what_is_told_its_types_is_compiled_when_loaded():
-    """There is nothing left to compile at the first call; other arguments still do."""
+def test_a_kernel_with_types_is_compiled_when_loaded():
+    """A kernel with declared types compiles when loaded; other arguments compile at a call."""
     small = load_small('told')
     assert len(small.signatures) == 1
     assert small(2.0) == 4.0 and len(small.signatures) == 1
@@ -177,8 +177,8 @@ def test_what_is_told_its_types_is_compiled_when_loaded():
 
 
 @pytest.mark.quick
-def test_a_wrong_number_of_compilers_is_said(monkeypatch):
-    """It is named, once, and the default is taken."""
+def test_a_wrong_number_of_compilers_is_warned_of(monkeypatch):
+    """A wrong number of compilers draws one warning that names it, and the default is used."""
     monkeypatch.setattr(folder, '_said', set())
     monkeypatch.setenv('SOFTROBOT_COMPILERS', 'many')
     with pytest.warns(RuntimeWarning, match="SOFTROBOT_COMPILERS is 'many'"):

@@ -56,7 +56,7 @@ def ended(command, **options):
 @pytest.mark.parametrize('arguments', [['robots'], ['--help'], ['check', 'ur10e'], ['view', '-h']])
 @pytest.mark.parametrize('buffered', ['', '1'])
 def test_output_that_nobody_reads_ends_a_command_in_silence(arguments, buffered):
-    """As `head` does: status 141, as of other programs, and no words."""
+    """A closed output pipe, as of `head`, ends a command with status 141 and no message."""
     reading, writing = os.pipe()
     os.close(reading)
     environment = {**os.environ, 'PYTHONUNBUFFERED': buffered}
@@ -79,7 +79,7 @@ def test_output_without_room_is_said_in_a_line(arguments):
     ['import', 'x' * 300], ['check', f'/{"x" * 300}'],
 ])  # fmt: skip
 def test_a_name_that_is_too_long_is_said_in_a_line(arguments, capsys):
-    """With status 1 or 2, and not all of the name."""
+    """A file name that is too long is refused with status 1 or 2, in one shortened line."""
     assert cli.main(arguments) in (1, 2)
     shown = capsys.readouterr()
     words = shown.err + shown.out
@@ -111,7 +111,7 @@ def test_ctrl_c_while_a_program_starts_ends_it_in_silence(program, module, start
 
 
 def test_a_program_of_the_user_is_interrupted_as_any_other():
-    """By a KeyboardInterrupt, which it may catch."""
+    """Ctrl-C raises a KeyboardInterrupt in a user's program, which may catch it."""
     start = textwrap.dedent("""
         try:
             import softrobot_dynamics
@@ -124,7 +124,7 @@ def test_a_program_of_the_user_is_interrupted_as_any_other():
 
 @pytest.mark.quick
 def test_ctrl_c_ends_a_command_with_130(monkeypatch, capsys):
-    """Whatever it is doing."""
+    """Ctrl-C ends a command with status 130 in any phase."""
     monkeypatch.setattr(robots, 'run', lambda options: signal.raise_signal(signal.SIGINT))
     assert cli.main(['robots']) == 130
     assert capsys.readouterr().err == ''

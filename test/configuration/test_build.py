@@ -16,7 +16,7 @@ VALUES = {row.name: row.default for row in declared_parameters.SIMULATION}
 
 
 def test_the_simulated_robot_may_be_another():
-    """By the parameter `plant`: it falls otherwise; what makes no sense is refused by name."""
+    """The parameter `plant` changes the simulated robot; an invalid plant is refused by name."""
     given = {**VALUES, 'robot': 'double_pendulum'}
     own, other = (build.simulated({**given, 'plant': x}) for x in ((), ('mass=×1.3',)))
     masses = [[m.body.mass for m in p.model.description.modules] for p in (own, other)]
@@ -27,7 +27,7 @@ def test_the_simulated_robot_may_be_another():
 
 
 def test_the_simulated_robot_may_be_of_another_body_model(tmp_path):
-    """Then what is heard of it are the coordinates of `robot`, with its sensors."""
+    """A plant of another body model is measured in the coordinates of `robot`."""
     files = [tmp_path / f'{name}.yaml' for name in ('own', 'rods')]
     for file, order in zip(files, (None, 1)):
         file.write_text(json.dumps(soft_arm(order)))
@@ -49,7 +49,7 @@ def test_the_simulated_robot_may_be_of_another_body_model(tmp_path):
 
 
 def test_the_simulated_robot_may_carry_something():
-    """By the parameters of its payload: a torque accelerates it less."""
+    """A payload by parameters makes the same torque accelerate the robot less."""
     given = {**VALUES, 'robot': 'double_pendulum', 'payload.body': 'lower_bar'}
     gained = []
     for mass in (0.0, 2.0):
@@ -80,7 +80,7 @@ def test_sensors_are_for_all_coordinates_or_each():
 
 
 def test_the_bus_is_the_simulated_robot_s_and_off_by_default():
-    """By parameters that are set once; a robot must not time out between two states."""
+    """The bus is set by parameters, off by default, and must not be slower than the watchdog."""
     rows = {row.name: row for row in declared_parameters.SIMULATION}
     assert rows['bus.rate'].read_only and rows['bus.phase'].read_only
     values = {name: row.default for name, row in rows.items()}

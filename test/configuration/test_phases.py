@@ -48,7 +48,7 @@ def read(folder, *changes, text=FILE):
 
 @pytest.mark.quick
 def test_parts_have_the_parameters_of_their_laws(tmp_path):
-    """By their names with the part's before; what is known of the loop is told once."""
+    """A part has its law's parameters under the part's name; those of the loop exist once."""
     values, unknown = read(tmp_path, ('gains.p: 80', 'gians.p: 80'))
     assert unknown == ('lower.gians.p (did you mean lower.gains.p?)',)
     values, unknown = read(tmp_path)
@@ -77,14 +77,16 @@ def test_parts_have_the_parameters_of_their_laws(tmp_path):
     ('gains.p: 80.0', 'gains.p: -80.0', 'lower.gains.p: -80'),
     ('type: setpoint', 'type: setpiont', 'upper.reference.type'),
 ])  # fmt: skip
-def test_what_cannot_be_is_refused_by_its_name(old, new, words, tmp_path):
+def test_impossible_phases_are_refused(old, new, words, tmp_path):
+    """Impossible phases are refused with the name of the parameter."""
     with pytest.raises(DescriptionError) as refused:
         read(tmp_path, (old, new))
     assert any(re.search(words, str(p)) for p in refused.value.problems), refused
 
 
 @pytest.mark.quick
-def test_a_law_that_there_is_not(tmp_path):
+def test_an_unknown_law_is_refused(tmp_path):
+    """An unknown law of a part is refused with the known names."""
     with pytest.raises(UnknownNameError, match='pd_plus'):
         read(tmp_path, ('controller: pd_plus', 'controller: pd_pluss'))
 

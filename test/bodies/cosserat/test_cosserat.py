@@ -101,8 +101,8 @@ def test_convergence_is_of_fourth_order():
 
 
 @pytest.mark.parametrize('count', [14, 15, 16, 40])
-def test_more_steps_than_lanes(count):
-    """However many blocks the steps fill, the sums are those over all points."""
+def test_sums_are_right_for_any_number_of_blocks(count):
+    """However many vector blocks the steps fill, the sums are those over all points."""
     body = rod(quadrature=count)
     q, qd, w = state(body, seed=3)
     found = parts(slab(body, q, qd, w), len(q))

@@ -72,14 +72,14 @@ def test_sums_over_the_body_equal_jets(n, hidden, activation):
 
 
 def test_networks_share_their_machine_code():
-    """Neither weights nor sizes nor the number of coordinates are compiled."""
+    """Networks of other weights, sizes and coordinates use the same compiled code."""
     kernels = [body(network(n, hidden)).kernel() for n, hidden in ((1, (3,)), (6, (16, 16)))]
     assert len({(kernel.module, kernel.function) for kernel in kernels}) == 1
     assert body(network(activation='sin')).kernel().module != kernels[0].module
 
 
 def test_the_base_is_clamped_and_the_body_straight_at_rest():
-    """Whatever the weights, p = x on the base section, and everywhere at q = 0."""
+    """For any weights p = x on the base section, and everywhere at q = 0."""
     one, rng = body(), np.random.default_rng(2)
     x = rng.uniform([[-0.01], [-0.01], [0.05]], [[0.01], [0.01], [0.25]], (3, 20))
     base = x * [[1.0], [1.0], [0.0]]
@@ -168,7 +168,7 @@ def test_length_of_a_fibre(n, hidden):
 
 
 def test_the_kernel_is_the_traced_formula():
-    """What the tracer makes of the formula fills the same slab, tip frame included."""
+    """The kernel fills the same slab as the traced formula, tip frame included."""
     one, (q, qd, w) = body(), state(2)
     wanted, found = body_slab(Body.kernel(one), q, qd, w), run(one, q, qd, w)
     parts = [0, 9, 12, 15, 18, 24, 30, 40, 46, 58, 62, 64]
@@ -189,7 +189,7 @@ DEFINITIONS = {
 @pytest.mark.quick
 @pytest.mark.parametrize('name', networks.ACTIVATIONS)
 def test_derivatives_of_activations(name):
-    """f, f', f'' and f''' equal fifty digits."""
+    """Activations and their first three derivatives equal a computation in fifty digits."""
     for z in (-3.0, -0.2, 0.0, 1.7):
         with mpmath.workdps(50):
             wanted = mpmath.taylor(DEFINITIONS[name], z, 3)
@@ -205,8 +205,8 @@ def tangents(x, out):
         out[i] = vector_tanh(x[i])
 
 
-def test_vector_tanh():
-    """Within eight units in the last place everywhere; what is no number stays so."""
+def test_vector_tanh_is_accurate():
+    """Vectorised tanh is within eight units in the last place and keeps nan."""
     rng = np.random.default_rng(3)
     x = np.concatenate([10.0 ** rng.uniform(-12, 1.5, 2000), np.linspace(0, 25, 1000), [1e300]])
     x = np.concatenate([x, -x, [np.inf, np.nan]])
@@ -379,7 +379,7 @@ def fitted():
 
 
 def test_a_fit_learns_a_known_body(fitted):
-    """To a fraction of a millimetre, also where it has not been; its errors are true."""
+    """A fit learns a known body to a fraction of a millimetre and reports its true errors."""
     assert fitted.count == 300 and fitted.held_out.rms < 4e-4 and fitted.held_out.largest < 4e-3
     assert fitted.fitted.rms < fitted.held_out.rms < fitted.held_out.largest
     fresh = fit.errors_of(fitted.network, samples(100, 10, seed=5))
@@ -459,8 +459,8 @@ def test_wrong_samples():
             fit.fit(wrong)
 
 
-def test_the_command_fits_and_tells_its_errors(tmp_path, capsys):
-    """From samples to a file that a robot can name, with the errors on both shares."""
+def test_the_command_fits_and_reports_errors(tmp_path, capsys):
+    """The command fits samples, writes a file for a robot and prints errors of both shares."""
     from softrobot_dynamics import cli
 
     given = samples(30, 5)

@@ -39,14 +39,14 @@ class Few(Learned):
 ], ids=['sin', 'softplus', 'silu-elastic', 'tanh-elastic', 'tanh', 'sin-elastic',
         'softplus-elastic', 'silu'])  # fmt: skip
 def test_derivatives_of_networks(n, hidden, activation, fields):
-    """Of any size and activation, with a constant stiffness, a material, or none."""
+    """Kernel derivatives are exact for networks of any size, activation and elasticity."""
     body = Few(network(n, hidden, activation), radius=(0.02, 0.016), density=1070.0, **fields)
     points, masses = (part[BLOCK:] for part in body.material_points())
     assert_body_derivatives(body, [(derivatives.vector(x), m) for x, m in zip(points, masses)])
 
 
 def test_networks_share_the_machine_code_of_their_derivatives():
-    """Neither weights nor sizes nor the number of coordinates are compiled."""
+    """Networks of other weights, sizes and coordinates share the code of derivatives."""
     kernels = [
         Learned(network(n, hidden), radius=(0.02, 0.016), density=1070.0).derivatives_kernel()
         for n, hidden in ((1, (3,)), (6, (16, 16)))

@@ -137,7 +137,7 @@ class Cloud:
 @pytest.mark.parametrize('rule', [(6, 2, 8), (18, 1, 5)])
 @pytest.mark.parametrize('material', MATERIALS.names())
 def test_sums_over_sections_are_those_over_points(material, rule):
-    """Of a hollow body, of every material; of one material with every strain, of all shapes."""
+    """Sums over sections equal sums over points for every material, strain and shape."""
     (given,) = instances(MATERIALS, material)
     bodies = [hollow(material=given, modes='table_5')]
     if material == SILICONE['type']:  # each shape, and each material, has code of its own
@@ -193,7 +193,7 @@ def test_stretch_is_that_of_a_rod():
 
 
 def test_small_bends_are_stiffer_than_a_rod():
-    """As sections do not contract as Poisson has it, the modulus is 58/9 C, not 6 C."""
+    """Sections that do not contract make the bending modulus 58/9 C instead of 6 C."""
     body = body_of(modes=ROD)
     moment = np.pi / 4.0 * body.outer_radius**4
     K = linearised(body)[0]
@@ -202,7 +202,7 @@ def test_small_bends_are_stiffer_than_a_rod():
 
 
 def test_damping_is_objective(body):
-    """At small strains it is damping / 2 times the stiffness: turning in space costs nothing."""
+    """Damping is damping / 2 times the stiffness at small strains, and rotation costs nothing."""
     K, D = linearised(body)
     if body.viscosity() == ETA * C:  # a law that holds for det F = 1 only
         assert close(D, ETA / 2.0 * K, 1e-5)
@@ -263,7 +263,7 @@ def test_a_closed_cavity_is_said():
 
 @pytest.mark.parametrize('sign', [-1.0, 1.0])
 def test_the_limit_is_where_a_bend_folds(sign):
-    """Up to 98 % of the curvature at which the map folds all is well, beyond 99 % nothing."""
+    """Terms are finite up to 98 % of the folding curvature, and invalid beyond 99 %."""
     body = body_of(modes=ROD)
     most = 1.0 / (np.sqrt(3.0) * body.outer_radius)
     good, bad = (

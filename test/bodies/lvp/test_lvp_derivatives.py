@@ -133,8 +133,8 @@ def test_derivatives_over_a_mesh(tmp_path, own):
     assert close(found.by_q, derivatives, 1e-9)
 
 
-def test_a_body_that_cannot_be_has_no_derivatives():
-    """What folds is not a number."""
+def test_a_folded_body_has_no_derivatives():
+    """Derivatives of a folded body are nan."""
     body = body_of()
     n = len(body.coordinates())
     kernel, zero = body.derivatives_kernel(), np.zeros(n)
