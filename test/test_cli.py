@@ -50,7 +50,7 @@ def nothing_starts(monkeypatch):
     ['demo', '--duration', 'nan'], ['demo', '--duration', '-1'], ['robots', 'all'],
 ], ids=str)  # fmt: skip
 def test_wrong_arguments_are_refused(arguments, capsys):
-    """With status 2 and the usage."""
+    """Wrong arguments end a command with status 2 and the usage."""
     with pytest.raises(SystemExit) as caught:
         cli.main(arguments)
     assert caught.value.code == 2
@@ -58,7 +58,7 @@ def test_wrong_arguments_are_refused(arguments, capsys):
 
 
 def test_help_needs_nothing_heavy():
-    """Neither ROS nor pictures nor a terminal library are imported to show the help."""
+    """The help imports neither ROS nor matplotlib nor a terminal library."""
     code = (
         'import sys; from softrobot_dynamics import cli\n'
         'try: cli.main(["--help"])\n'
@@ -96,14 +96,14 @@ def test_check_shows_every_problem_of_every_file(tmp_path, capsys):
 
 
 def test_compile_fills_the_cache(capsys):
-    """And says where it is."""
+    """`compile` fills the cache and prints its folder."""
     assert cli.main(['compile', 'double_pendulum']) == 0
     shown = capsys.readouterr().out
     assert 'double_pendulum' in shown and 'kernels are in' in shown
 
 
 def test_plot_draws_a_recorded_demo(tmp_path, capsys):
-    """Into the folder of the demo unless another file is named."""
+    """`plot` draws into the demo's folder unless another file is named."""
     pytest.importorskip('matplotlib')
     write_demo(tmp_path)
     assert cli.main(['plot', str(tmp_path)]) == 0
@@ -113,7 +113,7 @@ def test_plot_draws_a_recorded_demo(tmp_path, capsys):
 
 
 def test_plot_draws_a_recording_of_either_node(tmp_path, capsys):
-    """Beside it unless another file is named; what is no recording is refused."""
+    """`plot` draws beside a recording of either node, and refuses other files."""
     pytest.importorskip('matplotlib')
     write_demo(tmp_path)
     for node in ('controller', 'simulation'):
@@ -184,8 +184,8 @@ def test_a_reference_that_cannot_be_held_is_told_before_anything_starts(
     assert 'the first time, this takes 15 to 30 s' in shown.out
 
 
-def test_the_nodes_of_a_demo_are_told_where_a_file_is(tmp_path, demo, nothing_starts, monkeypatch):
-    """They run in another folder than the one in which its path was given."""
+def test_a_demo_passes_absolute_paths_to_its_nodes(tmp_path, demo, nothing_starts, monkeypatch):
+    """A demo passes absolute paths to its nodes, which run in another folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'motion.csv').write_text('t, shoulder, elbow\n0, 0, 0\n2, 0.2, 0.1\n')
     reference = '{type: file, file: {path: motion.csv}}'

@@ -32,7 +32,7 @@ def test_every_example_is_tested():
 
 
 def test_the_double_pendulum_reaches_its_target(printed):
-    """After 10 s the second bar is within 0.05 rad of the target of 60 degrees."""
+    """The second bar is within 0.05 rad of its target of 60 degrees after 10 s."""
     rows = printed('double_pendulum')
     assert len(rows) == 11
     assert rows[-1][2] == pytest.approx(1.0472, abs=0.05)
@@ -57,7 +57,7 @@ def test_the_helicoid_stays_on_its_circles(printed):
 
 
 def test_the_hybrid_arm_reaches_its_goal(printed):
-    """After all phases motors and bends are within 3 mrad of their goals, as tendons pull."""
+    """Motors and bends are within 3 mrad of their goals after all phases, and tendons pull."""
     rows = printed('hybrid_arm')
     assert len(rows) == 10
     goal = [1.571, -0.785, -0.785, -0.628, 0.393, -1.571, -1.571, 0.785]

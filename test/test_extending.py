@@ -86,8 +86,8 @@ def test_what_holds_for_every_kind_holds_for_them(run):
         assert re.search(rf'\[{name}(-\d+)?[\]-].* PASSED', said), name
 
 
-def test_the_law_follows_what_it_is_told(run):
-    """By its own parameters, checked: as an object, and as the node would read them."""
+def test_the_law_of_the_guide_tracks_its_reference(run):
+    """The guide's law tracks its reference with checked parameters, in Python and in nodes."""
     program = """
 import numpy as np
 import softrobot_dynamics as sd
@@ -120,8 +120,8 @@ except ValueError as error:
     assert 'read-only' in said
 
 
-def test_the_reference_says_what_tips_follow(run):
-    """As the demo asks for it, and as Python does; what the robot cannot do is refused."""
+def test_the_reference_of_the_guide_has_targets(run):
+    """The guide's reference has targets for tips, and refuses what the robot cannot do."""
     program = """
 import numpy as np
 import softrobot_dynamics as sd
@@ -205,8 +205,8 @@ def compiled_arm(run):
 
 @pytest.mark.realtime
 @pytest.mark.usefixtures('compiled_arm')
-def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, tmp_path):
-    """From a file; a choice, one output's gain, the reference; the record has it, and units."""
+def test_the_nodes_run_the_package_of_the_guide(observer, start, tmp_path):
+    """The nodes run the guide's package from a file, and its parameters are tuned live."""
     robot = '-p', 'robot:=cam_arm.yaml', '-p', 'rate:=100.0'
     start('simulation', *robot)
     record = tmp_path / 'controller.mcap'

@@ -203,7 +203,7 @@ def test_rooms_within_a_package_do_not_know_each_other():
 
 
 def test_a_law_may_predict_but_not_simulate():
-    """Of the simulation a controller knows no more than how a step is made."""
+    """Controllers import `stepping` alone of the simulation."""
     pairs = [(a, b) for a, b in PAIRS if part(a) == 'controllers' and part(b) == 'simulation']
     assert {b for _, b in pairs} == {'simulation.stepping'}
 
@@ -251,7 +251,7 @@ def test_there_is_no_circle_of_folders():
 
 
 def test_the_top_is_short():
-    """At the top there is nothing but packages, errors and names for annotations."""
+    """The top folder contains packages, errors and names for annotations only."""
     assert {module_of(file) for file in PACKAGE.glob('*.py')} == {'', 'annotations', 'errors'}
 
 
@@ -293,7 +293,7 @@ def test_only_nodes_import_ros(file):
 
 
 def test_every_module_of_the_nodes_needs_ros():
-    """What could be imported without ROS stands in another package."""
+    """Every module of the nodes imports ROS, directly or by another one."""
     needing = {
         module_of(file) for file in FILES if {x.split('.')[0] for x in imported(file)} & ROS
     }

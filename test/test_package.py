@@ -140,7 +140,7 @@ def test_the_tests_see_what_is_installed():
 
 
 def test_starts_without_waiting_for_scipy():
-    """Its large modules, a third of the time to import everything, come when they are needed."""
+    """Importing the package imports no large module of scipy before it is needed."""
     code = (
         'import softrobot_dynamics.simulation.simulator, sys; print("scipy.linalg" in sys.modules)'
     )

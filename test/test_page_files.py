@@ -40,8 +40,8 @@ def robot_of(page):
 @pytest.mark.parametrize(
     'block', [block for block in of_kind('yaml') if block.page not in ELSEWHERE], ids=str
 )
-def test_yaml_is_accepted(block, tmp_path):
-    """As a robot, parameters, sensors, a mapping of columns: whatever it is meant to be."""
+def test_every_yaml_block_is_accepted(block, tmp_path):
+    """Every YAML block of the pages is accepted as a robot, parameters, sensors or columns."""
     file = tmp_path / 'block.yaml'
     file.write_text(block.text, encoding='utf-8')
     content = yaml.safe_load(block.text)
@@ -99,7 +99,7 @@ def _flat(block, group=''):
 
 
 def test_drives_are_those_of_the_robot():
-    """What ros2_control is told goes by the arm's actuators, in their order."""
+    """The drives of ros2_control have the names and order of the arm's actuators."""
     files, names = files_of('hardware.md'), list(robot_of('hardware.md').actuator_names)
     control = yaml.safe_load(files['arm_control.yaml'])
     kinds = control['controller_manager']['ros__parameters']
@@ -148,7 +148,7 @@ class Line:
 
 
 def test_pressures_go_by_name_and_stop_with_the_commands(shown):
-    """In volts of the board's outputs; after a silence all valves are shut, once."""
+    """Pressures are set by name in volts, and valves shut once when commands stop."""
     now, line = [0.0], Line()
     valves = shown('regulators.py')['Regulators'](line, clock=lambda: now[0])
     valves.watch()

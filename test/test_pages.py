@@ -35,7 +35,7 @@ OTHERS = {
 
 
 def test_every_kind_of_block_is_known():
-    """So that none is overlooked here; pages that are left to other tests are run there."""
+    """Every block of the pages is of a known kind, and pages left to other tests run there."""
     assert {block.kind for block in BLOCKS} <= KINDS
     for page, test in ELSEWHERE.items():
         (path,) = (ROOT / 'test').rglob(test)
@@ -68,7 +68,7 @@ def folder(tmp_path, request):
     ('page', 'folder'), [(page, page) for page in RUN_HERE], indirect=['folder'], ids=RUN_HERE
 )
 def test_the_python_of_a_page_runs_from_top_to_bottom(page, folder):
-    """As written, with the page's own files at hand; what cannot says why in a comment."""
+    """The Python blocks of a page run in order, or a comment says why not."""
     space = {'__name__': page}
     for block in of_kind('python'):
         if block.page == page and not block.note.startswith('not run: '):

@@ -36,7 +36,7 @@ def law(arm, q, **changed):
 
 
 def test_a_posture_is_held_with_the_right_pressures(arm):
-    """With 50 g at the tip: the pressures of statics, from the first tick on, nothing unmet."""
+    """With 50 g at the tip the pressures of statics hold the posture from the first tick on."""
     q = sd.equilibrium(arm, u=HOLDING).q
     made, simulator = law(arm, q), Simulator(arm, q=q)
     for k in range(200):
@@ -48,8 +48,8 @@ def test_a_posture_is_held_with_the_right_pressures(arm):
     assert np.abs(simulator.q - q).max() < 1e-9
 
 
-def test_what_is_unmet_is_the_truth(arm):
-    """At limits: the acceleration asked for, less the one that the simulated arm then has."""
+def test_the_unmet_acceleration_is_that_of_the_simulation(arm):
+    """At limits `unmet` is the asked acceleration less that of the simulated arm."""
     q, narrow = sd.equilibrium(arm, u=HOLDING).q, np.array([5.0, *[8.5e4] * 6])
     made = law(arm, q, upper=narrow)
     command = made.compute(0.0, q, 0.0 * q)

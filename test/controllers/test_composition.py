@@ -21,7 +21,8 @@ def law_of(model, name, controlled, period=PERIOD, **parameters):
     return law(model, period=period, controlled=controlled, settings=settings)
 
 
-def test_one_law_alone_is_that_law():
+def test_a_composition_of_one_law_is_that_law():
+    """A composition of a single law sends the commands of that law."""
     model = compiled('pcc_arm')
     names, reference = model.actuator_names, constant(np.full(model.m, -1e-3))
     alone = sd.closed_loop(model, law_of(model, 'pfbl', names), reference, 0.05, ramp=0.02)
@@ -87,7 +88,8 @@ def test_it_begins_with_the_command_in_force():
     assert state[0] == pytest.approx(law.outputs(model.q0, np.zeros(model.n))[0][:5], abs=1e-12)
 
 
-def test_what_cannot_run_together_is_refused():
+def test_laws_that_cannot_run_together_are_refused():
+    """Laws that cannot run together are refused with the reason."""
     model = compiled('pcc_arm')
     a, b = model.actuator_names[:2], model.actuator_names[1:]
     first = law_of(model, 'feed_forward', a)
@@ -151,7 +153,7 @@ def phased(model, **options):
 
 @pytest.mark.quick
 def test_a_timetable_goes_on_with_the_tick_of_its_time():
-    """Whatever rounding says of it; a late tick skips what is over, and the last phase lasts."""
+    """A phase ends with the tick of its time despite rounding; the last phase never ends."""
     table = Timetable(
         [Phase('a', 0.1, (0,)), Phase('b', 0.2, (1,)), Phase('c', 0.1, (0,))], PERIOD
     )
@@ -192,8 +194,8 @@ def test_phases_change_laws_without_a_jump():
     assert (steps <= model.rate_limit * PERIOD * (1 + 1e-9)).all()
 
 
-def test_phases_stop_where_they_are_until_they_are_begun_anew():
-    """After a plain reference or a new start; a program of another beginning starts over."""
+def test_phases_stop_until_a_new_program_begins():
+    """A plain reference or a new start stops the phases until a new program begins."""
     model = compiled('pcc_arm')
     law, program = phased(model, beginning=1)
     q, rest, u = model.q0, np.zeros(model.n), np.full(model.m, 2.0)
@@ -256,7 +258,8 @@ def test_a_known_delay_is_made_up_for_once():
     ((Phase('a', 1.0, ()),), r'phases\[0\].laws'),
     ((Phase('a', 1.0, (0, 2)),), r'laws\[2\].controlled'),
 ])  # fmt: skip
-def test_phases_that_cannot_be_are_refused(phases, words):
+def test_impossible_phases_are_refused(phases, words):
+    """Phases of no laws, unknown laws or impossible durations are refused."""
     model = compiled('pcc_arm')
     names = model.actuator_names
     laws = [law_of(model, 'feed_forward', own) for own in (names[:3], names[3:], names[:2])]
@@ -265,6 +268,7 @@ def test_phases_that_cannot_be_are_refused(phases, words):
 
 
 def test_a_program_for_other_laws_is_refused():
+    """A program with references for other laws is refused."""
     model = compiled('pcc_arm')
     law, _ = phased(model)
     with pytest.raises(ArgumentError, match='references of 3 laws'):

@@ -63,7 +63,7 @@ def test_without_ramp_gravity_is_not_carried():
 
 @pytest.mark.parametrize('mode', MODES)
 def test_it_is_defined_before_any_state_or_command(mode):
-    """Without a state there is no gravity torque, without a command nothing but zero to hold."""
+    """The safe command exists without a state (no gravity torque) and without a command (zero)."""
     safe = make(mode)
     safe.begin(None, None)
     tendons = [0.0, 2.0] if mode in ('zero', 'hold') else [1.0, 2.0]
@@ -105,7 +105,7 @@ def test_an_unknown_mode_is_named():
     ],
 )
 def test_an_actuator_may_name_a_number(mode, expected):
-    """In its own unit; a pretension [N] is only for those that say so, never one for a valve."""
+    """An actuator's own safe value has its unit; a pretension [N] is not applied to a valve."""
     limit = np.full(2, 1e5)
     safe = SafeCommand((2e4, 'zero'), -limit, limit, lambda q: WEIGHT[:2], lambda q: np.eye(2))
     safe.choose(mode, 1.0, 2.0)

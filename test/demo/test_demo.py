@@ -55,7 +55,7 @@ def test_the_demo_holds_and_tracks_its_circle(tmp_path):
 
 
 def test_a_demo_chooses_a_rate_that_the_machine_holds_and_says_so(tmp_path):
-    """Without `--rate`; if others then take the machine away, that is the first thing it says."""
+    """Without `--rate` a demo picks a rate that the machine holds, and reports an overload."""
     said, content = demo(tmp_path, '--no-plot')
     (rate,) = [float(each) for each in re.findall(r'the demo runs at (\d+) Hz', said)]
     assert rate in RATES and f'pcc_arm at {rate:g} Hz' in said

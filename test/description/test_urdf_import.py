@@ -129,8 +129,8 @@ def refused(folder, text, **given):
     (('</robot>', ''), 'file'),
     (('<parent link="world"/>', ''), 'joint bolt.parent'),
 ])  # fmt: skip
-def test_what_cannot_be_is_refused(tmp_path, change, place):
-    """With the place of it."""
+def test_an_unsupported_urdf_is_refused(tmp_path, change, place):
+    """An unsupported element of a URDF is refused with its place."""
     error = refused(tmp_path, TREE.replace(*change))
     assert [problem.path for problem in error.problems] == [place]
 
@@ -209,7 +209,7 @@ def test_all_problems_of_a_file_come_at_once(tmp_path):
 @pytest.mark.quick
 @pytest.mark.parametrize('text', ['<robot name="r"/>', '<robot name="r"><link name="a"/></robot>'])
 def test_a_robot_without_joints_is_refused(tmp_path, text):
-    """There is nothing to move."""
+    """A URDF without a movable joint is refused."""
     assert refused(tmp_path, text).problems[0].path in ('links', 'joints')
 
 

@@ -49,7 +49,7 @@ def test_dynamics_and_derivatives_equal_those_of_pinocchio(state):
 
 
 def test_a_motor_beside_soft_bodies_adds_to_its_own_coordinate_alone():
-    """Of a joint that carries a rod, the mass matrix grows by the armature, on its diagonal."""
+    """The armature adds to its own diagonal entry of the mass matrix of a robot with a rod."""
 
     def arm(armature):
         joint = {'type': 'revolute', 'name': 'j', 'armature': armature}

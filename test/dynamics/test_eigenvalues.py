@@ -53,7 +53,7 @@ def test_growth_is_told_from_rounding():
 
 
 def test_free_coordinates_do_not_grow_by_what_their_stiffness_is_good_to():
-    """With a stiffness of -1e-6 that is good to 1e-6 a coordinate is free; else it leaves."""
+    """A stiffness of -1e-6 that is accurate to 1e-6 counts as free, otherwise as unstable."""
     own = pencil([(FLUTTER + FLUTTER.T, np.zeros((2, 2))), (-1e-6, 0.0)], 0.0)
     assert own.growing() == pytest.approx([1e-3], rel=1e-6)
     assert not len(own._replace(noise=np.array([0.0, 0.0, 1e-6])).growing())

@@ -122,7 +122,7 @@ def test_wrong_material_points_are_named(name, value):
 
 
 def test_points_without_a_frame_are_named():
-    """In the cavity of a body there is no material, and so no frame."""
+    """A point in the cavity of a body, which has no material, is refused by name."""
     model = compiled('hybrid_arm')
     points = [[0.015, 0.0, 0.04], [0.0, 0.0, 0.04]]
     with pytest.raises(ArgumentError, match='at which the body has a frame') as caught:
@@ -133,7 +133,7 @@ def test_points_without_a_frame_are_named():
 
 @pytest.mark.parametrize('robot, body', [('zoo', 'b0'), ('hybrid_arm', 'gripper')])
 def test_points_off_the_end_of_a_rod_are_refused(robot, body):
-    """What only a rod's own length defines is not made up beyond it."""
+    """A point beyond the length of a rod is refused."""
     model = compiled(robot)
     length = model.description.modules[model.body_names.index(body)].body.length
     for s in (-0.01 * length, 1.01 * length):
@@ -158,7 +158,7 @@ def test_the_end_of_a_rod_is_its_tip(body):
 
 
 def test_points_of_a_rigid_body_are_given_in_its_joint_frame():
-    """On a rigid body the material frame has the joint frame's axes, wherever its tip points."""
+    """The material frame of a rigid body has the axes of its joint frame."""
     turned = {**link(), 'tip': {'xyz': [0.1, 0.2, 0.3], 'rpy': [0.5, 0.6, 0.7]}}
     joint = {'type': 'revolute', 'axis': [0.0, 0.0, 1.0]}
     given = {'name': 'one', 'bodies': [{'name': 'a', 'joint': joint, 'body': turned}]}
@@ -198,7 +198,7 @@ def test_velocities_follow_from_the_twists_of_all_bodies():
 
 
 def test_velocities_are_the_best_fit_to_noisy_twists():
-    """What is left of measured twists is normal to every motion of the robot, and reported."""
+    """The residual of noisy twists is normal to all motions of the robot, and returned."""
     model, rng = compiled('ur10e'), np.random.default_rng(6)
     ((q, qd, _),) = states(model, 1, seed=6)
     bodies = model.body_names[2], model.body_names[5]
@@ -307,7 +307,7 @@ def jointed():
 
 
 def test_drives_of_a_robot_do_the_work_of_its_forces(jointed):
-    """Of joints with several coordinates the drive has the generalized forces: S^T tau = Q."""
+    """Drives of joints with several coordinates satisfy S^T tau = Q."""
     ((q, forces, _),) = states(jointed, 1, seed=9)
     found, robot = sd.joint_torques(jointed, q=q, forces=forces), placement(jointed, q).robot
     first = 0
@@ -321,7 +321,7 @@ def test_drives_of_a_robot_do_the_work_of_its_forces(jointed):
 
 
 def test_a_singular_joint_is_named(jointed, monkeypatch):
-    """Where no wrench has the forces the error says of which joint."""
+    """Where no wrench has the generalized forces, the error names the joint."""
     lock = np.vstack([euler_axes(0.0, np.pi / 2.0, 0.0), np.zeros((3, 3))])
     own = conversions.motion_subspace
     monkeypatch.setattr(
@@ -335,7 +335,7 @@ def test_a_singular_joint_is_named(jointed, monkeypatch):
 
 
 def test_in_gimbal_lock_no_moment_has_all_forces():
-    """Where two axes coincide, forces that differ on them cannot come from a moment."""
+    """In gimbal lock forces that differ on coincident axes are refused."""
     S = np.vstack([euler_axes(0.0, np.pi / 2.0, 0.0), np.zeros((3, 3))])
     possible, impossible = np.array([1.0, 2.0, -1.0]), np.array([1.0, 2.0, 1.0])
     np.testing.assert_allclose(S.T @ drive_wrench(S, possible), possible, atol=1e-12)

@@ -64,7 +64,7 @@ def block_diagonal(blocks):
 
 @pytest.mark.parametrize('name', ['ur10e', 'hybrid_arm'])
 def test_with_the_robots_own_numbers_it_is_inverse_dynamics(name):
-    """And with those of other rigid bodies that of another robot, also on a soft one."""
+    """The regressor times the inertial parameters equals inverse dynamics, soft robots too."""
     model = compiled(name)
     q, qd, qdd = states(model, 1, seed=2)[0]
     found = sd.torque_regressor(model, q=q, qd=qd, qdd=qdd)
@@ -83,6 +83,6 @@ def test_with_the_robots_own_numbers_it_is_inverse_dynamics(name):
 
 
 def test_states_are_checked():
-    """By name."""
+    """Wrong states are refused by name."""
     with pytest.raises(ArgumentError, match='qdd'):
         sd.torque_regressor(compiled('ur10e'), q=np.zeros(6), qd=np.zeros(6), qdd=[np.nan] * 6)

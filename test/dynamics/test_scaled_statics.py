@@ -46,7 +46,7 @@ def test_a_tendon_bends_a_rod_by_its_moment(scale):
 
 @pytest.mark.parametrize('scale', OTHERS, ids=str)
 def test_postures_under_weight_and_tendons_are_the_scaled_ones(scale):
-    """Also by ramping the load; squared frequencies go with the square of the time."""
+    """Scaled robots take scaled postures, and squared frequencies scale with time squared."""
     found = []
     for size in (Scale(), scale):
         model = model_of({**rod(), 'gravity': [6.0, 0.0, -7.0]}, size)
@@ -84,8 +84,8 @@ def test_a_joint_that_may_stand_anywhere_is_told_as_indifferent(scale):
 
 
 @pytest.mark.parametrize('scale', SIZES, ids=str)
-def test_a_soft_spring_is_told_from_rounding(scale):
-    """At a turntable that 10 kg turn about the vertical, a spring of 1e-7 of their moment."""
+def test_a_soft_spring_is_distinguished_from_rounding(scale):
+    """A spring of 1e-7 of the moment of 10 kg on a turntable is distinguished from rounding."""
     bodies = [{
         'name': 'arm',
         'joint': {'type': 'revolute', 'axis': [0.0, 0.0, 1.0], 'stiffness': 1e-5},

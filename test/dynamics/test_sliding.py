@@ -120,7 +120,11 @@ def test_a_wound_tendon_loses_what_it_turns_by(way):
 
 
 def test_drawn_in_and_paid_out_slowly_the_simulated_robot_rests_there():
-    """It rests for a little: for long, what friction holds creeps (recursion/capstan.py)."""
+    """
+    Slow pulling and releasing leads the simulated robot to the equilibria with friction.
+
+    It rests there for a short time only, as held friction creeps (recursion/capstan.py).
+    """
     model = arc('arm', damping=0.02)
     robot, u = ActuatedSimulator(model), 20.0
     truth = sd.equilibrium(model, u=[u]).q
@@ -191,8 +195,8 @@ def test_without_a_way_to_slide_nothing_rubs():
     )
 
 
-def test_ways_may_be_numbers_or_words():
-    """For all, or by actuator."""
+def test_sliding_directions_may_be_numbers_or_words():
+    """Sliding directions are numbers or words, for all actuators or by name."""
     model = arc('near', 'far')
     found = sd.equilibrium(model, u=[20.0], sliding='out').q.tobytes()
     for sliding in ([-1], {'t': 'out'}):
@@ -206,7 +210,7 @@ def test_ways_may_be_numbers_or_words():
     ({'t2': 'in'}, sd.errors.UnknownNameError, 't2'),
     ({'t': 'up'}, sd.errors.ArgumentError, r'sliding\.t: .*up.*in, out, none'),
 ])  # fmt: skip
-def test_wrong_ways_are_refused(sliding, error, words):
-    """By value, and what is right."""
+def test_wrong_sliding_directions_are_refused(sliding, error, words):
+    """A wrong sliding direction is refused with its value and what would be right."""
     with pytest.raises(error, match=words):
         sd.equilibrium(arc('near', 'far'), u=[1.0], sliding=sliding)

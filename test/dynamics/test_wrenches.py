@@ -227,7 +227,7 @@ def test_wrenches_equal_pinocchio(name):
     ids=['plain', 'unknown', 'short', 'nan', 'none', 'value', 'mixed', 'point', 'frame'],
 )
 def test_wrong_wrenches_are_named(wrenches, argument):
-    """Whatever is wrong with a wrench is an ArgumentError that says where."""
+    """Any fault of a wrench is an ArgumentError that names the place."""
     model, zero = compiled('double_pendulum'), np.zeros(2)
     calls = (
         lambda: sd.inverse_dynamics(model, q=zero, qd=zero, qdd=zero, wrenches=wrenches),

@@ -44,6 +44,6 @@ def test_as_many_rates_as_the_outputs_leave(name):
 
 @pytest.mark.quick
 def test_unknown_outputs_are_named():
-    """By the names that are there."""
+    """An unknown output is refused with the known names."""
     with pytest.raises(ArgumentError, match='controlled.*knee'):
         sd.zero_dynamics(compiled('double_pendulum'), q=[0.0, 0.0], controlled=['knee'])

@@ -108,8 +108,8 @@ def test_a_push_is_found_and_how_large_it_is():
 
 
 @pytest.mark.parametrize('body, at', [('segment3', None), ('segment3', 0.1), ('segment2', 0.1)])
-def test_where_a_push_acts_is_found(body, at):
-    """Within the distance of the places that are tried, with its size."""
+def test_the_place_of_a_push_is_found(body, at):
+    """A push is located within the distance of the tried places, with its size."""
     own, model, value = arm(), compiled('pcc_arm'), np.array([0.0, 0.0, 0.0, 0.6, -0.8, 0.0])
     rest = sd.equilibrium(model, u=TENSIONS).q
     robot, eyes = sd.Simulator(model, q=rest), Instruments(model, own.settings.sensors, seed=3)
@@ -159,7 +159,7 @@ def test_a_force_that_no_sensor_shows_is_said_to_be_unknown():
 
 
 def test_the_loop_closes_on_estimates():
-    """Of another robot, with late and lost values: the tip stays near where true states lead."""
+    """With a wrong model, late and lost values the tip stays near its path under true states."""
     model = compiled('pcc_arm')
     plant = sd.compile_model(sd.vary(model.description, {'density': '×1.1'}))
     sensors = [{**CAMERA, 'delay': 0.01}, CABLES]
@@ -228,8 +228,8 @@ def test_an_outlier_changes_nothing():
     assert after.q == pytest.approx(before.q, abs=1e-6)
 
 
-def test_a_model_that_is_off_does_not_lose_the_robot():
-    """What all sensors say draws the belief, though none of it passes a gate; else it is lost."""
+def test_a_wrong_model_does_not_lose_the_robot():
+    """Consistent sensors correct the estimate though none passes its gate."""
     softer = sd.compile_model(sd.vary(sd.load_robot('pcc_arm'), {'young_modulus': '×0.75'}))
     phases = 2.0 * np.pi * (np.arange(9) % 3) / 3.0
 
@@ -257,7 +257,7 @@ def test_a_model_that_is_off_does_not_lose_the_robot():
 
 @pytest.mark.parametrize('alone', [False, True])
 def test_a_camera_that_sees_another_arm_for_long_is_not_followed(alone):
-    """Not at all while cables say otherwise; alone it draws, a little, and is said to be far."""
+    """A camera that contradicts the cables is ignored; alone it corrects little and is flagged."""
     model = compiled('pcc_arm')
     own = sd.Estimator(model, {**ARM, 'sensors': [CAMERA] if alone else [CAMERA, CABLES]})
     robot, q = (
@@ -316,14 +316,14 @@ def test_commands_of_a_step_are_its_mean():
     ],
 )
 def test_wrong_arguments_are_refused(call, error, words):
-    """By name, and what was believed stays."""
+    """Wrong arguments are refused by name, and the estimate stays."""
     arm().begin(0.0)
     with pytest.raises(error, match=words):
         call(arm())
 
 
-def test_a_state_that_is_no_number_is_an_error():
-    """And afterwards the estimator begins anew."""
+def test_a_non_finite_state_is_an_error():
+    """A state that is not finite is an error, after which the estimator starts again."""
     own = arm()
     own.begin(0.0, qd=np.full(9, 1e200))
     with pytest.raises(SimulationDivergedError, match='segment'):

@@ -67,8 +67,8 @@ def test_half_a_newton_is_found_within_50_ms():
 
 
 @pytest.mark.parametrize('size, longest', [(1.0, 0.045), (3.0, 0.055)])
-def test_what_pushes_harder_is_not_found_later(size, longest):
-    """What it moves is not taken for an outlier, though it is far from what was expected."""
+def test_a_harder_push_is_not_found_later(size, longest):
+    """A harder push is not rejected as an outlier, and is found no later."""
     waits = [wait(seed, size) for seed in range(4)]
     assert 0.0 < min(waits) and max(waits) < longest
 

@@ -41,7 +41,7 @@ def test_the_estimate_goes_on_where_the_joint_does(u):
 
 
 def test_a_joint_whose_limits_are_within_a_turn_does_not_go_round():
-    """There an encoder that is off by a turn is wrong, and not believed."""
+    """With joint limits within a turn, an encoder value off by a turn is rejected."""
     limited = {'name': 'j', 'type': 'revolute', 'limits': {'position': [-3.0, 3.0]}}
     body = {**WHEEL['bodies'][0], 'joint': limited}
     model = sd.compile_model(sd.load_robot({**WHEEL, 'bodies': [body]}))

@@ -11,7 +11,7 @@ Image = pytest.importorskip('PIL.Image')
 
 
 def test_a_demo_becomes_a_film(tmp_path):
-    """In its own time, of so many frames a second, the robot moving from one to the next."""
+    """A demo is animated in real time at the given frame rate, with a moving robot."""
     write_demo(tmp_path)
     path = tmp_path / 'demo.gif'
     assert cli.main(['plot', str(tmp_path), '--animate', str(path)]) == 0

@@ -52,7 +52,7 @@ def test_a_robot_that_does_not_follow_is_told_in_words(tmp_path, capsys):
 
 
 def test_an_overloaded_demo_begins_with_the_cause_and_what_to_do(tmp_path, capsys):
-    """Once, and before all that comes of it."""
+    """The report of an overloaded demo starts with one line on cause and remedy."""
     trips = np.full(400, 2e-4)
     trips[60:200] = np.nan
     write_demo(tmp_path, round_trip=trips)
@@ -65,7 +65,7 @@ def test_an_overloaded_demo_begins_with_the_cause_and_what_to_do(tmp_path, capsy
 
 @pytest.mark.parametrize('estimated', [False, True])
 def test_the_title_is_whole_and_names_the_plant(tmp_path, estimated):
-    """However much there is to say: no text is cut at the edge, and numbers are round."""
+    """The title fits the picture, names the plant and has round numbers."""
     pytest.importorskip('matplotlib')
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -105,7 +105,7 @@ def test_a_plant_is_put_into_words():
 
 
 def test_a_demo_keeps_the_one_before_it(tmp_path):
-    """Its folder gets a number where there are records of another."""
+    """A demo whose folder has other records writes to a numbered folder."""
     first = tmp_path / 'out'
     assert report.prepare_folder(first) == first and report.prepare_folder(first) == first
     write_demo(first)
@@ -117,7 +117,7 @@ def test_a_demo_keeps_the_one_before_it(tmp_path):
 
 @pytest.mark.parametrize('robot', ['soft_hand', 'double_pendulum'])
 def test_each_quantity_has_a_panel_of_its_own(tmp_path, robot):
-    """With its word and unit; no legend covers a curve."""
+    """Each quantity has a panel with name and unit, and no legend covers a curve."""
     pytest.importorskip('matplotlib')
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -45,7 +45,7 @@ def test_a_bar_is_filled_up_to_its_share(share, filled):
 
 
 def test_a_sparkline_rises_with_its_values():
-    """From the lowest block to the highest, and nothing for nothing."""
+    """A sparkline rises from the lowest to the highest block, and is empty without values."""
     assert sparkline([0.0, 0.5, 1.0]) == '▁▅█'
     assert sparkline([]) == ''
 
@@ -69,14 +69,14 @@ def test_the_error_shown(sight, units, words):
 
 
 def test_the_rows_are_what_the_nodes_report():
-    """From the diagnostics of both; empty until they come."""
+    """The rows show the diagnostics of both nodes, and are empty until they come."""
     assert [value for _, value, _ in loop_rows(DIAGNOSTICS)] == [
         '1000.0 Hz', '3', '230 / 400 / 900 us']  # fmt: skip
     assert [value for _, value, _ in loop_rows({})] == ['', '', '']
 
 
 def test_plain_lines_say_everything(capsys):
-    """Without rich there are stages and a table, and no control characters in a file."""
+    """Without rich, stages and a table are printed without control characters."""
     shown = terminal.PlainDisplay()
     with shown.stage('compiling'):
         pass
@@ -89,7 +89,7 @@ def test_plain_lines_say_everything(capsys):
 
 
 def test_the_live_picture_shows_what_is_known():
-    """Before anything is known, and, where a poll brought nothing new, what was known."""
+    """The live picture shows the last known values, before and between polls too."""
     rich = pytest.importorskip('rich.console')
     console = rich.Console(file=io.StringIO(), force_terminal=True, width=100)
     with terminal.RichDisplay(console).live(SUBJECT) as show:

@@ -117,7 +117,7 @@ def test_a_bag_is_read_as_a_table(tmp_path, plugin):
 
 
 def test_times_may_be_those_of_the_recorder(tmp_path):
-    """Of messages without stamps, or with wrong ones."""
+    """Times of the recorder are used for messages without stamps or with wrong ones."""
     found = read(written(tmp_path), tmp_path, MAPPING.replace('stamp', 'received'))
     assert found.times == pytest.approx(1e-9 * np.array([0, 1, 2, 3, 45, 55, 65]), abs=1e-15)
 
@@ -131,8 +131,8 @@ def test_times_may_be_those_of_the_recorder(tmp_path):
     ('poses.1.position.x', 'poses.7.position.x', 'a field of the messages on /rings'),
     ('stamp', 'clock', 'stamp, received'),
 ])  # fmt: skip
-def test_what_is_not_there_is_said(tmp_path, old, new, words):
-    """By topic and field, with what there is."""
+def test_missing_topics_and_fields_are_named(tmp_path, old, new, words):
+    """A missing topic or field is refused with those that exist."""
     with pytest.raises(ArgumentError, match=words):
         read(written(tmp_path), tmp_path, MAPPING.replace(old, new))
 

@@ -33,8 +33,8 @@ def unseen(robot, data, there):
     return float(np.sqrt(np.mean(np.square(off))))
 
 
-def test_a_strain_that_matters_is_taken_though_one_tendon_at_a_time_hardly_shows_it():
-    """And so where both pull, which no fit has seen, the error is a small part of that without."""
+def test_a_relevant_strain_is_chosen():
+    """A strain that single tendons hardly show is chosen, and predicts the pull of both."""
     true = rod(4e5, (*BENDING, 'gamma_z'))
     data = held(true, ALONE, noise=1e-3)
     choice = chosen(rod(5e5), data, ['rod.gamma_z', 'rod.kappa_z'])
@@ -68,7 +68,7 @@ def test_an_order_is_raised_where_postures_show_it():
     ('rod.gamma_z=-1', ArgumentError, 'highest order'),
 ])  # fmt: skip
 def test_wrong_strains_are_refused(text, error, words):
-    """In words that say what would be right."""
+    """A wrong strain is refused with what would be right."""
     with pytest.raises(error, match=words):
         read_strains(rod(), [text])
 

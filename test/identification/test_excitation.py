@@ -13,7 +13,7 @@ from support.robots import compiled
 
 
 def test_a_sweep_raises_one_command_after_the_other():
-    """To the share of the limits, from no command to none, and no two at a time."""
+    """A sweep raises one command at a time from zero to the share of its limit and back."""
     arm = compiled('pcc_arm')
     found = excite(arm, duration=18.0, share=0.2)
     np.testing.assert_allclose(found.u.max(axis=0), 0.2 * arm.upper, rtol=1e-3)
@@ -25,7 +25,7 @@ def test_a_sweep_raises_one_command_after_the_other():
 
 
 def test_a_multisine_gives_each_command_frequencies_of_its_own():
-    """In its middle, where it has come: no line of one is in another's spectrum."""
+    """In the middle of a multisine no command has a frequency of another one."""
     arm = compiled('pcc_arm')
     found = excite(arm, 'multisine', duration=20.0, share=0.1, low=0.2, high=2.0)
     assert (found.u >= 0.0).all() and (found.u <= 0.1 * arm.upper + 1e-12).all()
@@ -42,8 +42,8 @@ def test_a_multisine_gives_each_command_frequencies_of_its_own():
     assert (rates <= arm.rate_limit).all()
 
 
-def test_a_robot_that_falls_is_refused():
-    """With what happens to it; so are actuators without limits, and words that say nothing."""
+def test_an_unsuitable_excitation_is_refused():
+    """A falling robot, unlimited actuators and wrong settings are refused with the reason."""
     with pytest.raises(ArgumentError, match='would be'):
         excite(compiled('ur10e'), duration=4.0)
     arm = compiled('pcc_arm')

@@ -51,7 +51,7 @@ def held(sliding, noise=0.0, u=U, **truth):
 
 @pytest.mark.parametrize('sliding', ['rows', 'in'])
 def test_friction_is_found_beside_the_modulus(sliding):
-    """Where the file has none; exactly without noise, and with it within its interval."""
+    """Friction and modulus are identified exactly without noise, within intervals with it."""
     found = identify(arm(), held(sliding), FIT, loss='linear')
     assert {e.name: e.value for e in found.estimates} == pytest.approx(TRUTH, rel=1e-4)
     assert not found.unseen and found.rms < 1e-7
@@ -108,8 +108,8 @@ def test_new_postures_are_drawn_in():
 
 
 @pytest.mark.quick
-def test_ways_follow_the_order_of_rows():
-    """Up is in, down is out, as before is as before; noise turns nothing."""
+def test_sliding_directions_follow_the_order_of_rows():
+    """Rising commands slide in, falling out, equal ones as before; noise changes nothing."""
     u = np.array([[0.0, 5.0], [1.0, 5.0], [3.0, 4.0], [2.95, 4.0], [3.0, 4.5], [2.0, 6.0]])
     expected = [[0, 1], [1, 1], [1, -1], [-1, -1], [1, 1], [-1, 1]]
     assert ways_by_rows(u).tolist() == expected
@@ -155,8 +155,8 @@ def test_the_mapping_says_which_way(tmp_path):
 
 
 @pytest.mark.quick
-def test_wrong_ways_are_refused(tmp_path):
-    """With file, row and column, or the place in the mapping, and what would be right."""
+def test_wrong_sliding_directions_are_refused(tmp_path):
+    """Wrong directions are refused with file, row and column and what would be right."""
     with pytest.raises(ArgumentError, match=r'column slid, row 2: .*inward.*in, out or none'):
         read(tmp_path, TABLE.replace('in,', 'inward,'), ', sliding: slid')
     with pytest.raises(DescriptionError, match='sliding: .*up.*rows'):

@@ -54,7 +54,7 @@ def values(found):
 
 
 def test_derivatives_are_those_of_whole_solves():
-    """By stiffness, weight and a length: against differences of equilibria."""
+    """Derivatives by stiffness, weight and length equal differences of equilibria."""
     parameters = read_parameters(arm(), ['young_modulus', 'density', 'segment2.length'])
     predictor, x, h = Predictor(parameters, measured(2)), np.array([0.1, -0.2, 0.05]), 1e-3
     derivatives = predictor.derivatives(x)
@@ -64,7 +64,7 @@ def test_derivatives_are_those_of_whole_solves():
 
 
 def test_exact_data_give_the_truth():
-    """From the numbers of the robot file, and from random ones."""
+    """Exact data give the true parameters from the file's and from random starts."""
     for starts in 1, 2:
         found = identify(arm(), measured(), FIT, starts=starts, seed=3)
         assert values(found) == pytest.approx(TRUTH, rel=1e-6)
@@ -75,7 +75,7 @@ def test_exact_data_give_the_truth():
 
 @pytest.mark.quick
 def test_intervals_of_a_line_are_those_of_linear_regression():
-    """By scipy, of five points: few, so that the degrees of freedom count."""
+    """Intervals of a line through five points equal scipy's linear regression."""
     x, noise = np.arange(5.0), np.array([0.1, -0.2, 0.05, 0.15, -0.1])
     line = stats.linregress(x, noise)
     left = noise - line.intercept - line.slope * x
@@ -99,7 +99,7 @@ def test_intervals_are_as_wide_as_errors_are():
 
 
 def test_intervals_shrink_with_the_noise():
-    """In proportion, about the same errors."""
+    """Intervals shrink in proportion to the noise."""
     widths = [
         np.array([e.upper - e.lower for e in identify(arm(), data, FIT).estimates])
         for data in (noisy(measured(), noise, 5) for noise in (1e-3, 1e-4))
@@ -135,8 +135,8 @@ def test_a_number_without_effect_is_named():
     assert modulus.lower < modulus.value < modulus.upper
 
 
-def test_a_marker_that_was_taken_for_another_hardly_counts():
-    """With soft_l1; with squares it does."""
+def test_swapped_markers_hardly_count():
+    """A swapped marker hardly changes a fit with soft_l1, but does with squares."""
     data = noisy(measured(), 1e-4, 4)
     wrong = data.positions.copy()
     wrong[0, 1] += 0.05
@@ -148,8 +148,8 @@ def test_a_marker_that_was_taken_for_another_hardly_counts():
     assert off['soft_l1'] < 1e-2 < 5.0 * off['soft_l1'] < off['linear']
 
 
-def test_markers_that_were_not_seen_count_for_nothing():
-    """Nor does what they are said to weigh."""
+def test_unseen_markers_do_not_count():
+    """Markers that were not seen, and their weights, do not count."""
     data = measured()
     there = data.positions.copy()
     there[1:, 0] = np.nan
@@ -214,7 +214,7 @@ def test_parameters_are_one_for_equal_numbers_and_factors_for_others():
     (['t1.friction'], ArgumentError, 'A..B'),
 ])  # fmt: skip
 def test_wrong_parameters_are_refused(fit, error, words):
-    """In words that say what would be right."""
+    """Wrong parameters are refused with what would be right."""
     with pytest.raises(error, match=words):
         read_parameters(arm(), fit)
 
@@ -228,7 +228,7 @@ def test_wrong_parameters_are_refused(fit, error, words):
     (np.zeros((2, 9)), [Marker('x', 'segment1', (0.0,) * 3, 0.0)], np.zeros((2, 1, 3)), '> 0'),
 ])  # fmt: skip
 def test_wrong_postures_are_refused(u, markers, where, words):
-    """In words that say what would be right."""
+    """Wrong postures are refused with what would be right."""
     with pytest.raises((ArgumentError, UnknownNameError), match=words):
         postures(arm(), u, markers, where)
     with pytest.raises(ArgumentError, match='loss'):

@@ -63,8 +63,8 @@ def test_what_is_found_is_likeliest_by_both():
         assert abs(one.value - one.nominal) < abs(other.value - one.nominal)
 
 
-def test_what_postures_do_not_show_is_as_it_was_known():
-    """It stays at the robot file's number, to its deviation, also where postures are left out."""
+def test_unobservable_parameters_keep_their_prior():
+    """A parameter that postures do not show keeps the file's value and deviation."""
     free = [text.partition('+-')[0].rstrip('=') for text in KNOWN]
     found = identify(robot(), measured(), [*free, 'damping=+-0.01'], loss='linear')
     other, wide = found.estimates[-1], stats.t.ppf(0.975, 18 + 1 - 4)
@@ -82,7 +82,7 @@ def test_what_postures_do_not_show_is_as_it_was_known():
     ('t1.path.phase=+-0.1', 'A..B'),
 ])  # fmt: skip
 def test_wrong_deviations_are_refused(text, words):
-    """In words that say what would be right."""
+    """A wrong deviation is refused with what would be right."""
     with pytest.raises(ArgumentError, match=words):
         read_parameters(robot(), [text])
 

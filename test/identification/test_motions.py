@@ -98,7 +98,7 @@ def errors(predictor, z, columns):
 
 @pytest.mark.parametrize('start', ['rest', 'free'])
 def test_derivatives_are_those_of_whole_simulations(start):
-    """By numbers of bodies and actuators, and by free states; the better the shorter strides."""
+    """Derivatives by parameters and free states converge to those of whole simulations."""
     parameters = read_parameters(soft(), [*FIT, 'density', 'segment2.length', 'lag'])
     t, u, positions = (part[:30] for part in waving())
     length = Coordinate('t1')
@@ -130,15 +130,15 @@ def test_derivatives_know_cables_that_are_held():
 
 
 def test_damping_modulus_and_delay_are_found_again():
-    """Within their intervals, which are narrow; what is left is noise."""
+    """Damping, modulus and delay are found within narrow intervals; the residual is noise."""
     found = identify(soft(), measured(), FIT, loss='linear')
     assert [e.lower < TRUTH[e.name] < e.upper for e in found.estimates] == [True] * 3
     assert not found.unseen and found.rms == pytest.approx(np.sqrt(3.0) * NOISE, rel=0.1)
     assert max(e.upper / e.lower for e in found.estimates) < 1.4
 
 
-def test_a_number_that_stands_at_its_bound_holds_up_no_other():
-    """As a delay of zero, of which a first step would make less: all are found all the same."""
+def test_a_parameter_at_its_bound_does_not_block_others():
+    """A delay at its bound of zero does not keep the other parameters from their values."""
     stiff = sd.vary(soft(), {'delay': 0.0, 'young_modulus': '×1.5'})
     found = identify(stiff, measured(), FIT, loss='linear')
     assert [e.lower < TRUTH[e.name] < e.upper for e in found.estimates] == [True] * 3
@@ -156,8 +156,8 @@ def test_blocks_of_time_judge():
     assert np.isnan(others.positions[first]).all() and len(others) == len(data)
 
 
-def test_a_pendulum_that_nothing_holds():
-    """From free states, anew each half second, found with the masses; noise costs states, too."""
+def test_masses_of_a_free_pendulum_are_found():
+    """Masses of a free pendulum and free states each half second are found under noise."""
     t, u, q = swinging()
     robot = compiled('double_pendulum').description
     each = [Coordinate(name) for name in robot.coordinate_names]
@@ -214,7 +214,7 @@ def files(tmp_path):
 
 
 def test_the_command_finds_masses_in_a_table(files, tmp_path, capsys):
-    """Of markers and angles, none of which is there always; and says what it did."""
+    """The command finds masses from a table with gaps in markers and angles."""
     pytest.importorskip('matplotlib')
     table, mapping = files
     out = {name: tmp_path / name for name in ('fitted.yaml', 'found.json', 'off.png')}
@@ -233,7 +233,7 @@ def test_the_command_finds_masses_in_a_table(files, tmp_path, capsys):
 
 @pytest.mark.quick
 def test_tables_of_motions_are_read_in_their_units(files):
-    """From the first instant on; a command without a number is the one before."""
+    """A table is read in its units from its first time; a missing command stays as before."""
     table, mapping = files
     robot = compiled('double_pendulum').description
     t, u, q = swinging()
@@ -258,8 +258,8 @@ def record(path, facts):
     write_recording(path, Recording(columns, facts, (), True))
 
 
-def test_what_a_node_recorded_is_a_motion(tmp_path):
-    """From the first command on, without a mapping; that of another robot is refused."""
+def test_a_recording_of_a_node_is_a_motion(tmp_path):
+    """A node's recording is a motion from its first command on; another robot's is refused."""
     pytest.importorskip('mcap')
     robot, path = compiled('double_pendulum').description, tmp_path / 'run.mcap'
     names = {'coordinate_names': list(robot.coordinate_names)}
@@ -289,7 +289,7 @@ def test_what_a_node_recorded_is_a_motion(tmp_path):
     ({'coordinates': [Coordinate('elbow', 0.0)] * 2}, 'noise of elbow'),
 ])  # fmt: skip
 def test_wrong_motions_are_refused(changes, words):
-    """In words that say what would be right."""
+    """A wrong motion is refused with what would be right."""
     robot = compiled('double_pendulum').description
     given = {'times': [0.0, 0.5, 1.0], 'commands': np.zeros((3, 2)), 'values': np.zeros((3, 2))}
     given['coordinates'] = [Coordinate(name) for name in robot.coordinate_names]
@@ -354,7 +354,7 @@ def test_what_was_measured_before_the_first_command_is_left_out(tmp_path):
 
 
 def test_angles_within_a_turn_are_unwrapped_in_time():
-    """Where the joint may go round, over values that are missing too; lengths stay as they are."""
+    """Wrapped angles of unlimited joints are unwrapped over gaps; lengths stay."""
     rigid = {'type': 'rigid', 'mass': 1.0}
     joints = {'type': 'revolute'}, {'type': 'prismatic'}
     bodies = [

@@ -91,14 +91,14 @@ def test_a_fit_asks_about_the_shortening_that_its_model_leaves_out():
 
 @pytest.mark.parametrize('has', [BENDING, (*BENDING, 'gamma_z')])
 def test_a_fit_of_a_stiff_rod_asks_nothing(has):
-    """Its strains would move it by less than what the fit leaves."""
+    """A stiff rod draws no question, as its strains matter less than the residual."""
     data = held(rod(1e8, has), PULLS, noise=2e-4)
     found = identify(rod(1e8), data, ['young_modulus=9e7..1.1e8'], loss='linear')
     assert not any(doubt.question for doubt in doubts(found))
 
 
 def test_a_fit_to_a_motion_asks_about_rest_under_its_largest_commands():
-    """Without markers the tips are looked at."""
+    """A fit to a motion without markers examines the tips at rest under its largest commands."""
     true, t = rod(4e5, (*BENDING, 'gamma_z')), 0.02 * np.arange(20)
     u = np.outer(np.sin(np.pi * t / t[-1]), [1.5, 1.2, 0.0])
     simulator = sd.Simulator(sd.compile_model(rod(4e5)))

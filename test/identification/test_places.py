@@ -30,8 +30,8 @@ def test_a_marker_beside_its_point_is_found_where_it_is():
         assert derivatives[..., k] == pytest.approx(difference, abs=1e-5)
 
 
-def test_a_place_needs_the_noise_beside_it():
-    """What it is weighed against has to be said; a motion has none."""
+def test_a_prior_of_a_place_needs_the_noise():
+    """A prior for a place needs the noise of the markers, and is refused for a motion."""
     data = held(rod(), [[0.5, 0.0, 0.0]])
     loose = [data.markers[0], data.markers[1]._replace(deviation=0.002)]
     given = postures(rod(), data.commands, loose, data.positions)

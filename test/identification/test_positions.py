@@ -24,7 +24,7 @@ def held(robot):
 
 
 def test_compliance_pretension_and_an_offset_are_found():
-    """With the modulus; some of these commands leave a cable slack."""
+    """Compliance, pretension, an offset and the modulus are found, with slack cables too."""
     robot = sd.load_robot(servo(DRIVE))
     true = sd.vary(robot, TRUTH)
     model, positions = sd.compile_model(true), held(true)

@@ -76,8 +76,8 @@ def test_derivatives_are_those_of_whole_solves_and_nothing_is_compiled():
     assert not recorder.buffer
 
 
-def test_they_are_written_where_they_stand(tmp_path):
-    """In each form of an offset; lines without them stay as they were written."""
+def test_routes_are_written_in_place(tmp_path):
+    """Numbers of routes are written into each form of an offset; other lines stay."""
     source, output = tmp_path / 'arm.yaml', tmp_path / 'fitted.yaml'
     source.write_text(FILE, encoding='utf-8')
     changes = {
@@ -107,6 +107,6 @@ def test_they_are_written_where_they_stand(tmp_path):
     (['t0.path.phase'], ArgumentError, r'bounds, t0\.path\.phase=A\.\.B'),
 ])  # fmt: skip
 def test_wrong_names_are_refused(fit, error, words):
-    """As of any other number."""
+    """Wrong names of routes are refused as of any other number."""
     with pytest.raises(error, match=words):
         read_parameters(sd.load_robot(servo(DRIVE)), fit)

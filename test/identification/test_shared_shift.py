@@ -36,7 +36,7 @@ def test_numbers_that_differ_share_a_shift_where_bounds_hold_zero():
 
 
 def test_a_shift_is_found_again():
-    """Of three tendons that are turned on the robot that was measured."""
+    """A rotation shared by three tendons of the measured robot is found."""
     robot = compiled('pcc_arm').description
     real = sd.compile_model(sd.vary(robot, {TURNED: '+=0.12'}))
     tensions = 4.0 * np.eye(9)[3:7]
@@ -48,7 +48,7 @@ def test_a_shift_is_found_again():
 
 
 def test_names_of_no_part_are_refused():
-    """As any other unknown name."""
+    """A name of no part is refused as any other unknown name."""
     with pytest.raises(UnknownNameError):
         sd.vary(compiled('pcc_arm').description, {'t14/t15.path.phase': '+=0.1'})
 

@@ -59,7 +59,7 @@ def motor(**fields):
 
 
 def test_a_motor_acts_along_one_coordinate_of_its_joint():
-    """Its y is the coordinate, its command bears the coordinate's name, within both limits."""
+    """A motor's y is its coordinate, and its command has that name and both limits."""
     motors = [
         motor(name='b', coordinate='ry', limits=[-9.0, 6.0]),
         motor(name='a', coordinate='rx'),

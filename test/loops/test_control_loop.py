@@ -44,7 +44,7 @@ def test_a_state_is_answered_with_its_stamp(control):
     ],
 )
 def test_a_bad_state_is_counted_and_never_answered(control, bad, cause):
-    """And the next good one is answered as if nothing had been."""
+    """A bad state is counted and not answered, and the next valid one is."""
     control.go(state(stamp=6))
     sent = len(control.publisher.commands)
     if cause == 'wrong size':
@@ -66,8 +66,8 @@ def test_bad_states_do_not_feed_the_watchdog(control):
     assert control.loop.mode == TIMED_OUT and control.publisher.commands[-1] == (SAFE, None)
 
 
-def test_a_stall_of_ten_milliseconds_is_ridden_through(control):
-    """It is counted as missed states and trips nothing."""
+def test_a_stall_of_ten_milliseconds_trips_nothing(control):
+    """A stall of 10 ms is counted as missed states and trips no watchdog."""
     for k in range(5):
         control.go(state(stamp=1 + k * PERIOD))
     control.go(state(stamp=1 + 15 * PERIOD), after=11 * PERIOD)
@@ -76,7 +76,7 @@ def test_a_stall_of_ten_milliseconds_is_ridden_through(control):
 
 
 def test_without_states_the_safe_command_goes_out_and_is_repeated(control):
-    """At the watchdog time, and once in every one after it; one trip is one trip."""
+    """Without states the safe command goes out once in every watchdog time, as one trip."""
     control.go(state((1.0, 1.0), 1))
     begin = control.clock.time
     for k in range(1, 4):
@@ -87,7 +87,7 @@ def test_without_states_the_safe_command_goes_out_and_is_repeated(control):
 
 
 def test_states_that_come_back_are_answered_again(control):
-    """From the present state on, even with stamps of an earlier time: a robot started anew."""
+    """States after a silence are answered again, even with earlier stamps."""
     control.go(state((1.0, 1.0), 100))
     control.go()
     assert control.go(state((2.0, 2.0), 1)) == [0.0, 0.0]  # held where it is now
@@ -95,8 +95,8 @@ def test_states_that_come_back_are_answered_again(control):
     assert control.plant.controller.calls[-1] == 'start'
 
 
-def test_what_may_have_lain_there_is_stale(control):
-    """After a stall longer than the watchdog, a waiting state may be of any age: not acted on."""
+def test_a_state_that_waited_through_a_stall_is_stale(control):
+    """After a stall longer than the watchdog, a state that waited is not acted on."""
     control.go(state(stamp=1))
     control.clock.bring(state(stamp=2), after=PERIOD)
     control.clock.wait, wait = lambda timeout: _stall(control.clock, wait), control.clock.wait
@@ -133,7 +133,7 @@ def test_what_was_computed_for_too_long_does_not_go_out(control):
 
 
 def test_a_command_that_took_too_long_on_its_way_is_followed_by_the_safe_one(control):
-    """At once: the loop cannot take it back."""
+    """A command that was published too late is followed at once by the safe command."""
     control.go(state((1.0, 1.0), 1))
     send = control.publisher.command
     control.publisher.command = kept_from_running(control, send)
@@ -174,14 +174,14 @@ def _stall(clock, wait):
     return message
 
 
-def test_before_any_state_the_safe_command_is_all_there_is(control):
-    """But that is no trip of the watchdog."""
+def test_before_any_state_the_safe_command_is_sent(control):
+    """Before any state the safe command is sent without a trip of the watchdog."""
     assert control.go() == SAFE
     assert control.loop.mode == WAITING and control.loop.statistics.counts['timeouts'] == 0
 
 
-def test_a_reference_for_once_is_not_begun_anew(control):
-    """After a pause its time has gone by: the outputs are held, until another one is ordered."""
+def test_a_finished_reference_is_not_restarted(control):
+    """A reference that ended in a pause is not restarted: the outputs are held."""
     control.go(state((1.0, 1.0), 1))
     control.loop.order(reference=Once(np.array([0.5, 0.5])))
     for stamp in (2, 3):
@@ -206,7 +206,7 @@ def test_a_failing_controller_means_the_safe_command(control):
 
 
 def test_the_emergency_stop_is_latched(control):
-    """It counts from the next state on, until released; then the outputs are held."""
+    """An emergency stop holds from the next state until released; then outputs are held."""
     control.go(state(stamp=1))
     control.loop.order(emergency=True)
     for k in range(3):
@@ -216,7 +216,7 @@ def test_the_emergency_stop_is_latched(control):
 
 
 def test_an_emergency_does_not_wait_for_a_state(control):
-    """Without states the safe command goes out when the loop is woken."""
+    """Without states an emergency stop sends the safe command when the loop is woken."""
     control.go(state(stamp=1))
     control.loop.order(emergency=True)
     control.clock.time += PERIOD
@@ -273,7 +273,7 @@ def test_holding_holds_what_is_there_when_it_is_taken_up(control):
 
 
 def test_the_end_is_a_safe_command_that_has_been_delivered(control):
-    """Whatever was before."""
+    """The loop ends with a safe command that has been delivered, in any mode."""
     control.go(state((1.0, 1.0), 1))
     control.loop.finish()
     assert (
@@ -282,7 +282,7 @@ def test_the_end_is_a_safe_command_that_has_been_delivered(control):
 
 
 def test_an_emergency_counts_while_states_are_refused(control):
-    """It waits for no valid one, nor for the watchdog."""
+    """While states are refused an emergency stop acts without a valid state or the watchdog."""
     control.go(state(stamp=1))
     control.loop.order(emergency=True)
     assert control.go(state((np.nan, 0.0), 2)) == SAFE and control.loop.mode == STOPPED
@@ -308,7 +308,7 @@ def assert_led(commands, begin, end, step=0.1):
 
 
 def test_an_emergency_stop_is_led_at_the_rate_of_the_actuators(slow):
-    """It begins at once; states answered on the way do not make it faster, none do not slower."""
+    """The safe command is approached at the actuators' rate limits, with or without states."""
     slow.loop.order(emergency=True)
     slow.clock.time += PERIOD
     for k in range(40):
@@ -333,7 +333,7 @@ def test_the_end_and_a_silence_are_led_there_too(slow):
 
 
 def test_safety_goes_before_the_rates_in_the_end(monkeypatch):
-    """Where they would need more than half a second, the last command is the safe one anyway."""
+    """If rate limits would need over half a second, the last command is the safe one."""
     control = Control(monkeypatch, rate_limit=np.array([1.0, 1.0]))
     control.go(state(stamp=1))
     control.loop._limiter.last[:] = -5.0
@@ -354,8 +354,8 @@ def test_narrower_limits_are_approached_at_the_rate(slow):
     assert_led(slow.publisher.commands, [-5.0, -5.0], [-2.0, -5.0])
 
 
-def test_no_number_and_nothing_beyond_the_limits_goes_out(control):
-    """Whatever a law returns and calls well."""
+def test_only_finite_commands_within_limits_go_out(control):
+    """Only finite commands within limits are sent, whatever a law returns as valid."""
     control.go(state(stamp=1))
     compute = control.plant.controller.compute
     q, far = np.zeros(2), np.array([99.0, -99.0])
@@ -368,7 +368,7 @@ def test_no_number_and_nothing_beyond_the_limits_goes_out(control):
 
 
 def test_a_loop_that_breaks_leaves_a_safe_command(control):
-    """And says so: nothing ends it in silence."""
+    """A loop that fails sends a safe command and reports the failure."""
     control.clock.wait = None
     control.loop.run()
     assert isinstance(control.loop.error, TypeError)
@@ -376,7 +376,7 @@ def test_a_loop_that_breaks_leaves_a_safe_command(control):
 
 
 def test_every_tick_is_recorded(control):
-    """With what was seen, sent and wanted, when, and by which mode."""
+    """Each tick is recorded with state, target, command, time and mode."""
     for k in range(3):
         control.go(state((0.1 * k, 0.0), 1 + k * PERIOD))
     control.loop.order(emergency=True)

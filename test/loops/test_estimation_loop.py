@@ -175,8 +175,8 @@ def rig(monkeypatch):
     return rig
 
 
-def test_it_begins_when_all_sensors_have_been_heard(monkeypatch):
-    """With the posture that fits; and says a state every period once that has settled."""
+def test_it_starts_after_values_of_all_sensors(monkeypatch):
+    """After values of all sensors the loop starts at the fitting posture and settles."""
     rig = Rig(monkeypatch)
     rig.silent = {'cables'}
     rig.go(20)
@@ -243,8 +243,8 @@ def test_outliers_are_counted_not_believed(rig):
     assert not rig.loop.missing
 
 
-def test_a_robot_that_is_elsewhere_than_the_model_can_be_is_followed(rig):
-    """What all sensors say draws the states, which go on; that it does so is said."""
+def test_a_robot_off_the_model_is_followed(rig):
+    """Sensors that agree against the model correct the states, and the log says so."""
     pulled = U.copy()
     pulled[0] = 12.0
     rig.q = sd.equilibrium(parts()[0], u=pulled).q
@@ -257,7 +257,7 @@ def test_a_robot_that_is_elsewhere_than_the_model_can_be_is_followed(rig):
 
 
 def test_sensors_that_are_not_believed_are_not_called_silent(rig):
-    """Where they are too far off to draw anything: no state goes out, and why is said."""
+    """If sensors are too far off to correct the estimate, no state goes out, with the reason."""
 
     def far(message):
         message.pose.position.x += 1.0
@@ -272,8 +272,8 @@ def test_sensors_that_are_not_believed_are_not_called_silent(rig):
 
 
 @pytest.mark.parametrize('size, pushed', [(0.6, False), (1.5, True)])
-def test_a_push_that_is_too_large_is_told(rig, size, pushed):
-    """Once as new, by its size, and while it is there; again when there is another."""
+def test_a_large_push_is_reported(rig, size, pushed):
+    """A large push is reported once with its size while it lasts, and again for a new one."""
     rig.go(500)
     assert not rig.publisher.pushes
     rest = rig.q
@@ -296,8 +296,8 @@ def test_a_push_that_is_too_large_is_told(rig, size, pushed):
     assert rig.loop.statistics.counts['collisions'] == 2 * pushed
 
 
-def test_no_state_goes_out_when_nobody_tells(rig):
-    """Within the time-out; and again, without a jump in time, when sensors are back."""
+def test_no_state_goes_out_without_sensors(rig):
+    """Without sensors states stop within the time-out, and resume without a jump in time."""
     rig.silent = {'camera', 'cables'}
     rig.go(150)
     assert rig.loop.mode == WAITING
@@ -312,8 +312,8 @@ def test_no_state_goes_out_when_nobody_tells(rig):
     assert (np.diff(stamps) > 0).all() and abs(stamps[-1] - rig.present) < 2 * MS
 
 
-def test_what_one_sensor_tells_alone_may_be_enough(rig):
-    """Without the camera the cables tell all of this arm; without them the camera does not."""
+def test_one_sensor_may_be_sufficient(rig):
+    """The cables alone observe this arm without the camera, but the camera alone does not."""
     _, estimator, _, sufficient = parts()
     assert not sufficient.lacking(['cables'])
     rig.silent = {'camera'}
@@ -329,7 +329,7 @@ def test_what_one_sensor_tells_alone_may_be_enough(rig):
 
 
 def test_commands_count_from_when_they_come(rig):
-    """So the state is that of a robot that is pulled."""
+    """A command counts from its arrival, so that the state is that of the pulled robot."""
     from sensor_msgs.msg import JointState
 
     model = parts()[0]
@@ -367,7 +367,7 @@ def test_the_present_is_that_of_the_quickest_messages():
 
 
 def test_a_sensor_whose_stamps_stand_still_does_not_keep_the_others_out(monkeypatch):
-    """What it says of the time is forgotten, as its messages are refused."""
+    """A sensor with constant stamps is refused, and its time does not hold up the others."""
     rig = Rig(monkeypatch, gauged=True)
     old = stamped(rig.present - SECOND)
     rig.spoil = {'gauges': lambda message: setattr(message.header, 'stamp', old)}
@@ -434,8 +434,8 @@ def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(mon
     assert not rig.loop.ungauged and not rig.loop.misgauged and rig.loop.complaint() == ''
 
 
-def test_gauges_of_which_any_change_is_believed_have_no_squares(monkeypatch):
-    """There is nothing to measure them by."""
+def test_gauges_without_a_gate_have_no_statistic(monkeypatch):
+    """Gauges whose every change is accepted have no squared deviations."""
     rig = Rig(monkeypatch, gauged=True)
     rig.until(RUNNING)
     rig.go(50)

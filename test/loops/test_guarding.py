@@ -61,7 +61,7 @@ def test_a_stop_while_the_law_computes_is_sent_at_once_and_not_overruled(control
 
 
 def test_a_stop_that_is_over_before_the_law_answers_is_not_overruled_either(control):
-    """It answers what was wanted before the stop."""
+    """A law that answers an order from before a stop is ignored, even if the stop is over."""
     before = len(control.publisher.commands)
 
     def stop():
@@ -77,7 +77,7 @@ def test_a_stop_that_is_over_before_the_law_answers_is_not_overruled_either(cont
 
 
 def test_the_guard_sends_the_safe_command_while_the_law_computes(control):
-    """Once the watchdog has run out; and the law's command, when it comes, is not sent."""
+    """When the watchdog runs out the guard sends the safe command, and no late one of the law."""
     before = len(control.publisher.commands)
 
     def stand_guard():
@@ -126,7 +126,7 @@ class Stuck:
 
 @pytest.mark.parametrize('stopped', [False, True])
 def test_a_thread_that_is_stuck_in_the_law_keeps_no_safe_command_back(stopped):
-    """With threads as they are: after the watchdog time, and at once after a stop."""
+    """With a thread stuck in the law the safe command still goes out in watchdog time."""
     stuck, publisher = Stuck(), Outlet()
     sent = threading.Event()
     publisher.flush = lambda: None
@@ -204,7 +204,7 @@ def test_a_command_that_is_late_on_its_way_counts_what_its_state_was_under_way(c
 
 
 def test_a_clock_of_the_sender_that_is_set_makes_no_state_old(control):
-    """By more than a second: it is another clock, not an older state."""
+    """A sender's clock that is set by over a second does not make a state old."""
     for k, ahead in enumerate((0, 0, -3600, -3600, 3600, 3600)):
         control.clock.sent_at = control.clock.time + PERIOD + ahead * SECOND
         control.go(state((0.05, 0.0), 2 + k))

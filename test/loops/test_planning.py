@@ -13,7 +13,7 @@ from softrobot_dynamics.loops.planning import Job
 
 
 def test_a_job_returns_what_its_function_does():
-    """Also if that says something meanwhile, and the task is larger than a pipe."""
+    """A job returns its function's result, with output meanwhile and arguments beyond a pipe."""
     numbers = [1.0] * 100_000
     assert Job().run(math.fsum, numbers) == 1e5
     assert Job().run(print, 'said') is None

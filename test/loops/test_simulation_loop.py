@@ -70,7 +70,7 @@ def simulation(monkeypatch):
 
 
 def test_a_robot_may_wait_for_its_controller(monkeypatch):
-    """It stands until a command answers it, safe ones do not, and sets out at its own rates."""
+    """A waiting robot stands until a command answers it, and starts with its own rates."""
     record = Record()
     simulation = Simulation(monkeypatch, record, waits=True)
     simulation.plant.simulator.qd[:] = 2.0, -1.0
@@ -86,7 +86,7 @@ def test_a_robot_may_wait_for_its_controller(monkeypatch):
 
 
 def test_each_state_leaves_at_its_deadline(simulation):
-    """With a stamp one period after the last, answered or not."""
+    """Each state leaves one period after the last, answered or not."""
     begin = simulation.clock.time
     for k in range(4):
         simulation.go((1.0, 0.0) if k % 2 else None)
@@ -96,7 +96,7 @@ def test_each_state_leaves_at_its_deadline(simulation):
 
 
 def test_the_command_moves_the_robot(simulation):
-    """From its first tick on, by name."""
+    """A command moves the robot by name from its first tick on."""
     message = simulation.command((3.0, 0.0))
     message.name = ['right', 'left']
     simulation.clock.bring(message, 1)
@@ -200,7 +200,7 @@ def test_a_late_answer_acts_from_when_it_comes(monkeypatch):
 
 
 def test_a_robot_that_waited_sets_out_under_its_first_command(monkeypatch):
-    """However late it came: nobody held it in between."""
+    """A waiting robot starts under its first command, however late that comes."""
     simulation = Simulation(monkeypatch, waits=True, timing='arrival')
     steps = Steps(simulation.plant.simulator)
     simulation.go()
@@ -227,7 +227,7 @@ def test_stamps_keep_to_the_clock_until_somebody_drives(monkeypatch):
 
 
 def test_stamps_begin_when_states_do(monkeypatch):
-    """What passes between making the loop and running it is no delay of the states."""
+    """Stamps begin with the first state, however long after construction."""
     simulation = Simulation(monkeypatch)
     simulation.clock.time += 7 * PERIOD
     monkeypatch.setattr(simulation.loop, '_cycle', simulation.loop.leave)
@@ -236,7 +236,7 @@ def test_stamps_begin_when_states_do(monkeypatch):
 
 
 def test_ticks_are_missed_only_while_commands_come(simulation):
-    """Before the first command there is nobody to miss; later a late answer is a miss."""
+    """Before the first command no tick is missed; later a late answer is a miss."""
     simulation.go()
     assert simulation.loop.statistics.counts['missed'] == 0
     simulation.go((1.0, 1.0))
@@ -247,7 +247,7 @@ def test_ticks_are_missed_only_while_commands_come(simulation):
 
 
 def test_without_commands_for_long_the_robot_is_safe_by_itself(simulation):
-    """Until commands return."""
+    """Without commands the simulation applies its safe command until they return."""
     simulation.go((4.0, 4.0))
     for _ in range(49):
         simulation.go()
@@ -300,21 +300,21 @@ def test_bad_commands_are_counted_and_not_applied(simulation, u, stamp, cause):
 
 
 def test_a_safe_command_from_outside_is_applied_without_being_an_answer(simulation):
-    """It has a stamp that is no state's."""
+    """A safe command, whose stamp is of no state, is applied but answers none."""
     simulation.go((1.5, 1.5), stamp=simulation.epoch + 12_345)
     assert simulation.loop._u.tolist() == [1.5, 1.5]
     assert simulation.loop.statistics.counts['answered'] == 0
 
 
 def test_commands_are_kept_within_the_limits(simulation):
-    """As an actuator would; and counted."""
+    """Commands are limited as by an actuator, and counted."""
     simulation.go((99.0, -99.0))
     assert simulation.loop._u.tolist() == [10.0, -10.0]
     assert simulation.loop.statistics.counts['clipped'] == 1
 
 
 def test_waking_late_moves_all_deadlines(simulation):
-    """After 10 ms too much, no burst: the next state is a period later; it is counted and said."""
+    """After waking 10 ms late, deadlines move, and the delay is counted and reported."""
     simulation.go((1.0, 1.0))
     simulation.clock.overslept = 10 * PERIOD
     simulation.go((1.0, 1.0))
@@ -329,7 +329,7 @@ def test_waking_late_moves_all_deadlines(simulation):
 
 
 def test_waking_a_little_late_keeps_the_deadlines(simulation):
-    """But the next state leaves the controller most of a period."""
+    """After waking a little late, the next state still leaves most of a period to answer."""
     begin = simulation.clock.time
     simulation.clock.overslept = 8 * PERIOD // 10
     simulation.go((1.0, 1.0))
@@ -382,7 +382,7 @@ def test_time_passes_faster_or_slower(monkeypatch, pace, interval):
 
 
 def test_time_passes_as_fast_as_answers_come(monkeypatch):
-    """And waits a while for one that does not come; the motion is that of real time."""
+    """Without real time each answer advances time, and the motion is the same."""
     commands = [TWO if k % 3 else ONE for k in range(20)]
     real = Simulation(monkeypatch)
     for u in commands:
@@ -446,7 +446,7 @@ def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(mo
 
 
 def test_a_robot_is_pushed_and_put_elsewhere(simulation):
-    """By wrenches from the next period on; a state is taken up at rest under the safe command."""
+    """Wrenches act from the next period; a set state starts at rest and safe."""
     simulation.go(ONE)
     simulation.loop.wrenches = {'cart': [Wrench(np.array([0.0, 0.0, 0.0, 5.0, 0.0, 0.0]))]}
     before = simulation.publisher.states[-1][1].copy()

@@ -80,7 +80,7 @@ def test_constant_torques_do_the_work_that_the_robot_gains(model):
 
 @pytest.mark.parametrize('rate, duration', [(50.0, 20.0), (250.0, 20.0), (1000.0, 5.0)])
 def test_a_robot_that_nobody_drives_stays_where_it_is(model, monkeypatch, rate, duration):
-    """However its soft parts sag, and its joints have no friction; at any rate."""
+    """A robot without commands keeps its posture at any rate, sagging parts included."""
     loop, publisher = running(model, monkeypatch, rate)
     for _ in range(round(duration * rate)):
         loop._cycle()
@@ -92,7 +92,7 @@ def test_a_robot_that_nobody_drives_stays_where_it_is(model, monkeypatch, rate, 
 
 
 def test_a_robot_that_is_pushed_gives_way_and_stops(model, monkeypatch):
-    """With rates at first that would carry a robot without brakes on for ever."""
+    """A pushed waiting robot gives way and stops, though it would move on without brakes."""
     loop, publisher = running(model, monkeypatch, 250.0)
     loop._simulator.reset(model.q0, np.array([1.0, -1.0, 2.0, 0.0, 0.0, 0.0]))
     for _ in range(1500):

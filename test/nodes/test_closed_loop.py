@@ -48,7 +48,7 @@ def _slow_rate(t, error):
 
 
 def test_a_higher_gain_set_live_makes_steps_decay_as_it_should(arm, observer, start_arm, tmp_path):
-    """With d = 25, p = 100 gives a slow rate of 5 1/s, and p = 150, set live, one of 10."""
+    """With d = 25 the slow rate is 5 1/s for p = 100, and 10 1/s after p = 150 is set live."""
     first, second = _setpoints(arm)
     record = tmp_path / 'controller.mcap'
     start_arm('simulation')

@@ -31,7 +31,7 @@ def put(observer, q, qd=(0.0, 0.0)):
 
 @pytest.mark.realtime
 def test_a_simulation_whose_loop_fails_says_so_and_ends(observer, start, tmp_path):
-    """With a status that is not 0, and a line that no others hold back."""
+    """A simulation whose loop fails ends with an error status and a log line."""
     simulation = start('simulation', robot='faulty')
     observer.until(lambda: observer.states, 'a state')
     put(observer, (3.5, 0.0))
@@ -62,7 +62,7 @@ def test_a_controller_whose_loop_fails_sends_the_safe_command_and_ends(observer,
 
 @pytest.mark.realtime
 def test_the_controller_says_of_a_simulation_that_it_has_diverged(observer, start, tmp_path):
-    """With what to do about it, which then helps."""
+    """The controller reports a diverged simulation with a remedy that works."""
     closed_loop(observer, start)
     put(observer, (99.0, 0.0), (60.0, 0.0))  # it goes on for more than a period
 
@@ -123,8 +123,8 @@ def test_a_loop_that_ends_tells_its_node_whatever_else_fails(failure):
 
 
 @pytest.mark.quick
-def test_a_request_that_is_refused_is_no_end_of_a_loop():
-    """Who asked gets the error; other requests are carried out."""
+def test_a_refused_request_does_not_end_the_loop():
+    """A refused request returns an error to its caller, and later requests are served."""
     requests, done = Requests(_Quiet()), []
 
     class Now:
@@ -145,7 +145,7 @@ def test_a_request_that_is_refused_is_no_end_of_a_loop():
 
 @pytest.mark.quick
 def test_a_record_that_cannot_be_written_for_any_reason_says_so(tmp_path):
-    """Not only for want of a disk: its thread does not end in silence."""
+    """Any failure to write a record is reported and ends its thread."""
     pytest.importorskip('mcap')
     from softrobot_dynamics.nodes import layouts
     from softrobot_dynamics.nodes.record import Record

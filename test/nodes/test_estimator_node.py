@@ -41,7 +41,7 @@ def estimated(arm):
 
 @pytest.mark.realtime
 def test_the_demo_follows_on_estimates(tmp_path, estimated):
-    """Its tip goes round the circle to 2 mm, seen by a camera that is off by one at every look."""
+    """Under estimates of a noisy camera the tip follows its circle to 2 mm."""
     command = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo', '--estimated', '--no-plot']
     given = ['--duration', '3', '--json', 'figures.json', '--controller', 'quick.yaml']
     given += ['--rate', f'{held_rate(3):g}']
@@ -171,8 +171,8 @@ def _collide(observer):
     ({'robot': 'ur10e'}, "estimator: '', expected a file of sensors; there are some for pcc_arm,"),
     ({'push': 'hand'}, 'push: .hand., expected a body'),
 ])  # fmt: skip
-def test_what_cannot_be_estimated_is_refused_in_words(given, words, monkeypatch):
-    """Before anything is subscribed to."""
+def test_an_impossible_estimator_is_refused(given, words, monkeypatch):
+    """An impossible estimator is refused with the reason before any subscription."""
     from softrobot_dynamics.configuration.node_parameters import OF_ESTIMATOR
     from softrobot_dynamics.errors import SoftRobotError
     from softrobot_dynamics.nodes.estimator import EstimatorNode

@@ -42,16 +42,16 @@ FAULTS = rows((ROOT / 'docs' / 'faults.md').read_text(encoding='utf-8').partitio
 
 
 @pytest.mark.parametrize('row', FAULTS, ids=[row[0][:40] for row in FAULTS])
-def test_every_fault_is_shown_over_dds(row):
-    """By the tests in its last column; one of them at least runs nodes."""
+def test_every_fault_is_tested_over_dds(row):
+    """Each fault of the page names tests, at least one of which runs nodes."""
     known, found = named(), re.findall(r'`(test_\w+)`', row[-1])
     assert len(row) == 4 and all(row)
     assert [name for name in found if name not in known] == []
     assert any(known[name] & OVER_DDS for name in found)
 
 
-def test_every_state_of_the_table_is_among_them():
-    """What docs/nodes.md says of states stands there in the same words."""
+def test_states_have_the_same_words_on_both_pages():
+    """docs/nodes.md describes the states in the same words as this page."""
     said = [row[0] for row in rows(section('nodes.md', 'What is made of a state'))]
     assert len(said) >= 10
     assert [words for words in said if words not in [row[0] for row in FAULTS]] == []

@@ -22,7 +22,7 @@ def posture(model, state):
 
 
 def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
-    """To 1e-6 of the way."""
+    """In live nodes `pd_plus` settles at its set-point to 1e-6."""
     model = compile_for_nodes('double_pendulum', controller='pd_plus')
     given = {'pd_plus__p': 100.0, 'pd_plus__d': 20.0, 'reference__type': 'setpoint'}
     with starting(tmp_path, NODES, (), robot='double_pendulum', rate=RATE) as start:

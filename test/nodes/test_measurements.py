@@ -49,7 +49,7 @@ def unmeasured():
 
 @pytest.mark.parametrize('seed', range(3))
 def test_values_come_back(seed):
-    """Whatever was written is read; a rotation as scipy has it."""
+    """Values that are written to a message are read back, rotations as scipy has them."""
     rng, T = np.random.default_rng(seed), np.eye(4)
     T[:3, :3], T[:3, 3] = Rotation.random(random_state=seed).as_matrix(), rng.normal(size=3)
     places = rng.normal(size=(2, 3))
@@ -66,7 +66,7 @@ def test_values_come_back(seed):
 
 
 def test_joints_come_by_name():
-    """In any order, among others, and not all of them."""
+    """Joints are read by name in any order, and others are ignored."""
     message = JointState(name=['t3', 'other', 't1'], position=[3.0, 9.0, 1.0])
     np.testing.assert_array_equal(form_of(WINCHES).read(message), [1.0, NAN, 3.0])
 
@@ -84,8 +84,8 @@ def test_joints_come_by_name():
     (WINCHES, JointState(name=['t1'], position=[]), 'wrong size'),
     (WINCHES, JointState(name=['t1'], position=[-float('inf')]), 'not a number'),
 ])  # fmt: skip
-def test_what_cannot_be_is_refused(sensor, message, cause):
-    """By a MessageError of the known causes."""
+def test_an_invalid_measurement_is_refused(sensor, message, cause):
+    """An invalid measurement is a MessageError of a known cause."""
     with pytest.raises(MessageError) as caught:
         checked_value(sensor, form_of(sensor).read(message))
     assert cause_of(caught.value) == cause and cause in CAUSES
@@ -98,7 +98,7 @@ def test_an_orientation_that_is_not_declared_is_not_read():
 
 
 def test_a_kind_without_messages_is_refused():
-    """With the kinds that have some."""
+    """A sensor kind without messages is refused with the kinds that have some."""
 
     class Smell(Sensor):
         type_name = 'smell'
@@ -108,7 +108,7 @@ def test_a_kind_without_messages_is_refused():
 
 
 def test_efforts_are_those_of_a_joint_state():
-    """By name, some of them and others too; positions are not looked at, sizes are."""
+    """Efforts are read by name from a JointState, whose sizes are checked."""
     cells = Effort(name='cells', names=('t1', 't2'))
     form = form_of(cells)
     message = JointState(name=['t2', 'other'], position=[7.0, 7.0], effort=[2.5, 9.0])

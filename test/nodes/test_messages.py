@@ -79,13 +79,13 @@ def test_a_state_that_cannot_be_used_is_refused(message, cause, word):
     ],
 )
 def test_a_command_that_cannot_be_used_is_refused(message):
-    """As for a state."""
+    """An unusable command is refused as an unusable state is."""
     with pytest.raises(MessageError):
         messages.CommandReader(NAMES).read(message)
 
 
 def test_a_command_carries_the_stamp_of_the_state_it_answers():
-    """To the nanosecond."""
+    """A command carries the stamp of the state that it answers, to the nanosecond."""
     stamp = 1_700_000_000_123_456_789
     assert messages.CommandReader(NAMES).read(command(stamp=stamp))[1] == stamp
 
@@ -113,7 +113,7 @@ def test_written_messages_are_read_back():
 
 
 def test_a_reference_is_one_point():
-    """With positions, velocities and accelerations by name."""
+    """A reference is one point with positions, velocities and accelerations by name."""
     y = np.array([1.0, 2.0, 3.0])
     message = messages.ReferenceWriter(NAMES).write(
         np.array([y, 2.0 * y, 3.0 * y]), messages.stamped(7)

@@ -64,7 +64,7 @@ def test_the_loop_closes_follows_and_can_be_tuned(observer, start):
 
 
 def test_bad_messages_change_nothing(observer, start):
-    """They are counted by cause on both sides, and the loop goes on."""
+    """Bad messages are counted by cause in both nodes, and the loop goes on."""
     closed_loop(observer, start)
     bad_states = {
         'wrong size': message((0.0,), velocity=(0.0,)),
@@ -98,7 +98,7 @@ def _say_until_refused(observer, topic, message, listener, cause):
 
 @pytest.mark.realtime
 def test_the_controller_survives_the_simulation(observer, start):
-    """Without states: the safe command and an ERROR; with a new simulation it goes on."""
+    """Without states the controller sends the safe command and logs an error, then resumes."""
     simulation, controller = closed_loop(observer, start)
     simulation.kill()
     simulation.wait()
@@ -114,7 +114,7 @@ def test_the_controller_survives_the_simulation(observer, start):
 
 
 def test_the_simulation_survives_the_controller(observer, start):
-    """It applies its own safe command, says so, and takes commands again."""
+    """Without commands the simulation applies its safe command and later takes new ones."""
     _, controller = closed_loop(observer, start)
     controller.kill()
     controller.wait()
@@ -215,7 +215,7 @@ def test_life_cycle_and_emergency(observer, start):
 
 
 def test_a_reference_that_cannot_be_had_is_not_activated(observer, start, tmp_path):
-    """With autostart the process ends with the reason in its log."""
+    """With autostart an impossible reference ends the process with the reason in its log."""
     controller = start(
         'controller',
         autostart='true',
@@ -278,7 +278,7 @@ def test_with_priority_a_node_keeps_to_its_processor(observer, start):
 
 
 def test_a_processor_that_is_not_there_is_refused(start, tmp_path):
-    """With those that are."""
+    """A processor that does not exist is refused with those that do."""
     assert start('simulation', '--processor', '5000').wait(PATIENCE) == 2
     log = (tmp_path / 'simulation.log').read_text(encoding='utf-8')
     assert "'5000' is no processor for this process; own, first, second, " in log

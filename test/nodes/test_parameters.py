@@ -161,8 +161,8 @@ def test_all_wrong_values_are_named(accepted):
     assert 'gains.p' in answer.reason and 'safe_ramp' in answer.reason
 
 
-def test_a_change_goes_through_once_and_whole(accepted):
-    """What is let through holds all values and the names that were set."""
+def test_a_change_is_accepted_once_with_all_values(accepted):
+    """An accepted change has all values and the names that were set."""
     node, parameters, seen = accepted
     assert node.set_atomically(gains__p=1.0, gains__d=2.0).successful
     ((values, changed),) = seen
@@ -186,7 +186,7 @@ def test_a_change_that_its_user_refuses_is_undone():
 
 
 def test_parameters_of_others_pass(accepted):
-    """What no table has is none of our business."""
+    """Parameters that no table contains are accepted without a check."""
     node, _, seen = accepted
     assert node.set_atomically(use_sim_time=True).successful and seen == []
 
@@ -199,14 +199,14 @@ def test_given_values_are_checked_when_declared():
 
 
 def test_misspelt_parameters_are_found():
-    """With the name they were meant to be."""
+    """A misspelt parameter is reported with the name that was probably meant."""
     node = Node(gains__lefd__p=3.0, use_sim_time=True, gains__left__p=3)
     (unknown,) = NodeParameters(node, ROWS).unknown()
     assert 'gains.lefd.p' in unknown and 'gains.left.p' in unknown
 
 
 def test_rows_can_be_declared_later_and_only_once():
-    """As those of the actuators are, at every configure."""
+    """Rows can be declared later, as for actuators at each configure, but only once."""
     node = Node(extra=4)  # kept as a double, as it is declared
     parameters = NodeParameters(node, ROWS)
     for _ in range(2):
@@ -220,8 +220,8 @@ def test_a_table_reads_only_what_it_is_given():
     assert ParameterTable(ROWS).read({'gains.p': 3}) == {'gains.p': 3.0}
 
 
-def test_an_actuators_own_value_counts_before_that_for_all():
-    """For gains and limits alike; the robot file's limits are the default."""
+def test_an_actuators_own_value_overrides_the_common_one():
+    """An actuator's own gain or limit overrides the common one and the robot file's limit."""
     values = {
         **DEFAULTS,
         'gains.p': 50.0,
@@ -246,7 +246,7 @@ def test_an_actuators_own_value_counts_before_that_for_all():
     ],
 )
 def test_limits_cannot_be_wider_than_the_robot_files(change, words):
-    """Nor can they cross."""
+    """Limits can neither cross nor be wider than those of the robot file."""
     with pytest.raises(DescriptionError) as caught:
         settings_of(TwoMasses, Model(), None, {**DEFAULTS, **change})
     assert words in str(caught.value)
@@ -307,7 +307,7 @@ LAW_VALUES = {row.name: row.default for row in LAW_ROWS}
 
 
 def test_names_and_kinds_follow_from_the_declaration():
-    """For all and for each owner; the law's name first, unless a group is given."""
+    """Names have the law's or the group's prefix, for all actuators and for each one."""
     rows = {row.name: row for row in LAW_ROWS}
     assert {'told.stiffness', 'told.x.stiffness', 'told.y.stiffness'} <= set(rows)
     assert 'w.right.weight' in rows and 'w.left.weight' not in rows
@@ -341,8 +341,8 @@ def test_a_law_gets_its_own_settings():
         ({'told.form': 'short', 'told.feeds': True}, 'told.feeds: True, expected false'),
     ],
 )
-def test_what_a_law_does_not_allow_is_refused(change, words):
-    """By the name that the parameter has outside, with what would be right."""
+def test_a_setting_that_a_law_refuses_is_named(change, words):
+    """A setting that a law refuses is named as the parameter, with what would be right."""
     with pytest.raises(DescriptionError) as caught:
         settings_of(Law, Model(), None, {**LAW_VALUES, **change})
     assert words in str(caught.value)

@@ -54,7 +54,7 @@ def test_a_second_controller_is_refused_what_the_first_has_answered(loop):
 
 
 def test_a_command_that_answers_a_state_of_long_ago_is_refused(loop):
-    """Whoever sends it; the newer one stays in force."""
+    """A command for an old state is refused from any sender, and the newer one stays."""
     observer, *_ = loop
     old = JointState(name=list(ACTUATORS), effort=[9.0, 9.0])
 

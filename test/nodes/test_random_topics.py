@@ -61,7 +61,7 @@ def known(trial):
 
 
 def test_random_wrenches():
-    """What is in force is finite, at a body that there is; zeros leave none at their place."""
+    """Wrenches of random messages are finite, on known bodies, and removed by zeros."""
     rng, pushes = random.Random(1), ExternalWrenches(Model())
 
     def trial():
@@ -80,7 +80,7 @@ def test_random_wrenches():
 
 
 def test_random_states_to_begin_at():
-    """They are finite, and a coordinate that is not named is as at first."""
+    """States of random messages are finite, and unnamed coordinates are initial."""
     rng, reader = random.Random(2), InitialStateReader(Model(), Simulator(), 1e-3)
 
     def trial():

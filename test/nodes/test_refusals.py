@@ -66,7 +66,7 @@ def test_wrong_states_are_said_and_not_followed(observer, start, tmp_path):
 
 @pytest.mark.parametrize('allowed', [False, True])
 def test_what_would_leave_its_posture_is_not_activated(observer, start, tmp_path, allowed):
-    """While the outputs are held: refused with the rates, or said where that is allowed."""
+    """An unstable order is refused while outputs are held, or reported where allowed."""
     given = {'allow_unstable': 'true'} if allowed else {}
     start('controller', autostart='true', robot='restless', **given)
     words, log = 'rates of 2.5+1.5i 1/s', tmp_path / 'controller.log'
@@ -79,7 +79,7 @@ def test_what_would_leave_its_posture_is_not_activated(observer, start, tmp_path
 
 
 def test_qos_overrides_are_honoured_or_left_out_in_words(observer, start, tmp_path):
-    """What a publisher offers and a subscription asks for; a policy that is ours is said."""
+    """QoS overrides apply to publishers and subscriptions; fixed policies are reported."""
     log = tmp_path / 'controller.log'
     overrides = {
         'publisher.reliability': 'reliable',

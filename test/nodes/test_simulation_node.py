@@ -68,8 +68,8 @@ def test_pushes_at_several_places_are_in_force_together():
         ('cart', np.nan, 'expected finite ones'),
     ],
 )
-def test_wrong_pushes_are_refused(place, force, words):
-    """In words; those that are in force stay."""
+def test_wrong_wrenches_are_refused(place, force, words):
+    """A wrong wrench is refused with the reason, and those in force stay."""
     pushes = ExternalWrenches(Model())
     pushes.read(push('cart', 1.0))
     with pytest.raises(MessageError, match=words) as refusal:
@@ -89,7 +89,7 @@ def test_wrong_pushes_are_refused(place, force, words):
     ],
 )
 def test_wrong_states_are_refused(given, words):
-    """By name and value."""
+    """A wrong state to start at is refused with name and value."""
     with pytest.raises(MessageError, match=words) as refusal:
         InitialStateReader(Model(), Simulator(), 1e-3).read(state(**given))
     assert cause_of(refusal.value) in CAUSES
@@ -220,7 +220,7 @@ def _behind(robot, law, periods):
     ],
 )
 def test_absurd_states_are_refused_before_they_are_taken_up(arm, coordinate, value, rate):
-    """In words: there a body cannot be, has no inertia, or its forces are no numbers."""
+    """A state beyond a body's range, without inertia or with infinite forces is refused."""
     reader = InitialStateReader(arm, ActuatedSimulator(arm), 1e-3)
     wrong = state(name=[coordinate], position=[value], velocity=[rate])
     with pytest.raises(MessageError, match='no state to begin at .(simulation diverged|singular)'):
@@ -231,7 +231,7 @@ def test_absurd_states_are_refused_before_they_are_taken_up(arm, coordinate, val
 
 @pytest.mark.realtime
 def test_a_robot_sets_out_when_it_is_answered(observer, start):
-    """With `wait_for_commands` its states do not change before, however long that takes."""
+    """With `wait_for_commands` the state does not change before a command answers it."""
     start('simulation', wait_for_commands='true')
     observer.until(lambda: len(observer.states) > 100, 'states')
     assert {tuple(each.position) for each in observer.states} == {(0.0, 0.0)}

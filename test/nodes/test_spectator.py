@@ -20,7 +20,7 @@ def spectator():
 
 
 def test_the_newest_state_and_command_are_seen(observer, spectator):
-    """By name; what is of another robot, or no number, changes nothing."""
+    """The newest state and command are read by name; invalid and foreign ones are ignored."""
     seen, publishers = [], {}
     for topic in ('joint_states', 'joint_commands'):
         publishers[topic] = observer.node.create_publisher(JointState, f'lab/{topic}', 10)

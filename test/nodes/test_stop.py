@@ -108,7 +108,7 @@ def test_a_signal_ends_the_planning_of_a_parameter(observer, start, tmp_path):
 
 
 def test_a_signal_ends_the_planning_of_an_activation(observer, start, tmp_path):
-    """With the exit status of an orderly end."""
+    """A signal during the planning of an activation ends the process in order."""
     controller = start('controller', autostart='true', reference__type='path')
     planner = planner_of(observer, controller)
     controller.send_signal(signal.SIGINT)
@@ -118,7 +118,7 @@ def test_a_signal_ends_the_planning_of_an_activation(observer, start, tmp_path):
 
 
 def test_the_planning_ends_with_a_node_that_is_killed(observer, start):
-    """However suddenly."""
+    """The planning process ends when its node is killed."""
     controller = start('controller', autostart='true', reference__type='path')
     planner = planner_of(observer, controller)
     controller.kill()
@@ -127,7 +127,7 @@ def test_the_planning_ends_with_a_node_that_is_killed(observer, start):
 
 
 def test_more_signals_change_nothing(observer, tmp_path):
-    """Whoever presses Ctrl-C over and over gets the same orderly end, until the very end."""
+    """Repeated Ctrl-C leads to the same orderly end."""
     with starting(tmp_path, forked=False) as start:
         simulation, controller = closed_loop(observer, start)
         for process in (controller, simulation):

@@ -94,7 +94,7 @@ def pose_message(T, length=1.0):
 
 
 def test_a_tip_takes_poses_by_message(arm, observer, start_arm, tmp_path):
-    """It stands and looks as asked; what is no rotation, or out of reach, is answered in words."""
+    """A tip moves to a pose by message; invalid and unreachable ones are refused."""
     record, log = tmp_path / 'controller.mcap', tmp_path / 'controller.log'
     start_arm('simulation')
     controller = start_arm(

@@ -30,7 +30,7 @@ def corners(marker):
 
 
 def test_markers_and_frames_are_those_of_the_state(arm, observer, start_arm, tmp_path):
-    """Of the newest state, in the world, by its stamp; what cannot be shown is said, no more."""
+    """Markers and frames show the newest state in the world frame with its stamp."""
     heard, described = {}, []
     observer.node.create_subscription(String, 'robot_description', described.append, LATCHED)
     for kind, topic in ((MarkerArray, 'markers'), (PoseArray, 'frames')):

@@ -115,7 +115,7 @@ def test_a_plant_of_its_own_and_its_limits():
 
 
 def test_wrenches_act_on_the_plant():
-    """As functions of time; what they do is what a simulator under them does."""
+    """Wrenches as functions of time act on the plant as in a simulator."""
     model = compiled('pcc_arm')
     tip, y0 = model.body_names[-1], np.zeros(model.m)
 
@@ -144,8 +144,8 @@ class Moody(Controller):
         return command._replace(ok=not 0.0095 < t < 0.0145)
 
 
-def test_without_a_command_the_safe_one_goes_out_and_the_law_begins_anew():
-    """It is told; rates are limited on the way there and back."""
+def test_without_a_command_the_safe_one_is_sent_and_the_law_restarts():
+    """Without a command the safe one is sent within rate limits, and the law restarts."""
     model = compiled('pcc_arm')
     starts, law = [], Moody(model, period=PERIOD)
     start = law.start
@@ -163,8 +163,8 @@ def test_without_a_command_the_safe_one_goes_out_and_the_law_begins_anew():
     assert starts == pytest.approx([0.0, 0.011, 0.012, 0.013, 0.014, 0.015])
 
 
-def test_settings_change_on_the_way():
-    """From the tick of their time on."""
+def test_settings_change_during_a_run():
+    """New settings apply from the tick of their time on."""
     model = compiled('double_pendulum')
     make = PartialFeedbackLinearization.make_settings
     softer = make(model, p=10.0, d=2.0)
@@ -175,8 +175,8 @@ def test_settings_change_on_the_way():
     assert not np.array_equal(plain.u[50], changed.u[50])
 
 
-def test_progress_is_told_and_shown_on_terminals_only(monkeypatch, capsys):
-    """Once in a while, and at the end."""
+def test_progress_is_shown_on_terminals_only(monkeypatch, capsys):
+    """Progress is called now and then and at the end, and shown on terminals only."""
     model, told = compiled('double_pendulum'), []
     reference = constant(np.zeros(2))
     monkeypatch.setattr(progress, '_EVERY', 0.0)
@@ -189,8 +189,8 @@ def test_progress_is_told_and_shown_on_terminals_only(monkeypatch, capsys):
     assert capsys.readouterr().err.endswith('closed loop: 0.0 of 0.01 s\n')
 
 
-def test_what_makes_no_sense_is_refused():
-    """By name, and what is not to be overcome is the error of the simulator."""
+def test_invalid_arguments_are_refused():
+    """An invalid argument is refused by name, and a divergence is the simulator's error."""
     model = compiled('double_pendulum')
     reference = constant(np.zeros(2))
     law = PartialFeedbackLinearization(model, period=PERIOD)
@@ -212,7 +212,7 @@ def test_what_makes_no_sense_is_refused():
 
 
 def test_a_wave_is_followed():
-    """With y_d and its rate in the result, of the controlled outputs."""
+    """A periodic reference is followed, and y_d and its rate are in the result."""
     model, times = compiled('pcc_arm'), np.linspace(0.0, 1.0, 9)
     u = 0.4 * model.upper
     q = equilibrium(model, u=u).q
@@ -271,7 +271,7 @@ def test_a_law_hears_what_the_sensors_say_and_the_same_again_for_a_seed():
 
 
 def test_a_loop_holds_under_noise_and_delay_and_losses():
-    """Its lengths stay within 0.3 mm; without noise within 0.02."""
+    """Lengths stay within 0.3 mm under noise, delay and losses, within 0.02 without noise."""
     model = compiled('pcc_arm')
     given = {'ramp': 0.2, 'parameters': {'delay': 2e-3, 'observer': 0.02}}
     exact = {**NOISY, 'noise': 0.0, 'velocity_noise': 0.0}
@@ -291,7 +291,7 @@ def test_a_loop_holds_under_noise_and_delay_and_losses():
     ],
 )
 def test_wrong_sensors_are_refused(sensors, error, words):
-    """By name."""
+    """Wrong sensors are refused by name."""
     model = compiled('double_pendulum')
     with pytest.raises(error, match=words):
         sd.closed_loop(model, 'pfbl', constant(np.zeros(model.m)), 0.1, sensors=sensors)

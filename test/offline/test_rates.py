@@ -85,7 +85,7 @@ def moved(schedule, t):
     ],
 )
 def test_a_robot_moves_as_the_commands_that_are_held_push_it(sled, given, schedule):
-    """By schedules made by hand, in ms, and the exact motion under each; the law sends as ever."""
+    """The robot moves exactly as commands held by a schedule in ms move it."""
     found = counted(sled, 20, **given)
     q, qd = moved([(1e-3 * start, force) for start, force in schedule], found.t)
     np.testing.assert_allclose(found.qd[:, 0], qd, atol=1e-12)
@@ -136,7 +136,7 @@ def test_drives_that_hold_for_longer_are_a_delay_of_half_of_what_they_do():
         ({'sensors': {'rate': 2000.0}}, ArgumentError, 'sensors.rate: 2000.0, .* 1000 Hz'),
     ],
 )
-def test_rates_that_cannot_be_are_refused(sled, given, error, words):
-    """By name, and what would be right."""
+def test_impossible_rates_are_refused(sled, given, error, words):
+    """An impossible rate is refused by name with what would be right."""
     with pytest.raises(error, match=words):
         counted(sled, 1, **given)

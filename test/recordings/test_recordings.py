@@ -126,7 +126,7 @@ def test_what_is_recorded_is_read(tmp_path):
 
 @pytest.mark.quick
 def test_other_readers_find_the_same(tmp_path):
-    """By the index of the file and the definitions in it, without anything of ours."""
+    """A generic MCAP reader finds the same by the file's index and definitions."""
     path = tmp_path / 'run.mcap'
     record = start(path)
     add(record, 20)
@@ -199,7 +199,7 @@ def test_messages_have_no_bytes_to_spare(topic):
 
 
 def test_a_killed_process_leaves_all_but_its_last_second(tmp_path):
-    """What it had added a second before kill -9 is read, whole and in order."""
+    """After kill -9 all that was added a second before is read, complete and in order."""
     path = tmp_path / 'run.mcap'
     code = CHILD.format(folder=str(Path(__file__).parent))
     child = subprocess.Popen(
@@ -240,7 +240,7 @@ def test_wherever_a_file_is_cut_the_rest_can_be_read(tmp_path):
 
 @pytest.mark.quick
 def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path):
-    """It is said once; the loop can go on adding; what was written can be read."""
+    """A full disk ends the record with one message; the loop goes on, and the file is readable."""
     said, path = [], tmp_path / 'run.mcap'
     record = start(path, lambda what, error: said.append((what, error)))
     add(record, 2000)
@@ -289,7 +289,7 @@ def test_a_disk_that_waits_costs_rows_and_no_memory(tmp_path, monkeypatch):
 
 @pytest.mark.quick
 def test_an_empty_record_has_its_columns(tmp_path):
-    """With no rows."""
+    """An empty record has its columns and no rows."""
     path = tmp_path / 'run.mcap'
     start(path).close()
     recording = sd.read_recording(path)
@@ -312,8 +312,8 @@ def test_files_are_named_and_never_overwritten(tmp_path):
 
 
 @pytest.mark.quick
-def test_a_record_that_cannot_be_is_refused_beforehand(tmp_path, monkeypatch):
-    """Where nothing can be written, and without mcap, which the words say how to get."""
+def test_an_impossible_record_is_refused_beforehand(tmp_path, monkeypatch):
+    """An unwritable record is refused beforehand, and without mcap with how to get it."""
     recording.prepare('')
     recording.prepare(str(tmp_path / 'new' / 'run.mcap'))
     assert (tmp_path / 'new').is_dir()
@@ -327,8 +327,8 @@ def test_a_record_that_cannot_be_is_refused_beforehand(tmp_path, monkeypatch):
 
 @pytest.mark.quick
 @pytest.mark.parametrize('content', [None, b'', b'PK', b'\x89MCAP0\r\n'])
-def test_what_is_no_record_is_refused(tmp_path, content):
-    """With the path and the reason."""
+def test_a_file_that_is_no_record_is_refused(tmp_path, content):
+    """A file that is no record is refused with path and reason."""
     path = tmp_path / 'run.mcap'
     if content is not None:
         path.write_bytes(content)
@@ -338,7 +338,7 @@ def test_what_is_no_record_is_refused(tmp_path, content):
 
 @pytest.mark.quick
 def test_reading_without_mcap_says_what_to_install(tmp_path, monkeypatch):
-    """And importing the library does not need it."""
+    """Reading without mcap says what to install; importing the library does not need it."""
     monkeypatch.setitem(sys.modules, 'softrobot_dynamics.recordings.mcap_content', None)
     with pytest.raises(ArgumentError, match=r"pip install 'softrobot_dynamics\[record\]'"):
         sd.read_recording(tmp_path / 'run.mcap')

@@ -33,8 +33,8 @@ def assert_close(near, wanted):
 
 
 @pytest.mark.parametrize('name', ['pcc_arm', *NONLINEAR])
-def test_it_begins_with_the_derivatives_of_the_passive_forces(name):
-    """Of linear robots it has the constant matrices, of others those of the posture."""
+def test_it_starts_with_derivatives_of_passive_forces(name):
+    """It starts with the constant matrices of linear robots, or those of the posture."""
     model = compiled(name)
     ((q, _, _),) = states(model, 1, seed=4, size=0.5)
     near = Linearisation(model)
@@ -46,8 +46,8 @@ def test_it_begins_with_the_derivatives_of_the_passive_forces(name):
 
 
 @pytest.mark.parametrize('name', NONLINEAR)
-def test_it_follows_body_by_body(name):
-    """After as many calls as a body has coordinates, moving or not, all are those of the place."""
+def test_it_updates_body_by_body(name):
+    """After as many calls as a body has coordinates its matrices are those of the posture."""
     model = compiled(name)
     (q, qd, _), (start, _, _) = states(model, 2, seed=5, size=0.5)
     near = Linearisation(model)

@@ -64,8 +64,8 @@ def test_coordinates_that_move_the_same_are_refused():
 
 
 @pytest.mark.parametrize('name', ['trimmed_helicoid', 'planar_cc_chain', 'zoo'])
-def test_mixed_units_are_healthy(name):
-    """However M is conditioned by its units, no shipped robot or body has too little inertia."""
+def test_mixed_units_are_not_singular(name):
+    """No shipped robot or body lacks inertia, however its units condition M."""
     model = compiled(name)
     for q, qd, qdd in states(model, 5):
         M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)[1]
@@ -78,8 +78,8 @@ def test_mixed_units_are_healthy(name):
         assert np.abs(nu).max() < 1e-9 * np.abs(np.diag(M) * qdd).max()
 
 
-def test_the_simulator_refuses_what_nothing_holds():
-    """It follows a twist that is stiff, and refuses a joint about a thin rod's own axis."""
+def test_the_simulator_refuses_coordinates_without_inertia():
+    """The simulator follows a stiff twist and refuses a joint about a thin rod's axis."""
     robots = sd.Simulator(thin_rod()), sd.Simulator(thin_rod(section_inertia=True))
     for robot in robots:
         robot.step([], 0.1)

@@ -75,7 +75,7 @@ def limited(model, **changes):
 
 
 def test_speed_and_change_of_effort_are_remarked_with_numbers(pendulum):
-    """5 rad/s where 4 are allowed; a torque that changes faster than its actuator can."""
+    """Speeds and effort rates beyond limits are reported with both numbers."""
     wide = limited(pendulum, lower=np.array([-1e3]), upper=np.array([1e3]),
                          rate_limit=np.array([np.inf]))  # fmt: skip
     amplitude, frequency = 1.0, 5.0 / (2.0 * np.pi)
@@ -88,7 +88,7 @@ def test_speed_and_change_of_effort_are_remarked_with_numbers(pendulum):
 
 
 def test_a_set_point_is_held_by_what_statics_says(pendulum):
-    """It takes m g l sin(q), 9.8 N m of 12 at a right angle, and no joint beyond its limit."""
+    """A set-point is held by m g l sin(q), 9.8 of 12 N m, within the limits of joints."""
     chosen, q = np.array([0]), np.zeros(1)
     found, u = hold_outputs(pendulum, chosen, np.array([0.5 * np.pi]), q)
     assert found == pytest.approx([0.5 * np.pi]) and u == pytest.approx([MASS * 9.81 * LENGTH])
@@ -129,7 +129,7 @@ def test_set_points_of_the_arm(arm):
 
 
 def test_circles_of_the_arm(arm):
-    """In 5 s it is fine, in 1 s some tendons would have to push, in 0.05 s it is refused."""
+    """A circle is fine in 5 s, needs pushing tendons in 1 s, and is refused in 0.05 s."""
     times = np.linspace(0.0, 1.0, LAP_SAMPLES + 1)[:-1]
     circle = Circle('tip', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 5.0)
     _, postures = tip_circle(arm, circle)

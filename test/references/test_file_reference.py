@@ -40,7 +40,7 @@ def at(reference, t):
 
 @pytest.mark.quick
 def test_columns_are_found_by_name(write, tmp_path):
-    """In any order, of the controlled outputs; a spline passes the lines, at rest at its ends."""
+    """Columns are found by name, and a spline through the lines is at rest at its ends."""
     model = compiled('double_pendulum')
     assert model.actuator_names == ('shoulder', 'elbow')
     wanted = made(write(OUTPUTS))
@@ -79,7 +79,7 @@ def test_columns_are_found_by_name(write, tmp_path):
     ],
 )  # fmt: skip
 def test_mistakes_are_named_with_line_and_column(write, text, words):
-    """Whatever the file, the error says where."""
+    """A mistake in a file is an error that names line and column."""
     model = compiled('double_pendulum')
     with pytest.raises(DescriptionError) as caught:
         made(write(text)).plan(model, [0, 1], model.q0)

@@ -60,14 +60,14 @@ def test_what_is_out_of_reach_is_gone_near_to_and_left_again(follower):
     assert steps.max() < 0.03
 
 
-def test_a_far_point_is_walked_to(follower):
-    """To the other side in one call."""
+def test_a_far_point_is_reached_in_one_call(follower):
+    """A point on the other side is reached in one call."""
     for point in (CENTER + [0.1, 0.0, 0.0], CENTER - [0.1, 0.0, 0.0]):
         assert follower.follow(point).off < 1e-9
 
 
 def test_an_arm_of_joints_stays_near_its_posture():
-    """Of the many postures of six joints the one like that at the start."""
+    """Of many postures of six joints the one nearest to the start is found."""
     model = compiled('ur10e')
     q = np.array([0.0, -1.0, 1.5, -0.5, 1.5, 0.0])
     follower = TipFollower(model, model.body_names[-1], q)
@@ -81,14 +81,14 @@ def test_an_arm_of_joints_stays_near_its_posture():
     )
 
 
-def test_what_is_no_point_is_refused(follower):
-    """By name."""
+def test_an_invalid_target_is_refused(follower):
+    """An invalid target is refused by name."""
     with pytest.raises(ArgumentError, match='point'):
         follower.follow([0.0, np.nan, 0.5])
 
 
 def test_a_reference_that_reaches_a_place_goes_on_from_where_it_is():
-    """In value, rate and acceleration, also when it is turned on the way; then at rest."""
+    """A new target is approached with continuous value, rate and acceleration, then rest."""
     state = np.array([[0.1, -0.2], [0.5, 0.0], [-1.0, 2.0]])
     reference = reaching(state, np.array([0.9, -0.4]), 0.2)
     out, before = np.empty((3, 2)), np.empty((3, 2))
@@ -123,7 +123,7 @@ def test_the_pose_of_a_posture_brings_an_arm_of_joints_to_it():
 
 
 def test_a_soft_tip_takes_poses_points_and_poses_again(follower):
-    """To the offsets that its search allows; points leave the orientation as it comes."""
+    """A soft tip takes poses and points in turn, to the offsets that its search allows."""
     model = compiled('pcc_arm')
     share = np.array([0.5, 0.1, 0.2, 0.4, 0.2, 0.1, 0.1, 0.3, 0.2])
     for u in (20.0 * share, 20.0 * share[::-1]):

@@ -53,7 +53,7 @@ def test_commands_are_strictly_inside_the_limits(held):
 
 
 def test_effort_is_minimal(held):
-    """|u|^2 is within a few percent of the least one that sequential programming finds."""
+    """|u|^2 is within a few percent of the minimum that sequential programming finds."""
     arm, points, found = held
     reserve = RESERVE * (arm.upper - arm.lower)
     for k in (0, 5):
@@ -148,7 +148,7 @@ def test_a_point_out_of_reach_names_time_and_actuators():
     ],
 )
 def test_wrong_arguments_are_named(changed, argument):
-    """What makes no sense is an ArgumentError that names it."""
+    """An invalid argument is an ArgumentError that names it."""
     given = {'bodies': ['segment3'], 'times': [0.0], 'points': circle(1), **changed}
     with pytest.raises(ArgumentError) as caught:
         hold_points(compiled('pcc_arm'), **given)

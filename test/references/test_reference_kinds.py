@@ -57,7 +57,7 @@ def test_every_reference_declares_sound_parameters(name):
 @pytest.mark.quick
 @every_kind
 def test_every_reference_goes_to_another_process_and_back(name):
-    """As it does to be planned there."""
+    """Every kind of reference can be pickled, as for planning in another process."""
     try:
         made = example(name)
     except SoftRobotError:
@@ -108,7 +108,7 @@ def test_every_reference_is_smooth_and_leads_tips_where_it_says(name):
 
 @pytest.mark.quick
 def test_a_kind_with_parameters_that_cannot_be_is_not_registered():
-    """There is none for each actuator, and none outside of reference."""
+    """A kind with a parameter per actuator, or outside of `reference`, is refused."""
     for words in ({'each': 'actuator'}, {'group': 'gains'}):
 
         @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def kind(**fields):
 
 
 def test_fields_with_defaults_are_parameters_however_they_are_written():
-    """By `parameter`, by a field of `fields`, or as plain Python: all are set, none need be."""
+    """Fields with defaults become parameters, by `parameter`, `fields` or plain Python."""
     mine = kind(
         told=(float, parameter(number('m', above=0.0, default=0.1), 'How wide')),
         bounded=(float, number('s', at_least=0.5, default=2.0)),
@@ -169,6 +169,6 @@ def test_a_field_that_can_be_no_parameter_is_refused_at_registration(field):
 
 
 def test_a_kind_that_does_not_plan_is_refused_at_registration():
-    """By its name and that of the method."""
+    """A kind without the method of planning is refused with both names."""
     with pytest.raises(MissingMethodError, match='Idle has no method plan'):
         register('idle')(dataclass(frozen=True)(type('Idle', (Trajectory,), {})))

@@ -310,7 +310,7 @@ def found_on_laps(monkeypatch, turn):
 
 
 def test_a_lap_that_does_not_close_is_refused(monkeypatch):
-    """Where no lap closes the error names coordinate and actuator, and the gap of both."""
+    """If no lap closes, the error names coordinate and actuator with both gaps."""
     error = found_on_laps(monkeypatch, np.linspace(0.0, 1.5, 33))
     assert (error.time, error.coordinate, error.actuator) == (4.0, 'turn', 'turn')
     assert error.jump == pytest.approx(1.5) and error.change == pytest.approx(1.5)
@@ -320,7 +320,7 @@ def test_a_lap_that_does_not_close_is_refused(monkeypatch):
 
 
 def test_a_lap_that_jumps_is_refused(monkeypatch):
-    """Where neighbouring postures are far apart the error says when."""
+    """If neighbouring postures of a lap are far apart, the error names the time."""
     back = np.interp(np.arange(33), [0, 20, 21, 32], [0.0, 0.5, -0.5, 0.0])
     error = found_on_laps(monkeypatch, back)
     assert error.time == pytest.approx(4.0 * 20 / 32) and error.jump == pytest.approx(
@@ -406,8 +406,8 @@ def test_a_circle_out_of_reach_is_refused(arm):
     assert 0.0 <= caught.value.time < away.period and caught.value.actuators
 
 
-def test_a_circle_of_another_robot_is_refused_in_our_words():
-    """However far it is away; a warning of numpy would be an error here."""
+def test_a_circle_out_of_reach_is_refused():
+    """A circle out of reach, however far, is refused without a warning of numpy."""
     chain = sd.compile_model(sd.load_robot('planar_cc_chain'))
     with pytest.raises(InfeasibleReferenceError):
         tip_circle(chain, replace(CIRCLE, body='tip', center=(0.0, 0.0, -5.0), radius=1.0))

@@ -44,7 +44,7 @@ def test_postures_for_points_and_outputs_are_the_scaled_ones(scale):
 
 @pytest.mark.parametrize('scale', FEW, ids=str)
 def test_a_circle_is_the_scaled_one(scale):
-    """Its postures and tensions, lap closed, as those of the arm of 0.6 m."""
+    """Postures and tensions of a scaled arm's closed lap are those of the arm of 0.6 m."""
     found = []
     for size in (Scale(), scale):
         model, L = arm(size), size.length

@@ -13,7 +13,7 @@ SIZE = 0.1, 0.02, 0.012  # length, outer and inner radius [m]
 
 
 def test_bricks_fill_the_cylinder():
-    """Their volume is its own, and second moments come nearer as they get finer."""
+    """Bricks have the cylinder's volume, and their second moments converge to its."""
     length, outer, inner = SIZE
     volume = np.pi * (outer**2 - inner**2) * length
     errors = []

@@ -31,7 +31,7 @@ def test_a_system_is_reproduced(done):
 
 
 def test_a_system_is_drawn_from_its_data_and_written(done, tmp_path):
-    """Into a PNG file of some size, and as JSON that can be read."""
+    """A system is drawn into a PNG file and written as JSON from its data alone."""
     found, outcome = done
     assert json.loads(json.dumps(as_json(outcome)))['holds'] is True
     picture = pytest.importorskip('softrobot_dynamics.reproduce.picture')
@@ -39,8 +39,8 @@ def test_a_system_is_drawn_from_its_data_and_written(done, tmp_path):
     assert (tmp_path / 'figure.png').stat().st_size > 10_000
 
 
-def test_what_moves_can_be_filmed(done):
-    """From the data alone: postures of the robot in time."""
+def test_a_motion_can_be_filmed(done):
+    """The data of a moving system give a film with postures in increasing time."""
     found, outcome = done
     if hasattr(found, 'film'):
         pytest.importorskip('PIL')
@@ -50,7 +50,7 @@ def test_what_moves_can_be_filmed(done):
 
 
 def test_a_motion_is_written_as_an_animation(tmp_path, monkeypatch, capsys):
-    """By the command, of what it has just run; it takes as long as the motion, and a second."""
+    """`--animate` writes a GIF as long as the motion and one second more."""
     image = pytest.importorskip('PIL.Image')
     found, name = load_system('double_pendulum'), 'double_pendulum'
     outcome = found.run(share=0.05)
@@ -81,8 +81,8 @@ def _longer(robot):
 @pytest.mark.parametrize(('name', 'change'), [
     ('foot_shank', _heavier), ('tree', _farther), ('toy', _longer), ('scalability', _longer),
 ])  # fmt: skip
-def test_another_robot_is_noticed(name, change, monkeypatch):
-    """In the file that is shipped: a millionth of a mass or a length, where a joint is."""
+def test_a_changed_robot_is_noticed(name, change, monkeypatch):
+    """A change of a mass or length by a millionth makes the checks fail."""
     found, robot = load_system(name), read_yaml(shipped('robots')[name])[0]
     change(robot)
     monkeypatch.setattr(found, 'ROBOT', robot)
@@ -125,8 +125,8 @@ def _compare(way, state):
 
 
 @pytest.mark.quick
-def test_a_check_that_does_not_hold_is_said(monkeypatch, capsys):
-    """By the exit status, and in words; a number that is none does not hold."""
+def test_a_failed_check_is_reported(monkeypatch, capsys):
+    """A failed check or nan gives exit status 1 and a line that says NO."""
     checks = [Check('length', error, 1e-3, 'm', 'a ruler') for error in (1e-4, 2e-3, np.nan)]
     assert [check.holds for check in checks] == [True, False, False]
     monkeypatch.setattr(toy, 'run', lambda tell: SystemResult(tuple(checks), (), {}))
@@ -138,8 +138,8 @@ def test_a_check_that_does_not_hold_is_said(monkeypatch, capsys):
     )
 
 
-def test_the_command(tmp_path, capsys):
-    """It lists the systems, runs those named, and writes checks and data, for people too."""
+def test_the_command_lists_and_runs_systems(tmp_path, capsys):
+    """The command lists the systems, runs those named, and writes checks, data and page."""
     assert cli.main(['reproduce']) == 0
     listed = capsys.readouterr().out
     assert all(f'{name} ' in listed for name in system_names())
@@ -154,6 +154,6 @@ def test_the_command(tmp_path, capsys):
 
 
 def test_an_unknown_system_is_refused(capsys):
-    """Before anything runs, with the nearest name."""
+    """An unknown system is refused before anything runs."""
     assert cli.main(['reproduce', 'toy', 'tre']) == 2
     assert 'unknown system' in capsys.readouterr().err

@@ -180,7 +180,7 @@ def test_registered_class_is_found_by_name(kinds):
 
 @pytest.mark.parametrize('name', ['rad', '', None, ['red']])
 def test_unknown_name_lists_the_known_ones(kinds, name):
-    """Whatever is asked for, the answer says what there is."""
+    """The error on an unknown name lists the known names."""
     kinds.register('red')(type('Red', (), {}))
     with pytest.raises(errors.UnknownNameError) as caught:
         kinds.get(name)

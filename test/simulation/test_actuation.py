@@ -68,8 +68,8 @@ def test_commands_that_are_underway_keep_their_order():
 
 
 @pytest.mark.parametrize('u, force', [(0.3, 0.0), (-0.5, 0.0), (2.0, 1.5), (-2.0, -1.5)])
-def test_the_first_part_of_a_command_is_lost_in_a_dead_band(u, force):
-    """Up or down; the force has no jump."""
+def test_a_dead_band_removes_the_start_of_a_command(u, force):
+    """A dead band removes the first part of a command of either sign, without a jump."""
     found = stretches({'shoulder_motor.dead_band': 0.5}, (np.array([u, u]), 1e-3))
     assert [f.tolist() for f, _ in found] == [[force, u]]
 
@@ -123,13 +123,13 @@ def test_a_slack_tendon_does_not_push():
 @pytest.mark.parametrize('name', ['lag', 'delay', 'dead_band'])
 @pytest.mark.parametrize('value', [-1e-3, np.nan, np.inf])
 def test_wrong_values_are_refused(name, value):
-    """By the place in the robot, with the value and what would be right."""
+    """Wrong values are refused with the place in the robot and what would be right."""
     with pytest.raises(DescriptionError, match=f'motor.{name}: .*expected a number >= 0'):
         sd.vary(compiled(ROBOT).description, {name: value})
 
 
-def test_every_kind_has_them_by_the_robot_file():
-    """And none is left out of what a file may say."""
+def test_every_actuator_kind_has_imperfections():
+    """Every kind of actuator takes all imperfections from the robot file."""
     robot = with_slack(False)
     actuator = robot.actuators[0].actuator
     assert (actuator.lag, actuator.delay, actuator.dead_band) == (0.0, 0.0, 0.0)

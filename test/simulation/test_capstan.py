@@ -154,7 +154,7 @@ def test_no_state_gains_energy():
 
 
 def test_stretches_make_up_the_route():
-    """Their lengths add up to y, straight lines and spans included, and so do the gradients."""
+    """Lengths and gradients of the stretches add up to those of the route."""
     model = rubbing('hand')
     q, qd, _ = next(iter(states(model, 1, seed=3)))
     _, capstan = friction(model, q, qd, np.ones(model.m))
@@ -189,7 +189,7 @@ def test_drawn_in_and_let_out_slowly_it_is_where_statics_have_it():
 
 
 def test_steps_of_any_length_agree():
-    """As long as a control period, or so short that it needs no linearisation; or by tolerance."""
+    """Steps of a control period, tiny steps and steps by tolerance agree."""
     model, tensions = rubbing(arc()), [10.0, 3.0]
     fine = pulled(model, tensions, 0.05, substep=2e-5)
     assert pulled(model, tensions, 0.05, substep=1e-3) == pytest.approx(fine, rel=0.02)
@@ -229,6 +229,6 @@ def test_without_it_nothing_is_there():
 
 @pytest.mark.parametrize('value', [-0.1, np.nan, np.inf])
 def test_wrong_values_are_refused(value):
-    """By the place in the robot."""
+    """Wrong values are refused with the place in the robot."""
     with pytest.raises(sd.errors.DescriptionError, match='friction: .*expected a number >= 0'):
         sd.load_robot(arc(friction=value))

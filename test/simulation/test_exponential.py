@@ -40,7 +40,7 @@ def move(acceleration, K, D, state, h, steps, parts=2):
 @pytest.mark.parametrize('parts', [1, 2])
 @pytest.mark.parametrize('share', [0.0, 0.7, 1.0, 1.4])
 def test_second_order_whatever_the_matrices(share, parts):
-    """In q and qd, with a share of the true stiffness and damping, none included."""
+    """The method is of second order in q and qd for any share of the true matrices."""
     K, D = np.diag([40.0, 9.0, 1.0]), np.array([[3.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.5]])
     start = [[0.3, -0.2, 0.5], [0.1, 0.4, -0.3]]
 
@@ -74,8 +74,8 @@ def test_forces_may_be_stiffer_than_known(stiffer):
 
 @pytest.mark.quick
 @pytest.mark.parametrize('h', [1e-3, 1e-4])
-def test_linear_motions_are_exact_nearly(h):
-    """Within 4.5 % of a motion that damping ends, at any rate; of a slow one far less."""
+def test_linear_motions_are_nearly_exact(h):
+    """Damped linear motions are within 4.5 % at any rate, slow ones far closer."""
     rates = np.geomspace(1.0, 1e6, 25)
     K, D, n = np.diag(5.0 * rates), np.diag(rates), len(rates)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-K, -D]])

@@ -68,8 +68,8 @@ def differenced(model, at, dt, substep, h=1e-6, wrenches=None):
 
 
 @pytest.mark.parametrize('share', [1.0, 0.4, 0.2])
-def test_by_the_steps_of_the_simulator(share):
-    """Of a linear robot it is their derivative, of a spring too fast for them included."""
+def test_linearisation_is_the_derivative_of_steps(share):
+    """Of a linear robot the result is the derivative of a step, stiff springs included."""
     bodies = [
         {
             'name': f'cart{k}',
@@ -93,8 +93,8 @@ def test_by_the_steps_of_the_simulator(share):
     assert np.abs(sd.linearise(model, **at, dt=dt).A - A).max() > 0.1 * np.abs(A).max()
 
 
-def test_steps_of_a_soft_robot():
-    """At rest, where matrices hardly change on the way, theirs; of short ones the exact."""
+def test_steps_of_a_soft_robot_are_linearised():
+    """At rest the result is the derivative of a step, and of short steps the exact one."""
     model = compiled('pcc_arm')
     u = np.linspace(1.0, 3.0, model.m)
     at = {'q': sd.equilibrium(model, u=u).q, 'qd': np.zeros(model.n), 'u': u}
@@ -107,8 +107,8 @@ def test_steps_of_a_soft_robot():
 
 
 @pytest.mark.parametrize('dt, substep', [(PERIOD, 5e-4), (8e-3, 4e-3)])
-def test_steps_under_wrenches(dt, substep):
-    """They are the derivative of the simulator's own steps, to rounding, of long ones too."""
+def test_steps_under_wrenches_are_linearised(dt, substep):
+    """Under wrenches the result is the derivative of the simulator's steps, to rounding."""
     model = compiled('pcc_arm')
     u, value = np.linspace(1.0, 2.0, model.m), [0.1, 0.2, -0.1, 1.0, 2.0, -3.0]
     pushed = {'segment3': [sd.Wrench(value, None, 'body'), sd.Wrench(value, None, 'base')]}

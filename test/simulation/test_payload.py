@@ -36,8 +36,8 @@ def test_it_moves_as_a_body_in_the_file_does(name, body, tolerance):
     assert np.abs(simulator.q - plain.q).max() > 1e-4
 
 
-def test_what_cannot_be_carried_is_refused():
-    """Without a carrier, by no body, or a mass that is none."""
+def test_an_impossible_payload_is_refused():
+    """A payload without a carrier, on no body or of an invalid mass is refused."""
     model = compiled('double_pendulum')
     with pytest.raises(ArgumentError, match='a Simulator with a carrier'):
         Simulator(model).carry(1.0)

@@ -97,7 +97,7 @@ def test_a_plant_may_carry_a_load():
 
 
 def test_other_bodies_or_actuators_are_refused():
-    """By their names."""
+    """A plant with other bodies or actuators is refused by their names."""
     with pytest.raises(ArgumentError, match='plant.*a robot of the actuators turn, t10'):
         Reconstruction(arm(), compiled('pcc_arm'))
     other = sd.load_robot('pcc_arm')
@@ -132,7 +132,7 @@ def test_a_law_by_pcc_holds_rods():
     assert np.linalg.norm(tips[0] - tips[1]) < 5e-3
 
 
-def test_numbers_that_are_off_are_not_all_there_is():
+def test_an_observer_for_wrong_numbers_does_not_hold_rods():
     """With the observer that suits wrong numbers, the law does not hold rods."""
     with pytest.raises(sd.errors.SimulationDivergedError):
         loop(arm(2), 1.0, parameters={'p': 100.0, 'd': 20.0})

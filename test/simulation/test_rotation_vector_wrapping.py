@@ -197,7 +197,7 @@ OUTSIDE = [
 @pytest.mark.parametrize('call', CALLS)
 @pytest.mark.parametrize('fields, ball, words', OUTSIDE)
 def test_a_posture_out_of_range_is_refused(call, fields, ball, words):
-    """Where the coordinates fail each call says so, and names the joint."""
+    """A posture where coordinates fail is refused with the joint's name."""
     model = compiled({'type': 'revolute'}, {'type': 'spherical', **fields})
     with pytest.raises(ArgumentError) as caught:
         getattr(sd, call)(model, q=[0.3, *ball], **CALLS[call])

@@ -22,8 +22,8 @@ def heard(sensors, count=COUNT, q=Q, qd=QD):
     return [sensors.hear(k, q, qd) for k in range(count)]
 
 
-def test_perfect_sensors_hear_the_state_itself():
-    """At once, without a copy."""
+def test_perfect_sensors_return_the_state_itself():
+    """Perfect sensors return the state at once, without a copy."""
     found = perfect(2, PERIOD).hear(7, Q, QD)
     assert found.stamp == 7 and found.q is Q and found.qd is QD
 
@@ -40,8 +40,8 @@ def test_noise_and_bias_are_as_large_as_told():
     assert abs(others).max() < 5.0 / COUNT**0.5
 
 
-def test_equal_seeds_hear_the_same_bit_by_bit():
-    """Also after beginning anew; another seed does not; losses leave the noise as it is."""
+def test_equal_seeds_give_equal_noise():
+    """Equal seeds give the same noise, after a restart too, and losses do not shift it."""
     given = {'noise': 1e-3, 'jitter': 3e-3, 'dropout': 0.2}
     one, other = sensing(**given, seed=1), sensing(**given, seed=2)
 
@@ -106,14 +106,14 @@ def test_states_measured_more_seldom_are_those_of_the_others():
 
 
 def test_states_cannot_be_measured_more_often_than_the_robot_has_them():
-    """It says how often that is."""
+    """A sensor rate above the simulation's is refused with the highest one."""
     with pytest.raises(ArgumentError, match='sensors.rate: 1001.0, expected .* 1000 Hz'):
         sensing(rate=1001.0)
 
 
 @pytest.mark.parametrize('share', [0.0, 0.1, 0.7, 1.0])
-def test_so_many_are_lost(share):
-    """Within four standard deviations of a binomial distribution."""
+def test_losses_are_binomial(share):
+    """The number of losses is within four standard deviations of a binomial distribution."""
     lost = sum(s is None for s in heard(sensing(dropout=share, noise=1e-9)))
     assert abs(lost / COUNT - share) <= 4.0 * (share * (1.0 - share) / COUNT) ** 0.5
 
@@ -131,12 +131,12 @@ def test_so_many_are_lost(share):
     ],
 )
 def test_wrong_values_are_refused(given, words):
-    """By name, with the value and what would be right."""
+    """Wrong values are refused by name with what would be right."""
     with pytest.raises(DescriptionError, match=words):
         sensing(**given)
 
 
-def test_a_name_that_sensors_do_not_have_is_refused():
-    """With those that they have."""
+def test_an_unknown_field_of_sensors_is_refused():
+    """An unknown field of sensors is refused with the known ones."""
     with pytest.raises(UnknownNameError, match='nois.*velocity_noise'):
         sensing(nois=1.0)

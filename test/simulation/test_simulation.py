@@ -108,7 +108,7 @@ def test_second_order_of_convergence(name):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
 def test_stiff_damping_is_stable_at_a_millisecond(name):
-    """With damping rates far beyond 1/h the simulation at 1 ms stays bounded and comes to rest."""
+    """With damping rates far beyond 1/h, steps of 1 ms stay bounded and come to rest."""
     model = compiled(name)
     zero = np.zeros(model.n)
     M = sd.mass_inverse_dynamics(model, q=zero, qd=zero, qdd=zero)[1]
@@ -121,7 +121,7 @@ def test_stiff_damping_is_stable_at_a_millisecond(name):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
 def test_a_passive_arm_settles_in_equilibrium(name):
-    """Without actuation, and with some, the arm comes to rest where the statics say."""
+    """With and without actuation the arm comes to rest where the statics say."""
     model = compiled(name)
     for u in (np.zeros(model.m), moderate(model)):
         simulator = run(model, u, 60.0, 1e-3, q=np.full(model.n, 0.02))
@@ -201,7 +201,7 @@ def test_a_tolerance_bounds_the_error(name):
 
 
 def test_divergence_within_a_tolerance_is_an_error_too():
-    """However short a step is, it cannot be made; the last good state stays."""
+    """Divergence under a tolerance is an error, and the last good state stays."""
     model = compiled('pcc_arm')
     simulator = Simulator(model, tolerance=1e-3)
     simulator.step(np.zeros(model.m), 1e-2)
@@ -213,8 +213,8 @@ def test_divergence_within_a_tolerance_is_an_error_too():
     simulator.step(np.zeros(model.m), 1e-3)
 
 
-def test_a_robot_file_gives_rates_too():
-    """It starts, and starts anew, with the rates of `initial`; at rest at another posture."""
+def test_a_robot_file_gives_initial_rates():
+    """A robot starts with the rates of `initial`, and at rest at another posture."""
     description = {
         'name': 'wheel',
         'bodies': [{'name': 'w', 'joint': {'type': 'revolute'}, 'body': link()}],
@@ -264,7 +264,7 @@ def test_wrenches_accelerate_as_the_dynamics_say(name):
 
 @pytest.mark.parametrize('tolerance', [None, 1e-7])
 def test_wrenches_keep_the_order_of_the_method(tolerance):
-    """They turn with the bodies within a step: a pushed arm goes where a tight solution goes."""
+    """Wrenches that turn with bodies within a step keep the order of the method."""
     model, duration, n = compiled('pcc_arm'), 0.1, 9
     wrenches = several_wrenches(model)
     u = moderate(model)
@@ -288,8 +288,8 @@ def test_wrenches_keep_the_order_of_the_method(tolerance):
         assert np.all((1.7 < orders) & (orders < 2.5))
 
 
-def test_a_wrench_that_is_none_is_refused():
-    """With its name, before anything moves."""
+def test_an_invalid_wrench_is_refused():
+    """An invalid wrench is refused by name before anything moves."""
     robot = Simulator(compiled('pcc_arm'))
     for wrong in ({'elbow': np.zeros(6)}, {'segment1': np.zeros(5)}):
         with pytest.raises(ArgumentError, match='wrenches'):

@@ -43,7 +43,7 @@ def volume(model, q):
 
 @pytest.mark.parametrize('lag', [0.0, 5e-3])
 def test_a_chamber_that_does_not_move_fills_and_empties_at_one_rate(lag):
-    """Up to the command, which it then keeps; a lag before the valve adds to it."""
+    """A chamber at rest fills and empties at a constant rate up to its command."""
     flow, h = 4e-6, 1e-4
     model = sd.compile_model(sd.vary(finger(flow).description, {'lag': lag}))
     rate = ATMOSPHERE * flow / (model.y0[0] + HOSE)
@@ -111,7 +111,7 @@ def test_laws_ask_for_no_more_than_flows():
 @pytest.mark.parametrize(
     'supply, told', [({'flow': 0.0}, 'supply.flow'), ({'flow': 1e-5, 'volume': -1.0}, 'volume')]
 )
-def test_a_supply_that_cannot_be_is_refused(supply, told):
-    """With its place."""
+def test_an_impossible_supply_is_refused(supply, told):
+    """An impossible supply is refused with its place."""
     with pytest.raises(DescriptionError, match=told):
         sd.load_robot(described(**supply))

@@ -52,15 +52,15 @@ def test_an_edge_that_is_not_sharp_tells_how_clear_it_is():
     assert edge.inside == pytest.approx(0.1, abs=0.05)
 
 
-def test_chance_has_no_edge():
-    """Nor has a study in which all follow, or none."""
+def test_random_results_have_no_edge():
+    """Random results, and runs that all succeed or all fail, have no edge."""
     rng = np.random.default_rng(2)
     assert edges(made(lambda v: rng.integers(0, 3, len(v)))) == ()
     assert edges(made(lambda v: 0 * v[:, 0])) == () == edges(made(lambda v: 0 * v[:, 0] + 2))
 
 
 def test_values_that_are_given_have_edges_between_them():
-    """In the middle."""
+    """An edge between given values is in the middle of them."""
     values = np.array([(m, d) for m in (0.6, 0.8, 1.0) for d in (0.0, 1e-3)])
     (edge,) = edges(made(lambda v: 1 * (v[:, 0] < 0.7), values))
     assert edge.low == pytest.approx(0.7)

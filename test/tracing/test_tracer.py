@@ -129,8 +129,8 @@ def check(found, x, q, qd):
     assert max(errors) <= TOLERANCE * scale
 
 
-def test_emitted_kernel_by_point(kernel):
-    """In the loop over points p, J and Jdot qd equal fifty digits to 1e-14."""
+def test_emitted_kernels_equal_many_digits(kernel):
+    """At each point p, J and Jdot qd of the emitted kernel equal fifty digits to 1e-14."""
     x, q, qd = random_inputs(1, count=BLOCK)
     _, S = run(kernel, x, q, qd)
     for k in (0, 7, BLOCK - 1):
@@ -168,8 +168,8 @@ def test_padding_and_blocks_do_not_change_sums(kernel):
 
 
 @pytest.mark.quick
-def test_hoisting():
-    """What depends on constants is offline, on x a row, on q once per call, the rest by point."""
+def test_values_are_computed_as_seldom_as_possible():
+    """Values of constants are computed offline, of x in rows, of q once, the rest by point."""
     p, x, q = symbol('p', 0), symbol('x', 0), symbol('q', 0)
     m = SYMBOLIC
     code = Emitter([m.sin(2.0 * p) * q + m.exp(x) * m.log(q) + m.cos(x * q), p, m.tanh(x)])

@@ -47,7 +47,7 @@ def test_a_joint_that_holds_nothing_is_not_drawn_as_a_link():
 
 
 def test_a_segment_encloses_its_volume():
-    """At rest a cylinder; whatever its bend, as sections stay plane and turn about the middle."""
+    """The surface of a segment encloses its volume at rest and at any bend."""
     model = compiled('pcc_arm')
     shape = RobotShape(model)
     q = model.q0.copy()
@@ -74,7 +74,7 @@ def test_tendons_run_where_their_lengths_are_measured(name):
 
 
 def test_sections_have_their_outlines():
-    """As far along x and y as they are; without a shape an ellipse of the same inertia."""
+    """Outlines have the section's extents, or are ellipses of the same inertia."""
     matter = Matter(1000.0, 1e6, 0.5, 1.0)
     for section, half in (
         (Annular((0.02, 0.01), (0.01, 0.005)), (0.015, 0.015)),
@@ -97,7 +97,7 @@ def test_a_mesh_is_drawn_by_its_boundary():
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_sliders_stay_where_bodies_can_be(name):
-    """At both ends of each, all others at the start; joints to their limits."""
+    """Every body is possible at both ends of each slider, and joints reach their limits."""
     model = compiled(name)
     ranges = coordinate_ranges(model, reach_of(model))
     assert (ranges[:, 0] < ranges[:, 1]).all() and np.isfinite(ranges).all()

@@ -14,7 +14,7 @@ from support.robots import compiled, states
 
 @pytest.mark.quick
 def test_discs_move_with_the_material():
-    """In the middles of the slices, turned as the material frames there; in the world frame."""
+    """Discs stand in the middle of slices, in the world frame, turned as the material."""
     model = compiled('pcc_arm')
     discs, ((q, _, _),) = Discs(model, 4), states(model, 1)
     frames, base = discs.at(q), model.description.base.matrix()
@@ -40,7 +40,7 @@ def test_none_or_all_of_them_have_frames(name, count):
 
 @pytest.mark.parametrize('name', ['ur10e', 'hybrid_arm', 'double_pendulum'])
 def test_the_urdf_is_the_robot(name):
-    """By Pinocchio: its links, placed as on /tf, make the same lines from tip to joint to tip."""
+    """In Pinocchio the URDF's links make the same lines from tip to joint to tip."""
     model = compiled(name)
     shape, discs = RobotShape(model), Discs(model, 3)
     text = robot_description(shape, discs.discs, 'map', 'left/')

@@ -241,7 +241,7 @@ def test_slender_bodies_are_rods():
         ([0, 0, 0, 0, 0, 200, 0, 0], 'b: turn: by 10 rad'),
     ],
 )
-def test_what_cannot_be_is_said(q, words):
+def test_an_impossible_body_is_refused(q, words):
     """An impossible posture is an error with the reason, never a number that is none."""
     model = robot(mapping())
     zero = np.zeros(model.n)

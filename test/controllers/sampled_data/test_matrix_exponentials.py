@@ -22,8 +22,8 @@ def exp_of(A):
 
 
 @pytest.mark.parametrize('size', [0.0, 1e-3, 1.0, 300.0])
-def test_exponential(size):
-    """Of what decays, swings and stands, of any size: 1e-12 of the largest entry."""
+def test_matrix_exponentials_are_exact(size):
+    """Exponentials of decaying, oscillating and zero matrices of any size are exact to 1e-12."""
     rng = np.random.default_rng(1)
     V, rates = rng.normal(size=(7, 7)), np.diag([-1.0, -0.3, 0.0, 0.0, -0.1, 0.0, 0.0])
     rates[3, 4], rates[4, 3] = 1.0, -1.0
@@ -33,8 +33,8 @@ def test_exponential(size):
 
 
 @pytest.mark.parametrize('seed', range(5))
-def test_spectral_radius(seed):
-    """Of random matrices, whose largest eigenvalues are pairs or not, of any size."""
+def test_spectral_radii_are_found(seed):
+    """The spectral radius of random matrices is found for real and complex eigenvalues."""
     A = 10.0 ** (seed - 2) * np.random.default_rng(seed).normal(size=(9, 9))
     wanted = np.log(np.abs(np.linalg.eigvals(A)).max())
     assert log_spectral_radius(A.copy(), np.empty_like(A)) == pytest.approx(wanted, abs=1e-6)

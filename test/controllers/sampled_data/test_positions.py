@@ -54,7 +54,7 @@ def falling(law, model, to_command, time=0.3):
 
 @pytest.mark.parametrize('pairs', [False, True])
 def test_errors_fall_as_the_gains_say(pairs):
-    """As (1 + 10 t) exp(-10 t) for 100 and 20, without an observer, though cables are springs."""
+    """Errors fall as (1 + 10 t) exp(-10 t) for gains 100 and 20, though cables are springs."""
     model = arm(pairs)
     errors = falling(law_of(model), model, None)
     t = PERIOD * np.arange(len(errors))
@@ -84,7 +84,7 @@ def test_what_the_loop_is_said_to_do_it_does(pairs):
 
 
 def test_limits_of_motor_and_tension_are_both_kept():
-    """On the way through a reference that asks for more, at every tick."""
+    """Limits of motors and tensions hold at every tick of a reference that asks for more."""
     drive = {**DRIVE, 'tension': [2.0, 12.0]}
     limits = {'limits': [-0.4, 0.5], 'rate_limit': 6.0}
     model = sd.compile_model(sd.load_robot(servo(drive, **limits)))
@@ -100,8 +100,8 @@ def test_limits_of_motor_and_tension_are_both_kept():
     assert T.max() > 11.9 and run.u.max() > 0.499 and T.min() < 2.1  # all were in the way
 
 
-def test_a_known_delay_is_made_up_for():
-    """By prediction under the positions that are on their way; the tip is led as without."""
+def test_a_known_delay_is_compensated():
+    """Prediction under the positions under way compensates a known delay of position drives."""
     model = arm()
     u = np.full(3, 0.2)
     rest = sd.equilibrium(model, command=u, q0=POSTURE).q
