@@ -61,20 +61,20 @@ def run(folder, environment):
 
 
 def test_there_is_one_of_each_kind():
-    """Each file of the package is named by an entry point, of another sort of kind each."""
+    """Each file of the guide's package has an entry point, each of another kind."""
     modules = {name for name in FILES if name.startswith('my_kinds/') and '__' not in name}
     assert {f'{module.replace(".", "/")}.py' for _, _, module in KINDS} == modules
     assert len({group for group, _, _ in KINDS}) == len(KINDS) == len(modules)
 
 
-def test_a_robot_file_may_name_them(run):
-    """The command knows them, with their units, and says what is wrong."""
+def test_a_robot_file_may_name_the_kinds_of_the_guide(run):
+    """A robot file may use the guide's kinds, and the command checks their fields."""
     said = run('-m', 'softrobot_dynamics.cli', 'check', 'cam_arm.yaml')
     assert '4 coordinates, 4 actuators: 1 torque [N m], 3 pressure [kPa]' in said
 
 
-def test_what_holds_for_every_kind_holds_for_them(run):
-    """The tests that are made of what is registered, on these alone."""
+def test_contract_tests_pass_for_the_kinds_of_the_guide(run):
+    """The contract tests over registered kinds pass for the guide's kinds."""
     names = ' or '.join(name for _, name, _ in KINDS)
     files = (
         'test_joints.py', 'test_actuator_kinds.py', 'test_pfbl.py', 'test_bodies.py',

@@ -178,20 +178,20 @@ def test_every_part_has_a_layer():
     assert there == set(named)
 
 
-def test_imports_lead_down():
+def test_no_module_imports_a_higher_layer():
     """No module imports one of a higher layer."""
     assert [(a, b) for a, b in PAIRS if a and layer(b) > layer(a)] == []
 
 
-def test_some_parts_know_few():
+def test_packages_import_only_what_is_listed():
     """Each package imports only what is listed for it."""
     allowed = {name: {name, 'annotations', *others} for name, others in ONLY.items()}
     wrong = [(a, b) for a, b in PAIRS if part(a) in ONLY and part(b) not in allowed[part(a)]]
     assert wrong == []
 
 
-def test_rooms_within_a_package_do_not_know_each_other():
-    """A folder in a package imports what stands beside it, but no other folder there."""
+def test_folders_of_a_package_do_not_import_each_other():
+    """A folder imports files of the folders above it, but no sibling folder."""
     rooms = {module_of(file) for file in FILES if file.name == '__init__.py'}
     crossing = []
     for a, b in PAIRS:
@@ -202,8 +202,8 @@ def test_rooms_within_a_package_do_not_know_each_other():
     assert crossing == []
 
 
-def test_a_law_may_predict_but_not_simulate():
-    """Controllers import `stepping` alone of the simulation."""
+def test_controllers_import_only_stepping_of_the_simulation():
+    """Controllers import only `stepping` of the simulation."""
     pairs = [(a, b) for a, b in PAIRS if part(a) == 'controllers' and part(b) == 'simulation']
     assert {b for _, b in pairs} == {'simulation.stepping'}
 
@@ -240,8 +240,8 @@ def test_examples_use_public_names_only(file):
     assert file.read_text(encoding='utf-8').count('\n') < 80
 
 
-def test_there_is_no_circle_of_folders():
-    """Folders can be put in an order, too; imports inside functions count."""
+def test_folders_have_no_import_cycle():
+    """Folders can be ordered by their imports, those inside functions included."""
     rooms = {module_of(file) for file in FILES if file.name == '__init__.py'}
     waiting = {each: set() for each in rooms}
     for a, b in PAIRS:
@@ -250,12 +250,12 @@ def test_there_is_no_circle_of_folders():
     assert ordered(waiting)
 
 
-def test_the_top_is_short():
+def test_the_top_folder_is_short():
     """The top folder contains packages, errors and names for annotations only."""
     assert {module_of(file) for file in PACKAGE.glob('*.py')} == {'', 'annotations', 'errors'}
 
 
-def test_the_engine_knows_no_member():
+def test_only_commands_and_papers_import_members_of_kinds():
     """Only its own kind, the commands and the papers' systems import a concrete member of one."""
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
@@ -276,8 +276,8 @@ def test_the_engine_knows_no_member():
     assert [(a, b) for a, b in concrete if b not in helpers] == []
 
 
-def test_there_is_no_circle():
-    """The modules can be put in an order in which each imports only those before it."""
+def test_modules_have_no_import_cycle():
+    """The modules can be ordered so that each imports only those before it."""
     needs = {module_of(file): set(own_imports(file)) for file in FILES}
     assert ordered(needs)
 

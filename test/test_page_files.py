@@ -126,7 +126,7 @@ def shown():
 
 
 def test_tensions_become_currents(shown):
-    """Torque over its constant, by hand; never beyond the limit, never what is no number."""
+    """Currents are torques over the constant, finite and within the limit."""
     registers = shown('spool_drive.py')['registers']
     found = registers([17.8, 0.0, -5.0])
     assert found.tolist() == [round(17.8 * 0.01 / 1.78 / 2.69e-3), 0.0, 0.0]

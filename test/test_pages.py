@@ -83,7 +83,7 @@ def test_few_blocks_are_not_run():
 
 @pytest.mark.parametrize('block', of_kind('bash'), ids=str)
 def test_commands_are_what_the_programs_take(block):
-    """Options of `softrobot`, arguments of launch files, parameters, scripts, extras."""
+    """Options, launch arguments, parameters, scripts and extras on the pages exist."""
     for words in commands(block):
         program, *rest = words
         program = program.removeprefix('.venv/bin/')

@@ -104,7 +104,7 @@ def test_a_pulled_tendon_bends_towards_itself():
 
 
 def test_a_line_past_a_body_counts():
-    """Between bodies of which the farther one is fixed to what the line leaves out."""
+    """A straight line past a fixed body depends on the coordinates of the bodies it skips."""
     fixed = {'type': 'fixed'}
     bodies = [{'name': name, 'joint': fixed, 'body': rod()} for name in 'abc']
     path = [{'body': name, 'offset': [0.02, 0.01]} for name in 'ac']

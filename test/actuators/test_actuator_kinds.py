@@ -24,7 +24,7 @@ def units(kind, joints=JOINTS):
 
 @pytest.mark.parametrize('name', ACTUATORS.names())
 def test_every_kind_declares_what_it_is(name):
-    """Words and units of u and y; limits in that unit, rates in it per second; a safe command."""
+    """Every kind declares words and units of u and y, limits, rates and a safe command."""
     kind = ACTUATORS.get(name)
     blank = object.__new__(kind)  # what a kind declares does not depend on its numbers
     for field in fields(kind):
@@ -54,7 +54,7 @@ def test_quantities_follow_the_joints():
 
 
 def test_an_unknown_unit_is_not_guessed(monkeypatch):
-    """A joint of a user's own may turn by something else: a force does work along it."""
+    """A user's joint of unknown unit gives a force in joules per that unit."""
     monkeypatch.setattr(Revolute, 'unit', lambda self, coordinate: 'turns')
     assert units(JointActuator('')) == ('J/(turns)', 'turns')
 

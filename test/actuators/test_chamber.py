@@ -153,8 +153,8 @@ def test_a_segment_bends_away_from_its_chamber(body):
     assert sd.forward_kinematics(model, q=found)[-1, 0, 3] < -0.01
 
 
-def test_it_pushes_and_rests_at_zero():
-    """The sign, the limits that it has unless told otherwise, the safe command, the words."""
+def test_a_chamber_pushes_and_is_safe_at_zero():
+    """A chamber has a positive sign, limits from zero, a safe command of zero, and words."""
     model = single(PCC, chamber({'body': 'b', 'offset': [0.006, 0.0]}))
     assert (model.signs[0], model.lower[0], model.upper[0]) == (1.0, 0.0, inf)
     assert model.description.actuators[0].actuator.safe == 'zero'
@@ -181,8 +181,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize('changed, place, words', WRONG)
-def test_what_is_wrong_is_named(changed, place, words):
-    """The entry, and what would be right."""
+def test_wrong_fields_of_a_chamber_are_named(changed, place, words):
+    """A wrong entry of a chamber is refused with what would be right."""
     plate = {'type': 'rigid', 'mass': 1.0, 'inertia': {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01}}
     bodies = [
         {'name': name, 'joint': {'type': 'fixed'}, 'body': body}

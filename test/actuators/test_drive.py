@@ -105,8 +105,8 @@ def test_commands_of_all_others_are_their_efforts():
         sd.efforts(model, q=np.zeros(9), command=u[1:])
 
 
-def test_limits_are_of_what_is_commanded():
-    """Limits and rates in rad, those of efforts in N, of a pair to both sides; held when lost."""
+def test_limits_have_the_unit_of_the_command():
+    """Limits and rates are in rad, those of efforts in N; on loss the command is held."""
     more = {'limits': [-1.0, 2.0], 'rate_limit': 3.0}
     drive = {**DRIVE, 'tension': [0.0, 25.0]}
     model = sd.compile_model(sd.load_robot(servo(drive, pairs=True, **more)))

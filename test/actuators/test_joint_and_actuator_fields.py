@@ -102,7 +102,7 @@ def test_derivative_of_a_routing_is_its_derivative(routing):
 
 
 def test_routings_are_in_powers_of_relative_length_and_turn_from_x_to_y():
-    """The numbers mean what the description's documentation says."""
+    """Routing numbers are powers of relative length, and angles turn from x to y."""
     assert Polynomial((1.0, 2.0, 3.0), (4.0,)).at(0.5) == (2.75, 4.0)
     assert Helix(2.0, 0.0, 1.0).at(0.25) == pytest.approx((0.0, 2.0), abs=1e-15)
 

@@ -92,8 +92,8 @@ def test_what_has_no_cavity_cannot_be_inflated():
         robot(mapping(), actuators=[{**PRESSURE, 'body': 'c'}])
 
 
-def test_it_pushes_and_rests_at_zero():
-    """The sign, the safe command, the limits."""
+def test_a_pressure_pushes_and_is_safe_at_zero():
+    """A pressure has a positive sign, limits and a safe command of zero."""
     model = robot(mapping_of(hollow(modes='table_5')), actuators=[PRESSURE])
     assert model.signs[0] == 1.0 and (model.lower[0], model.upper[0]) == (0.0, 1e6)
     assert model.description.actuators[0].actuator.safe == 'zero'

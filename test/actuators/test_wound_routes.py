@@ -141,8 +141,8 @@ def test_lengths_and_lever_arms_are_those_of_the_integral(wound):
     np.testing.assert_allclose(arms, derivative * reach / size[:, None], rtol=0.0, atol=3e-10)
 
 
-def test_what_follows_from_them_is_consistent(wound):
-    """The bias is the rate of the arms, and dy/dq changes with q as derivatives have it."""
+def test_bias_and_derivatives_of_wound_routes_are_consistent(wound):
+    """The bias is the rate of the lever arms, and derivatives by q equal differences."""
     model, q, reach = wound
     n, rates, size = model.n, reach, lengths(model, 0.0 * q)
     found = sd.actuation(model, q=q, qd=rates)
@@ -166,7 +166,7 @@ def test_what_follows_from_them_is_consistent(wound):
 
 
 def test_the_integral_is_that_of_adaptive_quadrature():
-    """The reference itself, beside scipy.quad, and a robot beside both: four turns of a rod."""
+    """The reference integral and a robot equal scipy's quadrature for four turns."""
     model = model_of(*BODIES['pcc'][:1])
     q, body = np.array([1.5, 0.0, 0.01]), model.description.modules[0].body
     offset = model.description.actuators[0].actuator.path[0].offset
@@ -181,7 +181,7 @@ def test_the_integral_is_that_of_adaptive_quadrature():
 
 
 def test_a_route_has_the_points_that_its_curve_needs():
-    """Straight ones those of the body, wound ones more, and all say what error is left."""
+    """Straight routes have the body's points, wound ones more; each states its error."""
     offsets = {'four': ([0.01, 0.0], (0.0, 1.0)), 'eight': OFFSETS['eight']}
     model = model_of(BODIES['pcc'][0], offsets)
     points = [s.points for s in model.samplings]
@@ -210,7 +210,7 @@ def test_an_offset_far_outside_of_the_section_draws_a_question():
 
 @pytest.mark.parametrize('scale', [1e-3, 1e2])
 def test_a_robot_of_another_size_has_as_many_points(scale):
-    """Lengths grow with the robot, and lever arms; the number of points does not."""
+    """Lengths and lever arms scale with the robot; the number of points does not."""
     body = {**BODIES['pcc'][0], 'length': L * scale, 'radius': R * scale}
     offsets = {'four': ({'radius': 0.015 * scale, 'turns': 4.0}, (0.0, 1.0))}
     large, small = model_of(body, offsets), model_of(BODIES['pcc'][0], {'four': OFFSETS['four']})

@@ -118,7 +118,7 @@ def test_a_compass_points_along_the_field():
 
 
 def test_a_law_holds_a_tip_by_a_force():
-    """PFBL: a soft arm pulled sideways by a force comes to where its tip is asked to be."""
+    """Under PFBL a soft arm pulled by a force brings its tip to the asked place."""
     pull = {**PULL, 'force': [1.0, 0.0, 0.0], 'point': [0.0, 0.0, 0.0]}
     bodies = [{'name': 'soft', 'joint': {'type': 'fixed'}, 'body': rod()}]
     robot = {'name': 'p', 'gravity': [0, 0, 9.81], 'bodies': bodies, 'actuators': [pull]}
@@ -137,8 +137,8 @@ def test_a_law_holds_a_tip_by_a_force():
     assert tip[0] == pytest.approx(0.02, abs=1e-6)
 
 
-def test_it_says_what_it_is(model):
-    """Newton along metres, tesla along ampere square metres; no limits; at rest nothing."""
+def test_its_quantities_have_units_and_no_limits(model):
+    """Units are N and m, or T and A m^2; there are no limits, and the safe command is zero."""
     units = [(u.unit, y.unit) for u, y in zip(model.commands, model.outputs)]
     assert units == 2 * [('N', 'm'), ('T', 'A m^2')]
     assert (model.lower == -inf).all() and (model.upper == inf).all()
@@ -157,8 +157,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize('changed, place, words', WRONG)
-def test_what_is_wrong_is_named(changed, place, words):
-    """The entry, and what would be right."""
+def test_wrong_fields_of_a_wrench_are_named(changed, place, words):
+    """A wrong entry of a wrench is refused with what would be right."""
     bodies = [{'name': 'soft', 'joint': {'type': 'fixed'}, 'body': rod()}]
     given = {key: x for key, x in {**PULL, **changed}.items() if x is not None}
     with pytest.raises(DescriptionError) as caught:

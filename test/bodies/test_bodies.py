@@ -154,7 +154,7 @@ def test_tip_frame_from_three_points(body):
 
 
 def test_fibre_speed_is_the_speed_of_the_position(body):
-    """The length per x3 of a material curve is the norm of its derivative, whoever writes it."""
+    """The length per x3 of a material curve is the norm of its derivative, for every body."""
     rng, n = np.random.default_rng(8), len(body.coordinates())
     x, gradient = [symbol('x', i) for i in range(3)], [symbol('x', i) for i in (3, 4)]
     q = [symbol('q', i) for i in range(n)]

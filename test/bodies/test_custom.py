@@ -100,8 +100,8 @@ def test_the_formula_of_a_known_body_makes_that_body():
         assert_close(matrix[:4, :4], matrix[4:, 4:])
 
 
-def test_an_energy_of_ones_own():
-    """A function of F, or a material, which it equals."""
+def test_an_energy_may_be_a_function():
+    """An energy may be a function of F, and equals the material of the same formula."""
     own = sd.CustomBody(position=swell, **SWELL, energy=RUBBER.energy, density=900.0,
                         viscosity=RUBBER.viscosity())  # fmt: skip
     same = sd.CustomBody(position=swell, **SWELL, energy=RUBBER, density=900.0)
@@ -427,7 +427,7 @@ print(force[0], mass[0, 0])
 
 
 def test_a_package_of_ones_own_adds_a_type(tmp_path):
-    """One file and one line of entry point, as pip leaves them; ours is not touched."""
+    """Another package adds a type by one file and one entry point."""
     installed = tmp_path / 'site' / 'scratch-1.0.dist-info'
     installed.mkdir(parents=True)
     (tmp_path / 'site' / 'scratch_body.py').write_text(SCRATCH)
@@ -474,7 +474,7 @@ def test_the_guide_runs_as_written(tmp_path):
 
 
 def test_the_files_in_the_guide_are_right(tmp_path):
-    """Every body it shows as YAML is accepted."""
+    """Every body that the guide shows as YAML is accepted."""
     write_network(tmp_path / 'finger_weights.npz', network())
     found = re.findall(r'^( *)```yaml\n(.*?)```', GUIDE.read_text(encoding='utf-8'), re.M | re.S)
     bodies = [yaml.safe_load(textwrap.dedent(block))['body'] for _, block in found]

@@ -72,7 +72,7 @@ def few_of_mesh(cls, body, points):
 
 @pytest.mark.parametrize('body', with_derivatives(BODIES))
 def test_derivatives_of_bodies(body):
-    """All that the recursion asks for, by q and by qd."""
+    """Derivatives of every body by q and by qd are exact."""
     assert_body_derivatives(*few(body))
 
 

@@ -19,7 +19,7 @@ def chain(*modules):
 
 
 def test_a_flange_only_places_what_it_carries():
-    """Between a link and a soft body: the same dynamics as a joint that stands elsewhere."""
+    """A massless flange between a link and a soft body acts as a displaced joint."""
     fixed = {'type': 'fixed'}
     flanged = chain(
         ('link', HINGE, link()), ('flange', fixed, {**FLANGE, 'tip': POSE}), ('soft', fixed, rod())
@@ -76,7 +76,7 @@ def test_a_spring_holds_what_has_no_mass():
 
 
 def test_an_inertia_without_mass_resists_turns_alone():
-    """A rotor about its axle has I; what slides it, or turns it about nothing, moves no mass."""
+    """An inertia without mass resists rotation about its axis and no translation."""
     moments = {'ixx': 0.02, 'iyy': 0.01, 'izz': 0.015}
     rotor = {**FLANGE, 'inertia': moments, 'com': [0.3, 0.0, 0.0]}
     model = chain(('rotor', HINGE, rotor))

@@ -173,7 +173,7 @@ def test_a_backbone_that_points_back_is_refused(bent):
     ({'a': {'x': {'s^12': 1.0}}}, 'quadrature', 'at least 14'),
 ], ids=str)  # fmt: skip
 def test_wrong_fields_are_refused(fields, path, words):
-    """Each by its place, with what would be right."""
+    """Each wrong field is refused by its place with what would be right."""
     with pytest.raises(DescriptionError) as caught:
         described({**VOLUME, 'fields': fields})
     (problem,) = caught.value.problems

@@ -50,8 +50,8 @@ def test_a_good_robot_raises_no_question(tmp_path, capsys):
     assert 0.0 < tick and rate == pytest.approx(0.8e6 / tick)
 
 
-def test_what_stands_on_its_head_and_what_is_too_hard_is_asked(tmp_path):
-    """A pendulum upside down is not at rest for long; gains can be too high for a rate."""
+def test_an_inverted_pendulum_and_high_gains_are_asked_about(tmp_path):
+    """The report asks about an inverted pendulum, and about gains too high for a rate."""
     robot = read_yaml(shipped('robots')[NAME])[0]
     robot['initial'] = {name: np.pi * (k == 0) for k, name in enumerate(joints(robot))}
     model = sd.compile_model(sd.load_robot(robot))
@@ -81,7 +81,7 @@ def test_what_stands_on_its_head_and_what_is_too_hard_is_asked(tmp_path):
 def test_the_rate_of_a_parameter_file_is_that_of_the_verdict(
     flags, period, remark, tmp_path, capsys
 ):
-    """A flag that differs goes before it, and the report says so."""
+    """The verdict uses the file's rate, or that of a flag, as the report says."""
     file = tmp_path / 'slow.yaml'
     text = '/**: {ros__parameters: {rate: 100.0, robot: ur10e, gians.p: 1.0}}'
     file.write_text(text, encoding='utf-8')

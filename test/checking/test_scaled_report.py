@@ -31,8 +31,8 @@ def test_a_report_asks_the_same_questions_at_any_size(robot, scale):
 
 
 @pytest.mark.parametrize('scale', FEW, ids=str)
-def test_a_state_is_believed_or_not_at_any_size(scale):
-    """A motion that follows from its rates is, a jump by a twentieth of the shape is not."""
+def test_states_are_validated_at_any_size(scale):
+    """At any size a motion at its rates is accepted, a jump by a twentieth refused."""
     for size in (Scale(), scale):
         bounds = bounds_of(model_of(rod(), size))
         validator, period = StateValidator(bounds), round(1e6)

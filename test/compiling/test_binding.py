@@ -78,15 +78,15 @@ def add_both(a, b, out):
     out[0] = a.x[0] + b.F[0]
 
 
-def test_two_kinds_of_records_may_have_one_name():
-    """Each is read as what it is."""
+def test_two_named_tuples_may_have_one_name():
+    """Two named tuples of one name are each read by their own fields."""
     other, out = allocate_motion(1, 1)._replace(F=np.array([4.0])), np.zeros(1)
     cached(add_both, a=Motion(np.array([3.0])), b=other)(out)
     assert out[0] == 7.0
 
 
-def test_a_robot_may_be_given_once():
-    """Inverse dynamics of a given robot into a given matrix is that of a call with them."""
+def test_a_bound_robot_gives_the_same_result():
+    """Inverse dynamics bound to a robot and a matrix equals the call with them."""
     model = compiled('pcc_arm')
     ((q, qd, qdd),) = states(model, 1)
     Q, M, given = np.zeros((2, model.n)), np.zeros((2, model.n, model.n)), model.robot()
@@ -97,7 +97,7 @@ def test_a_robot_may_be_given_once():
 
 
 def test_tuples_within_tuples_may_be_given():
-    """The others stay in their order, whatever is given, and what is given may be changed."""
+    """Nested tuples can be bound, other arguments keep their order, and arrays may change."""
     given, more = outer()
     out = np.zeros(1)
     program = cached(add, b=100.0, outer=given)
@@ -147,8 +147,8 @@ def test_an_entry_is_called_from_kernels():
     assert np.array_equal(y, x)
 
 
-def test_what_an_entry_knows_lasts_as_long():
-    """Arrays that nobody else holds are not freed while an entry, or a copy, has their address."""
+def test_arrays_live_as_long_as_an_entry():
+    """Arrays are not freed while an entry, or a copy of it, has their address."""
     program = cached(run, entry=entry(scale, factors=np.full(10**6, 3.0), offset=0.0))
     copy = Entry(*entry(scale, factors=np.full(10**6, 4.0), offset=0.0))
     gc.collect()
@@ -174,7 +174,7 @@ def test_a_kernel_of_other_arguments_has_no_address():
 
 
 def test_python_may_call_a_kernel():
-    """Though nothing lets it call what was compiled for other kernels: this is compiled for it."""
+    """Python can call a kernel, which is then compiled for Python."""
     out = np.zeros(2)
     scale(np.ones(2), 0.5, np.arange(2.0), out)
     assert out.tolist() == [0.5, 1.5]

@@ -74,7 +74,7 @@ def test_code_of_another_machine_is_not_taken(monkeypatch, fact):
 
 
 def test_folder_is_chosen_by_the_environment(tmp_path):
-    """SOFTROBOT_CACHE_DIR names the folder, which is made; machine code is kept beside sources."""
+    """SOFTROBOT_CACHE_DIR names the folder for machine code and sources."""
     folder = tmp_path / 'not' / 'there' / 'yet'
     out, err = finish(start(SMALL, folder))
     value, name = out.split()
@@ -137,7 +137,7 @@ def copied(folder, *edited):
 
 
 def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
-    """Command line, nodes, plots and statics have no part in the machine code of a robot."""
+    """An edit of command line, nodes, plots or statics compiles no kernel again."""
     edited = (
         'cli/check.py',
         'evaluation/picture.py',
@@ -157,7 +157,7 @@ def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
     'edited', ['kernels/spatial.py', 'recursion/passes.py', 'kernels/layout.py']
 )
 def test_an_edit_of_a_kernel_is_another_module(tmp_path, edited):
-    """Nothing old is used of what imports the edited file, at whatever remove."""
+    """After an edit no kernel that imports the file, directly or not, is used again."""
     source = 'from softrobot_dynamics.recursion.operations import inverse_dynamics as run'
     names = []
     for folder in (copied(tmp_path / 'before'), copied(tmp_path / 'after', edited)):

@@ -60,8 +60,8 @@ def test_kernels_compile_on_a_full_disk(tmp_path):
 
 
 @pytest.mark.quick
-def test_what_is_not_whole_is_not_read(own):
-    """A file that was cut anywhere, or changed in any byte, counts for nothing, and is removed."""
+def test_a_damaged_file_is_not_read(own):
+    """A file that was cut or changed in any byte is ignored and removed."""
     rng, path = np.random.default_rng(1), own / 'file'
     folder.write(path, CONTENT)
     whole = path.read_bytes()
@@ -139,7 +139,7 @@ def foreign(own, monkeypatch):
 
 @pytest.mark.quick
 def test_a_folder_of_another_user_is_refused(foreign):
-    """Though nobody but he may write to it; the error names it, its owner and the remedy."""
+    """A folder of another user is refused with its name, owner and the remedy."""
     with pytest.raises(CacheError, match='SOFTROBOT_CACHE_DIR') as caught:
         cache.load_module('x = 1\n', 'refused')
     assert f'belongs to user {foreign.stat().st_uid}' in str(caught.value)

@@ -48,8 +48,8 @@ def test_flags_are_equal_where_all_options_are(fast):
 
 @pytest.mark.parametrize('operation', [operator.add, operator.truediv, operator.lt])
 @pytest.mark.parametrize('kinds', [('float64',) * 2, ('int64', 'float64'), ('uint32', 'int64')])
-def test_operations_mean_what_they_mean(fast, operation, kinds):
-    """The first time and again; mixed numbers as numba has it."""
+def test_operations_keep_their_results(fast, operation, kinds):
+    """Operations on mixed numbers give numba's results, the first time and again."""
     context, given = cpu_target.typing_context, tuple(getattr(types, kind) for kind in kinds)
     context.refresh()
     function = context.resolve_value_type(operation)

@@ -77,7 +77,7 @@ def kept(place):
 
 
 def test_helpers_compile_what_this_process_then_takes(tmp_path, several):
-    """All that is needed is in the cache, made by another process, and gives the same."""
+    """Helpers fill the cache with all that this process needs, with equal results."""
     out, err = finish(start(BUILD + WAITING + TOGETHER, tmp_path))
     assert out.split('] ') == ['[6.0, 8.0, 10.0', '0\n'] and not err
     assert len(kept(tmp_path)) == 3
@@ -93,8 +93,8 @@ def test_without_helpers_this_process_does_the_work(tmp_path, monkeypatch, way):
     assert len(kept(tmp_path)) == 3
 
 
-def test_nothing_is_started_for_what_is_kept(tmp_path, several):
-    """A second process finds all in the cache, and has no helpers."""
+def test_no_helpers_start_for_cached_kernels(tmp_path, several):
+    """A second process finds everything in the cache and starts no helpers."""
     finish(start(BUILD + TOGETHER, tmp_path))
     out, err = finish(start(BUILD + 'parallel._start = None\n' + TOGETHER, tmp_path))
     assert out.split('] ') == ['[6.0, 8.0, 10.0', '0\n'] and not err
@@ -161,7 +161,7 @@ def open_lock(name):
 
 @pytest.mark.quick
 def test_stand_ins_are_not_called():
-    """A builder that calls what it compiles is told so, instead of jumping to nowhere."""
+    """A builder that calls a kernel while it is being collected gets an error."""
     with pytest.raises(RuntimeError, match='may not be called'):
         parallel.compile_in_parallel(lambda: load_small('called')(1.0))
     assert parallel.compile_in_parallel(functools.partial(load_small, 'called'))[0](1.5) == 3.0

@@ -65,7 +65,7 @@ def test_the_simulated_robot_may_carry_something():
 
 
 def test_sensors_are_for_all_coordinates_or_each():
-    """A coordinate's own parameter counts; what is wrong is refused by name."""
+    """A coordinate's own sensor parameter overrides the common one; wrong ones are named."""
     plant = build.simulated({**VALUES, 'robot': 'double_pendulum'})
     rows = declared_parameters.sensor_rows(plant.model)
     assert 'sensors.elbow.velocity_noise' in {row.name for row in rows}

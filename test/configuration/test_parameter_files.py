@@ -48,8 +48,8 @@ def alike(one, other):
 
 
 @pytest.mark.parametrize('robot', sorted(shipped('controllers')))
-def test_what_is_read_is_what_a_node_is_given(robot):
-    """All parameters, by the file that is shipped, and by one in which all is otherwise."""
+def test_a_file_is_read_as_a_node_reads_it(robot):
+    """All parameters of a file are read as a node gets them."""
     rclpy = pytest.importorskip('rclpy')
     from softrobot_dynamics.nodes.parameters import NodeParameters
 
@@ -99,8 +99,8 @@ def test_an_invalid_parameter_file_is_refused(text, words, tmp_path):
         controller_values(sd.load_robot('pcc_arm'), [written(tmp_path, text=text)])
 
 
-def test_a_file_that_is_not_there():
-    """Is refused by the option that named it."""
+def test_a_missing_file_is_refused():
+    """A missing file is refused with the option that named it."""
     with pytest.raises(ArgumentError, match='--controller.*nowhere.yaml'):
         controller_files('pcc_arm', sd.load_robot('pcc_arm'), 'nowhere.yaml')
 
@@ -120,7 +120,7 @@ def test_a_flag_overrides_the_file(tmp_path):
 
 
 def test_a_robot_is_the_same_by_name_and_by_path(tmp_path):
-    """Another one than asked for is said."""
+    """A robot's name and path count as the same; another robot in the file is reported."""
     text = '/**: {ros__parameters: {robot: ur10e}}'
     file = written(tmp_path, text=text)
     assert robot_remark(shipped('robots')['ur10e'], [file]) == ()

@@ -92,7 +92,7 @@ def test_an_unknown_law_is_refused(tmp_path):
 
 
 def test_phases_are_planned_one_after_the_other(tmp_path):
-    """All parts of a phase together; what the robot cannot do is told with its phase."""
+    """Phases are planned in order with all parts, and errors name the phase."""
     model, (values, _) = compiled('pcc_arm'), read(tmp_path)
     planned = build.plan_of(model, values, model.q0)
     first, second = planned.reference.references
@@ -119,7 +119,7 @@ COMMANDS = ('controller: pd_plus', 'controller: feed_forward'), ('pd_plus: {p: 2
 
 
 def test_commands_in_time_are_planned_without_postures(tmp_path):
-    """Held against the limits of u; tips are nothing to them."""
+    """A reference of commands is checked against limits of u, without postures."""
     model = compiled('pcc_arm')
     setpoint = '{type: setpoint, setpoint: [-1e-3, -1e-3, -1e-3], ramp_time: 0.1}'
     told = '{type: spline, spline: {times: [0.0, 0.2], values: [0, 0, 0, 1, 1, 1]}}'

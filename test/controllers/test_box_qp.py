@@ -99,7 +99,7 @@ def test_a_minimiser_in_a_corner_is_found():
 @pytest.mark.parametrize(
     'S', [-np.eye(2), np.array([[1.0, 2.0], [2.0, 1.0]]), np.full((2, 2), np.nan)]
 )
-def test_what_is_not_convex_is_reported(S):
+def test_an_indefinite_problem_is_reported(S):
     """An S that is not positive definite is reported, and w stays in the box."""
     w, count = solve(S, np.array([0.3, 0.2]), -np.ones(2), np.ones(2))
     assert count == -1

@@ -67,7 +67,7 @@ def test_the_unmet_acceleration_is_that_of_the_simulation(arm):
     pytest.param(True, id='weak'),  # what does not follow does so at no pace
 ])  # fmt: skip
 def test_the_demo_says_whether_the_tip_follows(tmp_path, weak):
-    """Over DDS, commands acting as they arrive: the shipped circle to 0.5 mm; not if weak."""
+    """The demo's report says that the tip follows to 0.5 mm, and not with weak gains."""
     settings = yaml.safe_load(shipped('controllers')['pneumatic_arm'].read_text('utf-8'))
     settings['/**']['controller']['ros__parameters']['limits'] = {'c3': {'upper': 8e4}}
     (tmp_path / 'weak.yaml').write_text(yaml.safe_dump(settings))

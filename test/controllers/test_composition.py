@@ -54,7 +54,7 @@ def hybrid(soft, duration, untold=False):
 
 
 def test_two_laws_and_a_feed_forward_on_one_robot():
-    """Motors keep to their way while tendons pull; no command steps, of whatever law."""
+    """Motors follow while tendons pull, and no command jumps."""
     model = compiled('hybrid_arm')
     error, found = hybrid(lambda m: law_of(m, 'pd_plus', TENDONS, p=4.0, d=4.0), 2.5)
     assert np.abs(error[:, :5]).max() < 1e-4 and np.abs(error[:, 5]).max() < 1e-3  # [rad]
@@ -65,8 +65,8 @@ def test_two_laws_and_a_feed_forward_on_one_robot():
     assert found.u[400, -1] == pytest.approx(model.rate_limit[-1] * PERIOD)
 
 
-def test_a_law_counts_on_what_the_others_push_with():
-    """Told of the tendons, it has nothing to find out; untold, the motors are pushed away."""
+def test_a_law_accounts_for_the_forces_of_others():
+    """A law that knows the tendons' forces is not pushed away by them."""
     error, found = hybrid(lambda m: law_of(m, 'pfbl', TENDONS), 1.2)
     assert np.abs(error[-1, 6:]).max() < 1e-5  # [m]
     untold, _ = hybrid(lambda m: law_of(m, 'pfbl', TENDONS), 1.2, untold=True)
@@ -74,7 +74,7 @@ def test_a_law_counts_on_what_the_others_push_with():
 
 
 def test_it_begins_with_the_command_in_force():
-    """Started anew at another command, every law's limits of rates count from there."""
+    """After a start the rate limits of every law count from the command in force."""
     model = compiled('pcc_arm')
     names, u = model.actuator_names, np.full(model.m, 5.0)
     law = Composition([law_of(model, 'pfbl', names[:5]), law_of(model, 'feed_forward', names[5:])])
@@ -105,7 +105,7 @@ def test_laws_that_cannot_run_together_are_refused():
 
 
 def test_a_bad_state_leaves_nothing_behind():
-    """No number that is none goes round between laws that read what the others push with."""
+    """After a non-finite state no law reads non-finite forces of another one."""
     model = compiled('pcc_arm')
     names, rest = model.actuator_names, np.zeros(model.n)
     parts = names[:5], names[5:]
@@ -122,7 +122,7 @@ def test_a_bad_state_leaves_nothing_behind():
 
 
 def test_laws_together_grow_as_they_do_in_a_simulated_period():
-    """One law in a composition is that law; halves of one that are told of each other about."""
+    """The reported growth of composed laws is that of a simulated period."""
     model = compiled('pcc_arm')
     names, u = model.actuator_names, np.full(model.m, 5.0)
     for name in ('pfbl', 'pd_plus'):
@@ -175,7 +175,7 @@ def test_a_timetable_goes_on_with_the_tick_of_its_time():
 
 
 def test_phases_change_laws_without_a_jump():
-    """Each law begins with its phase, goes on through others; y_d and commands never step."""
+    """Each law starts with its phase, and y_d and commands never jump."""
     model = compiled('pcc_arm')
     law, program = phased(model)
     found = sd.closed_loop(model, law, program, 0.5, ramp=0.05, u0=np.full(model.m, 2.0))
@@ -223,7 +223,7 @@ def test_phases_stop_until_a_new_program_begins():
 
 
 def test_a_goal_that_changes_turns_its_law_alone():
-    """The others, and the phases, go on; one that is not at work yet knows it when it begins."""
+    """A new reference changes its own law only, and phases go on."""
     model = compiled('pcc_arm')
     law, program = phased(model, beginning=1)
     q, rest = model.q0, np.zeros(model.n)
@@ -239,8 +239,8 @@ def test_a_goal_that_changes_turns_its_law_alone():
     assert law.desired(0.249)[0, 3:] == pytest.approx(np.full(3, -3e-3))
 
 
-def test_a_known_delay_is_made_up_for_once():
-    """Laws act on the state that their command will find; one law as it does alone."""
+def test_a_known_delay_is_compensated_once():
+    """Composed laws act on one predicted state, and a single law as it does alone."""
     model, goal = compiled('pcc_arm'), constant(np.full(9, -1e-3))
     names, options = model.actuator_names, {'delay': 2e-3, 'u0': np.full(9, 2.0)}
     alone = law_of(model, 'pfbl', names, delay=2e-3)

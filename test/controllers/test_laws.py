@@ -66,7 +66,7 @@ def test_pd_plus_settles_at_its_set_point(name):
 
 
 def test_pd_plus_near_q0_moves_as_its_gains_say():
-    """A small error decays as that of a mass on a spring and a damper, in mixed units too."""
+    """A small error decays as that of a mass on a spring and damper, in mixed units too."""
     model = compiled('double_pendulum')
     made = law('pd_plus', model, p=100.0, d=20.0, **wide_open(model))
     start = equilibrium(model, u=np.zeros(model.m)).q
@@ -112,7 +112,7 @@ def test_a_tip_gives_way_as_its_spring_says(name):
 
 @pytest.mark.quick
 def test_a_tip_is_braked_as_its_damper_says():
-    """A stronger damper D adds the generalized force -J^T D x', which takes power from the arm."""
+    """The damper adds the generalized force -J^T D x', which takes power from the arm."""
     model = compiled('double_pendulum')
     q, qd, more = np.array([0.4, -0.7]), np.array([1.0, -2.0]), np.array([3.0, 2.0, 4.0])
     commands = []
@@ -179,8 +179,8 @@ def test_a_model_may_be_off_by_a_fifth(name, stiffness, density, loss):
 @pytest.mark.parametrize('name, u', [('pcc_arm', 2.0), ('servo_arm', 0.2)])
 @pytest.mark.parametrize('delay', [1e-3, 4.5e-3])
 @pytest.mark.parametrize('stiffness', [0.9, 1.1])
-def test_a_known_delay_is_made_up_for_on_a_model_that_is_off(name, u, delay, stiffness):
-    """The law knows the force that its model lacks, or it would predict motion where is none."""
+def test_a_known_delay_is_compensated_with_a_wrong_model(name, u, delay, stiffness):
+    """Prediction includes the force that the model lacks, and so predicts no false motion."""
     model = compiled(name)
     plant = sd.compile_model(sd.vary(model.description, {'young_modulus': f'x{stiffness}'}))
     y = held_by(model, np.full(model.m, u))[1] - 1e-3
@@ -239,7 +239,7 @@ def test_growth_with_a_wrong_model_is_that_of_the_loop(observer, softer):
 
 
 def test_an_observer_does_not_wind_up():
-    """Held back by its limits for seconds, it turns round as the law without it does."""
+    """After seconds at limits the law with an observer reverses as the one without it."""
     model = compiled('pcc_arm')
     y = held_by(model, np.linspace(3.0, 5.0, model.m))[1]
     errors = {}
@@ -257,7 +257,7 @@ def test_an_observer_does_not_wind_up():
 
 
 def test_a_tip_comes_back_without_moving_on():
-    """Under `impedance` an arm that was pushed comes to rest where it was, within its limits."""
+    """Under `impedance` a pushed arm comes to rest where it was, within its limits."""
     model = compiled('pcc_arm')
     u = np.linspace(2.0, 4.0, model.m)
     q, y = held_by(model, u)

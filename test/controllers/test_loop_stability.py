@@ -56,14 +56,14 @@ def test_growth_is_that_of_the_simulated_loop(gains, grows):
     assert found == pytest.approx(rate, rel=0.1) if grows else found < 0.0
 
 
-def test_what_rings_undamped_neither_grows_nor_decays():
-    """The steel rod at 1 kHz: below a tenth per second in either direction."""
+def test_an_undamped_rod_neither_grows_nor_decays():
+    """An undamped steel rod at 1 kHz grows or decays by less than a tenth per second."""
     made, q, u = law('steel_rod', 1e-3, 100.0, 20.0)
     assert abs(growth(made, q, u)) < 0.1
 
 
-def test_what_cannot_be_stable_is_known():
-    """A rod with an elongation that swings two thirds of a turn in a period, under its tendons."""
+def test_an_unstable_loop_is_recognised():
+    """A rod whose elongation turns two thirds per period is reported as unstable."""
     bend = {'basis': 'legendre', 'order': 1}
     strains = {'kappa_x': bend, 'kappa_y': bend, 'gamma_z': {'basis': 'legendre', 'order': 0}}
     body = {

@@ -84,8 +84,8 @@ def test_actuation_coordinates_accelerate_as_asked(name):
 
 
 @pytest.mark.parametrize('name', [*ARMS, 'steel_rod'])
-def test_what_is_asked_for_is_gained_in_a_period(name):
-    """Under the command held for a period, the simulated robot's y' gains T (a - Jdot qd)."""
+def test_the_demanded_rate_is_reached_in_a_period(name):
+    """Over a held period the simulated y' changes by T (a - Jdot qd)."""
     model = compiled(name)
     made = controller(model, wide_open(model), period=PERIOD)
     for q, qd, _ in states(model, 3, seed=8, size=0.2):
@@ -102,7 +102,7 @@ def test_what_is_asked_for_is_gained_in_a_period(name):
 @pytest.mark.parametrize('gains', [(10.0, 1.0), (100.0, 20.0), (400.0, 40.0)])
 @pytest.mark.parametrize('name', [*SHIPPED, 'steel_rod'])
 def test_errors_decay_as_the_gains_say(name, gains):
-    """A small step of y in a loaded posture: the p and d fitted to the motion are the gains."""
+    """The p and d fitted to a small step of y in a loaded posture are the gains."""
     model, (p, d) = compiled(name), gains
     if name == 'steel_rod' and d < 20.0:
         pytest.skip('what rings undamped is more than so small a d')
@@ -233,7 +233,7 @@ def test_limits_come_before_rate_limits():
 
 
 def test_redundant_tendons_give_finite_commands():
-    """More tendons than coordinates: S is singular, u finite, and what can be reached is."""
+    """With more tendons than coordinates u is finite, and feasible demands are met."""
     ring = 2.0 * np.pi * np.arange(5) / 5.0
     tendons = [
         {
@@ -367,7 +367,7 @@ def test_the_papers_circle_with_the_papers_gains(papers_circle, gains, most):
 
 @pytest.mark.parametrize('late', [1.0, 1.5])
 def test_a_known_delay_is_compensated(late):
-    """Commands that come late move y as it would move without delay, if the law knows of it."""
+    """With a known delay y moves as it would without delay."""
     model, u = compiled('planar_cc_chain'), np.array([4.0, 8.0, 4.0])
     q, moved = equilibrium(model, u=u).q, {}
     for known in (None, 0.0, late * PERIOD):
@@ -409,8 +409,8 @@ def test_a_replay_gives_the_same_commands():
 
 
 @pytest.mark.parametrize('name, controlled', [('double_pendulum', 1), ('planar_cc_chain', 2)])
-def test_the_law_knows_what_its_outputs_leave(name, controlled):
-    """Upright, what grows while the last outputs are held; by another way than the law's own."""
+def test_the_law_reports_unstable_zero_dynamics(name, controlled):
+    """Upright, the law reports the growth while outputs are held, as another method does."""
     model = compiled(name)
     names = model.actuator_names[controlled:]
     made = PartialFeedbackLinearization(model, period=PERIOD, controlled=names)
@@ -424,7 +424,7 @@ def test_the_law_knows_what_its_outputs_leave(name, controlled):
 
 @pytest.mark.parametrize('name', [name for name in CONTROLLERS.names() if name != 'feed_forward'])
 def test_every_controller_holds_a_posture(name):
-    """A registered controller, new or old, holds a rigid robot where it is told, or began."""
+    """Every registered controller holds a rigid robot at its set-point or start."""
     model = compiled('double_pendulum')
     made = CONTROLLERS.get(name)(model, period=PERIOD)
     assert isinstance(made, Controller)

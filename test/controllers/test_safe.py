@@ -39,7 +39,7 @@ def make(mode, pretension=1.0, ramp=2.0):
     ],
 )
 def test_each_actuator_gets_what_suits_it(mode, expected):
-    """Tendons are kept taut, joints carry the weight, limits are kept, hold holds them all."""
+    """Tendons stay taut, joints carry the weight, limits hold, and hold keeps all commands."""
     safe = make(mode)
     safe.begin(Q, LAST)
     assert safe.at(0.0) == pytest.approx(expected, abs=1e-12)
@@ -79,7 +79,7 @@ def test_holding_keeps_a_copy():
 
 
 def test_a_choice_counts_from_the_next_beginning():
-    """Choosing while a safe command is given does not make it jump."""
+    """Choosing a mode while a safe command is sent does not make it jump."""
     safe = make('zero')
     safe.begin(Q, LAST)
     safe.choose('pretension', 5.0, 1.0)

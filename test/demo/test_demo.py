@@ -66,7 +66,7 @@ def test_a_demo_chooses_a_rate_that_the_machine_holds_and_says_so(tmp_path):
 
 
 def test_ctrl_c_ends_both_processes_and_keeps_the_record(tmp_path):
-    """The robot is left with the safe command; status 130; what was recorded is written."""
+    """Ctrl-C ends with a safe command, status 130 and a complete record."""
     folder = tmp_path / 'out'
     with open(tmp_path / 'shown.txt', 'wb') as shown:
         process = subprocess.Popen(

@@ -51,8 +51,8 @@ def test_the_rate_of_the_flag_overrides_the_file(plan):
     assert not any('--rate' in words for words in same.remarks)
 
 
-def test_a_rate_that_nobody_gives_may_be_any(plan):
-    """The highest until it is measured; no remark is drawn by the shipped file."""
+def test_without_a_given_rate_the_highest_is_planned(plan):
+    """Without a given rate the plan has the highest one, and the shipped file no remark."""
     found = plan(None)
     assert found.any_rate and found.controller['rate'] == RATES[0] and found.remarks == ()
 

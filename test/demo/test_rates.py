@@ -12,7 +12,7 @@ from softrobot_dynamics.evaluation.overload import RATES
 
 @pytest.mark.parametrize('processes', [2, 3])
 def test_a_rate_is_held_only_if_a_tick_has_room_for_what_is_computed(processes):
-    """Work of 300 ms fits into no tenth of a second, on whatever machine."""
+    """A rate is not held if its period is shorter than the computation."""
     found = held([0.3 / processes] * processes, (20.0, 10.0))
     assert found.rate == 10.0 and found.late == 1.0
     assert found.tried == ((20.0, 1.0), (10.0, 1.0))

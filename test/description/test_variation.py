@@ -126,7 +126,7 @@ def test_another_robot_may_be_named_by_text(tmp_path):
 
 
 def test_changes_in_a_file(tmp_path):
-    """Mappings stand for names with dots; later texts count; what is no mapping is named."""
+    """A file of changes may use mappings for dotted names; later texts override earlier ones."""
     file = tmp_path / 'plant.yaml'
     file.write_text('density: ×1.2\nsegment2: {radius: ×0.97, damping: 0.2}\n')
     expected = {'density': '×1.2', 'segment2.radius': 0.02, 'segment2.damping': 0.2}

@@ -68,8 +68,8 @@ def test_a_motor_beside_soft_bodies_adds_to_its_own_coordinate_alone():
     assert np.array_equal(*bias)
 
 
-def test_what_is_no_armature_is_refused():
-    """The place and what would be right are told."""
+def test_an_invalid_armature_is_refused():
+    """An invalid armature is refused with the place and what would be right."""
     robot = random_tree(1)
     robot['bodies'][0]['joint']['armature'] = -1.0
     with pytest.raises(DescriptionError, match=r'armature.*>= 0'):

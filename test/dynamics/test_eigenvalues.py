@@ -41,8 +41,8 @@ def test_slow_growth_beside_fast_damping(unit, units):
     assert len(found) == 1 and found[0] == pytest.approx(unit * GROWTH, rel=1e-9)
 
 
-def test_growth_is_told_from_rounding():
-    """A millionth of a frequency is growth; what turns freely or rings undamped is none."""
+def test_growth_is_distinguished_from_rounding():
+    """Growth by a millionth of a frequency is found; free and undamped motions have none."""
     for growth in (1e-6, -1e-6, 0.0):
         D = -2.0 * growth * np.eye(2)
         swings = np.array([[900.0, 0.0], [1.0, 400.0]])

@@ -104,8 +104,8 @@ def ziegler(damping):
     'damping, critical',
     [(0.0, 3.5 - np.sqrt(2.0)), (1e-3, 41 / 28 + 5e-7), (0.3, 41 / 28 + 0.045)],
 )
-def test_zieglers_pendulum(damping, critical):
-    """A thrust along the outer link shakes it; slight damping takes a third of what it bears."""
+def test_zieglers_pendulum_flutters(damping, critical):
+    """Ziegler's pendulum flutters under a follower load, with damping at a third of it."""
     model = ziegler(damping)
 
     def pushed(share):

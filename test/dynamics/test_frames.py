@@ -57,7 +57,7 @@ def test_frames_and_jacobians_follow_the_material(name):
 
 @pytest.mark.parametrize('name', ROBOTS)
 def test_a_batch_of_points_is_what_single_ones_are(name):
-    """Frames and Jacobians of many points of every body; they move with J qd, as their places."""
+    """Frames and Jacobians of a batch of points equal those of single points."""
     model = compiled(name)
     ((q, qd, _),) = states(model, 1, seed=2)
     for body, module in zip(model.body_names, model.description.modules):
@@ -97,7 +97,7 @@ def test_points_at_the_tip_move_as_the_tip():
 
 
 def test_points_cost_nothing_until_asked_for():
-    """A model is compiled and used without kernels of points; what they read is kept."""
+    """A model compiles no kernels of points before they are needed."""
     model = sd.compile_model(sd.load_robot('pcc_arm'))
     q = np.full(model.n, 0.01)
     wrench = {'segment2': sd.Wrench(np.ones(6))}
@@ -214,7 +214,7 @@ def test_velocities_are_the_best_fit_to_noisy_twists():
 
 
 def test_coordinates_that_twists_do_not_show_are_named():
-    """The thumb says nothing of the index finger; the error names just those coordinates."""
+    """Coordinates that the twists do not determine are named by the error."""
     model = compiled('hand')
     ((q, _, _),) = states(model, 1, seed=7)
     with pytest.raises(ArgumentError) as caught:
@@ -275,7 +275,7 @@ def test_a_ball_joint_has_one_moment():
 
 
 def test_translations_of_a_joint_bear_the_force():
-    """A floating base determines its whole wrench; a planar joint what acts in its motions."""
+    """A floating base determines its whole wrench, a planar joint that of its motions."""
     wrench = np.array([0.3, -1.2, 0.8, 2.0, -3.0, 1.0])
     turning, moving = np.zeros((2, 6, 3))
     turning[:3], moving[3:] = euler_axes(0.4, -0.7, 1.1), np.linalg.qr(turning[:3] + 2.0)[0]

@@ -94,9 +94,9 @@ def test_a_rod_with_a_load_is_that_of_a_boundary_value_problem(way, order, point
 
 
 @pytest.mark.parametrize('way', WAYS)
-def test_a_wound_tendon_loses_what_it_turns_by(way):
+def test_a_wound_tendon_loses_tension_by_its_turns(way):
     """
-    A helix about a straight bar: T falls with its length, dphi/ds = r w^2 / (1 + r^2 w^2).
+    Tension of a helix falls with its length by dphi/ds = r w^2 / (1 + r^2 w^2).
 
     Only the elongation is free: its force is the integral of T dl/d(elongation).
     """
@@ -165,8 +165,8 @@ def test_the_tangent_is_the_derivative_of_the_residual():
 
 
 @pytest.mark.parametrize('way', WAYS)
-def test_tendons_told_positions_rub_with_the_tension_that_they_have(way):
-    """The posture is that under these tensions; the tangent knows how they depend on it."""
+def test_friction_of_position_drives_uses_their_tensions(way):
+    """The equilibrium has friction by the drives' tensions, and the tangent includes it."""
     drive = {'compliance': 2e-4, 'pretension': 5.0, 'radius': 0.01}
     model = sd.compile_model(sd.load_robot(servo(drive, friction=MU)))
     command = np.array([2.0, -0.3, -2.0])  # the last one is slack
@@ -183,8 +183,8 @@ def test_tendons_told_positions_rub_with_the_tension_that_they_have(way):
     assert np.abs(statics.tangent(q, command) - expected).max() < 1e-7 * np.abs(expected).max()
 
 
-def test_without_a_way_to_slide_nothing_rubs():
-    """Bit by bit the postures of a robot without friction, and of one that is told so."""
+def test_without_sliding_directions_there_is_no_friction():
+    """Without sliding directions the postures are bit by bit those without friction."""
     u = [20.0]
     plain = sd.equilibrium(arc('near', 'far', mu=0.0), u=u)
     for sliding in (None, 'none', [0.0], {}):

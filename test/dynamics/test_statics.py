@@ -173,7 +173,7 @@ def test_dead_load_bends_to_the_elastica(k):
 
 @pytest.mark.parametrize('k', [3.0, 10.0])
 def test_follower_load_bends_as_its_initial_value_problem(k):
-    """A force that turns with the tip: seen from there phi'' = -k cos(phi), order two again."""
+    """Under a follower load the rod solves phi'' = -k cos(phi), at second order."""
 
     def derivative(s, y):
         phi = y[0]
@@ -303,7 +303,7 @@ def test_the_tangent_is_the_derivative_of_the_residual(name, frame, point):
 
 
 def test_an_impossible_load_says_how_much_of_it_was_balanced():
-    """A moment that bends a rod beyond what its model represents, 8 rad, stops the ramp there."""
+    """The error on an impossible moment says which share of it was balanced."""
     model, t = beam(1, 'pcc'), 20.0
     moment = {'tip': [0.0, t * RIGIDITY, 0.0, 0.0, 0.0, 0.0]}
     with pytest.raises(NotConvergedError, match='of which 0.40.* was balanced') as caught:
@@ -406,7 +406,7 @@ def test_a_standing_arm_buckles():
 
 
 def test_flutter_is_not_stable():
-    """Beck's column: a force along its tip shakes it from 20.05 E I / L^2 on, without damping."""
+    """Beck's column counts as unstable from 20.05 E I / L^2 on, without damping."""
     model = beam(16, 'planar_cc')
     for k, stable in ((19.6, True), (20.5, False)):
         push = {'tip': [0.0, 0.0, 0.0, 0.0, 0.0, -k * RIGIDITY]}
@@ -425,8 +425,8 @@ def test_no_body_rests_inside_out():
     assert caught.value.share < 0.63 and caught.value.reason
 
 
-def test_what_falls_finds_no_rest():
-    """A slide in gravity, nothing holding it: no equilibrium, and the reason is that it moves."""
+def test_a_falling_robot_has_no_equilibrium():
+    """A slide that falls has no equilibrium, and the error says that it moves."""
     inertia = {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01}
     body = {'type': 'rigid', 'mass': 1.0, 'inertia': inertia}
     robot = {'name': 'slide', 'gravity': [0.0, 0.0, -9.81]}

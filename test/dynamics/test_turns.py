@@ -47,7 +47,7 @@ def test_angles_that_may_go_round_are_found_by_their_limits():
 
 
 def test_rotation_vectors_may_be_replaced_unless_a_force_is_along_them():
-    """A free one up to three quarters of the singular length, an actuated or sprung one always."""
+    """A free rotation vector is kept up to 3/4 of its range, a driven one always."""
     driven = [
         {'name': f'm{c}', 'type': 'joint', 'joint': 'cj', 'coordinate': f'r{c}'} for c in 'xyz'
     ]

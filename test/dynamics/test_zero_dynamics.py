@@ -18,7 +18,7 @@ def pendulum(angle):
 
 @pytest.mark.quick
 def test_a_stiff_pendulum_swings_below_and_falls_above():
-    """The elbow held straight, what is left is one pendulum: by its inertia and its weight."""
+    """With the elbow held, the rates are those of one pendulum below and above."""
     model, below = pendulum(0.0)
     M = sd.mass_inverse_dynamics(model, q=np.zeros(2), qd=np.zeros(2), qdd=np.zeros(2))[1]
     derivative = sd.gravity_force(model, q=[1e-6, 0.0])[0] / 1e-6
@@ -32,7 +32,7 @@ def test_a_stiff_pendulum_swings_below_and_falls_above():
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_as_many_rates_as_the_outputs_leave(name):
-    """Twice the coordinates that are left; shipped robots come to rest, or nothing is left."""
+    """There are two rates per remaining coordinate; shipped robots are stable or have none."""
     model = compiled(name)
     found = sd.zero_dynamics(model, q=model.q0)
     J = sd.actuation(model, q=model.q0, qd=np.zeros(model.n)).jacobian

@@ -139,8 +139,8 @@ def test_a_spike_is_not_taken_for_a_push():
     assert np.sum(squares) < chi2.ppf(0.999, np.sum(numbers))
 
 
-def test_late_values_are_judged_where_they_belong():
-    """A step that seemed a spike, until what led to it came: all since is computed again."""
+def test_late_values_are_gated_at_their_stamps():
+    """A late value is gated at its stamp, and all later ones are gated again."""
     model, found = compiled('pcc_arm'), []
     zeros = np.zeros(9)
     ramp = [(0.01 * k, 'gauges', zeros + 1.0 * k) for k in range(9)]

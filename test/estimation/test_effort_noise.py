@@ -104,8 +104,8 @@ def test_held_errors_spread_as_in_simulation(values):
 
 
 @pytest.mark.parametrize('name', ['ur10e', 'servo_arm'])
-def test_errors_of_torques_and_of_what_motors_hold(name):
-    """A robot of joints, and one whose cables are told positions."""
+def test_errors_of_torques_and_positions_spread_as_in_simulation(name):
+    """Errors of joint torques and of positions of drives spread as in simulation."""
     N, _, exact = moved(name, 1e-5, 1, u=0.0 if name == 'ur10e' else 2.0)
     deviations = np.sqrt(np.diag(exact))
     assert np.abs((N - exact) / np.outer(deviations, deviations)).max() < 0.02
@@ -170,8 +170,8 @@ def errors_of(own, rate, runs):
 
 
 @pytest.mark.parametrize('rate', [100.0, 500.0])
-def test_it_is_as_sure_as_gauges_let_it_be(rate):
-    """Errors are as large as is said; by far too large for one that takes gauges at their word."""
+def test_the_covariance_matches_errors_of_gauges(rate):
+    """Errors match the covariance, and are far too large for a filter that trusts gauges."""
     squares, inside = errors_of(estimator(NOISE, rate), rate, 16)
     assert chi2.ppf(1e-4, 27 * 16) < squares.sum() < chi2.ppf(1.0 - 1e-4, 27 * 16)
     assert 0.92 < inside.mean() < 0.99

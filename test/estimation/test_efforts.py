@@ -37,8 +37,8 @@ def test_the_latest_measured_effort_acts():
 
 
 @pytest.mark.parametrize('gauged', [False, True])
-def test_tensions_that_nobody_commanded_are_no_push(gauged):
-    """A drive that gives less: a load cell tells so, or it is taken for a force from outside."""
+def test_tensions_other_than_commanded_are_not_taken_for_a_push(gauged):
+    """With a load cell the weakness of a drive is not taken for an external force."""
     arm = compiled('pcc_arm')
     own = sd.Estimator(arm, {'sensors': SENSORS, 'efforts': [GAUGES]})
     told, true = np.full(9, 3.0), np.r_[2.0, np.full(8, 3.0)]

@@ -38,8 +38,8 @@ class Bound:
 
 
 @pytest.mark.parametrize('robot, body', ROBOTS)
-def test_it_says_how_its_frame_moves(robot, body):
-    """Along the motion of its state: what frames a little before and after say."""
+def test_it_measures_the_motion_of_its_frame(robot, body):
+    """The predicted value equals differences of the sensor frame along the motion."""
     own = Bound(robot, body, **EVERY)
     ((q, qd, _),) = states(own.model, 1, seed=2, size=0.1)
     found, qdd, h = own(q, qd), own.differentiate.response.qdd.copy(), 1e-3

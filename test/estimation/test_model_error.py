@@ -214,6 +214,6 @@ def test_by_default_no_share_is_estimated():
 @pytest.mark.parametrize('given', [{'inertia': -0.1}, {'stiffness': 0.6}, {'fading': 0.0},
                                    {'weight': 0.1}])  # fmt: skip
 def test_wrong_shares_are_refused(given):
-    """The place, the value and what would be right are named."""
+    """Wrong shares are refused with the place, the value and what would be right."""
     with pytest.raises(DescriptionError, match=f'model_error.{next(iter(given))}'):
         load_estimator({**GIVEN, 'model_error': given})

@@ -58,7 +58,7 @@ def lagged(true, period, time):
 
 @pytest.mark.parametrize('name', ['ur10e', 'pcc_arm', 'servo_arm', 'trimmed_helicoid'])
 def test_momentum_changes_as_the_mass_matrix_does(name):
-    """The change of M by differences along the motion, whatever damping there is."""
+    """The change of M along the motion equals differences, with any damping."""
     model, step = compiled(name), 1e-6
     own = sd.MomentumObserver(model)
     for q, qd, _ in states(model, 3, seed=2, size=0.3):
@@ -81,7 +81,7 @@ def test_without_a_push_there_is_none():
 
 
 def test_a_push_is_found_with_the_lag_that_is_told():
-    """Under motion, to a ten-thousandth: as a lag of first order makes it of J^T w."""
+    """In motion the estimate is J^T w behind a first-order lag, to a ten-thousandth."""
     found, true = rigid_run(1e-3, 0.3, wrench=TIP)
     size = np.abs(true).max()
     assert np.abs(found - lagged(true, 1e-3, 0.02)).max() < 1e-4 * size
@@ -95,8 +95,8 @@ def test_no_period_is_too_long():
 
 
 @pytest.mark.parametrize('name', SHIPPED)
-def test_robots_of_every_kind_push_themselves_nowhere(name):
-    """Let go in any posture: but for how they begin, by the square of the period."""
+def test_without_contact_robots_of_every_kind_have_no_push(name):
+    """A released robot has no external force but for the error of the period squared."""
     model = compiled(name)
     u, sizes = np.clip(np.zeros(model.m), model.lower, model.upper), []
     q, qd, _ = next(iter(states(model, 1, seed=1, size=0.2)))
@@ -146,7 +146,7 @@ def test_soft_arms_with_more_damping_than_a_period_resolves(name, body, u):
 
 
 def test_the_push_that_explains_a_force():
-    """Exact where it is one: of any place, with its moment, in either frame; nothing else is."""
+    """The wrench that explains a force is exact for any place, and only for such forces."""
     model, (q, *_) = compiled('ur10e'), next(iter(states(compiled('ur10e'), 1, seed=5)))
     own = sd.MomentumObserver(model)
     own.begin(0.0, q)

@@ -61,7 +61,7 @@ def wait(seed, size, start=0.4):
 
 
 def test_half_a_newton_is_found_within_50_ms():
-    """Five looks, in any direction, where a chance of one in a million is believed."""
+    """Five samples find 0.5 N in any direction, at a false-alarm chance of one in a million."""
     waits = [wait(seed, 0.5) for seed in range(6)]
     assert 0.0 < min(waits) and max(waits) < 0.055
 
@@ -88,8 +88,8 @@ def test_where_nothing_pushes_chances_are_those_of_noise():
     )
 
 
-def test_before_anything_was_measured_no_push_is_believed():
-    """Nothing is known then, and nothing is said."""
+def test_before_measurements_no_push_is_reported():
+    """Before any measurement no push is reported."""
     own, rest = arm()
     own.begin(0.0, q=rest, u=TENSIONS)
     found = own.push()

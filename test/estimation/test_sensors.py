@@ -63,7 +63,7 @@ def test_a_sensor_predicts_what_the_library_computes(given):
 
 @pytest.mark.parametrize('given', SENSORS, ids=IDS)
 def test_derivatives_are_those_of_residuals(given):
-    """H against central differences of the residual of the value where it was taken."""
+    """H equals central differences of the residual at the time of the value."""
     (q, qd, _), *_ = states(compiled('pcc_arm'), 1, size=0.6)
     sensor, seen = bound(given)
     z, h = sensor.read(exact(given, q)), 1e-5

@@ -25,7 +25,7 @@ SENSORS = {'sensors': [ENCODER]}
 
 @pytest.mark.parametrize('u', [3.0, -3.0])
 def test_the_estimate_goes_on_where_the_joint_does(u):
-    """Turn after turn no measurement is an outlier, and angle and rate are the robot's."""
+    """Over several turns no measurement is an outlier, and angle and rate are the robot's."""
     model = sd.compile_model(sd.load_robot(WHEEL))
     robot, estimator = Simulator(model), sd.Estimator(model, SENSORS)
     estimator.begin(0.0, u=[u])

@@ -39,8 +39,8 @@ def test_a_short_record_with_a_gap_is_drawn(tmp_path, ticks):
     assert (tmp_path / 'picture.png').stat().st_size > 20_000
 
 
-def test_a_robot_that_does_not_follow_is_told_in_words(tmp_path, capsys):
-    """The demo fails, with the tip's error and the last warnings in the logs, each once."""
+def test_a_robot_that_does_not_follow_is_reported(tmp_path, capsys):
+    """The demo fails with the tip's error and the last warnings, each once."""
     write_demo(tmp_path)
     log = '[INFO] [1.0] [c]: running\n' + '[WARN] [2.0] [c]: the law is lost: u\n' * 2
     (tmp_path / 'controller.log').write_text(log, encoding='utf-8')
@@ -95,8 +95,8 @@ def test_the_title_is_whole_and_names_the_plant(tmp_path, estimated):
     assert '123.5 Hz' in words and ('three processes' in words) is estimated
 
 
-def test_a_plant_is_put_into_words():
-    """A file by its name, a payload by its mass and place; nothing where it is the model."""
+def test_a_plant_is_described():
+    """A plant is described by its file or payload, and not at all if it is the model."""
     same = {'plant': (), 'payload.body': '', 'payload.mass': 0.0}
     assert report.plant_in_words(same) == ''
     other = {'plant': ('density=×1.2', __file__), 'payload.body': 'tip', 'payload.mass': 0.05}

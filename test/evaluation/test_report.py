@@ -104,7 +104,7 @@ def test_tip_errors_are_distances_to_the_target_at_the_same_time():
 
 
 def test_shares_are_of_the_root_mean_square():
-    """Errors half of the time count as much as a root of two of them less all the time."""
+    """Shares are of the root mean square of errors."""
     targets = targets_of(parameters())
     run, _ = judged(*recordings())
     wanted = targets.points(run.t)
@@ -133,7 +133,7 @@ def test_a_tip_must_follow_its_path(share, held):
 @pytest.mark.parametrize('of, share, held', [
     (0, 0.039, True), (0, 0.041, False), (1, 0.039, True), (1, 0.041, False)])  # fmt: skip
 def test_every_output_must_follow_in_its_own_unit(of, share, held):
-    """One in rad beside one in m^3, whose errors are a millionth: each against its own way."""
+    """Outputs of different units are judged by their own travel."""
     simulation, controller = recordings()
     scales = np.array([1.0, 1e-6])
     y_d = scales * np.sin(7.0 * controller['t'][:, None])
@@ -172,7 +172,7 @@ def test_an_output_that_hardly_moves_is_compared_with_its_kind():
 
 
 def test_only_controlled_actuators_are_at_a_limit():
-    """One that nobody controls may rest at zero, which is its limit."""
+    """An uncontrolled actuator at its limit is not reported."""
     simulation, controller = recordings()
     simulation['u'][:] = [1.0, 0.0]
     controller.columns['y_d'] = controller['y_d'][:, :1]
@@ -192,7 +192,7 @@ def test_a_state_that_only_the_controller_recorded_is_left_out():
 
 
 def test_a_loop_that_fails_from_its_first_tick_says_so():
-    """The mode it was in, instead of the running one."""
+    """A loop that fails from its first tick is reported with its mode."""
     simulation, controller = recordings()
     controller['mode'][:] = 2
     run, figures = judged(simulation, controller)
@@ -296,7 +296,7 @@ def test_modes_before_the_first_command_are_no_lapse():
 
 
 def test_json_has_the_keys_and_no_nan(tmp_path):
-    """Machines read the figures by these names; what there is not is null."""
+    """The JSON report has its documented keys, with null for missing values."""
     _, figures = judged(*recordings())
     for some in (figures, tracking.nothing(('killed',))):
         tracking.write_json(tmp_path / 'figures.json', some)

@@ -51,7 +51,7 @@ def test_a_sparkline_rises_with_its_values():
 
 
 def test_commands_fill_up_to_the_limit_of_their_side():
-    """Pull of a tendon, torque of either sign, and a limit that there is not."""
+    """Bars show commands relative to the limit of their sign, and cope without limits."""
     u, lower, upper = [10.0, -30.0, 5.0], [0.0, -60.0, -np.inf], [40.0, 30.0, np.inf]
     assert fill(u, lower, upper) == pytest.approx([0.25, 0.5, 0.0])
 
@@ -64,7 +64,7 @@ def test_commands_fill_up_to_the_limit_of_their_side():
     (NOTHING, ('m', 'm'), ''),
 ])  # fmt: skip
 def test_the_error_shown(sight, units, words):
-    """The tip's where it is known, else the outputs', the greatest of each unit, else none."""
+    """The error shown is the tip's, else the largest of each unit, else none."""
     assert error_of(sight, units)[2] == words
 
 
@@ -101,7 +101,7 @@ def test_the_live_picture_shows_what_is_known():
 
 
 def test_without_rich_the_extra_is_named(monkeypatch, capsys):
-    """The demo goes on without it."""
+    """Without rich the demo goes on and names the extra to install."""
     monkeypatch.setattr(terminal, 'Console', None)
     assert isinstance(terminal.display(), terminal.PlainDisplay)
     assert "pip install 'softrobot_dynamics[demo]'" in capsys.readouterr().out

@@ -101,7 +101,7 @@ def read(bag, folder, mapping=MAPPING):
 
 @pytest.mark.parametrize('plugin', list(StoragePlugin))
 def test_a_bag_is_read_as_a_table(tmp_path, plugin):
-    """Times of stamps; commands until the next; what has no message, or no number, is NaN."""
+    """A bag becomes a table at stamps, with commands held and NaN for missing values."""
     found = read(written(tmp_path, plugin), tmp_path)
     times = np.union1d(T, SEEN)
     assert found.times == pytest.approx(times, abs=1e-9)
@@ -137,8 +137,8 @@ def test_missing_topics_and_fields_are_named(tmp_path, old, new, words):
         read(written(tmp_path), tmp_path, MAPPING.replace(old, new))
 
 
-def test_what_is_no_bag_is_said(tmp_path, capsys):
-    """A damaged file, from the command line."""
+def test_a_damaged_bag_is_refused(tmp_path, capsys):
+    """A damaged bag is refused by the command."""
     (tmp_path / 'run.mcap').write_bytes(b'nothing')
     (tmp_path / 'mapping.yaml').write_text(MAPPING, encoding='utf-8')
     given = ['--mapping', str(tmp_path / 'mapping.yaml'), '--fit', 'young_modulus']

@@ -44,14 +44,14 @@ def test_a_relevant_strain_is_chosen():
     assert unseen(choice.description, data, there) < 0.1 * unseen(rod(5e5), data, there)
 
 
-def test_strains_of_a_stiff_rod_are_not_taken():
-    """Nothing would show them."""
+def test_strains_of_a_stiff_rod_are_not_chosen():
+    """Further strains of a stiff rod, which nothing shows, are not chosen."""
     data = held(rod(1e8, (*BENDING, 'gamma_z')), 5.0 * ALONE, noise=1e-4)
     assert chosen(rod(2e8), data, ['gamma_z', 'kappa_z']).names == ('young_modulus',)
 
 
 def test_an_order_is_raised_where_postures_show_it():
-    """A winding tendon bends a rod unevenly, which a constant curvature cannot."""
+    """A winding tendon, which bends a rod unevenly, raises the order of the strain."""
     true = rod(4e5, order=1)
     pulls = np.array([[0.0, 0.0, t] for t in (0.4, 0.7, 1.0, 1.3)])
     data = held(true, pulls, noise=1e-5)
@@ -74,7 +74,7 @@ def test_wrong_strains_are_refused(text, error, words):
 
 
 def test_only_rods_that_a_file_writes_by_strains_have_them_chosen():
-    """A `pcc` body has to be written as `cosserat` first."""
+    """A `pcc` body is refused with the advice to write it as `cosserat`."""
     with pytest.raises(ArgumentError, match='cosserat'):
         read_strains(rod(kind='pcc'), ['gamma_x'])
 
@@ -88,7 +88,7 @@ def test_no_more_than_the_order_wanted_is_added():
 
 
 def test_the_command_asks_chooses_and_writes_the_strain(tmp_path, capsys):
-    """First the question, by a fit without; then the file has the strain, and nothing is asked."""
+    """The command asks about a missing strain, then chooses it and writes it to the file."""
     data = held(rod(4e5, (*BENDING, 'gamma_z')), ALONE, noise=5e-4)
     file, table, mapping, out = (tmp_path / n for n in ('r.yaml', 't.csv', 'm.yaml', 'o.yaml'))
     file.write_text(json.dumps(described(5e5)), encoding='utf-8')

@@ -59,8 +59,8 @@ def test_an_unsuitable_excitation_is_refused():
 
 
 @pytest.mark.parametrize('kind, most', [('sweep', '8'), ('multisine', '7.96')])
-def test_what_is_written_is_what_the_controller_follows(tmp_path, capsys, kind, most):
-    """The file and the parameters beside it, within limits between samples; kept if there."""
+def test_the_written_file_is_what_the_controller_follows(tmp_path, capsys, kind, most):
+    """The controller follows the written file within limits, and files are not overwritten."""
     path = tmp_path / 'shake.csv'
     command = ['excite', 'pcc_arm', '--duration', '9', '--share', '0.2', '--output', str(path)]
     command += ['--kind', kind]

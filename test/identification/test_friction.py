@@ -61,7 +61,7 @@ def test_friction_is_found_beside_the_modulus(sliding):
 
 
 def test_derivatives_are_those_of_whole_solves():
-    """Against differences of equilibria, drawn in and paid out, and where nothing rubs yet."""
+    """Derivatives equal differences of equilibria, pulled, released and without friction."""
     predictor = Predictor(read_parameters(arm(), [*FIT, 't2.path.y=0.01..0.02']), held('rows'))
     h = 1e-4
     for x in (np.array([0.05, 0.3, 1.5]), np.array([0.0, 0.0, 1.5])):
@@ -74,8 +74,8 @@ def test_derivatives_are_those_of_whole_solves():
             assert far < (1e-4 if k != 1 or x[1] else 1e-3) * np.abs(difference).max()
 
 
-def test_what_does_not_rub_is_not_shown():
-    """Postures whose tendons slid nobody knows which way, and a route that does not turn."""
+def test_unobservable_friction_is_reported():
+    """Friction is reported as not shown without sliding directions or turns of the route."""
     data = held('none')
     found = identify(arm(), data, FIT, loss='linear')
     assert np.isnan(found.estimates[1].lower) and 'friction' in ' '.join(found.unseen)
@@ -86,7 +86,7 @@ def test_what_does_not_rub_is_not_shown():
 
 
 def test_friction_is_not_below_zero():
-    """Data that want it so end at the bound, and no such bound is taken."""
+    """Data for negative friction lead to zero, and negative bounds are refused."""
     model = sd.compile_model(sd.vary(arm(), {'friction': 0.2}))
     tips = [sd.equilibrium(model, u=u, sliding='out').q for u in U]
     positions = [[sd.forward_kinematics(model, q=q)[-1][:3, 3]] for q in tips]
@@ -97,8 +97,8 @@ def test_friction_is_not_below_zero():
         identify(arm(), data, ['friction=-1..1'])
 
 
-def test_new_postures_are_drawn_in():
-    """Those that would tell most of friction are looked for with friction in them."""
+def test_proposed_postures_include_friction():
+    """Proposed postures show most of the friction and are computed with it."""
     found = identify(arm(), held('in'), FIT, loss='linear')
     before = np.linalg.slogdet(found.derivatives.T @ found.derivatives)[1]
     more = [found._derivatives_under(u) for u in found.suggest(candidates=8, count=2)]
@@ -143,8 +143,8 @@ def read(tmp_path, table=TABLE, more='', rest=''):
 
 
 @pytest.mark.quick
-def test_the_mapping_says_which_way(tmp_path):
-    """One word for all, by the order of rows, or by a column of an actuator."""
+def test_the_mapping_gives_the_sliding_direction(tmp_path):
+    """The mapping gives the direction as one word, by the order of rows, or by a column."""
     assert not read(tmp_path).sliding.any()
     assert (read(tmp_path, rest='sliding: out').sliding == -1.0).all()
     by_rows = read(tmp_path, rest='sliding: rows')

@@ -86,7 +86,7 @@ def test_intervals_of_a_line_are_those_of_linear_regression():
 
 
 def test_intervals_are_as_wide_as_errors_are():
-    """Squared errors by their deviations, over eight draws, are as chi^2 has them."""
+    """Errors over eight draws, squared by their deviations, follow chi^2."""
     parameters, t = read_parameters(sd.vary(arm(), TRUTH), FIT), stats.t.ppf(0.975, 34)
     squares = np.zeros(2)
     for seed in range(8):
@@ -107,8 +107,8 @@ def test_intervals_shrink_with_the_noise():
     assert widths[0] == pytest.approx(10.0 * widths[1], rel=0.1)
 
 
-def test_what_postures_do_not_show_is_named():
-    """An arm that hangs shows E / rho; a tendon that is pulled, the rest."""
+def test_unobservable_combinations_are_named():
+    """Hanging postures show E / rho only, as reported; pulled tendons show the rest."""
     tilted = sd.load_robot('pcc_arm')
     hanging = type(tilted)(**{**vars(tilted), 'gravity': (6.0, 0.0, 7.0)})
     u = np.zeros((2, 9))
@@ -158,8 +158,8 @@ def test_unseen_markers_do_not_count():
     assert np.isnan(found.residuals[1:, 0]).all() and found.rms < 1e-8
 
 
-def test_postures_not_seen_judge_and_choose():
-    """Errors there are no less than of the fit, and damping is not worth fitting."""
+def test_validation_postures_judge_and_choose():
+    """Errors on unseen postures are no smaller, and damping is not worth fitting."""
     data = noisy(measured(), 1e-3, 6).only(range(3))
     found = identify(arm(), data, ['young_modulus', 'damping'], loss='linear')
     checked = cross_validate(found, loss='linear')
@@ -192,7 +192,7 @@ def test_postures_of_one_name_are_left_out_together():
 
 
 def test_parameters_are_one_for_equal_numbers_and_factors_for_others():
-    """Shared between bodies; bounds are kept by what a robot may be."""
+    """Equal numbers share a parameter and others a factor, within the robot's bounds."""
     robot = sd.vary(arm(), {'segment1.density': 900.0})
     one, other, ratio = read_parameters(robot, ['young_modulus', 'density', 'poisson_ratio']).each
     assert (one.nominal, one.factor, one.relative) == (6e5, False, True)

@@ -42,8 +42,8 @@ def measured(noise=NOISE):
     return postures(robot(), u, markers, there)
 
 
-def test_what_is_found_is_likeliest_by_both():
-    """Squares of residuals by their noise and of numbers by their deviations are least."""
+def test_the_fit_minimises_residuals_and_priors():
+    """The fit minimises squared residuals by noise plus squared priors by deviations."""
     found = identify(robot(), measured(), KNOWN, loss='linear')
     parameters, deviations = found.parameters, [3e4, 0.05, 0.1]
 
@@ -87,7 +87,7 @@ def test_wrong_deviations_are_refused(text, words):
         read_parameters(robot(), [text])
 
 
-def test_noise_has_to_be_said():
-    """Deviations are weighed against it."""
+def test_a_prior_needs_the_noise():
+    """A deviation of a parameter is refused without the noise of the data."""
     with pytest.raises(ArgumentError, match='noise'):
         identify(robot(), measured(1.0), KNOWN)

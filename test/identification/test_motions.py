@@ -144,8 +144,8 @@ def test_a_parameter_at_its_bound_does_not_block_others():
     assert [e.lower < TRUTH[e.name] < e.upper for e in found.estimates] == [True] * 3
 
 
-def test_blocks_of_time_judge():
-    """Each is predicted by a fit of the others, across it; no better than by the fit of all."""
+def test_blocks_of_time_validate_a_fit():
+    """Each block of time is predicted by a fit of the others, no better than by all."""
     data = measured(blocks=3)
     found = identify(soft(), data, ['young_modulus', 'damping', 'delay'], loss='linear')
     checked = cross_validate(found, loss='linear')
@@ -173,8 +173,8 @@ def test_masses_of_a_free_pendulum_are_found():
 
 
 @pytest.mark.quick
-def test_numbers_that_are_fitted_too_cost_certainty():
-    """Intervals are those of a fit of all of them, whichever are counted as others."""
+def test_nuisance_parameters_widen_intervals():
+    """Intervals are those of a fit of all parameters, whichever are called nuisance."""
     rng = np.random.default_rng(0)
     derivatives, residuals = rng.normal(size=(40, 5)), 0.01 * rng.normal(size=40)
     every = confidence(derivatives, residuals)
@@ -302,7 +302,7 @@ def test_wrong_motions_are_refused(changes, words):
     (['swing.csv', '--mapping', 'held.yaml', '--horizon', '1'], 'time'),
 ])  # fmt: skip
 def test_wrong_options_are_refused(files, capsys, monkeypatch, arguments, words):
-    """A table without a mapping, and parts of what is no motion."""
+    """A table without a mapping and invalid parts are refused."""
     table = files[0]
     monkeypatch.chdir(table.parent)
     (table.parent / 'held.yaml').write_text(
@@ -312,8 +312,8 @@ def test_wrong_options_are_refused(files, capsys, monkeypatch, arguments, words)
     assert words in capsys.readouterr().err
 
 
-def test_robots_that_cannot_be_followed_are_told():
-    """Joints whose coordinates are exchanged in motion, and a robot that does not stay."""
+def test_robots_that_cannot_be_fitted_are_named():
+    """Joints with changing coordinates, and diverging robots, are refused by name."""
     free = sd.load_robot({
         'name': 'stone', 'actuators': [], 'bodies': [{
             'name': 'stone', 'joint': {'type': 'free'},
@@ -334,8 +334,8 @@ def test_robots_that_cannot_be_followed_are_told():
 
 
 @pytest.mark.quick
-def test_what_was_measured_before_the_first_command_is_left_out(tmp_path):
-    """Nobody knows what acted then, nor that the robot was at rest, unless somebody says so."""
+def test_values_before_the_first_command_are_left_out(tmp_path):
+    """Values before the first command are left out unless an initial command is given."""
     table, mapping = tmp_path / 'wave.csv', tmp_path / 'wave.yaml'
     text = 'time: {column: t}\ncommands: {t1: {column: a}, t2: {column: b}}\n'
     text += 'coordinates: [{name: t3, column: y}]\n'

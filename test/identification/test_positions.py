@@ -37,8 +37,8 @@ def test_compliance_pretension_and_an_offset_are_found():
     assert not found.unseen and found.rms < 1e-8
 
 
-def test_columns_are_in_what_the_actuator_is_told(tmp_path):
-    """Degrees of a motor; newtons of it are refused, and what is right is named."""
+def test_columns_have_the_unit_of_the_command(tmp_path):
+    """Columns are in units of the command, such as degrees; newtons are refused."""
     robot = sd.load_robot(servo(DRIVE))
     table, mapping = tmp_path / 'held.csv', tmp_path / 'held.yaml'
     table.write_text('phi,x,y,z\n90.0,0,0,0.2\n', encoding='utf-8')

@@ -61,7 +61,7 @@ def test_radius_and_angles_are_found():
 
 
 def test_derivatives_are_those_of_whole_solves_and_nothing_is_compiled():
-    """Against differences of equilibria; with machine code once there."""
+    """Derivatives equal differences of equilibria, and no kernel is compiled."""
     robot = sd.load_robot(servo(DRIVE))
     parameters = read_parameters(robot, [*FIT, 't0.path.phase=-1..1'])
     predictor = Predictor(parameters, postures(robot, U, [TIP], held(robot)))

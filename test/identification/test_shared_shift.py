@@ -27,7 +27,7 @@ def test_a_shift_is_added_to_the_numbers_of_these_parts_only():
 
 
 def test_numbers_that_differ_share_a_shift_where_bounds_hold_zero():
-    """A factor cannot change signs; bounds above zero mean a factor, as they did."""
+    """Different numbers share a shift if the bounds contain zero, else a factor."""
     robot = compiled('pcc_arm').description
     shift = read_parameters(robot, [f'{TURNED}=-0.3..0.3']).each[0]
     factor = read_parameters(robot, ['path.phase=0.9..1.1']).each[0]
@@ -53,8 +53,8 @@ def test_names_of_no_part_are_refused():
         sd.vary(compiled('pcc_arm').description, {'t14/t15.path.phase': '+=0.1'})
 
 
-def test_rigidities_vary():
-    """Bending rigidity is kept about both axes; it may be a number, or a factor of both."""
+def test_rigidities_may_be_varied():
+    """A bending rigidity about both axes is varied by a number or a factor."""
     section = {'type': 'rigidities', 'EI': {'x': 0.02, 'y': 0.03}, 'rhoA': 0.1}
     body = {
         'type': 'cosserat', 'length': 0.2, 'section': section,

@@ -26,8 +26,8 @@ def test_cholesky_solves():
     np.testing.assert_allclose(A @ x, b, atol=1e-12)
 
 
-def test_factors_solve_what_is_not_symmetric():
-    """L U without pivots."""
+def test_factors_solve_unsymmetric_systems():
+    """L U factors without pivoting solve unsymmetric systems."""
     A = positive(4) + np.array(np.triu(np.ones((4, 4)), 1) - np.tril(np.ones((4, 4)), -1))
     LU, x = A.copy(), np.arange(4.0)
     assert cached(linalg.factorise)(LU) == 0
@@ -59,7 +59,7 @@ def test_elimination_takes_the_largest_pivot_of_either_sign(A):
 
 
 def test_a_mass_matrix_of_mixed_units_solves_rows_and_columns():
-    """Factorised once; a coordinate without inertia is told by its place."""
+    """A factorised mass matrix of mixed units solves rows and names lacking inertia."""
     scale = np.array([1.0, 1e-4, 1e3, 1.0])
     M, X = positive(4) * np.outer(scale, scale), np.random.default_rng(2).normal(size=(4, 3))
     L, unit, columns = np.zeros((4, 4)), np.zeros(4), X.copy()

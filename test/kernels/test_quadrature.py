@@ -97,7 +97,7 @@ def test_an_invalid_mesh_is_refused(points, tetrahedra, words):
 
 
 def test_only_the_wrong_elements_are_named():
-    """Five of them, and that there are more."""
+    """The error names five wrong elements and says that there are more."""
     good, bad = CORNER[0], CORNER[0, [1, 0, 2, 3]]
     with pytest.raises(MeshError) as caught:
         Mesh(REGULAR, np.array([good, *[bad] * 7, good]))

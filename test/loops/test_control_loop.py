@@ -25,7 +25,7 @@ def control(monkeypatch):
 
 
 def test_a_state_is_answered_with_its_stamp(control):
-    """The first one is what is held: no error, no command; the next ones are controlled."""
+    """The first state is held without error, and the next ones are controlled."""
     assert control.go(state((1.0, -1.0), 5)) == [0.0, 0.0]
     assert control.go(state((1.1, -1.0), 6)) == pytest.approx([-10.0, 0.0])
     stamps = [
@@ -57,7 +57,7 @@ def test_a_bad_state_is_counted_and_never_answered(control, bad, cause):
 
 
 def test_bad_states_do_not_feed_the_watchdog(control):
-    """A stream of them is as good as none."""
+    """A stream of bad states does not keep the watchdog from running out."""
     control.go(state(stamp=1))
     for _ in range(49):
         control.go(state((np.nan, 0.0)))
@@ -117,8 +117,8 @@ def kept_from_running(control, call):
     return stopped
 
 
-def test_what_was_computed_for_too_long_does_not_go_out(control):
-    """The safe command does instead, and the law goes on with the next state."""
+def test_a_command_computed_too_late_is_not_sent(control):
+    """Instead of a late command the safe one is sent, and the law resumes with a state."""
     control.go(state((1.0, 1.0), 1))
     sent, compute = len(control.publisher.commands), control.plant.controller.compute
     control.plant.controller.compute = kept_from_running(control, compute)
@@ -152,7 +152,7 @@ def test_a_state_that_waited_while_the_loop_did_not_run_is_stale(control):
 
 
 def test_states_that_waited_are_stale_also_where_the_guard_was_first(control):
-    """None that was sent before a stop of the process is answered after it."""
+    """States sent before a stop of the process are not answered after it."""
     for k in range(1, 60):
         control.go(state(stamp=k))
     control.clock.time += 2000 * PERIOD
@@ -195,7 +195,7 @@ def test_a_finished_reference_is_not_restarted(control):
 
 
 def test_a_failing_controller_means_the_safe_command(control):
-    """Whether it says so or raises; the loop goes on and recovers."""
+    """If the law reports failure or raises, the safe command is sent until it recovers."""
     control.go(state(stamp=1))
     assert control.go(state((9.0, 0.0), 2)) == SAFE and control.loop.mode == FAILED
     control.plant.controller.compute, compute = None, control.plant.controller.compute
@@ -264,8 +264,8 @@ def test_new_orders_count_from_the_next_state(control):
     assert control.plant.controller.calls == ['follow', 'use']
 
 
-def test_holding_holds_what_is_there_when_it_is_taken_up(control):
-    """Each hold anew."""
+def test_each_hold_keeps_the_present_outputs(control):
+    """Each hold keeps the outputs at the time it takes effect."""
     control.go(state(stamp=1))
     for k, x in enumerate((0.2, 0.4)):
         control.loop.order(reference=HoldOrder())
@@ -319,8 +319,8 @@ def test_an_emergency_stop_is_led_at_the_rate_of_the_actuators(slow):
     assert_led(slow.publisher.commands, [-5.0, -5.0], SAFE)
 
 
-def test_the_end_and_a_silence_are_led_there_too(slow):
-    """The watchdog's safe command by its own ticks, the last one before the loop is left."""
+def test_safe_commands_keep_rate_limits(slow):
+    """Safe commands of the watchdog and at the end are approached at rate limits."""
     slow.go()
     assert slow.loop.mode == TIMED_OUT
     begin = slow.clock.time
@@ -346,7 +346,7 @@ def test_safety_goes_before_the_rates_in_the_end(monkeypatch):
 
 
 def test_narrower_limits_are_approached_at_the_rate(slow):
-    """A live change of a limit does not make the command jump; it gets there and stays."""
+    """Narrower limits set live are approached at the rate limit and then kept."""
     settings = slow.loop.orders.settings
     slow.loop.order(settings=settings.replace(lower=np.array([-2.0, -10.0])))
     for k in range(40):
@@ -401,7 +401,7 @@ def test_every_tick_is_recorded(control):
 
 
 def test_reference_time_follows_stamps_and_stands_still_with_them():
-    """Late arrivals do not shake it; where stamps make no sense, arrivals count."""
+    """The reference follows stamps, not arrivals, unless stamps are invalid."""
     time = ReferenceTime(WATCHDOG)
     steps = [
         (100, 0),

@@ -197,7 +197,7 @@ def test_it_starts_after_values_of_all_sensors(monkeypatch):
 
 
 def test_wrong_measurements_are_refused_and_the_others_go_on(rig):
-    """No number, twice the same, from the future, without a stamp: counted, not believed."""
+    """Invalid, repeated, future and unstamped values are counted and left out."""
 
     def wrong(message):
         message.pose.position.x = np.nan
@@ -226,7 +226,7 @@ def test_wrong_measurements_are_refused_and_the_others_go_on(rig):
 
 
 def test_outliers_are_counted_not_believed(rig):
-    """A camera that sees something else by a metre moves nothing."""
+    """Outliers of a camera off by a metre are counted and change no state."""
     before = rig.loop.statistics.counts['outliers']
 
     def elsewhere(message):
@@ -381,7 +381,7 @@ def test_a_sensor_whose_stamps_stand_still_does_not_keep_the_others_out(monkeypa
 
 
 def test_efforts_count_for_commands_while_they_come(monkeypatch):
-    """A drive that pulls otherwise than told is no push; silent gauges are said, and no loss."""
+    """Measured efforts replace commands; silent gauges are reported without loss of states."""
     rig = Rig(monkeypatch, gauged=True)
     rig.acting = np.r_[3.0, 1.0, U[2:]]
     rig.q = sd.equilibrium(parts(True)[0], u=rig.acting).q
@@ -401,7 +401,7 @@ def test_efforts_count_for_commands_while_they_come(monkeypatch):
 
 
 def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(monkeypatch):
-    """Spikes are outliers; what is off for the time-out is named, and commands count meanwhile."""
+    """Spikes are counted; gauges wrong for the time-out are named and commands used."""
     rig = Rig(monkeypatch, gauged=True, change=10.0)
     rig.until(RUNNING)
     rig.go(300)

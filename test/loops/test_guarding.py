@@ -44,7 +44,7 @@ def meanwhile(control, act):
 
 
 def test_a_stop_while_the_law_computes_is_sent_at_once_and_not_overruled(control):
-    """The thread that asks sends the safe command; what the law says then does not go out."""
+    """A stop during a computation sends the safe command and drops the law's result."""
     before = len(control.publisher.commands)
     sent = []
 
@@ -161,7 +161,7 @@ MS = PERIOD
     [(0, 40, True), (45, 2, True), (45, 8, False), (53, 0, False)],
 )
 def test_the_age_of_a_state_counts_what_it_was_under_way(control, under_way, computing, answered):
-    """Judged when its answer is to be sent: computing and the way together are what counts."""
+    """The age of a state at sending includes transport and computation."""
     for k in range(5):  # by which the clock of the sender is known, an hour ahead of ours
         control.clock.sent_at = control.clock.time + PERIOD + 3600 * SECOND
         control.go(state((0.05, 0.0), 2 + k))
@@ -180,7 +180,7 @@ def test_the_age_of_a_state_counts_what_it_was_under_way(control, under_way, com
 
 
 def test_a_command_that_is_late_on_its_way_counts_what_its_state_was_under_way(control):
-    """The safe command follows it at once."""
+    """A command sent too late, transport of its state included, is followed by the safe one."""
     for k in range(5):
         control.clock.sent_at = control.clock.time + PERIOD
         control.go(state((0.05, 0.0), 2 + k))

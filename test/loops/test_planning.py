@@ -20,7 +20,7 @@ def test_a_job_returns_what_its_function_does():
 
 
 def test_a_job_raises_what_its_function_does():
-    """Our errors with their data; any other ends the process, and its status is told."""
+    """A job raises the package's errors with their data, and reports other failures."""
     with pytest.raises(UnknownNameError) as caught:
         Job().run(load_robot, 'nobody')
     assert caught.value.name == 'nobody'

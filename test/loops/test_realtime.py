@@ -84,7 +84,7 @@ needs_two = pytest.mark.skipif(len(realtime.processors()) < 2, reason='one proce
 
 @needs_two
 def test_patience_and_children_may_use_all_processors(monkeypatch):
-    """The thread itself, with priority, keeps to the one it was given."""
+    """With `patient` and in child processes all processors may be used."""
     monkeypatch.setattr(realtime, '_priority', 0)
     everywhere, processor = realtime.processors(), realtime.two_processors()[1]
 
@@ -106,7 +106,7 @@ def test_patience_and_children_may_use_all_processors(monkeypatch):
 
 @pytest.mark.parametrize('wrong', [5000, 10**12, -1])
 def test_a_processor_that_is_not_there_may_not_be_used(wrong):
-    """The thread keeps those it had."""
+    """A processor that does not exist leaves the thread with those it had."""
     before = realtime.processors()
     assert not realtime.may_use(wrong) and realtime.processors() == before
 
@@ -198,8 +198,8 @@ def test_two_nodes_get_a_processor_each(monkeypatch, free, two):
     assert realtime.two_processors() == two
 
 
-def test_nodes_share_out_the_processors(monkeypatch):
-    """Each has the one with the fewest others, whoever named it; the very first comes last."""
+def test_nodes_take_the_least_used_processor(monkeypatch):
+    """A node takes the processor with the fewest nodes, and the first one last."""
     monkeypatch.setattr(realtime, '_claims', [])
     base = 10**6 + 10 * os.getpid()  # that nobody else has
     monkeypatch.setattr(realtime, 'processors', lambda: (base, base + 1, base + 2))

@@ -132,7 +132,7 @@ THREE, FOUR = [3.0, 0.0], [4.0, 0.0]
     ],
 )
 def test_a_command_acts_when_it_should(monkeypatch, timing, expected):
-    """The step is split where it arrives, or not; what was in force before acts until then."""
+    """A command acts from its arrival within a step, and the one before until then."""
     simulation = Simulation(monkeypatch, timing=timing)
     steps = Steps(simulation.plant.simulator)
     simulation.go(ONE, after=3 * PERIOD // 10)
@@ -154,8 +154,8 @@ def test_a_command_acts_when_it_should(monkeypatch, timing, expected):
         ('next_period', 4e-4, [SAFE, SAFE, SAFE, SAFE, THREE, THREE, THREE]),
     ],
 )
-def test_drives_take_what_is_newest_every_so_often(monkeypatch, timing, phase, expected):
-    """Every third state; what comes in between never acts. The robot's own does at once."""
+def test_drives_take_the_newest_command_in_each_bus_cycle(monkeypatch, timing, phase, expected):
+    """Every third state the drives take the newest command, and none in between."""
     simulation = Simulation(monkeypatch, timing=timing, rate=1000.0 / 3.0, phase=phase)
     steps = Steps(simulation.plant.simulator)
     for u in (ONE, TWO, THREE, FOUR, TWO, ONE):
@@ -183,7 +183,7 @@ def test_states_that_are_measured_seldom_are_all_answered(monkeypatch):
 
 
 def test_a_late_answer_acts_from_when_it_comes(monkeypatch):
-    """One to the state before last, while none to the last comes; its round trip is none."""
+    """A late answer to the state before last acts from its arrival, if no newer one came."""
     record = Record()
     simulation = Simulation(monkeypatch, record, timing='arrival')
     steps = Steps(simulation.plant.simulator)
@@ -209,8 +209,8 @@ def test_a_robot_that_waited_sets_out_under_its_first_command(monkeypatch):
     assert {tuple(u) for u, _ in steps.made} == {tuple(ONE)}
 
 
-def test_stamps_keep_to_the_clock_until_somebody_drives(monkeypatch):
-    """A slip counts as time then, and stops the time of a robot that is driven, while it is."""
+def test_stamps_follow_the_clock_until_a_command_comes(monkeypatch):
+    """Without commands a slip advances stamps; with commands it stops the robot's time."""
     simulation = Simulation(monkeypatch)
     for u, passed in ((None, 4 * PERIOD), (ONE, PERIOD)):
         if u:
@@ -261,7 +261,7 @@ def test_without_commands_for_long_the_robot_is_safe_by_itself(simulation):
 
 
 def test_before_the_first_command_the_safe_one_does_not_fade(simulation):
-    """A robot that nobody drives yet does not sag; one that has lost its driver may."""
+    """Before the first command the safe one is constant; after a loss it may fade."""
     asked, own = [], simulation.plant.safe.holding
     simulation.plant.safe.holding = lambda q, qd, t: asked.append(t) or own(q, qd, t)
     for _ in range(3):
@@ -342,8 +342,8 @@ def test_waking_a_little_late_keeps_the_deadlines(simulation):
     assert simulation.loop.statistics.counts['slips'] == 0
 
 
-def test_time_stands_still_in_a_pause_and_goes_on_as_if_it_had_not(monkeypatch):
-    """A single period passes when it is asked for; the last command is in force afterwards."""
+def test_a_pause_stops_time_without_a_gap(monkeypatch):
+    """In a pause time stops but for single steps, and then goes on with the last command."""
     other = Simulation(monkeypatch)
     for u in (ONE, ONE, ONE, ONE, TWO):  # without a pause
         other.go(u)
@@ -405,8 +405,8 @@ def sensing(**given):
     return Sensing(make_sensors(('x', 'y'), given), 2, 1e-3)
 
 
-def test_a_state_heard_late_keeps_its_stamp_and_is_answered(monkeypatch):
-    """Two periods later; the robot has gone on; what is not heard is not missed."""
+def test_a_delayed_state_keeps_its_stamp(monkeypatch):
+    """A state delayed by two periods keeps its stamp and is answered."""
     simulation = Simulation(monkeypatch, sensing=sensing(delay=2e-3, bias=[0.5, 0.0]))
     for _ in range(2):
         assert not simulation.publisher.states
@@ -420,8 +420,8 @@ def test_a_state_heard_late_keeps_its_stamp_and_is_answered(monkeypatch):
     assert counts['answered'] == 3 and counts['missed'] == 0
 
 
-def test_the_record_says_in_which_ticks_nobody_was_asked(monkeypatch):
-    """States at half the rate of the simulation: a command can only answer every other tick."""
+def test_the_record_marks_ticks_without_a_state(monkeypatch):
+    """With states at half the rate the record marks ticks without a state."""
     simulation = Simulation(monkeypatch, Record(), sensing=sensing(rate=500.0))
     for k in range(6):
         simulation.go(*([(2.0, 0.0)] * (k % 2 == 0)))
@@ -432,7 +432,7 @@ def test_the_record_says_in_which_ticks_nobody_was_asked(monkeypatch):
 
 
 def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(monkeypatch):
-    """Time goes on at once where there is nothing to answer; the last command stays."""
+    """Without real time, lost states do not stop time and are not missed ticks."""
     simulation = Simulation(monkeypatch, pace=0.0, sensing=sensing(dropout=0.5, seed=2))
     begin, answered = simulation.clock.time, 0
     for _ in range(200):
@@ -462,7 +462,7 @@ def test_a_robot_is_pushed_and_put_elsewhere(simulation):
 
 
 def test_a_divergence_stops_the_robot_until_a_reset(simulation):
-    """No state goes out meanwhile; afterwards stamps go on."""
+    """After a divergence no state goes out until a reset; then stamps go on."""
     simulation.plant.simulator.q[:] = 99.9999
     simulation.plant.simulator.qd[:] = 10.0
     simulation.go((10.0, 10.0))

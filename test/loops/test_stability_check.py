@@ -42,7 +42,7 @@ def loop(p, q=1.0, mode=RUNNING):
 
 
 def test_gains_that_let_errors_grow_are_refused():
-    """Unless they grow less than they do, the gains stay, or nothing runs yet."""
+    """Gains under which errors grow are refused in a running loop unless they reduce growth."""
     growth = StabilityCheck(PLANT, PERIOD)
     with pytest.raises(UnstableLoopError, match='1.00200'):
         growth.check(loop(1.0), settings(2.0))

@@ -64,8 +64,8 @@ def test_a_hold_is_not_undone_by_the_reference_planned_before_it(engaged):
     assert loop.told['reference'] == 'planned'
 
 
-def test_hold_says_why_not(engaged):
-    """During an emergency stop, and where nothing is held."""
+def test_a_refused_hold_has_a_reason(engaged):
+    """A hold is refused during an emergency stop, and where nothing can be held."""
     orders, _ = engaged
     orders.stop(True)
     assert orders.hold() == LATCHED

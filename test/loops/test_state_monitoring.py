@@ -32,8 +32,8 @@ class Logger:
         self.warning, self.info = self.warnings.append, self.infos.append
 
 
-def test_one_line_a_second_and_cause_the_rest_is_counted():
-    """The first at once; of the next ones, how many there were, with the first that passes."""
+def test_one_line_per_second_and_cause():
+    """The first line of a cause is logged at once, further ones once a second with a count."""
     throttle = Throttle()
     said = [throttle.passes('a', k * PERIOD) for k in range(2001)]
     assert said == [0] + [None] * 999 + [999] + [None] * 999 + [999]

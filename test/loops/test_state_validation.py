@@ -78,7 +78,7 @@ def test_causes_are_known():
 
 
 def test_the_first_states_have_to_agree_for_a_while():
-    """None of them is acted on before; then the robot has been moved, compared with nothing."""
+    """The first states are not acted on until they agree with each other for a while."""
     sender = Sender()
     verdicts = [sender.send() for _ in range(45)]
     assert verdicts == [UNCONFIRMED] * 40 + [ANEW] + [FOLLOWS] * 4
@@ -104,7 +104,7 @@ def test_a_healthy_robot_is_never_refused(period, amplitude, noise):
 
 
 def test_a_stamp_does_not_come_twice(sender):
-    """The second state with it is no later than the first; the next one is welcome."""
+    """A second state of the same stamp is refused, and the next one accepted."""
     assert sender.send(ahead=-PERIOD) == 'out of order'
     assert sender.send() == FOLLOWS
 
@@ -135,7 +135,7 @@ def test_an_absurd_rate_is_refused_at_once(sender, speed, q):
 
 
 def test_an_absurd_rate_from_the_first_state_on_is_never_believed():
-    """Nothing is learned from it: positions do not go where it leads."""
+    """A constant absurd rate that positions contradict is never accepted."""
     sender = Sender(amplitude=0.0)
     verdicts = [sender.send(qd=(50.0, 0.0)) for _ in range(300)]
     assert set(verdicts) == {UNCONFIRMED, 'contradiction'} and verdicts.count(UNCONFIRMED) == 1
@@ -194,7 +194,7 @@ def test_a_robot_that_was_moved_is_believed_after_a_while(sender):
 
 
 def test_of_two_senders_that_contradict_each_other_one_is_followed(sender):
-    """The one that was there first; from the start, neither is."""
+    """Of two contradicting senders the first one is followed, and neither from the start."""
     for _ in range(200):
         q, qd = sender.state()
         assert sender.send(q=-q - 0.3, qd=-qd) == 'contradiction'
@@ -214,8 +214,8 @@ def test_after_a_pause_nothing_is_known():
     assert sender.send(qd=(50.0, 0.0)) == 'contradiction'
 
 
-def test_changes_of_shape_have_no_units():
-    """A soft arm in metres and in millimetres of length: radians count as they are."""
+def test_validation_is_independent_of_the_unit_of_length():
+    """A soft arm in metres and in millimetres is validated equally."""
 
     def arm(scale):
         body = {'type': 'pcc', 'length': 0.2 * scale, 'radius': 0.02 * scale, 'density': 1e3,

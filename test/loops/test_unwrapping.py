@@ -72,7 +72,7 @@ def wrapped(angle):
 @pytest.mark.quick
 @pytest.mark.parametrize('rate', [30.0, -30.0, 2.0])
 def test_an_angle_that_is_reported_within_a_turn_goes_on(rate):
-    """Turn after turn no state is refused, and what the law sees is where the joint is."""
+    """Over several turns no wrapped angle is refused, and the law sees the unwrapped one."""
     sent, q = Sent(ANGLE), 0.3
     sent.settle(q)
     for speed in np.r_[np.linspace(0.0, rate, 100), np.full(1500, rate)]:
@@ -110,8 +110,8 @@ def test_a_wrapped_angle_keeps_its_turns_through_a_pause():
 
 
 @pytest.mark.quick
-def test_an_outlier_by_half_a_turn_costs_no_more_than_itself():
-    """States before and after it are believed, in the same turn."""
+def test_only_the_outlier_by_half_a_turn_is_refused():
+    """States before and after an outlier of half a turn are accepted in the same turn."""
     sent = Sent(ANGLE)
     sent.settle(0.2)
     for outlier in (3.5, -3.0, 0.2 + 5.0 * TURN + 3.0):

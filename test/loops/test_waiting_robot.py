@@ -63,7 +63,7 @@ def energy(model, q, qd):
 
 
 def test_constant_torques_do_the_work_that_the_robot_gains(model):
-    """Those of the first posture leave it unstable; the simulator adds no energy of its own."""
+    """Constant torques do the work that the robot gains: the simulator adds none."""
     safe, simulator = SafeCommand.of_model(model), ActuatedSimulator(model)
     safe.begin(model.q0, None)
     u, h = safe.at(0.0), 1e-3

@@ -9,8 +9,8 @@ from support.robots import link
 pytestmark = pytest.mark.quick
 
 
-def test_what_is_given_by_name_stands_at_its_coordinate():
-    """Initial values and joint limits, whatever the order of the alphabet."""
+def test_named_values_are_at_their_coordinates():
+    """Initial values and joint limits are at their coordinates, whatever their order."""
     bodies = [
         {
             'name': f'link{i}',

@@ -120,8 +120,8 @@ def test_numbers_that_look_like_the_marks_do_no_harm():
 
 
 @pytest.mark.parametrize('counts', [(3, 3, 0), (0, 0, 3), (0, 3, 3), (3, 0, 0), (3, 3, 3)])
-def test_others_read_what_is_sent(counts):
-    """The bytes end where the message ends, as readers of bags ask for; and come back equal."""
+def test_other_readers_read_the_encoded_messages(counts):
+    """Other readers accept the bytes, which end with the message."""
     typesys = pytest.importorskip('rosbags.typesys')
     store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
     for names in (('a', 'bc', 'def'), ('t1', 't2', 't3')):

@@ -111,7 +111,7 @@ class _Failing(Loop):
 @pytest.mark.quick
 @pytest.mark.parametrize('failure', [None, OSError('no way out')])
 def test_a_loop_that_ends_tells_its_node_whatever_else_fails(failure):
-    """The robot is made safe first; the line and the end of the node follow in any case."""
+    """A failing loop makes the robot safe, then logs and ends the node in any case."""
     loop, ends = _Failing(failure), []
     loop.ended = lambda: ends.append((loop.safe, len(loop.published.words)))
     if failure is None:

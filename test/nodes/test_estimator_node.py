@@ -109,7 +109,7 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(
 def test_gauges_that_are_silent_or_wrong_are_said_and_states_go_on(
     observer, start_arm, tmp_path, estimated
 ):
-    """Each by its own words, as commands count in their place; outliers are counted."""
+    """Silent and wrong gauges are reported while commands replace them."""
     given = yaml.safe_load(Path(shipped('estimators')['pcc_arm']).read_text('utf-8'))
     cells = {'name': 'gauges', 'names': ['t1', 't2'], 'noise': 0.05, 'change': 50.0}
     (tmp_path / 'gauged.yaml').write_text(yaml.safe_dump({**given, 'efforts': [cells]}))
@@ -183,7 +183,7 @@ def test_an_impossible_estimator_is_refused(given, words, monkeypatch):
 
 
 def test_the_shipped_estimators_suit_their_robots():
-    """Each tells all of the robot whose name its own begins with."""
+    """Each shipped estimator observes all of the robot in its name."""
     files = shipped('estimators')
     assert {'pcc_arm', 'pcc_arm_imu'} <= set(files)
     for name, file in files.items():

@@ -280,7 +280,7 @@ def test_a_law_that_takes_too_long_is_counted(rig):
 
 
 def test_a_law_that_finds_no_command_is_replaced_by_the_safe_one(rig):
-    """Beyond |q| = 5; and it goes on when it finds one again."""
+    """Beyond |q| = 5 the safe command replaces the law's until the law finds one again."""
     failures = rig.grown('failures')
     rig.sender.q = (5.5, 0.0)
     commands = rig.observer.commands

@@ -91,7 +91,7 @@ def test_a_wake_ends_the_wait_under_way_or_the_next(inbox):
 
 
 def test_a_rest_is_as_long_as_the_work_and_may_be_woken(node, inbox, monkeypatch):
-    """No message is taken meanwhile, however many come; the newest one afterwards."""
+    """During a rest no message is read, and afterwards the newest one is."""
     publish(node, 1.0)
     assert inbox.wait(30 * SECOND).data[0] == 1.0
     publish(node, 2.0)

@@ -74,7 +74,7 @@ def _read(file):
 
 @pytest.mark.parametrize('name', ARGUMENTS)
 def test_the_arguments_are_declared(name):
-    """Every launch file declares nav2's names and ours, each with a default and a description."""
+    """Every launch file declares its arguments with a default and a description."""
     source = _source(name)
     description = source.get_launch_description(launch.LaunchContext())
     declared = {argument.name: argument for argument in description.get_launch_arguments()}
@@ -92,7 +92,7 @@ def test_a_robot_brings_its_gains(spied):
 
 
 def test_given_arguments_win_over_the_file(spied, tmp_path):
-    """An argument that is given comes after params_file; one that is not leaves it alone."""
+    """A given argument overrides params_file, and one that is not given does not."""
     file = tmp_path / 'mine.yaml'
     file.write_text('/**: {controller: {ros__parameters: {rate: 200.0, record: kept.mcap}}}')
     assert _run('controller', params_file=str(file), rate='500', log_level='debug') == 0

@@ -42,7 +42,7 @@ def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
 
 
 def test_a_tip_gives_way_as_its_spring_says(observer, tmp_path):
-    """A newton moves it by 1/k in its direction, and across by nothing, to 2 %."""
+    """In live nodes 1 N moves the tip by 1/k in its direction and not across, to 2 %."""
     model = compile_for_nodes('ur10e', controller='impedance')
     with starting(tmp_path, NODES, (), robot='ur10e', rate=RATE) as start:
         start('simulation', wait_for_commands='true')

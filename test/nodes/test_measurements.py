@@ -92,7 +92,7 @@ def test_an_invalid_measurement_is_refused(sensor, message, cause):
 
 
 def test_an_orientation_that_is_not_declared_is_not_read():
-    """Many drivers leave it at zero, which is none."""
+    """An undeclared orientation is not read, as many drivers leave it at zero."""
     found = form_of(GYRO).read(Imu(orientation=Quaternion(w=0.0)))
     assert np.isnan(found[:3]).all() and np.isfinite(found[3:]).all()
 

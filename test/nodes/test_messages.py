@@ -61,7 +61,7 @@ def test_the_order_may_change_from_message_to_message():
     ],
 )
 def test_a_state_that_cannot_be_used_is_refused(message, cause, word):
-    """The reason says what is wrong, and its cause is one that is counted."""
+    """An unusable state is refused with the reason, of a cause that is counted."""
     reader = StateReader(NAMES)
     with pytest.raises(MessageError) as caught:
         reader.read(message)
@@ -91,7 +91,7 @@ def test_a_command_carries_the_stamp_of_the_state_it_answers():
 
 
 def test_an_array_of_commands_goes_by_position():
-    """Float64MultiArray has neither names nor a stamp."""
+    """A Float64MultiArray is read by position, as it has neither names nor a stamp."""
     reader = messages.CommandArrayReader(NAMES)
     u, stamp = reader.read(Float64MultiArray(data=[3.0, 2.0, 1.0]))
     assert u.tolist() == [3.0, 2.0, 1.0] and stamp == 0

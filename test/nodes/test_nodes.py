@@ -34,7 +34,7 @@ def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):
 
 @pytest.mark.realtime
 def test_the_loop_closes_follows_and_can_be_tuned(observer, start):
-    """A set-point is reached; gains and references change live; what is wrong is refused."""
+    """A set-point is reached, gains and references change live, wrong ones are refused."""
     closed_loop(observer, start)
     assert observer.set(reference__type='setpoint', reference__setpoint=[1.0, -2.0]).successful
     observer.until(
@@ -148,7 +148,7 @@ def test_a_signal_leaves_the_safe_command_and_the_record(observer, start, tmp_pa
 
 @pytest.mark.realtime
 def test_every_activation_has_its_record_and_kill_9_leaves_it(observer, start, tmp_path):
-    """None is overwritten; all but the last second is there, with the parameters set meanwhile."""
+    """Each activation has its own record, which kill -9 leaves but for the last second."""
     start('simulation')
     controller = start('controller', record=tmp_path / 'run.mcap', autostart='true')
     observer.until_running()
@@ -248,7 +248,7 @@ def test_commands_as_an_array_close_the_loop_too(observer, start):
 
 @pytest.mark.parametrize('name', ['controller', 'simulation'])
 def test_a_signal_ends_the_loading_of_a_robot(start, tmp_path, name):
-    """Compiling may take long; nobody has to wait for it."""
+    """A signal ends a node while it compiles."""
     process = start(name, robot='slow', autostart='true')
     log, end = tmp_path / f'{name}.log', time.monotonic() + PATIENCE
     while 'loading slow' not in log.read_text(encoding='utf-8') and time.monotonic() < end:
@@ -260,7 +260,7 @@ def test_a_signal_ends_the_loading_of_a_robot(start, tmp_path, name):
 
 @pytest.mark.skipif(not Path('/proc/self/task').exists(), reason='threads are read from /proc')
 def test_with_priority_a_node_keeps_to_its_processor(observer, start):
-    """Those of its threads that have it; the loop's and those of DDS are above most others."""
+    """With priority the loop and DDS run on the node's processor at their priorities."""
     processor = realtime.processors()[-1]
     process = start('simulation', '--priority', '10', '--processor', str(processor))
     observer.until(lambda: observer.states, 'a state')
@@ -285,7 +285,7 @@ def test_a_processor_that_is_not_there_is_refused(start, tmp_path):
 
 
 def test_misspelt_parameters_are_said(start, tmp_path, observer):
-    """A warning names what was left out, and what it may have been meant to be."""
+    """A warning names each misspelt parameter and its probable name."""
     start('controller', gains__lefd__p=3.0)
     assert observer.change(Transition.TRANSITION_CONFIGURE)
     log = (tmp_path / 'controller.log').read_text(encoding='utf-8')

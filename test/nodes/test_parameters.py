@@ -105,7 +105,7 @@ def test_every_row_is_sound(row):
 
 
 def test_defaults_are_declared_and_kept(accepted):
-    """Values come out converted, and descriptors carry bounds and read_only."""
+    """Declared values are converted, and descriptors have bounds and read_only."""
     node, parameters, _ = accepted
     assert parameters.values['gains.p'] == 100.0
     assert math.isnan(parameters.values['gains.left.p'])
@@ -146,7 +146,7 @@ def test_a_whole_number_is_a_number(accepted):
     ],
 )
 def test_a_wrong_value_is_refused_with_its_reason(accepted, name, value, words):
-    """The reason names parameter, value and what would be right; nothing changes."""
+    """A wrong value is refused with name, value and what would be right."""
     node, parameters, seen = accepted
     before = parameters.values
     answer = node.set_atomically(gains__d=7.0, **{name: value})
@@ -216,7 +216,7 @@ def test_rows_can_be_declared_later_and_only_once():
 
 
 def test_a_table_reads_only_what_it_is_given():
-    """The others are not missing."""
+    """A table reads the given parameters and does not ask for others."""
     assert ParameterTable(ROWS).read({'gains.p': 3}) == {'gains.p': 3.0}
 
 
@@ -253,7 +253,7 @@ def test_limits_cannot_be_wider_than_the_robot_files(change, words):
 
 
 def test_settings_are_arrays_of_their_own():
-    """No later change of the model's arrays reaches them."""
+    """Settings do not change with the model's arrays."""
     model = Model()
     settings = settings_of(TwoMasses, model, None, DEFAULTS)
     assert not np.shares_memory(settings.lower, model.lower)
@@ -349,7 +349,7 @@ def test_a_setting_that_a_law_refuses_is_named(change, words):
 
 
 def test_settings_are_tuned_alike_whatever_the_limits():
-    """Limits aside, every parameter counts."""
+    """Settings that differ in limits alone count as tuned alike, others not."""
     settings = Law.make_settings(Model())
     assert settings.tuned_alike(Law.make_settings(Model(), upper=3.0))
     for changed in ({'note': 'x'}, {'stiffness': [3.0, 3.5]}, {'poles': (-1.0,)}):

@@ -37,7 +37,7 @@ def loop(tmp_path_factory):
 
 
 def test_a_second_controller_is_refused_what_the_first_has_answered(loop):
-    """The simulation takes one answer to a state, and says so; the death of one ends that."""
+    """The simulation refuses a second answer to a state, until the first controller ends."""
     observer, _, start = loop
     other = '--priority', '0', '--ros-args', '-r', '__node:=second', '--'
     second = start('controller', *other, autostart='true')
@@ -71,7 +71,7 @@ def test_a_command_that_answers_a_state_of_long_ago_is_refused(loop):
 
 
 def test_a_simulation_that_slips_goes_on_where_it_was(loop):
-    """SIGSTOP for less than the watchdog: stamps go on without a gap, and the law with them."""
+    """After a SIGSTOP shorter than the watchdog, stamps and law go on without a gap."""
     observer, simulation, _ = loop
     slips = observer.value(SIMULATION, 'slips')
     observer.commands.clear()
@@ -87,7 +87,7 @@ def test_a_simulation_that_slips_goes_on_where_it_was(loop):
 
 
 def test_a_storm_of_parameters_holds_up_neither_the_loop_nor_the_stop(loop):
-    """Every request is answered, wrong ones are refused, and the stop comes through between."""
+    """Under many parameter requests the loop runs on and a stop acts."""
     observer, *_ = loop
     trips = observer.value(CONTROLLER, 'watchdog trips')
     waiting, answers, stop = [], [], None
@@ -114,5 +114,5 @@ def test_a_storm_of_parameters_holds_up_neither_the_loop_nor_the_stop(loop):
 
 @pytest.mark.parametrize('node', ['controller', 'simulation'])
 def test_the_policy_of_sros_2_names_what_a_node_uses(loop, node):
-    """All its topics and services, and none beside."""
+    """The SROS 2 policy lists exactly the topics and services of each node."""
     check_policy(loop[0], node)

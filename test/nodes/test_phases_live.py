@@ -48,9 +48,9 @@ def all_compiled(tmp_path):
 @pytest.mark.usefixtures('all_compiled')
 def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_path):
     """
-    The phase is seen in diagnostics and log; what is followed is what laws are at work for.
+    Phases follow each other in diagnostics and log, and stop by order.
 
-    And every command of it all can be computed again from the recording, bit for bit.
+    Every command can be computed again from the recording, bit for bit.
     """
     with starting(tmp_path, NODES, (), robot='pcc_arm', rate=RATE) as start:
         start('simulation', wait_for_commands='true')

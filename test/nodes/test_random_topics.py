@@ -133,7 +133,7 @@ def recorded(tmp_path_factory):
 
 
 def test_random_recordings(recorded, tmp_path):
-    """Bytes changed, cut out or off: what is left of it, or none of ours."""
+    """A corrupted recording is read as far as it is valid, or refused."""
     rng, path = random.Random(4), tmp_path / 'run.mcap'
 
     def trial():
@@ -157,8 +157,8 @@ def test_random_recordings(recorded, tmp_path):
     assert taken > 50 and refused > 10
 
 
-def test_what_is_no_recording_is_refused(tmp_path):
-    """An empty file, another kind of file, a folder."""
+def test_a_file_that_is_no_recording_is_refused(tmp_path):
+    """An empty file, another kind of file and a folder are refused."""
     (tmp_path / 'empty').touch()
     (tmp_path / 'text').write_text('t, a\n')
     for name in ('empty', 'text', '', 'nowhere'):

@@ -46,7 +46,7 @@ class Robot:
 
 
 def test_wrong_states_are_said_and_not_followed(observer, start, tmp_path):
-    """Misspelt names, clocks an hour apart, a wrong rate, an absurd velocity, and silence."""
+    """Misspelt, wrongly stamped, absurd and missing states are reported and not followed."""
     start('controller', autostart='true', watchdog_periods=100)
     robot = Robot(observer, tmp_path / 'controller.log')
     robot.until_logged(["'yy' is unknown (did you mean y?)", 'y missing'], names=('x', 'yy'))

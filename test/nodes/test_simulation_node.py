@@ -38,8 +38,8 @@ def state(**given):
 
 
 @pytest.mark.quick
-def test_pushes_at_several_places_are_in_force_together():
-    """Each until there is another at its place; the words say where, and in which axes."""
+def test_wrenches_at_several_places_act_together():
+    """Wrenches act together, each until another at its place, as the log describes."""
     pushes = ExternalWrenches(Model())
     pushes.read(push('cart', 1.0))
     pushes.read(push('cart base', 2.0))
@@ -97,7 +97,7 @@ def test_wrong_states_are_refused(given, words):
 
 @pytest.mark.realtime
 def test_a_running_robot_is_pushed_put_elsewhere_and_reset(observer, start, tmp_path):
-    """The loop answers; what is wrong is said in the log and changes nothing."""
+    """A running robot is pushed, moved and reset, and wrong requests change nothing."""
     closed_loop(observer, start)
     assert observer.set(reference__type='setpoint', reference__setpoint=[0.0, 0.0]).successful
 
@@ -128,7 +128,7 @@ def test_a_running_robot_is_pushed_put_elsewhere_and_reset(observer, start, tmp_
 
 
 def test_time_can_stand_still_and_pass_step_by_step(observer, start):
-    """The controller sees a robot that fell silent, and holds when it is back."""
+    """During a pause with single steps the controller is without states, then holds."""
     closed_loop(observer, start)
     refused = observer.call(Trigger, 'simulation/step', Trigger.Request())
     assert not refused.success and 'pause it first' in refused.message
@@ -146,7 +146,7 @@ def test_time_can_stand_still_and_pass_step_by_step(observer, start):
 
 @pytest.mark.parametrize('factor', [0.25, 2.0])
 def test_time_may_pass_faster_or_slower(observer, start, factor):
-    """States and the clock say the simulated time; the loop closes, and the factor is live."""
+    """Stamps and /clock have the simulated time at a factor that changes live."""
     times = []
     observer.node.create_subscription(
         Clock, '/clock', lambda m: times.append(stamp_of_clock(m)), qos_profile_sensor_data
@@ -170,7 +170,7 @@ def stamp_of_clock(message):
 
 @pytest.mark.realtime
 def test_as_fast_as_answers_come_the_motion_is_the_same(observer, start, tmp_path):
-    """Bit by bit in lockstep: as fast as can be, and at a pace at which none is missed."""
+    """The motion without real time equals that at a slow pace bit by bit."""
     fast, paced = [
         _records(observer, start, tmp_path / str(f), command_timing='lockstep', real_time_factor=f)
         for f in (0.0, 0.4)

@@ -51,8 +51,8 @@ def test_an_oversized_message_is_refused_unread(message, monkeypatch):
 
 
 @pytest.mark.parametrize('count', [1, 9, 100, 1_000])
-def test_what_a_robot_says_beside_others_is_read(count):
-    """Names of 60 characters, states with efforts, and 200 joints of somebody else."""
+def test_large_messages_of_usual_size_are_read(count):
+    """Names of 60 characters, efforts and 200 foreign joints are read."""
     names = [f'{k:060d}' for k in range(count + 200)]
     numbers = [0.0] * len(names)
     state = JointState(name=names, position=numbers, velocity=numbers, effort=numbers)
@@ -112,7 +112,7 @@ def test_a_trajectory_of_the_other_byte_order_is_read_too():
 
 
 def test_bytes_that_are_no_trajectory_are_refused():
-    """Cut off, spoiled, or encoded otherwise; no memory is taken for what is not there."""
+    """Truncated, corrupted or otherwise encoded trajectories are refused without allocation."""
     rng = random.Random(6)
     for _ in range(500):
         data = bytearray(serialize_message(trajectory(rng)))

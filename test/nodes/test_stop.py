@@ -73,7 +73,7 @@ def test_nothing_that_makes_safe_waits_for_the_planning_of_a_parameter(observer,
 
 @pytest.mark.realtime
 def test_nothing_that_makes_safe_waits_for_activation(observer, start):
-    """A hold and an emergency stop end the planning, and activation goes on from there."""
+    """A hold or an emergency stop ends the planning, and activation goes on from there."""
     start('simulation')
     controller = start('controller', reference__type='path')
     assert observer.change(Transition.TRANSITION_CONFIGURE)
@@ -94,7 +94,7 @@ def test_nothing_that_makes_safe_waits_for_activation(observer, start):
 
 
 def test_a_signal_ends_the_planning_of_a_parameter(observer, start, tmp_path):
-    """The safe command goes out, the record is kept, and nobody stays behind."""
+    """A signal while planning sends the safe command, keeps the record and ends the planner."""
     record = tmp_path / 'run.mcap'
     _, controller = closed_loop(observer, start, record=record)
     setting = observer.begin_to_set(reference__type='path')

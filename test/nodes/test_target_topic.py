@@ -50,7 +50,7 @@ def frame_of(arm, observer):
 
 
 def test_a_tip_follows_points_by_message(arm, observer, start_arm, say, tmp_path):
-    """Round a circle at 100 Hz, then to where it cannot go; nothing ever jumps."""
+    """A tip follows a circle at 100 Hz, then stops near a point out of reach, without jumps."""
     record, log = tmp_path / 'controller.mcap', tmp_path / 'controller.log'
     start_arm('simulation')
     controller = start_arm(

@@ -82,7 +82,7 @@ def test_hermite_pieces_of_a_polynomial_are_that_polynomial():
 
 
 def test_braking_continues_a_state_and_ends_at_rest():
-    """All three of it, whatever the time."""
+    """Braking continues position, rate and acceleration and ends at rest at any time."""
     state = np.random.default_rng(2).normal(size=(3, 2))
     reference = braking(state, 4.0, 0.7)
     np.testing.assert_allclose(at(reference, 4.0), state, atol=1e-12)
@@ -103,7 +103,7 @@ def test_a_later_start_at_a_rate_is_approached_smoothly():
 
 
 def test_stamps_say_when_it_starts():
-    """Later, or some time ago: then it is joined under way; one that is over is refused."""
+    """A trajectory starts at its stamp, is joined if it has begun, and refused if it is over."""
     now = 1_700_000_000 * SECOND
     points = (1.0, [0.0, 0.0]), (2.0, [1.0, 1.0])
     later = READER.read(message(*points, stamp=now + SECOND // 2))

@@ -60,8 +60,8 @@ def test_on_this_machine_a_profile_takes_the_place_of_the_range(environment):
 
 
 @pytest.mark.parametrize('name', (*transport._CHOICES, 'ROS_LOCALHOST_ONLY'))
-def test_a_choice_of_the_user_stays(environment, name):
-    """Whichever variable it was made with."""
+def test_a_transport_chosen_by_the_user_is_kept(environment, name):
+    """A transport that the user chose by either variable is kept."""
     environment.update({name: '1', RANGE: 'LOCALHOST'})
     before = dict(environment)
     transport.choose_transport()

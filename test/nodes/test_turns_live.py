@@ -44,7 +44,7 @@ class Driver:
 
 
 def test_a_driver_that_reports_angles_within_a_turn_is_followed(observer, start):
-    """No jump is refused, and the output goes on where the joint does."""
+    """With a driver that wraps angles no state is refused, and the output is continuous."""
     start('controller', autostart='true', robot='round')
     driver = Driver(observer.node)
 

@@ -42,8 +42,8 @@ def by_hand(model, law, reference, ticks, delay=0.0, u0=None):
 
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'double_pendulum'])
-def test_it_is_the_law_and_the_simulator_bit_by_bit(name):
-    """State, command, held for a period; a law by its name is the one with these parameters."""
+def test_a_closed_loop_is_law_and_simulator_bit_by_bit(name):
+    """A closed loop equals law and simulator called in turn, also for a law given by name."""
     model = compiled(name)
     reference = constant(np.full(model.m, -1e-3))
     settings = PartialFeedbackLinearization.make_settings(model, p=80.0, d=15.0)
@@ -60,7 +60,7 @@ def test_it_is_the_law_and_the_simulator_bit_by_bit(name):
 @pytest.mark.quick
 @pytest.mark.parametrize('delay', [4e-4, 1e-3, 2.3e-3])
 def test_a_command_acts_when_it_arrives(delay):
-    """The steps are split there; until the first arrives the command of before is in force."""
+    """A command acts from its arrival within a step, and the one before until then."""
     model = compiled('pcc_arm')
     u0, reference = np.full(model.m, 2.0), constant(np.full(model.m, -1e-3))
     settings = PartialFeedbackLinearization.make_settings(model, delay=delay)
@@ -74,9 +74,9 @@ def test_a_command_acts_when_it_arrives(delay):
 @pytest.mark.parametrize('name', ['pcc_arm', 'trimmed_helicoid'])
 def test_errors_fall_as_they_should_with_a_known_delay(name):
     """
-    E'' + d e' + p e = 0 to a tenth, with commands 2 ms late.
+    With a known delay of 2 ms errors obey E'' + d E' + p E = 0 to a tenth.
 
-    Not if the law neither knows of that nor looks for what the model has wrong.
+    Without knowledge of the delay and without an observer they do not.
     """
     model, late = compiled(name), 2e-3
     u = 0.3 * np.minimum(model.upper, 100.0)
@@ -251,8 +251,8 @@ def test_a_plant_whose_mass_is_off_by_a_fifth_is_held(factor):
 NOISY = {'noise': 2e-5, 'velocity_noise': 5e-4, 'delay': 1e-3, 'jitter': 1e-3, 'dropout': 0.1}
 
 
-def test_a_law_hears_what_the_sensors_say_and_the_same_again_for_a_seed():
-    """Bit by bit; the robot itself moves otherwise with another seed."""
+def test_a_law_gets_the_sensors_values_and_seeds_repeat_them():
+    """The law gets the sensors' values, which one seed repeats bit by bit."""
     model = compiled('pcc_arm')
     reference = constant(np.full(model.m, -1e-3))
 
@@ -298,7 +298,7 @@ def test_wrong_sensors_are_refused(sensors, error, words):
 
 
 def test_lag_and_delay_of_the_actuators_are_a_delay_to_the_law():
-    """Told of their sum it follows to a fiftieth; a law that does not know is off tenfold."""
+    """With lag and delay known as one delay, errors fall to a fiftieth; unknown, tenfold."""
     model = compiled('pcc_arm')
     plant = sd.compile_model(sd.vary(model.description, {'lag': 2e-3, 'delay': 1e-3}))
     u = np.full(model.m, 12.0)

@@ -96,7 +96,7 @@ def test_a_robot_moves_as_the_commands_that_are_held_push_it(sled, given, schedu
 
 @pytest.mark.quick
 def test_the_last_command_stays_between_states_that_come_seldom(sled):
-    """No tick without one is the law's."""
+    """Between rare states the last command stays, and no tick counts as the law's failure."""
     found = counted(sled, 20, sensors={'rate': 200.0})
     assert np.flatnonzero(found.ok).tolist() == [0, 5, 10, 15, 20]
     assert found.u[:, 0].tolist() == np.repeat(np.arange(5.0), 5)[:21].tolist()[:20] + [4.0]
@@ -104,9 +104,9 @@ def test_the_last_command_stays_between_states_that_come_seldom(sled):
 
 def test_drives_that_hold_for_longer_are_a_delay_of_half_of_what_they_do():
     """
-    Told of it errors fall as the gains say, with drives at 100 Hz and a law at 1 kHz.
+    With drives at 100 Hz known as a delay of half their period, errors follow the gains.
 
-    A law that is not told, and looks for nothing, is off by a third of the way.
+    A law without that knowledge and without an observer is off by a third of the travel.
     """
     model, slow = compiled('pcc_arm'), 100.0
     u = np.full(model.m, 12.0)

@@ -104,8 +104,8 @@ def check(recording, count):
 
 
 @pytest.mark.quick
-def test_what_is_recorded_is_read(tmp_path):
-    """Columns to the last bit, facts, and parameters with the times of their changes."""
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    """Columns are read to the last bit, with facts and parameters at their times."""
     path = tmp_path / 'run.mcap'
     record = start(path)
     add(record, 5000)
@@ -159,8 +159,8 @@ def test_other_readers_find_the_same(tmp_path):
 
 
 @pytest.mark.quick
-def test_rosbags_reads_it(tmp_path):
-    """A reader of bags that knows no ROS installation and nothing of ours."""
+def test_rosbags_reads_a_record(tmp_path):
+    """The reader of rosbags, without a ROS installation, reads a record."""
     highlevel = pytest.importorskip('rosbags.highlevel')
     record = start(tmp_path / 'run.mcap')
     add(record, 20)
@@ -174,7 +174,7 @@ def test_rosbags_reads_it(tmp_path):
 @pytest.mark.quick
 @pytest.mark.parametrize('kind', [layouts.JointState, layouts.JointTrajectory])
 def test_definitions_are_those_of_the_messages(kind):
-    """Field by field, in their order, those that they are made of included."""
+    """Definitions in a record equal those of the messages field by field."""
     from mcap_ros2._vendor.rosidl_adapter.parser import parse_message_string
 
     package, _, name = layouts.type_name(kind).split('/')
@@ -190,7 +190,7 @@ def test_definitions_are_those_of_the_messages(kind):
 @pytest.mark.quick
 @pytest.mark.parametrize('topic', topics(), ids=lambda topic: topic.name)
 def test_messages_have_no_bytes_to_spare(topic):
-    """Strict readers refuse those; what is left is a whole message."""
+    """Messages have no surplus bytes, which strict readers refuse."""
     data, _, _ = layouts.layout(topic)
     kind = type(topic.message)
     assert deserialize_message(data, kind) == topic.message
@@ -222,7 +222,7 @@ def test_a_killed_process_leaves_all_but_its_last_second(tmp_path):
 
 
 def test_wherever_a_file_is_cut_the_rest_can_be_read(tmp_path):
-    """A cut through any of its parts costs what comes after it, and nothing before."""
+    """A cut anywhere in a file costs what comes after it and nothing before."""
     whole, cut = tmp_path / 'whole.mcap', tmp_path / 'cut.mcap'
     record = start(whole)
     add(record, 3000)
@@ -276,7 +276,7 @@ def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path):
 
 @pytest.mark.quick
 def test_a_disk_that_waits_costs_rows_and_no_memory(tmp_path, monkeypatch):
-    """Beyond what the ring holds ticks are left out, counted, and said."""
+    """On a slow disk ticks beyond the ring buffer are dropped, counted and reported."""
     monkeypatch.setattr(record, '_ROWS', 64)
     slow = start(tmp_path / 'run.mcap')
     for row in ticks(100):

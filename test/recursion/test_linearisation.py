@@ -12,8 +12,8 @@ from support.robots import compiled, SHIPPED, states
 NONLINEAR = ['hybrid_arm', 'trimmed_helicoid']
 
 
-def test_which_robots_have_forces_that_are_not_linear():
-    """All of them are looked at here."""
+def test_robots_with_nonlinear_forces_are_known():
+    """The tested robots are all those with nonlinear passive forces."""
     assert [name for name in SHIPPED if not compiled(name).linear] == NONLINEAR
 
 
@@ -65,8 +65,8 @@ def test_it_updates_body_by_body(name):
     assert_close(near, derivatives(model, q))
 
 
-def test_what_is_not_a_number_changes_nothing():
-    """A posture that a body cannot take leaves that body's matrices as they are."""
+def test_an_invalid_posture_changes_no_matrix():
+    """A posture that a body cannot take leaves that body's matrices unchanged."""
     model = compiled('trimmed_helicoid')
     q = np.zeros(model.n)
     near = Linearisation(model)

@@ -87,7 +87,7 @@ def robot(kind, drawn):
     'kind, count', [('simple', 12), ('rods', 6), ('solids', 3), ('others', 3)]
 )
 def test_the_recursion_equals_sums_over_points(kind, count):
-    """ID, with gravity, and M of whatever tree."""
+    """ID with gravity, and M, of random trees equal sums over material points."""
 
     @settings(max_examples=count, deadline=None, derandomize=True, database=None)
     @given(modules_of(kind), st.integers(0, 2**16))

@@ -41,8 +41,8 @@ def test_newton_and_euler_point_by_point(name, size):
 
 
 @pytest.mark.parametrize('name', EXACT)
-def test_euler_and_lagrange_by_energies(name):
-    """M qdd, IID and g are what follows from the kinetic and the potential energy."""
+def test_the_recursion_equals_lagrange_by_energies(name):
+    """M qdd, IID and g equal Lagrange's equations of the energies."""
     model = compiled(name)
     ((q, qd, qdd),) = states(model, 1, seed=2)
     Q, M = inertial(model, q, qd, qdd)

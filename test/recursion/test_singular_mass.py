@@ -38,7 +38,7 @@ def test_a_twist_without_inertia_is_refused(bend):
 
 @pytest.mark.parametrize('bend, fields', [(1.0, {}), (0.0, {'section_inertia': True})])
 def test_inertia_of_whatever_kind_will_do(bend, fields):
-    """Bent, or with sections that have inertia, the same rod has accelerations: ID is 0."""
+    """A rod that is bent, or whose sections have inertia, has accelerations with ID = 0."""
     model, q = thin_rod(**fields), np.array([bend, 0.5 * bend, 0.0, 0.0])
     qd = np.array([0.0, 0.0, 0.1, 0.2])
     qdd = sd.forward_dynamics(model, q=q, qd=qd, u=[])
@@ -47,7 +47,7 @@ def test_inertia_of_whatever_kind_will_do(bend, fields):
 
 
 def test_coordinates_that_move_the_same_are_refused():
-    """A joint about the axis of a second one: together they move nothing, and are named."""
+    """Two joints about one axis, which together move nothing, are refused by name."""
     joint = {'type': 'revolute', 'axis': [0.0, 0.0, 1.0]}
     inertia = {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01}
     light = {'type': 'rigid', 'mass': 1e-16, 'inertia': dict.fromkeys(inertia, 1e-18)}

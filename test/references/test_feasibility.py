@@ -49,7 +49,7 @@ def swing(model, amplitude, frequency):
 
 
 def test_inertia_counts(pendulum):
-    """(m l^2 + I) q'' is added to what holds the posture; 0.54 kg m^2 here."""
+    """The effort includes (m l^2 + I) q'' beside what holds the posture."""
     times, postures = swing(pendulum, 0.3, 1.0)
     assert feasibility.examine(pendulum, actuators(pendulum), times, postures) == []
     inertia = MASS * LENGTH**2 + INERTIA
@@ -140,8 +140,8 @@ def test_circles_of_the_arm(arm):
         feasibility.examine(arm, actuators(arm), 0.05 * times, postures)
 
 
-def test_tendons_told_positions_are_judged_by_motor_and_by_tension():
-    """Each in its own unit: how far the motor would have to turn, and what the cable to bear."""
+def test_position_drives_are_checked_by_motor_and_tension():
+    """Position drives are checked by travel of the motor and tension of the cable."""
     drive = {'compliance': 2e-4, 'radius': 0.01, 'pretension': 20.0, 'tension': [0.0, 12.0]}
     model = sd.compile_model(sd.load_robot(servo(drive, limits=[-0.4, 0.6])))
     chosen, q = np.arange(3), sd.equilibrium(model, u=[6.0, 1.0, 1.0]).q

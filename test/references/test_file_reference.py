@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_read_is_named(write, tmp_path):
 
 
 def test_tips_follow_the_points_of_a_file(write):
-    """Points of a body by name, with the postures that hold them, and the targets of the demo."""
+    """Points of a body in a file give postures that hold them, and targets of the demo."""
     arm = compiled('pcc_arm')
     times, angle = np.linspace(0.0, 4.0, 13), np.linspace(0.0, 2.0 * np.pi, 13)
     points = np.column_stack([0.06 * np.cos(angle), 0.06 * np.sin(angle), 0.58 + 0.0 * angle])

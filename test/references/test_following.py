@@ -40,8 +40,8 @@ def test_points_are_reached_with_the_least_effort(follower):
         assert follower.tip(q) == pytest.approx(point, abs=1e-5)
 
 
-def test_what_is_out_of_reach_is_gone_near_to_and_left_again(follower):
-    """Nearer than the last point that is in reach, at rest, without a leap in the way back."""
+def test_a_point_out_of_reach_is_approached_and_left(follower):
+    """The tip comes nearer than the last reachable point, rests, and leaves without a jump."""
     model = compiled('pcc_arm')
     outward = [CENTER + [0.1 + 0.01 * k, 0.0, 0.0] for k in range(16)]
     places = [follower.follow(point) for point in outward]
@@ -110,7 +110,7 @@ def pose_of(model, q):
 
 
 def test_the_pose_of_a_posture_brings_an_arm_of_joints_to_it():
-    """Six joints have no choice: what is found is the posture that the pose was taken from."""
+    """An arm of six joints finds the posture from which a pose was taken."""
     model = compiled('ur10e')
     q = np.array([0.0, -1.0, 1.5, -0.5, 1.5, 0.0])
     follower, goal = (
@@ -138,8 +138,8 @@ def test_a_soft_tip_takes_poses_points_and_poses_again(follower):
         assert place.off < 1e-9 and place.rotation is None
 
 
-def test_a_pose_out_of_reach_is_gone_near_to_and_left_again(follower):
-    """Upside down is too much to ask for: the tip goes near in both together, and back."""
+def test_a_pose_out_of_reach_is_approached_and_left(follower):
+    """The tip approaches an unreachable pose in place and orientation, and comes back."""
     model = compiled('pcc_arm')
     point, rotation = pose_of(model, sd.equilibrium(model, u=np.full(model.m, 4.0)).q)
     first = follower.follow(point, rotation)

@@ -112,7 +112,7 @@ def test_postures_move_smoothly(held):
 
 
 def test_points_of_a_rigid_arm_are_held():
-    """A robot with as many motors as joints holds its tips too, of several bodies at once."""
+    """A robot with a motor per joint holds the tips of several bodies at once."""
     model = compiled('double_pendulum')
     q = np.array([0.5, 0.7])
     points = sd.forward_kinematics(model, q=q)[None, :, :3, 3]

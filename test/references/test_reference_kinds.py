@@ -46,7 +46,7 @@ def ours(name):
 @pytest.mark.quick
 @every_kind
 def test_every_reference_declares_sound_parameters(name):
-    """Words, a name below reference; the node's guide has ours."""
+    """Every parameter of a reference has a description, a name and a place in the guide."""
     for each in REFERENCES.get(name).parameters():
         assert len(each.words) > 5 and not each.words.endswith('.')
         assert each.path == f'reference.{name}.{each.name}' or each.path == f'reference.{name}'
@@ -86,7 +86,7 @@ def check_smooth(reference, count):
 
 @every_kind
 def test_every_reference_is_smooth_and_leads_tips_where_it_says(name):
-    """Value and rate do not jump; its postures have their tips on its targets."""
+    """Value and rate of a reference are continuous, and its postures reach its targets."""
     arm = compiled('pcc_arm')
     controlled = np.arange(arm.m)[::-1]
     try:
@@ -162,7 +162,7 @@ def test_fields_with_defaults_are_parameters_however_they_are_written():
 
 @pytest.mark.parametrize('field', [(float, number('m')), (list, None)], ids=['none', 'no number'])
 def test_a_field_that_can_be_no_parameter_is_refused_at_registration(field):
-    """Naming it, and saying how it would be one."""
+    """A field that cannot be a parameter is refused by name, with how to write it."""
     with pytest.raises(ArgumentError, match='width.*parameter.*default'):
         register('unsound')(kind(width=field))
     assert 'unsound' not in REFERENCES.names()

@@ -97,6 +97,6 @@ def test_efforts_of_different_units_are_weighed_alike_at_any_size(scale):
 
 
 def test_scaled_leaves_a_robot_of_scale_one_as_it_is():
-    """The helper of these tests: no number changes."""
+    """The helper of these tests changes no number at a scale of one."""
     robot = read_yaml(shipped('robots')['pcc_arm'])[0]
     assert sd.load_robot(scaled(robot, Scale())) == sd.load_robot(robot)

@@ -93,8 +93,8 @@ def test_values_are_rows_of_the_controlled_outputs(pendulum):
         made(times=[0.0, 1.0], values=[0.1, 0.1], periodic=True)
 
 
-def test_what_a_spline_asks_for_is_held_against_the_limits(pendulum):
-    """Torque m g l sin(q) + (m l^2 + I) q'', speed (1.875 end / duration) and position."""
+def test_demands_of_a_spline_are_checked_against_limits(pendulum):
+    """Torque m g l sin(q) + (m l^2 + I) q'', speed and position are checked."""
     chosen, q = np.array([0]), np.zeros(1)
 
     def judged(end, duration):

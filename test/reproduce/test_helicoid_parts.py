@@ -28,7 +28,7 @@ def test_bricks_fill_the_cylinder():
 
 
 def test_the_continuous_law_has_the_acceleration_it_asks_for():
-    """The error decays as the gains have it, and the command is one of the robot's."""
+    """The error decays by the gains, and the command gives the demanded acceleration."""
     model = compiled('double_pendulum')
     times = np.linspace(0.0, 1.0, 20)
     reference = spline(times, np.column_stack([np.sin(times), times**2]))

@@ -24,7 +24,7 @@ def done(request):
 
 
 def test_a_system_is_reproduced(done):
-    """Every check holds; each says what is independent."""
+    """Every check of a system holds and names its independent source."""
     _, outcome = done
     assert outcome.checks and not [check for check in outcome.checks if not check.holds]
     assert all(check.against and check.tolerance >= 0.0 for check in outcome.checks)
@@ -106,8 +106,8 @@ def test_the_hybrid_arm_has_the_gains_of_its_controller_file():
 
 
 @pytest.mark.parametrize('state', reference('toy.json')['states'], ids=lambda s: f'q={s["q"]}')
-def test_the_toy_by_hand(state):
-    """Integrals, and formulas where they have digits, are the reference values."""
+def test_the_toy_equals_its_formulas(state):
+    """Integrals and, away from zero, closed formulas of the toy are the reference values."""
     for way in [toy.definitions] + [toy.formulas] * (abs(state['q']) >= toy.SERIES):
         _compare(way, state)
 

@@ -129,7 +129,7 @@ def test_rates_are_right_when_a_command_has_just_changed(held, substep, bound):
 
 
 def test_vibrations_of_an_undamped_solid_gather_no_energy():
-    """Far too fast for its step, with a stiffness that changes: they are damped, not nourished."""
+    """Vibrations far too fast for the step are damped under changing stiffness."""
     description = sd.load_robot('trimmed_helicoid')
     modules = [
         replace(m, body=replace(m.body, material=replace(m.body.material, damping=0.0)))

@@ -70,8 +70,8 @@ def converged(method, h, scale=1.0):
 
 
 @pytest.mark.parametrize('share', [0.0, 1.0, 3.0])
-def test_order_whatever_the_matrix(share, method=ROS34PW2):
-    """The formula keeps its order for y' = f(y) with any A, none included."""
+def test_the_order_is_independent_of_the_matrix(share, method=ROS34PW2):
+    """The formula keeps its order for y' = f(y) with any matrix A, zero included."""
     B, A = np.random.default_rng(0).normal(size=(2, 3, 3))
 
     def end(steps):

@@ -31,7 +31,7 @@ def sledge(friction=FORCE, derivative=0.0):
 
 @pytest.mark.parametrize('tolerance', [None, 1e-8])
 def test_a_block_slides_to_a_stop_as_coulomb_has_it(tolerance):
-    """Over m v^2 / 2 F, after m v / F; what is left creeps slower than SPEED."""
+    """A block stops after m v^2 / 2 F and m v / F, then creeps slower than SPEED."""
     v = 0.6
     simulator = ActuatedSimulator(sledge(), q=[0.0], qd=[v], tolerance=tolerance)
     stop = MASS * v / FORCE

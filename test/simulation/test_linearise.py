@@ -18,8 +18,8 @@ def here():
     return model, {'q': q, 'qd': qd, 'u': np.linspace(1.0, 2.0, model.m)}
 
 
-def test_continuous(here):
-    """The rates of q are qd, those of qd what forward dynamics has for derivatives."""
+def test_the_continuous_matrices_are_derivatives(here):
+    """Rates of q are qd, and those of qd have the derivatives of forward dynamics."""
     model, at = here
     n, found = model.n, sd.linearise(model, **at)
     change = sd.forward_dynamics_derivatives(model, **at)
@@ -28,8 +28,8 @@ def test_continuous(here):
     assert np.array_equal(found.B[n:], change.by_u)
 
 
-def test_held(here):
-    """Over two periods it is the same map twice; over a short one, what the rates say."""
+def test_held_matrices_compose(here):
+    """The map of two periods is that of one twice, and of a short one that of the rates."""
     model, at = here
     one, two, rates = (sd.linearise(model, **at, dt=dt) for dt in (PERIOD, 2 * PERIOD, None))
     scale = np.abs(two.A).max()
@@ -123,8 +123,8 @@ def test_steps_under_wrenches_are_linearised(dt, substep):
     assert np.abs(scale * (without - found.A)).max() > 0.01 * np.abs(scale * found.A).max()
 
 
-def test_a_substep_is_of_a_period(here):
-    """Alone it means nothing."""
+def test_a_substep_without_a_period_is_refused(here):
+    """A sub-step without a period is refused."""
     model, at = here
     with pytest.raises(ArgumentError, match='unless there is a dt'):
         sd.linearise(model, **at, substep=1e-3)

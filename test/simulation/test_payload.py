@@ -13,8 +13,8 @@ import yaml
 
 @pytest.mark.parametrize('name, body', [('pcc_arm', 'segment2'), ('double_pendulum', 'upper_bar')])
 @pytest.mark.parametrize('tolerance', [None, 1e-8])
-def test_it_moves_as_a_body_in_the_file_does(name, body, tolerance):
-    """Put on, changed and taken off in motion; with a wrench at the same time."""
+def test_a_payload_moves_as_a_body_in_the_file(name, body, tolerance):
+    """A payload moves as a body in the file, when changed in motion and with a wrench too."""
     model, robot = compiled(name), yaml.safe_load(shipped('robots')[name].read_text())
     load = {'type': 'rigid', 'mass': 0.3, 'com': [0.0, 0.0, 0.0]}
     at = {'name': 'load', 'parent': body, 'joint': {'type': 'fixed'}, 'body': load}

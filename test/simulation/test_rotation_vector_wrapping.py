@@ -80,7 +80,7 @@ def test_short_vectors_stay():
     ],
 )
 def test_a_spring_s_coordinates_and_angles_are_not_recentred(kind, fields):
-    """Another vector would be another energy: with stiffness along it, it stays."""
+    """A rotation vector with stiffness along it is not re-centred, nor are angles."""
     joint = made(kind, **fields)
     q = np.full(len(joint.coordinates()), 2.1)
     assert not joint.recentres and np.array_equal(joint.recentre(q, q)[0], q)
@@ -241,7 +241,7 @@ PUSHED = {'name': 'm', 'type': 'joint', 'joint': 'j0', 'coordinate': 'z'}
 
 @pytest.mark.parametrize('joint, actuators', [(STIFF, []), ({'type': 'spherical'}, [DRIVEN])])
 def test_the_simulator_stops_where_it_must_not_recentre(joint, actuators):
-    """A ball that a spring or a motor acts on turns up to 2 pi; there the last state stays."""
+    """A ball joint with a spring or motor stops at 2 pi with the last valid state."""
     model = compiled(joint, body=TOP, actuators=actuators)
     simulator = Simulator(model, qd=[0.0, 0.0, 10.0], substep=1e-4)
     with pytest.raises(SimulationDivergedError) as caught:

@@ -50,7 +50,7 @@ def test_time_is_counted(name):
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_one_step_is_that_of_the_method(name):
-    """Half way with stiffness and damping where it starts, then all the way with what lacked."""
+    """A step equals the method's two stages with stiffness and damping at its start."""
     model, h = compiled(name), 1e-3
     u, n = moderate(model), model.n
     near = Linearisation(model)
@@ -150,7 +150,7 @@ def test_divergence_is_an_error_and_the_last_good_state_is_kept(push):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
 def test_energy_only_falls(name):
-    """The energy of an arm that nobody pulls falls from each moment to the next."""
+    """The energy of an unactuated arm falls from each moment to the next."""
     model = compiled(name)
     bent = [0.0 if name.endswith('elongation') else 0.4 for name in model.coordinate_names]
     simulator = Simulator(model, q=np.array(bent))
@@ -187,7 +187,7 @@ def test_a_tolerance_chooses_the_step():
 
 @pytest.mark.parametrize('name', ['trimmed_helicoid', 'soft_hand'])
 def test_a_tolerance_bounds_the_error(name):
-    """Nonlinear bodies, or joints and straight lines: it goes the way of tiny steps, always."""
+    """With a tolerance the motion follows that of tiny steps for all kinds of bodies."""
     model = compiled(name)
     u, found = moderate(model), []
     exact = run(model, u, 0.03, 2e-5)
@@ -245,7 +245,7 @@ def several_wrenches(model):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'hand'])
 def test_wrenches_accelerate_as_the_dynamics_say(name):
-    """All kinds of them, at once and one after the other; without, everything is as before."""
+    """All kinds of wrenches accelerate as forward dynamics says, at once and in turn."""
     model, h = compiled(name), 1e-8
     wrenches = several_wrenches(model) if name == 'pcc_arm' else {'thumb2': [0.1] * 6}
     ((q, qd, _),) = states(model, 1, seed=2, size=0.3)

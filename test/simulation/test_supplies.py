@@ -67,7 +67,7 @@ def test_a_chamber_that_does_not_move_fills_and_empties_at_one_rate(lag):
 
 
 def test_air_behind_a_shut_valve_is_a_spring():
-    """Bent from outside, the arm comes to where Boyle's pressure balances it."""
+    """With the valve shut a bent arm balances the pressure of Boyle's law."""
     model = finger(1e-15)
     held = sd.equilibrium(model, u=[FULL]).q
     simulator = ActuatedSimulator(model, q=held)

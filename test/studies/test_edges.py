@@ -28,7 +28,7 @@ def made(state, values=None, count=400):
 
 
 def test_an_edge_is_found_where_it_is():
-    """Below, above, or on both sides; in words with the unit."""
+    """An edge is found below, above or on both sides and printed with its unit."""
     (fails, degrades) = edges(made(lambda v: 2 * (v[:, 0] < 0.83)))
     assert (fails.factor, fails.what, fails.high) == (FACTORS[0], 'fails', inf)
     assert fails.low == pytest.approx(0.83, abs=0.005) and (fails.outside, fails.inside) == (1, 0)
@@ -43,7 +43,7 @@ def test_an_edge_is_found_where_it_is():
 
 
 def test_an_edge_that_is_not_sharp_tells_how_clear_it_is():
-    """One in ten on the wrong side."""
+    """An edge with one in ten on the wrong side is reported with its clarity."""
     rng = np.random.default_rng(1)
     study = made(lambda v: 1 * ((v[:, 0] < 0.8) ^ (rng.random(len(v)) < 0.1)))
     (edge,) = edges(study)

@@ -154,7 +154,7 @@ def test_a_study_over_phases(controller, name, values):
 
 
 def test_a_delay_that_the_law_knows_is_the_loops(controller):
-    """Unless that is varied: to make up for a delay that is not there would be a fault."""
+    """The law knows the loop's delay unless the delay is varied."""
     controller.write_text(f'{CONTROLLER}    delay: 0.004\n')
     given = {'runs': None, 'tolerance': 0.5}
     known, told = (
@@ -217,7 +217,7 @@ def test_a_run_in_which_nothing_can_be_judged_has_failed(controller):
 
 
 def test_parameters_of_the_controller_and_its_reference(controller):
-    """Gains change the law; what is about the reference is planned anew in each run."""
+    """Varied gains change the law, and varied references are planned in each run."""
     vary = {'gains.p': '50,100,200', 'reference.ramp_time': '0.1,0.3'}
     experiment = planned(controller, vary, runs=None)
     found = run_study(experiment, jobs=1)
@@ -234,7 +234,7 @@ def test_parameters_of_the_controller_and_its_reference(controller):
 
 
 def test_faults_of_sensors_are_what_the_law_sees(controller):
-    """The more of them the worse; one that there is not is refused."""
+    """Larger sensor faults cause larger errors, and unknown ones are refused."""
     vary = {'sensors.noise': '0,1e-4,1e-2', 'sensors.delay': '0,3ms'}
     found = run_study(planned(controller, vary, runs=None), jobs=1)
     share = found.share.reshape(3, 2)
@@ -249,7 +249,7 @@ def test_faults_of_sensors_are_what_the_law_sees(controller):
 
 
 def test_rates_of_states_and_drives_are_varied_unknown_to_the_law(controller):
-    """No tick without a state is held against it; what no run could have is refused at once."""
+    """Rates of states and drives vary without the law's knowledge; impossible ones fail."""
     vary = {'bus.rate': '0,50,120Hz', 'bus.phase': '0', 'sensors.rate': '0,100'}
     with pytest.raises(SoftRobotError, match='bus.phase: 0.002, expected 0, .* no bus.rate'):
         planned(controller, {'bus.phase': '0..2ms'})
@@ -296,7 +296,7 @@ def test_finished_runs_are_not_repeated(controller, tmp_path, monkeypatch):
 
 
 def test_a_folder_belongs_to_one_study(controller, tmp_path):
-    """Another one is refused, by what is different; so is one that is being written to."""
+    """The folder of another study, or one in use, is refused with the difference."""
     experiment, folder = planned(controller), tmp_path / 'out'
     run_study(experiment, jobs=1, folder=folder)
     other = planned(controller, seconds=0.6)
@@ -412,7 +412,7 @@ def arguments(controller, folder, *more):
 
 
 def test_the_command_tells_draws_and_writes(controller, tmp_path, capsys):
-    """Counts and where it fails on stdout, progress on stderr, a picture of several colours."""
+    """The command prints counts and edges, shows progress on stderr and draws a picture."""
     image = pytest.importorskip('matplotlib.image')
     folder = tmp_path / 'out'
     assert cli.main(arguments(controller, folder, '--jobs', '1')) == 0
@@ -448,7 +448,7 @@ def test_a_study_resumes_after_ctrl_c(controller, tmp_path, capsys, monkeypatch)
 
 
 def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
-    """No more: what was done is in the folder, and the end is that of one that was not killed."""
+    """A killed study loses only the runs in progress, and ends as one that was not killed."""
     folder, other = tmp_path / 'out', tmp_path / 'other'
     given = arguments(controller, folder, '--jobs', '1', '--seconds', '3')
     process = subprocess.Popen(

@@ -146,8 +146,8 @@ def test_emitted_kernel_by_call(kernel):
 
 
 @pytest.mark.quick
-def test_what_is_compiled_says_what_it_fills(kernel):
-    """Comments name the slots, each before what fills it, also in the source that is compiled."""
+def test_compiled_source_has_comments_on_its_slots(kernel):
+    """Comments in the compiled source name each slot before the code that fills it."""
     _, terms = kernel
     source = inspect.getsource(binding._emitted(terms, (), False).py_func)
     lines = [line.strip() for line in source.splitlines()]
@@ -218,8 +218,8 @@ def test_simplification():
     ],
     ids='if q|q > 0|q <= 0|q == 0|q != 0|max|abs|math.sin|np.sin|float|int|2**q|q**q'.split('|'),
 )
-def test_what_cannot_be_traced_is_refused(use):
-    """A branch on a traced value, or a function not traced, is a TypeError, never a guess."""
+def test_an_untraceable_formula_is_refused(use):
+    """A branch on a traced value or an untraced function is a TypeError."""
     with pytest.raises(TypeError):
         use(symbol('q', 0))
 

@@ -118,7 +118,7 @@ def fill(page, place, value):
 
 
 def test_sliders_move_what_is_drawn(chromium):
-    """A coordinate bends the arm; a pulled tendon bends it, too, and turns red."""
+    """A coordinate slider bends the drawn arm, and a tendon's also turns it red."""
     with page_of(chromium, 'pcc_arm') as page:
         straight = until(lambda: lean(page), 'an arm')
         assert abs(straight) < 6

@@ -39,8 +39,8 @@ def test_surfaces_follow_the_robot(name):
         assert (frame[:3, 3] > low - 0.1 * size).all() and (frame[:3, 3] < high + 0.1 * size).all()
 
 
-def test_a_joint_that_holds_nothing_is_not_drawn_as_a_link():
-    """The shank of foot_shank is as long as from its knee to its ankle, wherever it is."""
+def test_a_free_joint_is_not_drawn_as_a_link():
+    """The drawn shank of foot_shank is as long as from knee to ankle in any posture."""
     model = compiled('foot_shank')
     look = RobotShape(model).at(model.q0 + [0.3, 0.2, 0.5, 0.1, 0.2, 0.3, 0.0, 0.0, 0.0])
     assert np.ptp(look.surfaces[0], axis=0).max() < 0.43 + 0.1
@@ -59,7 +59,7 @@ def test_a_segment_encloses_its_volume():
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'pneumatic_arm', 'soft_hand', 'planar_cc_chain'])
 def test_tendons_run_where_their_lengths_are_measured(name):
-    """The drawn curve is as much longer as the actuator's y says, if its ends are its points."""
+    """The drawn curve of a tendon lengthens by the actuator's y."""
     model = compiled(name)
     shape, ((q, _, _),) = RobotShape(model), states(model, 1, size=0.6)
     lengths = [

@@ -27,8 +27,8 @@ def test_discs_move_with_the_material():
 
 
 @pytest.mark.parametrize(('name', 'count'), [('hybrid_arm', 6), ('ur10e', 0)])
-def test_none_or_all_of_them_have_frames(name, count):
-    """Rigid bodies have none; a hollow body, whose axis is no material, has; and 0 is none."""
+def test_discs_have_frames_where_material_does(name, count):
+    """Discs of a hollow body have frames, rigid bodies have no discs, and 0 gives none."""
     model = compiled(name)
     discs = Discs(model, 3)
     frames = discs.at(model.q0)

@@ -28,7 +28,7 @@ class Remembered(Cosserat):
 
 @pytest.mark.parametrize('strains', [VARYING, CONSTANT], ids=['varying', 'constant'])
 def test_derivatives_of_rods(strains):
-    """All that the recursion asks for; of all strains by those within steps, and by others."""
+    """Derivatives of rods are exact for strains within steps and for all others."""
     body = Remembered(**vars(rod(strains, quadrature=2, reference_strain=BENT)))
     points, masses = body.material_points()
     assert_body_derivatives(

@@ -207,8 +207,8 @@ def test_a_tube_is_not_wider_inside_than_outside():
 
 
 @pytest.mark.parametrize('name', BASES.names())
-def test_bases_are_formulas(name):
-    """Traced, a basis has the values it has for arrays; it counts its functions right."""
+def test_bases_can_be_traced(name):
+    """Traced, a basis has the values it has for arrays, and the right number of functions."""
     nodes = basis(name).at(symbol('x', 0), SYMBOLIC)
     assert len(nodes) == basis(name).count() == len(at(name))
     for sigma in (0.0, 0.31, 0.65, 1.0):

@@ -153,7 +153,7 @@ def test_poisson_s_ratio_does_not_lock():
 
 
 def test_static_deflection_is_the_beam_s():
-    """Under its weight, bending and shear; more modes come closer."""
+    """The deflection under weight converges to the beam's, bending and shear included."""
     solid, (b, h, L) = Solid(1e8, 0.0, 1000.0), (0.02, 0.03, 0.3)
     load = 9.81 * solid.density * h * b
     wanted = load * L**4 / (8 * 1e8 * b * h**3 / 12) + load * L**2 / (2 * 0.5e8 * b * h / 1.2)
@@ -213,7 +213,7 @@ def test_forces_are_gradients_of_the_energy_in_the_mesh(file):
         np.testing.assert_allclose(found, wanted, atol=1e-8 * np.abs(wanted).max())
 
 
-def test_position_of_points_anywhere(file):
+def test_points_anywhere_move_with_the_shape_functions(file):
     """Material points, nodes and points between them move with the shape functions."""
     body, made = body_of(file), modes()
     q = 0.05 * np.arange(1.0, 6.0)
@@ -283,8 +283,8 @@ def test_a_formula_is_not_offered(file):
         body_of(file).position([symbol('x', i) for i in range(3)], [0.0] * 5, SYMBOLIC)
 
 
-def test_a_file_is_what_was_saved(tmp_path):
-    """Arrays come back to the bit; equal meshes have equal digests, others do not."""
+def test_a_modes_file_returns_what_was_saved(tmp_path):
+    """Arrays come back to the bit, and equal meshes alone have equal digests."""
     made = replace(modes(), scale=1e-3)
     save_modes(tmp_path / 'a.npz', made)
     found = load_modes(tmp_path / 'a.npz')
@@ -390,7 +390,7 @@ def test_wrong_materials_are_refused(numbers, words):
 
 @pytest.mark.parametrize('count, derivatives', [(0, 0), (10**6, 0), (3, -1), (3, 4)])
 def test_wrong_numbers_of_modes_are_refused(count, derivatives):
-    """Fewer than one, more than the mesh has unknowns, derivatives of modes that are not there."""
+    """Fewer than one mode, more than unknowns, or too many derivatives are refused."""
     with pytest.raises(ArgumentError, match='a whole number from'):
         reduced_basis(box((1, 1, 2), SIZE), RUBBER, count, derivatives)
 

@@ -236,7 +236,7 @@ def read(tmp_path, arrays):
 
 
 def test_a_file_brings_back_what_was_written(tmp_path, arrays):
-    """Every number; names are optional."""
+    """A file returns every number that was written; names are optional."""
     assert read(tmp_path, arrays) == (network(), [])
     del arrays['coordinates']
     assert read(tmp_path, arrays)[0].coordinates == ('q1', 'q2')
@@ -274,8 +274,8 @@ def test_wrong_arrays_are_named(tmp_path, arrays, name, value, wrong, expected):
 
 
 @pytest.mark.parametrize('content', [b'', b'no archive', b'PK\x03\x04 broken'], ids=str)
-def test_what_is_no_archive_is_refused(tmp_path, content):
-    """One problem, whatever the file is."""
+def test_a_file_that_is_no_archive_is_refused(tmp_path, content):
+    """A file that is no archive is refused with one problem."""
     (tmp_path / 'w.npz').write_bytes(content)
     problems = Problems()
     assert networks.read_network(str(tmp_path / 'w.npz'), 'weights', problems) is None
@@ -315,7 +315,7 @@ def robot_file(tmp_path, monkeypatch):
 
 
 def test_files_are_relative_to_the_robot_file(robot_file, tmp_path, monkeypatch):
-    """Wherever the process runs; absolute paths are as they are; a dict's are relative to here."""
+    """Paths are relative to the robot file, or to the working folder for a dict."""
     for file in ('weights/w.npz', tmp_path / 'robot' / 'weights' / 'w.npz'):
         robot = sd.load_robot(robot_file(file))
         assert robot.modules[0].body.weights == network()
@@ -348,7 +348,7 @@ def test_files_are_relative_to_the_robot_file(robot_file, tmp_path, monkeypatch)
     ),
 ], ids=str)  # fmt: skip
 def test_wrong_fields_are_named(robot_file, fields, path, expected):
-    """Missing files, stiffness that is none, elasticity said twice."""
+    """Missing files, invalid stiffness and doubly given elasticity are named."""
     with pytest.raises(DescriptionError) as caught:
         sd.load_robot(robot_file(**fields))
     (problem,) = caught.value.problems
@@ -477,7 +477,7 @@ def test_the_command_fits_and_reports_errors(tmp_path, capsys):
 
 
 def test_the_command_refuses_bad_input(tmp_path, capsys):
-    """Status 2, with what is wrong, before any work is done."""
+    """Wrong input ends the command with status 2 and the reason before any work."""
     from softrobot_dynamics import cli
 
     given, file = samples(5, 5), str(tmp_path / 'samples.npz')

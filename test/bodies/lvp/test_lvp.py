@@ -72,8 +72,8 @@ def test_the_map_is_backbone_and_cubic(body):
         np.testing.assert_allclose(tip, origin, atol=1e-11)
 
 
-def test_rest_is_rest(body):
-    """Nothing moves at q = 0, and no force is there."""
+def test_at_rest_there_is_no_motion_and_no_force(body):
+    """At q = 0 nothing moves, and there is no force."""
     points, zero = random_points(body, 20, seed=5), np.zeros(len(body.coordinates()))
     found = np.array(body.position(list(points.T), list(zero), NUMERIC))
     np.testing.assert_allclose(found.T, points, atol=1e-16)
@@ -252,8 +252,8 @@ def test_an_impossible_body_is_refused(q, words):
         sd.elastic_force(model, q=np.array(q, dtype=float))
 
 
-def test_a_closed_cavity_is_said():
-    """A source may shrink the cavity, but not below nothing."""
+def test_a_closing_cavity_is_refused():
+    """A source that shrinks the cavity below nothing is refused."""
     body = hollow(modes='table_5')
     assert body.explain([0.0, -1e-4]) is None
     assert 'source: -0.0002 m^2 closes the cavity' in body.explain([0.0, -2e-4])
@@ -304,8 +304,8 @@ def test_names_are_those_of_the_strains():
         ({'material': {'type': 'steel'}}, 'body.material.type'),
     ],
 )
-def test_what_is_wrong_is_named(fields, words):
-    """Each wrong field by its path, with what would be right."""
+def test_wrong_fields_are_named(fields, words):
+    """Each wrong field is named by its path with what would be right."""
     with pytest.raises(DescriptionError) as caught:
         robot(mapping(**fields))
     (problem,) = caught.value.problems

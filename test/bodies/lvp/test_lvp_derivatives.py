@@ -80,14 +80,14 @@ def few(body):
 
 
 @pytest.mark.parametrize('name', BODIES)
-def test_derivatives(name):
-    """All that the recursion asks for, in many digits: with and without growth and viscosity."""
+def test_derivatives_are_exact(name):
+    """Derivatives equal a computation in many digits, with growth and viscosity too."""
     assert_body_derivatives(*few(BODIES[name]()))
 
 
 @pytest.mark.parametrize('name', BODIES)
 def test_second_derivatives_of_lengths(name):
-    """The kernel of a slanting curve says what biases along one and two coordinates say."""
+    """Second derivatives of a slanting curve's length equal its biases along coordinates."""
     body = BODIES[name]()
     n, L = len(body.coordinates()), body.length
     sigma, weights = gauss_legendre(16, 0.1, 0.9)
@@ -110,7 +110,7 @@ def test_second_derivatives_of_lengths(name):
 
 @pytest.mark.parametrize('own', [False, True], ids=['shipped', 'own energy'])
 def test_derivatives_over_a_mesh(tmp_path, own):
-    """All points of a mesh, of no sections: as differences of the inverse dynamics have it."""
+    """Derivatives over all points of a mesh equal differences of the inverse dynamics."""
     modes = {name: rows for name, rows in EVERY.items() if name != 'source'}
     model = robot(mapping(quadrature={'mesh': mesh_file(tmp_path, 2), 'order': 2}, modes=modes))
     if own:

@@ -39,8 +39,8 @@ def assert_close(found, wanted, tolerance):
 
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain', 'hand', 'hybrid_arm', 'steel_rod'])
-def test_linearised_where_it_is(name):
-    """Tension, gravity, straight lines between bodies, strain energies, the acceleration: all."""
+def test_the_linearisation_is_that_at_the_present_state(name):
+    """The linearisation includes tension, gravity, straight lines, energies and acceleration."""
     model = compiled(name)
     held = HeldCommand(model, PERIOD)
     for q, qd, _ in states(model, 3, seed=1, size=0.3):
@@ -130,8 +130,8 @@ def test_an_invalid_response_is_not_adopted():
     np.testing.assert_allclose(ahead(held.lines), command.FARTHEST)
 
 
-def test_it_begins_anew_after_what_was_no_number():
-    """A beginning that makes no sense leaves no lines that go on for ever."""
+def test_it_restarts_after_a_non_finite_state():
+    """A start from a state that is not finite leaves no extrapolation behind."""
     model = compiled('pcc_arm')
     (q, qd, _), u = states(model, 1, seed=2, size=0.5)[0], np.full(model.m, 2.0)
     held = HeldCommand(model, PERIOD)

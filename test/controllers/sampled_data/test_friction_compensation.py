@@ -69,7 +69,7 @@ def test_known_friction_is_compensated_in_motion():
 @pytest.mark.parametrize('plant', [0.0, 0.4])
 @pytest.mark.parametrize('sensors', [{}, NOISE], ids=['exact', 'noisy'])
 def test_at_rest_it_does_not_chatter(plant, sensors):
-    """Bent, with rates whose signs are noise: no more is left than without the knowledge."""
+    """At rest with noisy rates the command chatters no more than without compensation."""
     stay = constant(bent([1.0])[0])
     without, known = (
         np.abs(errors(mu, plant, stay, 4.0, sensors=sensors)[1500:]).max() for mu in (0.0, 0.4)
@@ -78,7 +78,7 @@ def test_at_rest_it_does_not_chatter(plant, sensors):
 
 
 def test_a_state_that_is_no_number_leaves_nothing_behind():
-    """The next command is that of a law that has not seen it."""
+    """The command after a non-finite state is that of a law that has not seen it."""
     model, way = rubbing(0.4), spline([0.0, 1.0], bent([0.0, 1.0]))
     q, qd, twins = np.full(model.n, 1e-3), np.zeros(model.n), []
     for seen in ([q], [q, np.full(model.n, np.nan)]):

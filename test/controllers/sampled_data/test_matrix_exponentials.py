@@ -40,8 +40,8 @@ def test_spectral_radii_are_found(seed):
     assert log_spectral_radius(A.copy(), np.empty_like(A)) == pytest.approx(wanted, abs=1e-6)
 
 
-def test_what_has_none():
-    """Nothing has no radius, and what is no number none that is."""
+def test_an_empty_or_nan_matrix_has_no_spectral_radius():
+    """An empty matrix has radius zero, and one with nan has radius nan."""
     assert log_spectral_radius(np.zeros((2, 2)), np.empty((2, 2))) == -math.inf
     wrong = np.array([[1.0, np.nan], [0.0, 1.0]])
     assert math.isnan(log_spectral_radius(wrong.copy(), np.empty((2, 2))))

@@ -75,8 +75,8 @@ def test_a_law_of_tensions_does_not_know_that():
 
 
 @pytest.mark.parametrize('pairs', [False, True])
-def test_what_the_loop_is_said_to_do_it_does(pairs):
-    """The rate of the slowest error, linearised, is that of the gains."""
+def test_the_reported_growth_is_that_of_the_gains(pairs):
+    """The reported rate of the slowest error is that of the gains."""
     model = arm(pairs)
     law, u = law_of(model), np.full(model.m, 0.2)
     rest = sd.equilibrium(model, command=u, q0=POSTURE).q
