@@ -46,8 +46,8 @@ def test_angles_that_may_go_round_are_found_by_their_limits():
     assert found.period == pytest.approx(TURN * np.array(rounds)) and not found.vectors
 
 
-def test_rotation_vectors_may_be_replaced_unless_a_force_is_along_them():
-    """A free rotation vector is kept up to 3/4 of its range, a driven one always."""
+def test_only_free_rotation_vectors_are_replaced():
+    """A free rotation vector is replaced beyond 1.5 pi, a driven or sprung one never."""
     driven = [
         {'name': f'm{c}', 'type': 'joint', 'joint': 'cj', 'coordinate': f'r{c}'} for c in 'xyz'
     ]

@@ -73,7 +73,7 @@ def test_momentum_changes_as_the_mass_matrix_does(name):
         assert np.abs(found - wanted).max() < 1e-5 * size
 
 
-def test_without_a_push_there_is_none():
+def test_without_a_push_none_is_estimated():
     """Without a push the estimate is zero up to the integration error, 0.03 mN m of 100 N m."""
     sizes = [np.abs(rigid_run(period, 0.5)[0]).max() for period in (4e-3, 2e-3, 1e-3)]
     assert sizes[2] < 1e-4

@@ -51,8 +51,8 @@ def test_a_coordinate_moves_the_bodies_beyond_it():
     assert scales.moves.tolist() == [[1, 0, 0], [1, 1, 0], [1, 0, 1]]
 
 
-def test_an_actuator_without_limits_counts_as_a_limited_one():
-    """Scales of an actuator without limits are near those with its builder's limits."""
+def test_effort_scales_are_near_the_limits():
+    """Effort scales of shipped robots are within a factor of 5 of half the range of limits."""
     for name in ('pcc_arm', 'pneumatic_arm', 'soft_hand'):
         model = compiled(name)
         half = 0.5 * (model.effort_upper - model.effort_lower)

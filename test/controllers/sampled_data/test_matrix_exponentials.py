@@ -40,8 +40,8 @@ def test_spectral_radii_are_found(seed):
     assert log_spectral_radius(A.copy(), np.empty_like(A)) == pytest.approx(wanted, abs=1e-6)
 
 
-def test_an_empty_or_nan_matrix_has_no_spectral_radius():
-    """An empty matrix has radius zero, and one with nan has radius nan."""
+def test_a_zero_or_nan_matrix_has_no_finite_radius():
+    """The logarithmic radius of a zero matrix is -inf, and that of a nan matrix is nan."""
     assert log_spectral_radius(np.zeros((2, 2)), np.empty((2, 2))) == -math.inf
     wrong = np.array([[1.0, np.nan], [0.0, 1.0]])
     assert math.isnan(log_spectral_radius(wrong.copy(), np.empty((2, 2))))
