@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What docs/extending.md shows: a package with a kind of each sort, as a user would have it."""
+"""The package of docs/extending.md, with a kind of each sort, as a user would install it."""
 
 import contextlib
 import os

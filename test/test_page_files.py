@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Every file that the documentation shows is one that the package, or its program, would take."""
+"""Every file that the documentation shows is accepted by the package or its program."""
 
 import functools
 from xml.etree import ElementTree

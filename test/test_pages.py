@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Every block of code in the documentation runs, or is what the package would accept."""
+"""Every block of code in the documentation runs or is accepted by the package."""
 
 import contextlib
 import importlib.util

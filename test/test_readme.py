@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the README shows works as written."""
+"""The README is short, its examples run, and its links exist."""
 
 from pathlib import Path
 import re

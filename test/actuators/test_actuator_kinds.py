@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What every actuator kind declares: its quantities, its fields' units, its safe command."""
+"""Every actuator kind declares its quantities, the units of its fields and a safe command."""
 
 from dataclasses import fields
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Tendons that are told positions: what a robot file may say; commands and efforts."""
+"""Position drives of tendons: their entries in a robot file, commands and efforts."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What joints and actuators make of their fields: constant transforms, routings, limits."""
+"""Fields of joints and actuators become constant transforms, routings and limits."""
 
 import math
 

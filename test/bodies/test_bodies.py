@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What every registered body and joint must satisfy; a new file is tested without a new test."""
+"""Contract tests of every registered body and joint; a new file is tested without a new test."""
 
 import numpy as np
 from oracles import material, newton_euler

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Bodies of a user's own: from Python by their functions, and from another package."""
+"""Custom bodies: from Python functions, and from another package."""
 
 from dataclasses import dataclass
 import os

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The error of the order of a body's model, as the report of `softrobot check` has it."""
+"""The error of the order of a body's model in the report of `softrobot check`."""
 
 import json
 

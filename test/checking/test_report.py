@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The report of `softrobot check`: figures that are right, and questions where there are any."""
+"""The report of `softrobot check`: its figures, and the questions that it asks."""
 
 import json
 

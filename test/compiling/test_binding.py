@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Arguments given to a program once: a call with the others does the same, also by address."""
+"""Arguments bound to a compiled program give the same results as a call with all of them."""
 
 import gc
 import sys

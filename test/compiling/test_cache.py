@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The cache of compiled kernels: where it is, when it is used, and when it must not be."""
+"""The cache of compiled kernels: its place, when it is used, and when it must not be."""
 
 from concurrent.futures import ThreadPoolExecutor
 import importlib

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A cache that is damaged, full, or open to others: starts succeed, or say why they must not."""
+"""A damaged, full or unsafe cache folder: starts succeed, or are refused with the reason."""
 
 import os
 from pathlib import Path

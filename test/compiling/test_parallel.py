@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is compiled at once: by whom, in which order, and what happens where helpers fail."""
+"""Parallel compilation: helpers, order, and what happens when helpers fail."""
 
 import fcntl
 import functools

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the nodes make of parameter values, without ROS."""
+"""Parameter values become controllers, simulators and sensors, without ROS."""
 
 import json
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Laws on one robot together: each counts on the others, none steps, none takes another's."""
+"""Several laws on one robot: each accounts for the others, and commands never jump."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the laws beside partial feedback linearization promise, in the loops that they close."""
+"""Closed loops of the laws other than partial feedback linearization."""
 
 import math
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The limits that every command passes last."""
+"""The limits that every command passes before it is sent."""
 
 from numba.core import event
 import numpy as np

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How fast errors of the sampled loop grow: beside simulation, and beside a double integrator."""
+"""The growth of errors in sampled loops against simulations and a double integrator."""
 
 import math
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The safe command: the right one for each kind of actuator, within its limits, at any time."""
+"""The safe command suits each kind of actuator, within its limits, at any time."""
 
 import numpy as np
 import pytest

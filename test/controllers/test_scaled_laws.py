@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Loops do not depend on a robot's size, once gains, period and reference are in its own time."""
+"""Closed loops scale with a robot's size if gains, period and reference do."""
 
 import numpy as np
 import pytest

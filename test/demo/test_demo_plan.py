@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a demo takes from a parameter file, and what goes before it; nothing is started."""
+"""The plan of a demo: values of parameter files and flags; nothing is started."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The rate that a machine holds is measured beside bare processes, and is said in words."""
+"""The rate that a machine holds is measured and reported."""
 
 import sys
 

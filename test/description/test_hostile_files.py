@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Robot files by somebody who means harm: nothing of them is run, and none takes long."""
+"""Malicious robot files run no code and take little time."""
 
 import pytest
 import softrobot_dynamics as sd

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Robot files: what can be wrong before a single field is read, and where shipped ones are."""
+"""Robot files: errors before any field is read, and the places of shipped files."""
 
 import importlib.metadata
 from pathlib import Path

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Robots of which numbers are others: which, where, and what is refused."""
+"""Variations of a robot's numbers: selection, changes, and refusals."""
 
 import json
 

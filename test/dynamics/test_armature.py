@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Inertia of motors behind their gears, beside Pinocchio's."""
+"""Inertia of motors behind gears against Pinocchio."""
 
 import functools
 

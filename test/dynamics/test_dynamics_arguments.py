@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the friendly calls refuse, and how they say so."""
+"""Public functions of the dynamics refuse wrong arguments by name."""
 
 import inspect
 

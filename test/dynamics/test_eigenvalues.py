@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Quadratic eigenvalue problems whose eigenvalues are known, and the errors they are given."""
+"""Quadratic eigenvalue problems with known eigenvalues and known errors."""
 
 import numpy as np
 import pytest

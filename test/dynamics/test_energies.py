@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Energies: their gradients are the forces, and nothing is lost or won on the way."""
+"""Gradients of the energies are the forces, and motions conserve energy."""
 
 import numpy as np
 from oracles.euler_lagrange import kinetic_energy, potential_energy

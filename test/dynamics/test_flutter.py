@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Loads that turn with a body shake a robot: verdicts beside closed forms and simulations."""
+"""Stability under follower loads against closed forms and simulations."""
 
 import numpy as np
 import pytest

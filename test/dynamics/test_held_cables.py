@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Derivatives of a robot whose cables are held: under commands instead of forces."""
+"""Derivatives of a robot under commands of position drives."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A leg that walks: ankle, knee and hip by Newton and Euler, segment by segment, in 3-D."""
+"""Inverse dynamics of a walking leg against Newton and Euler, segment by segment, in 3-D."""
 
 import numpy as np
 from oracles.jets import Jet, jet, JETS

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Coordinates that whole turns do not change: which they are, and how they are unwrapped."""
+"""Coordinates that whole turns do not change, and how they are unwrapped."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is left to move while outputs are held: beside closed forms, and beside simulation."""
+"""The zero dynamics against closed forms and simulations."""
 
 import math
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Which values of gauges are believed: spikes are not, steps are after a while, in any order."""
+"""Gating of measured efforts: spikes are rejected, plausible steps accepted."""
 
 import itertools
 

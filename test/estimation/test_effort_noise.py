@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Noise of gauges: what it does to what is believed, so that it is taken for no push."""
+"""The noise of measured efforts in the filter's covariance and in push detection."""
 
 import functools
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Measured tensions in place of commands: what acts when, and what that is good for."""
+"""Measured efforts in place of commands: when they act, and what they improve."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""An arm seen by a camera and by its cables: how sure, how pushed, in closed loop, at rest."""
+"""The estimator of an arm with a camera and cable lengths: consistency, pushes, loops, rest."""
 
 import functools
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What an IMU says, against frames differentiated in time; derivatives against differences."""
+"""Inertial units against frames differentiated in time, and their derivatives."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A robot heavier, stiffer and more damped than its model: how it moves, what is learned."""
+"""Estimation of a robot heavier, stiffer and more damped than its model."""
 
 import functools
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The momentum observer: what acts from outside it finds, with a lag, and nothing else."""
+"""The momentum observer estimates external forces with a known lag and nothing else."""
 
 import numpy as np
 import pytest

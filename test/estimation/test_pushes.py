@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Whether something pushes: how soon it is said, and that noise alone is as likely as is said."""
+"""Detection of pushes: delay, and false alarms by noise."""
 
 import functools
 

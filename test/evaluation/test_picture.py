@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The picture of a demo, from made-up records."""
+"""The picture of a demo from artificial records."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From the records of both nodes to the figures of a demo, and whether the loop held."""
+"""The report of a demo from the records of both nodes: figures and failures."""
 
 import csv
 from dataclasses import replace

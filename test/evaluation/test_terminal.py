@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a demo shows in a terminal."""
+"""The terminal output of a demo."""
 
 import io
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Motions from ROS bags: what a table of the same says, and what is not there, in words."""
+"""Motions from ROS bags equal those from tables; missing topics are named."""
 
 from pathlib import Path
 

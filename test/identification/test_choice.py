@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Model selection by postures not seen: strains that the loads show, their orders, numbers."""
+"""Choice of strains, orders and parameters by cross-validation over postures."""
 
 import json
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Commands that show numbers: within limits, apart from each other, and what the node follows."""
+"""Excitation commands are within limits, separable and followed by the node."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Friction of tendons from held postures, by which way the tendons slid last."""
+"""Friction of tendons from held postures and their last sliding directions."""
 
 import numpy as np
 import pytest

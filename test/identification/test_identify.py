@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers of a robot file from held postures: found, how sure, and what postures do not show."""
+"""Parameters of a robot file from held postures, with confidence and observability."""
 
 from dataclasses import replace
 import functools

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""`softrobot identify`: tables in, words, JSON, a picture and a robot file out."""
+"""`softrobot identify` reads tables and writes a report, JSON, a picture and a robot file."""
 
 import json
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers that were known before, to a standard deviation: NAME=A..B+-D."""
+"""Parameters with a prior of known standard deviation: NAME=A..B+-D."""
 
 import functools
 

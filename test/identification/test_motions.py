@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers of a robot file from motions: derivatives, recovery, confidence, files."""
+"""Parameters of a robot file from motions: derivatives, recovery, confidence, files."""
 
 import functools
 import json

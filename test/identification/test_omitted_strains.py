@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Strains that rods leave out: how large they would be, how far they would move the robot."""
+"""Omitted strains of rods: their size, and how far they would move the robot."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Markers whose places on a body are known to a standard deviation, and fitted."""
+"""Markers whose places on a body have a prior and are fitted."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers of drives from postures held by positions."""
+"""Parameters of position drives from held postures."""
 
 import numpy as np
 import pytest

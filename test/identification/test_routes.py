@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers of the paths of tendons from postures: where they run, and nothing compiled for it."""
+"""Parameters of tendon routes from postures, without compilation."""
 
 import numba.core.event
 import numpy as np

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Angles of several tendons that turn together: one shift of numbers that differ."""
+"""A rotation shared by several tendons is fitted as one shift."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Joints of several coordinates: springs, limits and motors by name, and what is refused."""
+"""Joints of several coordinates: springs, limits and motors by name, and refusals."""
 
 import math
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Small dense linear algebra: factors solve, and a pivot that is none is told by its place."""
+"""Small dense linear algebra: factors solve, and failures return their pivot."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The control loop under a clock of the test's own: what it answers, refuses, survives."""
+"""The control loop in simulated time: what it answers, refuses and survives."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The estimation loop under a clock of the test's own: when it says a state, what it refuses."""
+"""The estimation loop in simulated time: when it publishes a state, and what it refuses."""
 
 import functools
 

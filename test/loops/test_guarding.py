@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The safe command goes out in time whatever the loop does, and no late answer after it."""
+"""The guard sends the safe command in time, and no late answer follows it."""
 
 import threading
 

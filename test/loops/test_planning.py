@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A job in another process gives back what its function does, and ends when it is cancelled."""
+"""A job in another process returns its function's result and can be cancelled."""
 
 import math
 import os

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Priority is asked for politely, and sleeping ends at a moment, not after a while."""
+"""Priorities, processors and sleeping until a deadline."""
 
 import contextlib
 import ctypes

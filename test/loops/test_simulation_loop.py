@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The simulation loop under a clock of the test's own: what it sends, takes, counts, survives."""
+"""The simulation loop in simulated time: states, commands, counters and failures."""
 
 import copy
 

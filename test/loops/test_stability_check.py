@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Whether a loop can be stable: refused for new gains, said along references and as it runs."""
+"""Unstable gains are refused, and unstable references and loops reported."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace

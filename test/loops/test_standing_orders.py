@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Orders given while there is no loop, or while its reference is planned, are not lost."""
+"""Orders given without a loop, or while a reference is planned, are not lost."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is said of messages: not too often, nothing uncounted, and of their rate the median."""
+"""Reports on messages: rate-limited, fully counted, with the median rate."""
 
 from math import inf
 from queue import SimpleQueue

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a judge of states believes, what it refuses, and how soon it comes round."""
+"""Which states are accepted, which refused, and after which time a change is accepted."""
 
 import numpy as np
 import pytest

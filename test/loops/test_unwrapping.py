@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""States of senders that report angles, or rotation vectors, within a turn."""
+"""Unwrapping of angles and rotation vectors of drivers that wrap them."""
 
 import json
 

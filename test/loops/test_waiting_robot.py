@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A simulated robot that nobody drives, or nobody any more, in simulated time."""
+"""A simulated robot without commands, or after a loss of them, in simulated time."""
 
 import numpy as np
 import pytest

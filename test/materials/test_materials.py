@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Stress laws: what each must satisfy, and the forces that a body with one of them has."""
+"""Stress laws satisfy their contract, and bodies have their forces."""
 
 from dataclasses import dataclass, field
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What calls at control rate rely on: where buffers lie, no allocation, no GIL, own workspaces."""
+"""Calls at control rate: buffer placement, no allocation, no GIL, own workspaces."""
 
 import platform
 import re

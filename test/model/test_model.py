@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a compiled model has of its description: everything in the order of the coordinates."""
+"""A compiled model has its description's values in the order of coordinates."""
 
 import numpy as np
 import pytest

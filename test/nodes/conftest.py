@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What tests of node processes begin with."""
+"""Fixtures for tests of node processes."""
 
 import pytest
 from support.node_processes import compile_for_nodes, NODES, RATE, starting

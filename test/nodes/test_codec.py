@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Messages by the short way are those of the ordinary way, whatever changes between them."""
+"""Messages encoded and decoded without rclpy's serialisation equal those with it."""
 
 from array import array
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Loops that end, or stop, by themselves: over real DDS, and what other threads do of theirs."""
+"""Loops that fail or end by themselves, over real DDS and in other threads."""
 
 import time
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A loop over DDS whose controller hears an estimator: it holds, and is safe without sensors."""
+"""A loop over DDS on estimated states holds, and is safe without sensors."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What goes wrong around a running controller, over real DDS; docs/faults.md is the list."""
+"""Faults around a running controller, over real DDS; docs/faults.md is the list."""
 
 import contextlib
 import signal

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What laws promise, over real DDS and with commands that act when they arrive."""
+"""Closed loops of laws over real DDS, with commands that act when they arrive."""
 
 import pytest
 

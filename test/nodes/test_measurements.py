@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What sensors say as messages, there and back, and what cannot be such."""
+"""Sensor values are written to and read from messages, and wrong ones refused."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Messages become arrays by name, and what cannot be used is refused with its reason."""
+"""Messages become arrays by name, and unusable ones are refused with their reason."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Parameters are declared with their bounds, read as what they are, and changed whole or not."""
+"""Parameters are declared with bounds, read by kind, and changed as a whole or not."""
 
 from dataclasses import dataclass, FrozenInstanceError
 import math

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Faults of those around a closed loop, over real DDS; docs/faults.md is the list."""
+"""Faults of other processes around a closed loop, over real DDS; docs/faults.md is the list."""
 
 import contextlib
 import signal

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Phases of laws over real DDS: begun, tuned, stopped, begun anew."""
+"""Phases of laws over real DDS: started, tuned, stopped and restarted."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Ten thousand random messages, parameters and files: taken, or refused by one of our errors.
+Random messages, parameters and files are accepted or refused by the package's errors.
 
 Seeded, and mutations of what is right rather than noise, so that most of a reader is reached.
 """

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Random wrenches, points, poses, states to begin at, and recordings: taken, or our errors."""
+"""Random wrenches, targets, states and recordings are accepted or refused by own errors."""
 
 import random
 from types import SimpleNamespace

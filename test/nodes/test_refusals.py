@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is wrong with states reaches the log, and no command: the controller over real DDS."""
+"""Wrong states are logged and cause no command: the controller over real DDS."""
 
 import math
 import time

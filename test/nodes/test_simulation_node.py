@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the simulated robot is told over real DDS, beside commands."""
+"""Topics and services of the simulation node other than commands, over real DDS."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Messages that are too large are refused before they are read; those of real robots are not."""
+"""Oversized messages are refused before they are read, those of real robots are not."""
 
 import random
 import struct

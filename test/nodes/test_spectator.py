@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A view looks in on a running loop over real DDS."""
+"""A view reads the states of a running loop over real DDS."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What makes the robot safe waits for nothing: both nodes as processes over real DDS.
+Stops do not wait for planning or compilation: both nodes over real DDS.
 
 References of the type `path` are planned here by a process that would take ten minutes, longer
 than any test waits: whatever is answered meanwhile was answered beside the planning.

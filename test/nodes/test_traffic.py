@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Huge messages and floods on every topic that nodes read, over real DDS: refused, and no more."""
+"""Huge messages and floods on every topic of the nodes are refused, over real DDS."""
 
 import re
 import threading

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Trajectories from messages: which references they are, and which are refused."""
+"""Trajectory messages become references or are refused."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Messages go by UDP, never by shared memory, and only where the user has not chosen."""
+"""Messages use UDP and no shared memory, unless the user chose a transport."""
 
 import os
 from pathlib import Path

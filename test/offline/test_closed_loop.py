@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The loop without ROS: law and simulator as called by hand, late commands, wrenches, failures."""
+"""The offline loop equals law and simulator called by hand, with delays and failures."""
 
 import numpy as np
 import pytest

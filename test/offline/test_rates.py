@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The loop without ROS where states, the law and the drives each have a rate of their own."""
+"""The offline loop with different rates of states, law and drives."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Records: what is written can be read, by others too, and survives what ends a process."""
+"""Records can be read, by other programs too, and survive the end of a process."""
 
 import contextlib
 import errno

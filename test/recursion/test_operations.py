@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The benchmarks count operations as sources have them, also of what is called by its address."""
+"""The counts of operations in benchmarks equal those of the sources."""
 
 import importlib.util
 from pathlib import Path

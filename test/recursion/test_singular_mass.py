@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Mass matrices that are singular, and those that only look so."""
+"""Mass matrices that are singular, and those that are only badly scaled."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""References that ask for too much are found by numbers that physics gives."""
+"""References beyond a robot's limits are reported with the numbers of physics."""
 
 import copy
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Points that a tip follows one by one: reached, at the least effort, or gone near to."""
+"""Tips follow single points with the least effort, or approach unreachable ones."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What holds for every registered kind of reference, here or in a package of a user's."""
+"""Contract tests of every registered kind of reference, of users' packages too."""
 
 from dataclasses import dataclass
 from pathlib import Path

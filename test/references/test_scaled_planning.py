@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Plans do not depend on a robot's size: postures for points, outputs and circles are scaled."""
+"""Planned postures for points, outputs and circles scale with a robot's size."""
 
 import numpy as np
 import pytest

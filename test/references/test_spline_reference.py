@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Splines of outputs: where they go, how smoothly, and whether the robot can follow."""
+"""Splines of outputs: their values, smoothness and feasibility."""
 
 import numpy as np
 import pytest

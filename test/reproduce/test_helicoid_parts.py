@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the helicoid is reproduced with: tetrahedra without a mesh file, a continuous law."""
+"""Parts of the helicoid's system: tetrahedra without a mesh file, a continuous law."""
 
 import numpy as np
 import pytest

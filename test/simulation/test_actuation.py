@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Actuators as they are: lag, delay, dead band and slack by their closed forms."""
+"""Imperfect actuators: lag, delay, dead band and slack against closed forms."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Drives that take a command only every so often: by schedules made by hand, and by counting."""
+"""A bus whose drives take commands in cycles, against schedules made by hand."""
 
 import math
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Cables that motors hold, in simulation: by fine explicit steps, by statics, and by energy."""
+"""Simulated position drives against fine explicit steps, statics and energy."""
 
 import numpy as np
 import pytest

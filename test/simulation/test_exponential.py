@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Steps of equal length: their order, what they make of stiff motions, and their rates."""
+"""Exponential steps of equal length: order, stiff motions and rates."""
 
 from dataclasses import replace
 

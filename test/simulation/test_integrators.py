@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The method by tolerance: its order, with whatever matrices, and its error estimate."""
+"""The integrator with a tolerance: its order for any matrices, and its error estimate."""
 
 import functools
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Dry friction of joints on the simulated robot, and what a law makes up for."""
+"""Dry friction of joints in simulation, and its compensation by a law."""
 
 import functools
 

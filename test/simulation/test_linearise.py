@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A robot near a state as a linear system."""
+"""Linearisation of a robot near a state."""
 
 import numpy as np
 import pytest

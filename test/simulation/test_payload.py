@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A payload that comes and goes: as a robot whose file has the mass from the beginning."""
+"""A changing payload against robots whose file has the mass."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A simulated robot of another body model than the law's, heard in the law's coordinates."""
+"""A plant of another body model, measured in the coordinates of the law."""
 
 import functools
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Rotation vectors near a full turn: re-centring, what it keeps, and where there is none."""
+"""Re-centring of rotation vectors near a full turn, and where there is none."""
 
 import math
 

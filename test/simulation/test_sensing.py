@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What sensors do to states: noise by its statistics, steps, delays, losses; equal for a seed."""
+"""Simulated sensors: noise, resolution, delays, losses and seeds."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The simulator: deterministic, second order, stable for stiff damping, honest when it fails."""
+"""The simulator: determinism, second order, stability under stiff damping, failures."""
 
 import numpy as np
 from oracles.euler_lagrange import potential_energy

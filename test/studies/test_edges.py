@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where along a factor it goes wrong."""
+"""Edges between success and failure along a varied factor."""
 
 from math import inf
 

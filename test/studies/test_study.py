@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Studies: what is varied, which runs there are, what comes out, and that it can be resumed."""
+"""Studies: variations, runs, results and resumption."""
 
 import dataclasses
 import json

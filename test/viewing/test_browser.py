@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The view in a real browser without a screen: what is drawn, and what its sliders do.
+The view in a real headless browser: drawings and sliders.
 
 Chromium is a package of the system; the gate installs it, and runs this apart from other tests.
 """

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a view shows, on a page that no browser looks at."""
+"""Sources of a view: sliders, equilibria and recordings, without a browser."""
 
 import numpy as np
 import pytest

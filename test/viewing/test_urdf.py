@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Discs along soft bodies, and the URDF of what floats with them, by an independent reader."""
+"""Discs along soft bodies, and the URDF of a robot, read by Pinocchio."""
 
 import numpy as np
 import pinocchio as pin

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Finite-element matrices against those of another program, and against what they must do."""
+"""Finite-element matrices against another program and against exact energies."""
 
 import numpy as np
 import pytest

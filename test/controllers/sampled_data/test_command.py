@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a robot does while its command is held, beside derivatives and the matrix exponential."""
+"""Prediction under held commands against derivatives and matrix exponentials."""
 
 import numpy as np
 from oracles.held import exponential

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Exponentials and spectral radii, beside LAPACK's."""
+"""Matrix exponentials and spectral radii against LAPACK."""
 
 import math
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Laws whose tendons are told positions: these act as springs until the next command."""
+"""Laws for tendons with position drives, which act as springs until the next command."""
 
 import functools
 

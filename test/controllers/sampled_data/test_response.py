@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The response of a linear robot to a held force, beside the matrix exponential."""
+"""The response of a linear robot to a held force against the matrix exponential."""
 
 import numpy as np
 from oracles.held import exponential
