@@ -183,9 +183,8 @@ def _times(model: CompiledModel, share: float) -> dict[str, float]:
     def bias() -> Array:
         return sd.inertial_inverse_dynamics(model, q=ones, qd=ones, qdd=zero)
 
-    def in_one_pass() -> NDArray[np.floating[Any]]:
-        c, M = sd.mass_inertial_inverse_dynamics(model, q=ones, qd=ones, qdd=zero)
-        return np.linalg.solve(M, -c)
+    def in_one_pass() -> Array:
+        return sd.forward_dynamics(model, q=ones, qd=ones, u=np.zeros(model.m))
 
     def by_columns() -> NDArray[np.floating[Any]]:
         return np.linalg.solve(_columns(model, ones), -bias())
