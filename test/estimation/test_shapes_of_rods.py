@@ -3,8 +3,8 @@
 
 import numpy as np
 import pytest
-from scaled import model_of, rod, Scale
 import softrobot_dynamics as sd
+from support.scaled import model_of, rod, Scale
 
 pytestmark = pytest.mark.quick
 
