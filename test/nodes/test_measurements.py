@@ -11,7 +11,6 @@ pytest.importorskip('rclpy')
 from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion, Vector3  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
-from sensor_examples import bound, example  # noqa: E402
 from sensor_msgs.msg import Imu, JointState, Range  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MessageError  # noqa: E402
 from softrobot_dynamics.estimation.efforts import Effort  # noqa: E402
@@ -20,6 +19,7 @@ from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, read_measurement, stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging import sizes  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, message_type_of  # noqa: E402
+from support.sensor_examples import bound, example  # noqa: E402
 
 pytestmark = pytest.mark.quick
 

@@ -13,6 +13,7 @@ from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.simulation.integrators import exponential_step, forces
+from support.robots import compiled
 
 PERIOD = 1e-3  # [s] for which a command is held
 

@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.simulation.integrators import forces, rosenbrock_stages
 from softrobot_dynamics.simulation.integrators.rosenbrock_stages import ROS34PW2
+from support.robots import compiled
 
 pytestmark = pytest.mark.quick
 
