@@ -8,7 +8,7 @@ numba, as apt does for a ROS distribution, nothing does: :mod:`.compiler` asks h
 
 import re
 
-TESTED = (0, 57), (0, 69)  # the oldest, and the first that is too new
+TESTED = (0, 61), (0, 69)  # the oldest, and the first that is too new
 TESTED_RANGE = 'numba>={}.{},<{}.{}'.format(*TESTED[0], *TESTED[1])  # as pip writes it
 
 
