@@ -93,7 +93,7 @@ setup(
     ],
     zip_safe=False,
     python_requires='>=3.10',
-    install_requires=['numba>=0.57', 'numpy>=1.22', 'pyyaml>=5.4', 'scipy>=1.8'],
+    install_requires=['numba>=0.61,<0.69', 'numpy>=1.22', 'pyyaml>=5.4', 'scipy>=1.8'],
     extras_require={
         'ros': ROS,
         'ros-jazzy': ROS_JAZZY,

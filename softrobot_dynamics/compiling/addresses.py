@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 import numpy as np
 from softrobot_dynamics.annotations import Integers
@@ -46,7 +45,8 @@ def call(context, address, *arrays):
     own = types.StarArgTuple(arrays)
 
     def generate(context, builder, signature, arguments):
-        address, values = arguments[0], cgutils.unpack_tuple(builder, arguments[1])
+        address = arguments[0]
+        values = [builder.extract_value(arguments[1], i) for i in range(len(arrays))]
         pointers = [
             context.make_array(array)(context, builder, value).data
             for array, value in zip(own, values)
@@ -121,6 +121,14 @@ def _array(context: Any, builder: Any, array: Any, pointer: Any, shape: Sequence
     made.data, made.itemsize, made.nitems = pointer, size, shape[0]
     for length in shape[1:]:
         made.nitems = builder.mul(made.nitems, length)
-    made.shape = cgutils.pack_array(builder, shape)
-    made.strides = cgutils.pack_array(builder, strides)
+    made.shape = _packed(builder, shape)
+    made.strides = _packed(builder, strides)
     return made._getvalue()
+
+
+def _packed(builder: Any, values: Sequence[Any]) -> Any:
+    """Return values of one LLVM type as an LLVM array."""
+    packed: Any = ir.Constant(ir.ArrayType(values[0].type, len(values)), ir.Undefined)
+    for i, value in enumerate(values):
+        packed = builder.insert_value(packed, value, i)
+    return packed

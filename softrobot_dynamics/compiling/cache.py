@@ -29,7 +29,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding
 import numba
-from softrobot_dynamics.compiling import folder, machine_code
+from softrobot_dynamics.compiling import compiler, folder
 from softrobot_dynamics.compiling.folder import own_folder
 from softrobot_dynamics.compiling.sources import digest_of
 
@@ -50,7 +50,7 @@ def load_module(source: str, label: str) -> ModuleType:
     Return the module made of ``source``, importable under its ``__name__``.
 
     ``label`` is a readable part of the name. Equal sources give the same module. They may use the
-    decorators of :mod:`softrobot_dynamics.compiling.machine_code` without importing them. Raises
+    decorators of :mod:`softrobot_dynamics.compiling.compiler` without importing them. Raises
     CacheError for a folder that others could have put code into.
     """
     name, collected = _name(source, label), _COLLECTED.get()
@@ -209,7 +209,7 @@ def _load(name: str, source: str) -> None:
     """Make a module of a source, with its bytecode from the cache or into it."""
     module, file = types.ModuleType(name), f'<{name}>'
     linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect
-    module.__dict__.update(for_python=machine_code.for_python, by_address=machine_code.by_address)
+    module.__dict__.update(for_python=compiler.for_python, by_address=compiler.by_address)
     sys.modules[name] = module
     try:
         exec(_bytecode(name, source, file), module.__dict__)

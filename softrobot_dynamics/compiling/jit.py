@@ -23,17 +23,12 @@ emitted into a module that is named after all its sources instead
 """
 
 from collections.abc import Callable
-import functools
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
-from numba import njit
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult
-from numba.core.registry import CPUDispatcher
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling import compiler
 
 OPTIONS = {'nogil': True, '_nrt': False, 'error_model': 'numpy', 'fastmath': {'contract'}}
-_FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
 
 P = ParamSpec('P')
 R = TypeVar('R', covariant=True)
@@ -49,50 +44,9 @@ class Compiled(Protocol[P, R]):
         """Call it as it was written."""
 
 
-class _Linked(JITCodeLibrary):
-    """Optimised code that callers link into their own; no machine code is made of it alone."""
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
-
-
-class _ForCallers(Compiler):
-    """Numba's compiler, but for what it makes ready to run in this process."""
-
-    def compile_extra(self, func: Callable[..., Any]) -> CompileResult:
-        """Return the code of a function, which its compiled callers find by ``entry_point``."""
-        context = self.state.targetctx
-        self.state.flags.no_compile = True
-        self.state.library = _Linked(context.codegen(), func.__qualname__)
-        made = super().compile_extra(func)
-        made = made._replace(entry_point=object())
-        context.insert_user_function(made.entry_point, made.fndesc, [made.library])
-        return made
-
-
-class _Inner(CPUDispatcher):
-    """A function as numba compiles it, but not for Python until Python calls it."""
-
-    def add_overload(self, cres: CompileResult) -> None:
-        """Keep what was compiled, for compiled callers."""
-        self.overloads[cres.signature.args] = cres
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self._for_python(*arguments)
-
-    @functools.cached_property
-    def _for_python(self) -> Any:
-        options = self.targetoptions.items()
-        own = {name: value for name, value in options if name not in _FOR_COMPILED_CALLERS}
-        return njit(**own)(self.py_func)
-
-
 def inner(**options: Any) -> Callable[[Callable[P, R]], Compiled[P, R]]:
     """Return a decorator: as ``numba.njit`` with these options, but for compiled callers."""
-    given = {**options, **_FOR_COMPILED_CALLERS}
-    return functools.partial(_Inner, targetoptions=given, pipeline_class=_ForCallers)
+    return compiler.inner(**options)
 
 
 kernel = inner(**OPTIONS)

@@ -21,6 +21,7 @@ import tempfile
 from typing import Any
 
 from softrobot_dynamics.compiling import cache
+from softrobot_dynamics.compiling.compiler import KEEPS_MACHINE_CODE
 from softrobot_dynamics.compiling.folder import own_folder, warn_once
 from softrobot_dynamics.compiling.processes import python_command, python_environment
 
@@ -68,7 +69,8 @@ def _with_imported(source: str) -> dict[str, str]:
 def _helpers(modules: dict[str, dict[str, str]]) -> Iterator[None]:
     """Have others compile modules, each given with all that it imports, within this context."""
     missing = {name: needed for name, needed in modules.items() if not cache.is_kept(name)}
-    count = min(_most(), len(missing)) - 1 if own_folder() and sys.executable else 0
+    shared = KEEPS_MACHINE_CODE and own_folder() and sys.executable
+    count = min(_most(), len(missing)) - 1 if shared else 0
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             with contextlib.suppress(OSError):  # no more processes, or no room for a file

@@ -1,0 +1,36 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Choose how numba is used: by its internals where they are tested, else by its public decorators.
+
+``inner(**options)``, ``for_python(types, **options)`` and ``by_address(signature, **options)`` are
+decorators of the same meaning in both. Either way kernels give the same numbers.
+"""
+
+import numba
+from softrobot_dynamics.compiling.folder import warn_once
+from softrobot_dynamics.compiling.numba_versions import is_tested, TESTED_RANGE
+
+if is_tested(numba.__version__):
+    from softrobot_dynamics.compiling.numba_internals import (
+        by_address,
+        for_python,
+        inner,
+        KEEPS_MACHINE_CODE,
+    )
+else:
+    from softrobot_dynamics.compiling.numba_public import (
+        by_address,
+        for_python,
+        inner,
+        KEEPS_MACHINE_CODE,
+    )
+
+    warn_once(
+        'numba',
+        f'numba {numba.__version__} is not one of the tested versions ({TESTED_RANGE}), so its '
+        'internals are not used: kernels are compiled anew in every process, which takes longer, '
+        f'and they run more slowly; their results are the same. Install {TESTED_RANGE} to change '
+        'that',
+    )
+
+__all__ = ['by_address', 'for_python', 'inner', 'KEEPS_MACHINE_CODE']

@@ -1,0 +1,248 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+All that this package uses of numba's internals: the one module that imports them.
+
+Classes of numba are extended here, and nothing in numba is replaced. It is imported for tested
+versions only (:mod:`.numba_versions`); :mod:`.numba_public` does the same without. Used are
+
+- ``CPUDispatcher``: the class of what ``njit`` returns. :class:`_Inner` compiles for compiled
+  callers, without what lets Python call it; :class:`_KeptFunction` keeps its machine code.
+- ``Compiler``, ``JITCodeLibrary``: the steps of a compilation, and the code that it makes.
+  :class:`_ForCallers` and :class:`_Linked` stop once the code is optimised: no machine code is
+  made of a function that others only link into theirs.
+- ``Flags``, ``BaseFunction``: options of a compilation, and the type of a function.
+  :class:`_Flags` and :class:`_Typing`, which :class:`_Compiler` hands to numba, make type
+  inference faster.
+- ``CFunc``, ``normalize_signature``: the class of what ``cfunc`` returns, and how it reads its
+  signature. :class:`_KeptCFunc` keeps its machine code.
+- ``NullCache``, ``CompileResult``, ``dumps``: the interface of a cache, what it keeps, and how
+  that becomes bytes. :class:`MachineCode` keeps it in the kernel cache, whose files are checked
+  when they are read; numba's own block every start once they are damaged, or the disk is full.
+- the option ``_nrt`` of ``njit`` (:data:`softrobot_dynamics.compiling.jit.OPTIONS`), passed on.
+"""
+
+from collections.abc import Callable
+import functools
+import hashlib
+import operator
+from pathlib import Path
+import pickle
+from typing import Any
+
+from numba import njit
+from numba import types as numba_types
+from numba.core.caching import NullCache
+from numba.core.ccallback import CFunc
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult, Flags
+from numba.core.registry import CPUDispatcher
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
+from numba.core.types.functions import BaseFunction
+from softrobot_dynamics.compiling import folder
+
+KEEPS_MACHINE_CODE = True
+_FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
+_OPERATORS = frozenset(x for x in vars(operator).values() if callable(x))
+_PLAIN = numba_types.Number, numba_types.Boolean, numba_types.Array, numba_types.SliceType
+_MEANINGS: dict[Any, Any] = {}  # signatures of operations
+
+
+def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """
+    Return a decorator for a function that compiled functions call: ``numba.njit`` for these.
+
+    If Python calls it, it is compiled once more.
+    """
+    given = {**options, **_FOR_COMPILED_CALLERS}
+    return functools.partial(_Inner, targetoptions=given, pipeline_class=_ForCallers)
+
+
+def for_python(types: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """
+    Return a decorator for a function of an emitted module that Python calls: ``numba.njit``.
+
+    Compiled at the first call, or at once for arguments of given ``types``. Its machine code is
+    kept in the kernel cache.
+    """
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        program: Any = _KeptFunction(function, {'nopython': True, **options})
+        if types is not None:
+            program.compile(types)
+        return program
+
+    return compiled
+
+
+def by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """
+    Return a decorator for a function of an emitted module that is called by its ``address``.
+
+    As ``numba.cfunc``. Its machine code is kept in the kernel cache.
+    """
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        program = _KeptCFunc(function, signature, options)
+        program.compile()
+        return program
+
+    return compiled
+
+
+class _Linked(JITCodeLibrary):
+    """Optimised code that callers link into their own; no machine code is made of it alone."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class _Flags(Flags):
+    """
+    Flags that are compared by what was set of them.
+
+    Numba compares flags whenever it infers what an operation means, and asks for the value of
+    every option to do so, which takes an eighth of all that a compilation takes.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Flags and bool(self._values == other._values)
+
+    def __hash__(self) -> int:
+        return hash(_Flags)
+
+
+class _Typing:
+    """
+    Numba's typing context, which remembers what operators on plain numbers and arrays mean.
+
+    Numba infers types until they no longer change, and tries all that a `+` may mean each time.
+    """
+
+    def __init__(self, context: Any, flags: _Flags) -> None:
+        self._context, self._flags = context, flags
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call, as the context does."""
+        operation = isinstance(func, BaseFunction) and func.typing_key in _OPERATORS
+        if kws or not operation or not all(isinstance(a, _PLAIN) for a in args):
+            return self._context.resolve_function_type(func, args, kws)
+        key = self._context, self._flags, func, tuple(args)
+        if key not in _MEANINGS:
+            _MEANINGS[key] = self._context.resolve_function_type(func, args, kws)
+        return _MEANINGS[key]
+
+
+class _Compiler(Compiler):
+    """Numba's compiler, with flags and a typing context that take less time."""
+
+    def __init__(
+        self,
+        typingctx: Any,
+        targetctx: Any,
+        library: Any,
+        args: Any,
+        return_type: Any,
+        flags: Any,
+        locals: Any,  # noqa: A002 (numba's name)
+    ) -> None:
+        own = _Flags(flags)
+        super().__init__(typingctx, targetctx, library, args, return_type, own, locals)
+        self.state.typingctx = _Typing(typingctx, own.copy())
+
+
+class _ForCallers(_Compiler):
+    """Numba's compiler, but for what it makes ready to run in this process."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> CompileResult:
+        """Return the code of a function, which its compiled callers find by ``entry_point``."""
+        context = self.state.targetctx
+        self.state.flags.no_compile = True
+        self.state.library = _Linked(context.codegen(), func.__qualname__)
+        made = super().compile_extra(func)
+        made = made._replace(entry_point=object())
+        context.insert_user_function(made.entry_point, made.fndesc, [made.library])
+        return made
+
+
+class _Inner(CPUDispatcher):
+    """A function as numba compiles it, but not for Python until Python calls it."""
+
+    def add_overload(self, cres: CompileResult) -> None:
+        """Keep what was compiled, for compiled callers."""
+        self.overloads[cres.signature.args] = cres
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._for_python(*arguments)
+
+    @functools.cached_property
+    def _for_python(self) -> Any:
+        options = self.targetoptions.items()
+        own = {name: value for name, value in options if name not in _FOR_COMPILED_CALLERS}
+        return njit(**own)(self.py_func)
+
+
+class _KeptFunction(CPUDispatcher):
+    """A function that Python calls; its machine code is in the kernel cache."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        super().__init__(function, targetoptions=options, pipeline_class=_Compiler)
+        self._cache = MachineCode(function)
+
+
+class _KeptCFunc(CFunc):
+    """A function that is called by its address; its machine code is in the kernel cache."""
+
+    def __init__(
+        self, function: Callable[..., Any], signature: Any, options: dict[str, Any]
+    ) -> None:
+        super().__init__(
+            function,
+            normalize_signature(signature),
+            locals={},
+            options=options,
+            pipeline_class=_Compiler,
+        )
+        self._cache = MachineCode(function)
+
+
+class MachineCode(NullCache):
+    """
+    Machine code of one function, in a file of the kernel cache for each signature.
+
+    Numba asks for it before it compiles, and gives it after. The name of a file says of which
+    module it is, and so of which sources.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._name = f'{function.__module__}.{function.__qualname__}'
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what was saved for a signature; None if there is nothing that can be used."""
+        target_context.refresh()
+        path = self._path(sig)
+        content = folder.read(path) if path else None
+        if content is None:
+            return None
+        try:
+            saved, payload = pickle.loads(content)
+            found = CompileResult._rebuild(target_context, *payload)
+        except (ImportError, AttributeError):  # a class of an argument has moved since
+            return None
+        return found if saved == repr(sig) else None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save what was compiled for a signature."""
+        path = self._path(sig)
+        if path and not data.library.has_dynamic_globals:  # addresses of this process
+            folder.write(path, dumps((repr(sig), data._reduce())))
+
+    def _path(self, sig: Any) -> Path | None:
+        """Return the file of a signature; None without a folder."""
+        own, digest = folder.own_folder(), hashlib.sha256(repr(sig).encode()).hexdigest()[:16]
+        return own and own / f'{self._name}-{digest}.nbc'

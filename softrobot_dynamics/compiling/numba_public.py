@@ -1,0 +1,45 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Compile kernels with the public decorators of numba alone, for versions that are not tested.
+
+The counterpart of :mod:`.numba_internals`. Every function is made ready to be called from Python,
+slices are counted as references, and no machine code is kept for other processes.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import cfunc, njit
+
+KEEPS_MACHINE_CODE = False
+_PRIVATE = {'_nrt'}  # options of numba that are not in its documentation
+
+
+def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator for a function that compiled functions call: ``numba.njit``."""
+    return njit(**_public(options))
+
+
+def for_python(types: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """
+    Return a decorator for a function that Python calls: ``numba.njit``.
+
+    Compiled at the first call, or at once for arguments of given ``types``.
+    """
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        program: Any = njit(**_public(options))(function)
+        if types is not None:
+            program.compile(types)
+        return program
+
+    return compiled
+
+
+def by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator for a function that is called by its ``address``: ``numba.cfunc``."""
+    return cfunc(signature, **_public(options))
+
+
+def _public(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in _PRIVATE}

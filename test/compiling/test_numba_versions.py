@@ -1,0 +1,141 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Numba's internals: used in one module, for tested versions only, and never changed."""
+
+import ast
+import json
+from pathlib import Path
+
+import numba
+import pytest
+from softrobot_dynamics.compiling.compiler import KEEPS_MACHINE_CODE
+from softrobot_dynamics.compiling.numba_versions import is_tested, TESTED_RANGE
+from support.programs import finish, PACKAGE, start
+
+ALONE = PACKAGE / 'compiling' / 'numba_internals.py'
+PUBLIC = {
+    'numba', 'numba.types', 'numba.extending', 'llvmlite', 'llvmlite.ir', 'llvmlite.binding',
+}  # fmt: skip
+"""Modules of numba and llvmlite that their documentation describes."""
+
+NUMBERS = """
+    import json
+    import numba
+    {before}
+    import numpy as np
+    import softrobot_dynamics as sd
+    from softrobot_dynamics.configuration import build
+    from softrobot_dynamics.simulation.simulator import Simulator
+    values = {{'robot': 'double_pendulum', 'controller': 'pfbl', 'rate': 1e3, 'controlled': ()}}
+    plant = build.controlled(values)
+    model, q, qd = plant.model, np.array([0.3, -0.2]), np.array([0.1, 0.4])
+    Q, M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=np.array([0.5, -0.6]))
+    qdd = sd.forward_dynamics(model, q=q, qd=qd, u=np.zeros(model.m))
+    u = plant.controller.compute(0.0, q, qd).u
+    simulator = Simulator(model)
+    simulator.reset(q, qd)
+    simulator.step(np.zeros(model.m), 0.02)
+    found = Q, M, qdd, u, simulator.q, simulator.qd
+    print(json.dumps([np.ravel(x).tolist() for x in found]))
+"""
+"""A program that prints dynamics, the command of a tick and a simulated state."""
+
+
+def sources():
+    """Return (path, syntax tree) of every module of the package."""
+    return [(path, ast.parse(path.read_text())) for path in sorted(PACKAGE.rglob('*.py'))]
+
+
+def imported(tree):
+    """Return the dotted names that a module imports, and what from them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f'{node.module}.{alias.name}' for alias in node.names)
+
+
+def is_private(name):
+    """Tell whether an imported name of numba or llvmlite is in no documented module of theirs."""
+    if name.partition('.')[0] not in ('numba', 'llvmlite'):
+        return False
+    module, _, last = name.rpartition('.')
+    return name not in PUBLIC and (module not in PUBLIC or last.startswith('_') or last == 'core')
+
+
+@pytest.mark.quick
+def test_one_module_imports_private_parts_of_numba():
+    """No other module imports from modules of numba or llvmlite that are not documented."""
+    found = {path for path, tree in sources() if any(map(is_private, imported(tree)))}
+    assert found == {ALONE}
+
+
+@pytest.mark.quick
+def test_no_attribute_of_numba_is_changed():
+    """No module assigns to an attribute of what it has imported from numba, or by setattr."""
+    for path, tree in sources():
+        names = {name.rpartition('.')[2] for name in _aliases(tree)}
+        for node in ast.walk(tree):
+            assert not _root_assigned(node) & names, (path, node.lineno)
+
+
+def _aliases(tree):
+    """Names under which a module knows what it has imported from numba or llvmlite."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.partition('.')[0] in ('numba', 'llvmlite'):
+                    yield alias.asname or alias.name.partition('.')[0]
+        if isinstance(node, ast.ImportFrom) and node.module:
+            if node.module.partition('.')[0] in ('numba', 'llvmlite'):
+                yield from (alias.asname or alias.name for alias in node.names)
+
+
+def _root_assigned(node):
+    """Return the names of which a statement assigns to an attribute, or deletes one."""
+    targets = list(getattr(node, 'targets', []))
+    if isinstance(node, (ast.AnnAssign, ast.AugAssign)):
+        targets.append(node.target)
+    called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ''
+    if called in ('setattr', 'delattr'):
+        targets.append(ast.Attribute(node.args[0]))
+    roots = set()
+    for target in targets:
+        attribute = isinstance(target, ast.Attribute)
+        while isinstance(target, (ast.Attribute, ast.Subscript)):
+            target = target.value
+        if attribute and isinstance(target, ast.Name):
+            roots.add(target.id)
+    return roots
+
+
+@pytest.mark.quick
+def test_the_version_in_use_is_a_tested_one():
+    """This test run uses numba's internals, with a version that the package allows."""
+    assert is_tested(numba.__version__) and KEEPS_MACHINE_CODE
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize('version', ['0.60.0', '0.69.0', '0.69.0rc1', '1.0', '10.60', 'unknown'])
+def test_other_versions_are_not_tested_ones(version):
+    """Versions before and after the range, and what is no version, are not in it."""
+    assert not is_tested(version)
+
+
+@pytest.mark.quick
+def test_setup_allows_the_tested_range():
+    """What pip installs is in the range for which internals are used."""
+    setup = Path(__file__).parents[2] / 'setup.py'
+    assert repr(TESTED_RANGE) in setup.read_text()
+
+
+def test_an_untested_version_gives_the_same_numbers(tmp_path):
+    """Then kernels are compiled by plain njit, which one warning says; the results are equal."""
+    untested = "numba.__version__ = '99.0.0'"
+    (out, err), (public, warned) = (
+        finish(start(NUMBERS.format(before=before), tmp_path)) for before in ('', untested)
+    )
+    assert 'Warning' not in err
+    assert warned.count('Warning') == 1 and '99.0.0 is not one of the tested versions' in warned
+    assert TESTED_RANGE in warned
+    for found, wanted in zip(json.loads(public), json.loads(out)):
+        assert found == pytest.approx(wanted, rel=1e-10, abs=1e-12)
