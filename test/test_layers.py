@@ -79,6 +79,7 @@ ONLY = {
     },
     'offline': {
         'errors', 'model', 'dynamics', 'simulation', 'references', 'controllers', 'estimation',
+        'loops',
     },
 }  # fmt: skip
 """
@@ -217,7 +218,7 @@ def test_the_engine_knows_no_member():
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
-        'controllers.safe', 'bodies.curves', 'bodies.skins',
+        'controllers.safe', 'controllers.settings', 'bodies.curves', 'bodies.skins',
         'references.feasibility', 'references.following', 'references.outputs',
         'references.piecewise', 'references.postures',
     }  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
+from softrobot_dynamics.loops.contracts import Numbers, Stamped, StateMessage
 
 CAUSES = (
     'wrong size',
@@ -36,7 +37,7 @@ def cause_of(error: MessageError) -> str:
     return error.reason.partition(':')[0]
 
 
-def stamp_of(message: Any) -> int:
+def stamp_of(message: Stamped) -> int:
     """Return the stamp of a message's header [ns], 0 if it was not set."""
     stamp = message.header.stamp
     return stamp.sec * SECOND + stamp.nanosec
@@ -84,7 +85,7 @@ class StateReader:
         self._size = len(names)
         self._names = NameOrder(names)
 
-    def read(self, message: Any) -> tuple[Vector, Vector]:
+    def read(self, message: StateMessage) -> tuple[Vector, Vector]:
         """Return (q, qd), which may share memory with the message; MessageError if unusable."""
         order = self._names.of(message.name)
         q = read_numbers('position', message.position, self._size)
@@ -98,7 +99,7 @@ def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3
     return [*map(said, names[:most]), *rest]
 
 
-def read_numbers(field: str, values: Any, size: int) -> Vector:
+def read_numbers(field: str, values: Numbers, size: int) -> Vector:
     """Return the values (size,) of a field of a message; MessageError if they are not numbers."""
     if len(values) != size:
         raise MessageError(f'wrong size: {field} has {len(values)} values, expected {size}')
