@@ -17,12 +17,10 @@ model = sd.compile_model(sd.load_robot('trimmed_helicoid'))
 reference, postures = circle(model, 72)  # y_d(t), and the equilibria that it goes through
 loop = sd.closed_loop(
     model,
-    'pfbl',
+    sd.Law('pfbl', parameters={'p': 10.0, 'd': 1.0}),
     reference,
     5.0,
-    parameters={'p': 10.0, 'd': 1.0},  # K_P [1/s^2] and K_D [1/s] of [P]
-    q0=postures.q[0],
-    u0=postures.u[0],
+    start=sd.Start(q=postures.q[0], u=postures.u[0]),
 )
 for k in range(0, len(loop.t), 500):
     off = np.linalg.norm(tips_of(model, loop.q[k : k + 1])[0] - circles([loop.t[k]])[0], axis=1)

@@ -48,6 +48,14 @@ class Stamped(Protocol):
     header: Header
 
 
+class VectorMessage(Protocol):
+    """A geometry_msgs/Vector3 or Point."""
+
+    x: float
+    y: float
+    z: float
+
+
 class StateMessage(Stamped, Protocol):
     """A sensor_msgs/JointState."""
 
@@ -175,10 +183,3 @@ class ControlledPlant(Protocol):
     @property
     def unstable_zero_dynamics(self) -> Callable[[Vector], tuple[complex, ...]]:
         """A function of q: rates [1/s] of what grows while outputs are held."""
-
-
-class OrderedLoop(Protocol):
-    """A loop that takes orders."""
-
-    def order(self, **changes: Any) -> None:
-        """Replace parts of the orders."""

@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
 from softrobot_dynamics.loops.contracts import Numbers, Stamped, StateMessage
 
@@ -49,9 +49,10 @@ class NameOrder:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = list(names)
         self._seen = list(names)
-        self._order, self._wrong = None, ''
+        self._order: Integers | None = None
+        self._wrong = ''
 
-    def of(self, given: Sequence[str]) -> Any:
+    def of(self, given: Sequence[str]) -> Integers | None:
         """Return the indices that bring values `given` by name into our order, None for as is."""
         if given != self._seen:
             self._wrong = self._find_wrong(given)  # in words only once: finding them takes time
@@ -73,7 +74,7 @@ class NameOrder:
         short = shortened(name, _QUOTED)
         return f'{short!r} is unknown{closest(short, self._names)}'
 
-    def _find(self, given: Sequence[str]) -> Any:
+    def _find(self, given: Sequence[str]) -> Integers | None:
         order = np.array([given.index(name) for name in self._names])
         return None if (order == np.arange(len(order))).all() else order
 

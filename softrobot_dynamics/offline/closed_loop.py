@@ -33,7 +33,7 @@ from softrobot_dynamics.offline.robot import LateRobot, SAFE
 from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import make_bus
-from softrobot_dynamics.simulation.reconstruction import reconstruction
+from softrobot_dynamics.simulation.reconstruction import Reconstruction, reconstruction
 from softrobot_dynamics.simulation.sensing import make_sensors, Measured, Sensing
 
 if TYPE_CHECKING:
@@ -102,11 +102,12 @@ def closed_loop(
     law = _law(model, choice)
     _require_reference(law, reference)
     require_time('duration', duration)
+    seen = reconstruction(model, plant.model or model)
     robot = _robot(plant, law, start)
     driver = _driver(law, reference, start, robot.u)
-    changes = sorted(choice.changes, key=itemgetter(0))
+    sensing = _heard(feedback, law, robot, seen, start, float(plant.delay))
     return _run(
-        driver, changes, robot, _heard(feedback, law, robot, start, plant), duration, progress
+        driver, sorted(choice.changes, key=itemgetter(0)), robot, sensing, duration, progress
     )
 
 
@@ -211,17 +212,21 @@ def _driver(law: Controller, reference: Reference | Program, start: Start, u: Ve
 
 
 def _heard(
-    feedback: Feedback, law: Controller, robot: LateRobot, start: Start, plant: Plant
+    feedback: Feedback,
+    law: Controller,
+    robot: LateRobot,
+    seen: Reconstruction | None,
+    start: Start,
+    delay: float,
 ) -> _StateSource:
-    """Return what the law hears of a robot's states."""
+    """Return what the law hears of a robot's states, its commands being late by a delay [s]."""
     model, estimator = law.model, feedback.estimator
-    seen = reconstruction(model, robot.model)
     if estimator is None:
         sensors = make_sensors(model.coordinate_names, feedback.sensors)
         return Sensing(sensors, model.n, law.period, seen)
     sensing = _estimated(estimator, model, robot, feedback)
     q, qd = (start.q, start.qd) if seen is None else (None, None)
-    sensing.begin(robot.u, q, qd, float(plant.delay))
+    sensing.begin(robot.u, q, qd, delay)
     return sensing
 
 

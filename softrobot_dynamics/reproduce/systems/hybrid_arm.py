@@ -68,9 +68,14 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
 def _closed(model: Any, values: Any, planned: Any, start: Any, **options: Any) -> sd.ClosedLoop:
     law = build.law_of(model, values)
     return sd.closed_loop(
-        model, law, planned.reference, PHASES[-1] + REST, q0=start, delay=DELAY,
-        progress=lambda t, duration: None, **options,
-    )  # fmt: skip
+        model,
+        law,
+        planned.reference,
+        PHASES[-1] + REST,
+        start=sd.Start(q=start),
+        plant=sd.Plant(delay=DELAY, **options),
+        progress=lambda t, duration: None,
+    )
 
 
 def _without_limits(description: Any, values: Any, planned: Any, start: Any) -> Any:
