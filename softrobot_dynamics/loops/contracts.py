@@ -16,8 +16,11 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.loops.state_validation import StateValidator
 from softrobot_dynamics.references.piecewise import Reference
+from softrobot_dynamics.simulation.sensing import Measured
+from softrobot_dynamics.simulation.simulator import Simulator
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -147,6 +150,46 @@ class SimulationOutput(LoopOutput, Protocol):
         """Say that all deadlines have moved by `late` [ns]."""
 
 
+class EstimationOutput(LoopOutput, Protocol):
+    """Takes states and reports of an estimation loop; stamps are in ns."""
+
+    def state(self, q: Vector, qd: Vector, stamp: int) -> object:
+        """Publish the state (q, qd), (n,) each, at a stamp."""
+
+    def report(self, estimator: Estimator, stamp: int, epoch: int) -> object:
+        """Publish what an Estimator, whose time began at an epoch, knows beside the state."""
+
+    def collided(self, body: str, size: float, still: bool) -> object:
+        """Have the robot stopped, as a force [N] on a body is too large, ``still`` or now."""
+
+    def doubted(self, sensor: str, coarse: float) -> object:
+        """Say that a measurement is taken as one with so many times its noise."""
+
+    def lost(self, why: str) -> object:
+        """Say why no states go out any more."""
+
+
+class CommandSource(Protocol):
+    """Reads commands in messages of the type that an inbox brings."""
+
+    def read(self, message: Any, /) -> tuple[Vector, int]:
+        """Return (u (m,), stamp [ns]); or MessageError."""
+
+
+class StateSensing(Protocol):
+    """What is heard of the states of a simulated robot."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether commands carry the stamps of these states."""
+
+    def begin(self) -> object:
+        """Begin anew."""
+
+    def hear(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
+        """Take the robot's next state; return the newest that is there, None if none is new."""
+
+
 class TickRecord(Protocol):
     """Keeps a row for each tick."""
 
@@ -155,6 +198,19 @@ class TickRecord(Protocol):
 
 
 # Plants
+
+
+class SimulatedPlant(Protocol):
+    """What a simulation loop needs to know of a robot."""
+
+    @property
+    def model(self) -> CompiledModel: ...
+
+    @property
+    def simulator(self) -> Simulator: ...
+
+    @property
+    def safe(self) -> SafeCommand: ...
 
 
 class ControlledPlant(Protocol):
