@@ -28,9 +28,10 @@ class Driver:
     """
     A law, its orders, the safe command and the limiter of one robot.
 
-    A state is answered in three steps: :meth:`compute`, what the law commands; :meth:`choose`,
-    that or the safe command; :meth:`limit`, what is sent. :meth:`compute` is for one thread; the
-    others may be called by several that exclude each other.
+    :meth:`answer` a state in three steps: :meth:`compute`, what the law commands; :meth:`choose`,
+    that or the safe command; :meth:`limit`, what is sent. :meth:`compute` is for one thread. The
+    other two may be called by several that exclude each other, as in a node, where the safe
+    command may be due while the law computes.
 
     ``model`` has the limits; ``hold``, a function of (q, qd), returns the reference to stay there
     (default: the law's present outputs). ``unit`` [s] is that of the moments that are given.
@@ -55,6 +56,19 @@ class Driver:
         self._safe_since: float | None = None  # when the safe command began, None: it did not
         self._hold, self._unit = hold or self._stay, unit
         self._toward: Reference | None = None  # the last Reference for a Toward
+
+    def answer(
+        self, orders: Orders, t: float, q: Vector, qd: Vector, duration: float
+    ) -> tuple[Vector, Command | None]:
+        """
+        Return (what is sent at the state (q, qd) of time t, the law's Command or None).
+
+        ``t`` is the moment, too; the rate limits count for a ``duration`` [s]. The law begins anew
+        unless the last command was its own. Both are valid until the next call. Raises whatever
+        the law raises.
+        """
+        command = self.compute(orders, t, q, qd, anew=not self.running)
+        return self.limit(self.choose(command, q, t), duration)[0], command
 
     def compute(
         self, orders: Orders, t: float, q: Vector, qd: Vector, *, anew: bool

@@ -6,7 +6,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.loops.contracts import SimulatedPlant
 
 
-class Drives:
+class SimulatedDrives:
     """
     What the drives of a `plant` apply; stamps are in simulated time [ns].
 

@@ -19,7 +19,7 @@ from softrobot_dynamics.errors import MessageError, SimulationDivergedError
 from softrobot_dynamics.loops import contracts
 from softrobot_dynamics.loops.command_timing import CommandTiming
 from softrobot_dynamics.loops.deadlines import Deadlines, Schedule
-from softrobot_dynamics.loops.drives import Drives
+from softrobot_dynamics.loops.drives import SimulatedDrives
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
 from softrobot_dynamics.loops.statistics import LoopStatistics, Window
@@ -78,7 +78,7 @@ class SimulationLoop(Loop):
         self._reader = reader
         self._epoch, self._stamp, self._made = epoch, epoch, now()
         self._behind = 0  # [ns] of stamps behind the clock, since somebody drives the robot
-        self._drives = Drives(plant)
+        self._drives = SimulatedDrives(plant)
         safe, dt = self._drives.release(), 1.0 / schedule.rate
         self._timing = CommandTiming(schedule.timing, dt, safe, schedule.bus)
         self._came: int | None = None  # when the last command did, steady clock [ns]

@@ -26,7 +26,7 @@ class TrajectoryPoint(Protocol):
     time_from_start: Stamp
 
 
-class TrajectoryMessage(Stamped, Protocol):
+class CourseMessage(Stamped, Protocol):
     """A trajectory_msgs/JointTrajectory."""
 
     joint_names: Sequence[str]
@@ -81,7 +81,7 @@ class CourseReader:
     def __init__(self, names: Sequence[str]) -> None:
         self._size, self._names = len(names), NameOrder(names)
 
-    def read(self, message: TrajectoryMessage) -> Course:
+    def read(self, message: CourseMessage) -> Course:
         """Return the Course; MessageError if the message is not one of a motion to rest."""
         order = self._names.of(list(message.joint_names))
         points = message.points

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, KW_ONLY
 from numbers import Real
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from numpy.typing import ArrayLike
 from softrobot_dynamics.controllers.contract import Controller
@@ -14,10 +14,8 @@ from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.simulation.bus import make_bus
-
-if TYPE_CHECKING:
-    from softrobot_dynamics.model.model import CompiledModel
 
 _LONGEST = 1e6  # [s] of a run: a billion ticks at 1 kHz
 
@@ -118,6 +116,8 @@ class Plant:
     """Relative error of the simulator, which then chooses its steps; None: steps are fixed."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.model, CompiledModel | None):
+            raise ArgumentError('plant', self.model, 'a compiled model')
         require_time('delay', self.delay)
         require_mapping('bus', self.bus)
         make_bus(self.bus)

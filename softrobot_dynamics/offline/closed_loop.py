@@ -91,8 +91,8 @@ def closed_loop(
     now and then with the time that has come and the duration [s] (default: a line on stderr, if
     that is a terminal).
 
-    ``former``: the fields of these groups as arguments of their own, as before version 0.2, with a
-    FutureWarning.
+    ``former``: fields of these groups as arguments of their own (``q0``, ``qd0``, ``u0`` of the
+    start), as they were before; with a FutureWarning, and for one release.
 
     Raises ArgumentError, DescriptionError and UnknownNameError for a wrong bus or sensors,
     SimulationDivergedError, and what the law raises.
@@ -153,7 +153,7 @@ def _run(
         if heard := sensing.hear(t, simulator.q, simulator.qd):
             while changes and heard.stamp >= changes[0][0] - ROUNDING * law.period:
                 orders = orders._replace(settings=changes.pop(0)[1])
-            u, command = _answer(driver, orders, heard)
+            u, command = driver.answer(orders, *heard, law.period)
             found.q_heard[k], found.qd_heard[k] = heard.q, heard.qd
         _note(found, k, t, simulator, u, command)
         if k < ticks:
@@ -161,14 +161,6 @@ def _run(
             robot.step(t, u)
         show(t)
     return found
-
-
-def _answer(driver: Driver, orders: Orders, state: Measured) -> tuple[Vector, Command | None]:
-    """Return what is sent, valid until the next call, and the law's Command or None."""
-    t, q, qd = state
-    command = driver.compute(orders, t, q, qd, anew=not driver.running)
-    u = driver.choose(command, q, t)
-    return driver.limit(u, driver.law.period)[0], command
 
 
 def _law(model: CompiledModel, choice: Law) -> Controller:

@@ -1,16 +1,21 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Arguments of `sd.closed_loop` as they were before version 0.2, which takes them in groups."""
+"""
+Arguments of `sd.closed_loop` as they were before they were grouped.
+
+They go on working for one release, with a warning; then this file and `former` go.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 import warnings
 
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.offline.arguments import Feedback, Law, Plant, Start
 
-_GROUPS: dict[str, tuple[type[Feedback | Law | Plant | Start], dict[str, str]]] = {
+_Group: TypeAlias = Feedback | Law | Plant | Start
+_GROUPS: dict[str, tuple[type[_Group], dict[str, str]]] = {
     'controller': (Law, {x: x for x in ('controlled', 'parameters', 'period', 'changes')}),
     'start': (Start, {'q0': 'q', 'qd0': 'qd', 'u0': 'u', 'ramp': 'ramp'}),
     'plant': (Plant, {x: x for x in ('delay', 'bus', 'wrenches', 'substep', 'tolerance')}),
@@ -43,14 +48,19 @@ def grouped(arguments: dict[str, Any], former: Mapping[str, Any]) -> dict[str, A
     if former:
         words = f'arguments of sd.closed_loop are grouped: instead of {", ".join(former)}'
         warnings.warn(
-            f'{words} give {", ".join(ways)}; from version 0.3 on only that is known',
+            f'{words} give {", ".join(ways)}; the former arguments go on working for one release',
             FutureWarning,
             stacklevel=3,
         )
     return found
 
 
-def _make(group: Any, first: Any, names: Mapping[str, str], chosen: Mapping[str, Any]) -> Any:
+def _make(
+    group: Callable[..., _Group],
+    first: object,
+    names: Mapping[str, str],
+    chosen: Mapping[str, Any],
+) -> _Group:
     """Return a group with chosen former arguments; None stood for the default of each."""
     given = {names[name]: value for name, value in chosen.items() if value is not None}
     positional = [first] if group is Law or first is not None else []

@@ -106,6 +106,7 @@ def test_a_former_argument_beside_its_group_is_refused():
         (lambda: sd.Law('pfbl', period=-1.0), ArgumentError, 'argument period: -1.0'),
         (lambda: sd.Law('pfbl', parameters=[1.0]), ArgumentError, r'argument parameters: \[1.0\]'),
         (lambda: sd.Start(ramp=-1.0), ArgumentError, 'argument ramp: -1.0'),
+        (lambda: sd.Plant('arm'), ArgumentError, "argument plant: 'arm', .* a compiled model"),
         (lambda: sd.Plant(delay=np.inf), ArgumentError, 'argument delay: inf'),
         (lambda: sd.Plant(bus={'rate': -1.0}), DescriptionError, 'bus.rate: -1'),
         (lambda: sd.Plant(wrenches=3.0), ArgumentError, 'argument wrenches: 3.0'),
