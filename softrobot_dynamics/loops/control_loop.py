@@ -185,7 +185,8 @@ class ControlLoop(GuardedLoop):
             self.statistics.count('failures')
             return self._safe_now(FAILED, arrival)
         u = self.driver.choose(command, self._q, arrival)
-        self._enter(RUNNING)
+        if self.mode != RUNNING:
+            self._enter(RUNNING)
         self.command = command
         if self.driver.law.phase != self.phase:
             self.phase = self.driver.law.phase

@@ -79,7 +79,10 @@ class Driver:
         None where it is not valid. ``anew``: the law begins anew at this state. Raises whatever
         the law raises.
         """
-        self._take_up(orders, t, q, qd, anew)
+        if anew or orders is not self.taken:
+            self._take_up(orders, t, q, qd, anew)
+        else:
+            self.took = NOTHING
         command = self.law.compute(t, q, qd)
         return command if command.ok and isfinite(command.u @ command.u) else None
 
