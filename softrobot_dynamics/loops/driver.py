@@ -28,10 +28,10 @@ class Driver:
     """
     A law, its orders, the safe command and the limiter of one robot.
 
-    :meth:`answer` a state in three steps: :meth:`compute`, what the law commands; :meth:`choose`,
-    that or the safe command; :meth:`limit`, what is sent. :meth:`compute` is for one thread. The
-    other two may be called by several that exclude each other, as in a node, where the safe
-    command may be due while the law computes.
+    It answers a state (:meth:`answer`) in three steps: :meth:`compute`, what the law commands;
+    :meth:`choose`, that or the safe command; :meth:`limit`, what is sent. :meth:`compute` is for
+    one thread. The other two may be called by several that exclude each other, as in a node, where
+    the safe command may be due while the law computes.
 
     ``model`` has the limits; ``hold``, a function of (q, qd), returns the reference to stay there
     (default: the law's present outputs). ``unit`` [s] is that of the moments that are given.
@@ -98,9 +98,8 @@ class Driver:
         """
         Return (what is to be sent in place of u (m,), whether it is another).
 
-        The first is valid until the next call.
-        The rate limits, of the settings while the law commands and of the robot else, count for a
-        ``duration`` [s] since the last one.
+        The first is valid until the next call. The rate limits, those of the settings while the
+        law commands and else those of the robot, count for a ``duration`` [s].
         """
         rate = self.taken.settings.rate
         if self._safe_since is not None:  # as fast as actuators allow: others are for work
